@@ -1,0 +1,36 @@
+package connectors
+
+import "github.com/google/uuid"
+
+// The ids are UUIDv7, so that they sort by the time they were made. Each has a type of its own: a connector's id
+// does not compile where an agent's is wanted.
+type (
+	// TenantID names a tenant.
+	TenantID struct{ uuid.UUID }
+	// UserID names a person, in all tenants.
+	UserID struct{ uuid.UUID }
+	// ConnectorID names a connector.
+	ConnectorID struct{ uuid.UUID }
+	// AgentID names an agent.
+	AgentID struct{ uuid.UUID }
+	// CredentialID names a stored credential.
+	CredentialID struct{ uuid.UUID }
+	// SyncRunID names one attempt to read a connector's tools.
+	SyncRunID struct{ uuid.UUID }
+	// APIKeyID names an API key; it is part of the key's text and no secret.
+	APIKeyID struct{ uuid.UUID }
+	// InstanceID names one running process.
+	InstanceID struct{ uuid.UUID }
+)
+
+// Ref is how callers name a connector or an agent: by id or by slug.
+type Ref string
+
+// UUID returns the reference as an id; ok is false where it is a slug. Only the canonical form of 36 characters counts.
+func (r Ref) UUID() (id uuid.UUID, ok bool) {
+	if len(r) != 36 {
+		return uuid.UUID{}, false
+	}
+	id, err := uuid.Parse(string(r))
+	return id, err == nil
+}

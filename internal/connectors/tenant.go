@@ -1,0 +1,63 @@
+package connectors
+
+import "time"
+
+// Role is what a person or a key may do in one tenant. Roles are ordered: each includes the ones before it.
+type Role string
+
+// The roles, weakest first.
+const (
+	RoleViewer Role = "viewer" // reads
+	RoleMember Role = "member" // also syncs, runs tools, decides approvals
+	RoleAdmin  Role = "admin"  // also manages connectors, agents, credentials
+	RoleOwner  Role = "owner"  // also manages members, API keys, settings
+)
+
+// Roles lists all roles, weakest first.
+var Roles = []Role{RoleViewer, RoleMember, RoleAdmin, RoleOwner}
+
+func (r Role) rank() int {
+	for i, o := range Roles {
+		if r == o {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// Valid tells whether r is one of the roles.
+func (r Role) Valid() bool { return r.rank() > 0 }
+
+// AtLeast tells whether r includes what min may do. An unknown role includes nothing.
+func (r Role) AtLeast(min Role) bool { return r.rank() > 0 && r.rank() >= min.rank() }
+
+// Tenant is one customer of the installation. Tenants never see each other.
+type Tenant struct {
+	ID        TenantID
+	Slug      string
+	Name      string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Member is a person in one tenant.
+type Member struct {
+	UserID    UserID
+	Email     string
+	Name      string
+	Role      Role
+	CreatedAt time.Time
+	SignedIn  *time.Time // last sign-in, in any tenant; nil: never
+}
+
+// APIKey is a program's key, without its secret.
+type APIKey struct {
+	ID         APIKeyID
+	Name       string
+	Role       Role
+	Prefix     string // the first characters of the key, to recognise it by
+	CreatedAt  time.Time
+	ExpiresAt  *time.Time // nil: never
+	LastUsedAt *time.Time // within a minute; nil: never
+	RevokedAt  *time.Time // nil: usable
+}
