@@ -1,0 +1,67 @@
+package telemetry
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+)
+
+// Metrics are the numbers of one running server, in a registry of their own.
+type Metrics struct {
+	registry *prometheus.Registry
+
+	requests  *prometheus.CounterVec
+	durations *prometheus.HistogramVec
+	inFlight  prometheus.Gauge
+
+	syncRuns      *prometheus.CounterVec
+	syncDurations prometheus.Histogram
+}
+
+// NewMetrics makes the metrics of a server of the given version.
+func NewMetrics(version string) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "patchbay_http_requests_total",
+			Help: "Requests answered, by method, route pattern and status class.",
+		}, []string{"method", "route", "status"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "patchbay_http_request_duration_seconds",
+			Help:    "Time to the end of the answer, by route pattern; event streams are left out.",
+			Buckets: []float64{.002, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 30, 90},
+		}, []string{"route"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "patchbay_http_requests_in_flight",
+			Help: "Requests being answered, event streams among them.",
+		}),
+		syncRuns: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "patchbay_sync_runs_total",
+			Help: "Sync runs finished, by outcome: ok, or the reason code of the failure.",
+		}, []string{"outcome"}),
+		syncDurations: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "patchbay_sync_run_duration_seconds",
+			Help:    "Time of a whole sync run.",
+			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 180},
+		}),
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name:        "patchbay_build_info",
+		Help:        "1, labelled with the version of the program.",
+		ConstLabels: prometheus.Labels{"version": version},
+	})
+	build.Set(1)
+	m.registry.MustRegister(
+		m.requests, m.durations, m.inFlight, m.syncRuns, m.syncDurations, build,
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	return m
+}
+
+// SyncFinished counts one sync run. The outcome is "ok" or a reason code, never a sentence.
+func (m *Metrics) SyncFinished(outcome string, took time.Duration) {
+	m.syncRuns.WithLabelValues(outcome).Inc()
+	m.syncDurations.Observe(took.Seconds())
+}

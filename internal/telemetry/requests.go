@@ -1,0 +1,62 @@
+package telemetry
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+)
+
+// methods are the ones that have a label of their own: a client may invent others without end.
+var methods = []string{
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+}
+
+// Requests is a middleware that counts and times every request by its route pattern. It stands on the outermost chi
+// router; what no route matched is counted as "unmatched".
+func (m *Metrics) Requests(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		started := time.Now()
+		wrapped := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		m.inFlight.Inc()
+		// Deferred, so that a handler that panics past us is counted too.
+		defer func() {
+			m.inFlight.Dec()
+			route := routeOf(r)
+			m.requests.WithLabelValues(methodOf(r), route, statusClass(wrapped.Status())).Inc()
+			if !strings.HasPrefix(wrapped.Header().Get("Content-Type"), "text/event-stream") {
+				m.durations.WithLabelValues(route).Observe(time.Since(started).Seconds())
+			}
+		}()
+		next.ServeHTTP(wrapped, r)
+	})
+}
+
+func methodOf(r *http.Request) string {
+	if slices.Contains(methods, r.Method) {
+		return r.Method
+	}
+	return "OTHER"
+}
+
+// routeOf reads the pattern after routing: chi fills its context while the request goes down.
+func routeOf(r *http.Request) string {
+	if c := chi.RouteContext(r.Context()); c != nil {
+		if pattern := c.RoutePattern(); pattern != "" && pattern != "/*" {
+			return pattern
+		}
+	}
+	return "unmatched"
+}
+
+// statusClass turns 404 into "4xx". A handler that wrote nothing has answered 200.
+func statusClass(status int) string {
+	if status == 0 {
+		status = http.StatusOK
+	}
+	return strconv.Itoa(status/100) + "xx"
+}

@@ -1,0 +1,132 @@
+package telemetry_test
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"patchbay/internal/telemetry"
+)
+
+func scrape(t *testing.T, m *telemetry.Metrics) string {
+	t.Helper()
+	rec := httptest.NewRecorder()
+	m.Private().ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if rec.Code != http.StatusOK {
+		t.Fatalf("scrape answered %d", rec.Code)
+	}
+	return rec.Body.String()
+}
+
+func wantLines(t *testing.T, text string, lines ...string) {
+	t.Helper()
+	for _, line := range lines {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("missing: %s", line)
+		}
+	}
+}
+
+func TestRequestsAreCountedByRouteAndStatusClass(t *testing.T) {
+	t.Parallel()
+	m := telemetry.NewMetrics("v1")
+	r := chi.NewRouter()
+	r.Use(m.Requests)
+	r.Get("/connectors/{id}", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "x") })
+	r.Post("/connectors/{id}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusConflict) })
+	r.Get("/events", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			t.Errorf("a stream cannot be flushed: %v", err)
+		}
+	})
+	for _, req := range []string{"GET /connectors/a", "GET /connectors/b", "POST /connectors/a", "GET /nowhere", "GET /events", "BREW /connectors/a"} {
+		method, path, _ := strings.Cut(req, " ")
+		r.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(method, path, nil))
+	}
+	text := scrape(t, m)
+	wantLines(t, text,
+		`patchbay_http_requests_total{method="GET",route="/connectors/{id}",status="2xx"} 2`,
+		`patchbay_http_requests_total{method="POST",route="/connectors/{id}",status="4xx"} 1`,
+		`patchbay_http_requests_total{method="GET",route="unmatched",status="4xx"} 1`,
+		`patchbay_http_requests_total{method="OTHER",route="unmatched",status="4xx"} 1`,
+		`patchbay_http_request_duration_seconds_count{route="/connectors/{id}"} 3`,
+		`patchbay_http_requests_in_flight 0`,
+		`patchbay_build_info{version="v1"} 1`,
+	)
+	if strings.Contains(text, `duration_seconds_count{route="/events"}`) {
+		t.Error("an event stream is timed as if it were a page")
+	}
+}
+
+func TestRequestThatPanicsIsCounted(t *testing.T) {
+	t.Parallel()
+	m := telemetry.NewMetrics("v1")
+	h := m.Requests(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	func() {
+		defer func() { _ = recover() }()
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+	}()
+	wantLines(t, scrape(t, m), `patchbay_http_requests_in_flight 0`)
+}
+
+func TestSyncRunsAndPoolAreScraped(t *testing.T) {
+	t.Parallel()
+	m := telemetry.NewMetrics("v1")
+	m.SyncFinished("ok", 20*time.Millisecond)
+	m.SyncFinished("timeout", 30*time.Second)
+	m.WatchPool(func() telemetry.PoolStats {
+		return telemetry.PoolStats{InUse: 3, Idle: 2, Max: 10, Waits: 7, Waited: 1500 * time.Millisecond}
+	})
+	wantLines(t, scrape(t, m),
+		`patchbay_sync_runs_total{outcome="ok"} 1`,
+		`patchbay_sync_runs_total{outcome="timeout"} 1`,
+		`patchbay_sync_run_duration_seconds_count 2`,
+		`patchbay_db_connections{state="in_use"} 3`,
+		`patchbay_db_connections{state="idle"} 2`,
+		`patchbay_db_connections_max 10`,
+		`patchbay_db_waits_total 7`,
+		`patchbay_db_wait_seconds_total 1.5`,
+	)
+}
+
+func TestPrivateServesProfiles(t *testing.T) {
+	t.Parallel()
+	h := telemetry.NewMetrics("v1").Private()
+	for path, want := range map[string]int{
+		"/debug/pprof/":                  http.StatusOK,
+		"/debug/pprof/goroutine?debug=1": http.StatusOK,
+		"/debug/pprof/cmdline":           http.StatusOK,
+		"/connectors":                    http.StatusNotFound,
+	} {
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
+		if rec.Code != want {
+			t.Errorf("%s: %d, want %d", path, rec.Code, want)
+		}
+	}
+}
+
+func TestLoggerFormats(t *testing.T) {
+	t.Parallel()
+	for format, want := range map[telemetry.Format]string{
+		telemetry.Auto: `"msg":"sync finished"`, // a buffer is no terminal
+		telemetry.JSON: `"msg":"sync finished"`,
+		telemetry.Text: `msg="sync finished"`,
+	} {
+		var buf bytes.Buffer
+		log := telemetry.NewLogger(&buf, slog.LevelWarn, format)
+		log.Info("too quiet")
+		log.Warn("sync finished")
+		if !strings.Contains(buf.String(), want) || strings.Contains(buf.String(), "too quiet") {
+			t.Errorf("%q: %s", format, buf.String())
+		}
+	}
+}
