@@ -1,0 +1,71 @@
+package mcp
+
+import (
+	"fmt"
+	"time"
+)
+
+// Phase is a part of the conversation with a server.
+type Phase string
+
+// The phases, in their order.
+const (
+	PhaseConnect     Phase = "connect"     // name, address, TLS: no HTTP yet
+	PhaseDiscover    Phase = "discover"    // server/discover
+	PhaseInitialize  Phase = "initialize"  // initialize
+	PhaseInitialized Phase = "initialized" // notifications/initialized
+	PhaseList        Phase = "list"        // tools/list
+	PhaseClose       Phase = "close"       // the end of the MCP session
+)
+
+// Reason is a class of failure.
+type Reason string
+
+// The reasons.
+const (
+	ReasonUnreachable        Reason = "unreachable"         // no connection, or it broke
+	ReasonTimeout            Reason = "timeout"             // no whole answer in time
+	ReasonTLS                Reason = "tls"                 // the certificate or the handshake
+	ReasonUnauthorized       Reason = "unauthorized"        // 401 or 403
+	ReasonHTTPStatus         Reason = "http_status"         // another status that is no success
+	ReasonProtocol           Reason = "protocol"            // an answer that is not MCP
+	ReasonUnsupportedVersion Reason = "unsupported_version" // an MCP version that we do not know
+	ReasonTooLarge           Reason = "too_large"           // more bytes, pages or tools than we take
+	ReasonRedirect           Reason = "redirect"            // sends us elsewhere
+	ReasonRPC                Reason = "rpc"                 // a JSON-RPC error
+)
+
+// Error is a failed conversation. Nothing in it repeats text of the remote side: Detail is made of our words and of
+// checked facts (a version, an origin), and Err, which is for the log, never holds a body or a URL.
+type Error struct {
+	Phase      Phase
+	Reason     Reason
+	HTTPStatus int           // 0: no answer
+	Challenges []Challenge   // of WWW-Authenticate, with 401 and 403
+	RetryAfter time.Duration // as the server asked; 0: it did not
+	RPCCode    int           // 0: no JSON-RPC error
+	Detail     string        // safe to show, as "answered with HTML"; empty: the reason says it all
+	Retryable  bool          // the same request may work later
+	Err        error
+}
+
+// Error names phase, reason and facts, for logs.
+func (e *Error) Error() string {
+	s := fmt.Sprintf("mcp %s: %s", e.Phase, e.Reason)
+	if e.HTTPStatus != 0 {
+		s += fmt.Sprintf(" (HTTP %d)", e.HTTPStatus)
+	}
+	if e.RPCCode != 0 {
+		s += fmt.Sprintf(" (JSON-RPC %d)", e.RPCCode)
+	}
+	if e.Detail != "" {
+		s += ": " + e.Detail
+	}
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }

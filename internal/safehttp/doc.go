@@ -1,0 +1,14 @@
+// Package safehttp is the only HTTP client that leaves the house: it decides where Patchbay may connect.
+//
+// Addresses of servers come from tenants, so they are checked twice: the URL when it is entered ([Policy.CheckURL]),
+// and the address that its name resolves to at every connection ([Policy.Client]), because names can change their mind.
+//
+//	mode     scheme       addresses            ports
+//	public   https        global               443, 8443
+//	local    http, https  global               80, 443, 8443
+//	                      this machine's       any, by loopback address or localhost
+//	any      http, https  an operator's Exception, its own port
+//
+// Never, in any mode: userinfo or a fragment in the URL, an address in numeric or folded form, Patchbay's own address.
+// No redirect is followed and no proxy is asked.
+package safehttp
