@@ -1,0 +1,64 @@
+package templates
+
+// ConnectorTab names a tab of the connector's page.
+type ConnectorTab string
+
+// The tabs.
+const (
+	TabOverview    ConnectorTab = "overview"
+	TabTools       ConnectorTab = "tools"
+	TabCredentials ConnectorTab = "credentials"
+	TabRuns        ConnectorTab = "runs"
+	TabSettings    ConnectorTab = "settings"
+)
+
+// ConnectorHead stands above all tabs of a connector.
+type ConnectorHead struct {
+	ID          string // the UUID
+	Slug        string
+	Name        string
+	Initial     string
+	Description string
+	URL         string
+	Href        string // "/connectors/linear"; the tabs are below it
+	Tab         ConnectorTab
+	State       State
+	ToolCount   string
+}
+
+// ConnectorOverviewPage says how a connector is.
+type ConnectorOverviewPage struct {
+	Frame        Frame
+	Head         ConnectorHead
+	Attention    []Attention // what needs someone: the last error, a missing credential, quarantined tools
+	Stats        []Stat      // tools, last sync, …
+	Server       []Fact      // what the server says of itself; empty: never synced
+	Connection   []Fact      // transport, authentication, credential, interval, timeout …
+	Instructions string      // the server's text; empty: none
+	Runs         []SyncRunRow
+}
+
+// ConnectorRunsPage lists the attempts to read the tools.
+type ConnectorRunsPage struct {
+	Frame Frame
+	Head  ConnectorHead
+	Rows  []SyncRunRow
+	Pager Pager
+}
+
+// SyncRunRow is one attempt.
+type SyncRunRow struct {
+	ID          string
+	Trigger     string // "Manual"
+	Agent       string // whose credential was used; empty: the shared one or none
+	State       State
+	Started     When
+	Duration    string // "1.2 s"; empty: not finished
+	Total       string // "23 tools"; empty: not known
+	Added       int
+	Changed     int
+	Removed     int
+	Quarantined int
+	Protocol    string
+	Error       string // one sentence; empty: none
+}

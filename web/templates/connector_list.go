@@ -1,0 +1,35 @@
+package templates
+
+// ConnectorsPage lists the connectors.
+type ConnectorsPage struct {
+	Frame    Frame
+	Stats    []Stat // four figures
+	Query    string
+	Status   string   // the chosen value of Statuses
+	Statuses []Option // with "" for all
+	Filtered bool     // Query or Status is set
+	Rows     []ConnectorRow
+	Count    string // "7 connectors"
+	Pager    Pager
+}
+
+// ConnectorRow is one connector in the list.
+type ConnectorRow struct {
+	ID         string // the UUID; the row's element is "connector-" + ID
+	Name       string
+	Href       string // "/connectors/linear"
+	Initial    string // one letter
+	URL        string
+	State      State
+	Reason     string // one sentence under the state; empty: none
+	Credential string // "Bearer · shared", "None"
+	Tools      string // "23"
+	LastSync   When
+	CanSync    bool // shows the button; it is disabled while State is busy
+	ReturnTo   string
+}
+
+// ConnectorChange is what the event stream says of a connector: its row, and its state for the connector's own page.
+type ConnectorChange struct {
+	Row ConnectorRow
+}

@@ -1,0 +1,90 @@
+package templates
+
+// Nav names an entry of the navigation.
+type Nav string
+
+// The entries of the navigation. NavNone highlights nothing.
+const (
+	NavNone       Nav = ""
+	NavConnectors Nav = "connectors"
+	NavTools      Nav = "tools"
+	NavAgents     Nav = "agents"
+	NavMembers    Nav = "members"
+	NavAPIKeys    Nav = "api-keys"
+	NavSettings   Nav = "settings"
+	NavAccount    Nav = "account"
+)
+
+// Frame is what every page shares. The zero value but for Title and Asset serves pages that nobody is signed in to.
+type Frame struct {
+	Title   string                   // of the document, without the product's name
+	Asset   func(name string) string // the address of a static file, as web.Asset; nil: "/static/" + name
+	Path    string                   // path and query of this page; forms send it as return_to
+	Active  Nav
+	Crumbs  []Crumb // from the outside in; the last one is this page
+	Flash   *Flash  // nil: nothing to say
+	Person  *Person // nil: nobody is signed in
+	Tenant  TenantChoice
+	Tenants []TenantChoice // all that the person belongs to, the current one among them
+	Can     Can
+}
+
+// Person is who is signed in.
+type Person struct {
+	Name  string
+	Email string
+	Role  string // in the current tenant: "Owner"
+}
+
+// TenantChoice is a tenant that the person may switch to.
+type TenantChoice struct {
+	Slug string
+	Name string
+}
+
+// Can is what the person may do here. A page leaves out what they may not.
+type Can struct {
+	Sync   bool // members and above
+	Manage bool // admins and above: connectors, agents, credentials
+	Own    bool // owners: members, API keys, settings
+}
+
+// Crumb is one step of the way to a page.
+type Crumb struct {
+	Text string
+	Href string // empty: this page
+	Mono bool   // a name from a machine
+}
+
+// FlashKind says how a flash is announced.
+type FlashKind string
+
+// The kinds of flash.
+const (
+	FlashNotice FlashKind = "notice" // it happened; announced politely
+	FlashAlert  FlashKind = "alert"  // it did not; announced at once
+)
+
+// Flash says what the last action did.
+type Flash struct {
+	Kind FlashKind
+	Text string
+}
+
+func (f Frame) asset(name string) string {
+	if f.Asset == nil {
+		return "/static/" + name
+	}
+	return f.Asset(name)
+}
+
+func (f Frame) flashIs(kind FlashKind) bool {
+	return f.Flash != nil && f.Flash.Kind == kind
+}
+
+func (f Frame) current(nav Nav) string {
+	if f.Active == nav {
+		return "page"
+	}
+	return "false"
+}

@@ -1,0 +1,65 @@
+package templates
+
+// ToolView is one tool, with everything that a list or its own page shows of it.
+type ToolView struct {
+	Name          string
+	Title         string
+	Description   string
+	Href          string // its page; empty: none, as in a test
+	Connector     string // the connector's name
+	ConnectorHref string
+	Badges        []Badge
+	Params        []Param
+	Input         string // input schema, indented JSON
+	Output        string // output schema, indented JSON; empty: none
+	Raw           string // the whole definition, indented JSON
+	FirstSeen     When
+	Changed       When
+	LastSeen      When
+	Removed       *When // nil: it is there
+}
+
+// Param is one parameter of a tool, as its schema describes it.
+type Param struct {
+	Name        string // with its parents: "filter.labels[]"
+	Type        string // "string", "integer or null", "array of string"
+	Required    bool
+	Description string
+	Notes       []string // "one of low, normal, high", "default 20", "1–100"
+}
+
+// QuarantinedTool is an entry of a tool list that is not a tool.
+type QuarantinedTool struct {
+	Name   string // "(no name)" where there is none
+	Reason string
+	Raw    string
+}
+
+// ConnectorToolsPage lists the tools of one connector.
+type ConnectorToolsPage struct {
+	Frame       Frame
+	Head        ConnectorHead
+	Query       string
+	Removed     bool // removed ones are shown, too
+	Rows        []ToolView
+	Count       string // "23 tools"
+	Quarantined []QuarantinedTool
+	Pager       Pager
+	Synced      bool // the list has been read at least once
+}
+
+// ToolPage shows one tool.
+type ToolPage struct {
+	Frame Frame
+	Tool  ToolView
+	About []Fact // connector, exposed as, first seen, last change …
+}
+
+// ToolsPage searches the tools of all connectors.
+type ToolsPage struct {
+	Frame Frame
+	Query string
+	Rows  []ToolView
+	Count string
+	Pager Pager
+}
