@@ -1,0 +1,34 @@
+package browser_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"patchbay/internal/testing/browser"
+)
+
+func serve(t *testing.T, body string) string {
+	t.Helper()
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", "default-src 'self'; img-src data:")
+		_, _ = w.Write([]byte(`<!doctype html><html lang="en"><title>Test</title><link rel="icon" href="data:,"><main>` + body + `</main></html>`))
+	}))
+	t.Cleanup(ts.Close)
+	return ts.URL
+}
+
+func TestATabFillsClicksAndReads(t *testing.T) {
+	t.Parallel()
+	tab := browser.Open(t)
+	tab.Go(serve(t, `<h1>Hello</h1><form action="/there"><label>Name <input id="name" name="name"></label><button>Send</button></form>`))
+	tab.Fill("#name", "Ada")
+	if got := browser.Eval[string](tab, `document.querySelector("#name").value`); got != "Ada" {
+		t.Errorf("the field holds %q", got)
+	}
+	tab.Click("button")
+	tab.WaitPath("/there")
+	tab.WaitText("h1", "Hello")
+	tab.Accessible()
+}
