@@ -1,0 +1,177 @@
+package mcptest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Server is a running script.
+type Server struct {
+	URL string // of the MCP endpoint
+
+	script Script
+	http   *httptest.Server
+
+	mu    sync.Mutex // guards what follows
+	tools []string
+	calls []Call
+	count map[string]int
+}
+
+// Start serves the script on loopback until the test ends.
+func Start(t testing.TB, script Script) *Server {
+	t.Helper()
+	s := &Server{script: script, tools: script.Tools, count: map[string]int{}}
+	s.http = httptest.NewServer(s)
+	s.URL = s.http.URL + "/mcp"
+	t.Cleanup(func() {
+		s.http.CloseClientConnections()
+		s.http.Close()
+	})
+	return s
+}
+
+// SetTools changes the list that later calls get.
+func (s *Server) SetTools(tools ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tools = tools
+}
+
+// Calls returns what was received so far, in order.
+func (s *Server) Calls() []Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Call(nil), s.calls...)
+}
+
+// Methods returns the methods that were received so far, in order.
+func (s *Server) Methods() []string {
+	var methods []string
+	for _, c := range s.Calls() {
+		methods = append(methods, c.Method)
+	}
+	return methods
+}
+
+// Stop ends the server before its test does: connections to it are refused from now on.
+func (s *Server) Stop() {
+	s.http.CloseClientConnections()
+	s.http.Close()
+}
+
+// ServeHTTP answers by the script.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	call, err := s.record(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if handle, ok := s.script.On[call.Method]; ok {
+		handle(w, r, call)
+		return
+	}
+	s.Default(w, r, call)
+}
+
+// Default answers as the server would if no Handler stood in the way.
+func (s *Server) Default(w http.ResponseWriter, r *http.Request, c Call) {
+	if s.script.Bearer != "" && r.Header.Get("Authorization") != "Bearer "+s.script.Bearer {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="mcptest", error="invalid_token"`)
+		http.Error(w, "no", http.StatusUnauthorized)
+		return
+	}
+	if s.script.SessionID != "" && c.Method != "initialize" && r.Header.Get("Mcp-Session-Id") != s.script.SessionID {
+		http.Error(w, "unknown", http.StatusNotFound)
+		return
+	}
+	switch c.Method {
+	case "initialize":
+		s.initialize(w, c)
+	case "tools/list":
+		s.list(w, c)
+	case http.MethodDelete:
+		w.WriteHeader(http.StatusNoContent)
+	case http.MethodGet:
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	default:
+		s.other(w, c)
+	}
+}
+
+func (s *Server) initialize(w http.ResponseWriter, c Call) {
+	var params struct{ ProtocolVersion string }
+	_ = json.Unmarshal(c.Params, &params)
+	version := params.ProtocolVersion
+	if s.script.Version != "" {
+		version = s.script.Version
+	}
+	if s.script.SessionID != "" {
+		w.Header().Set("Mcp-Session-Id", s.script.SessionID)
+	}
+	s.send(w, Result(c, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}},`+
+		`"serverInfo":{"name":"mcptest","version":"1.0","title":"A scripted server"},"instructions":"Be kind."}`, version)))
+}
+
+func (s *Server) list(w http.ResponseWriter, c Call) {
+	s.mu.Lock()
+	tools := s.tools
+	s.mu.Unlock()
+	var params struct{ Cursor string }
+	_ = json.Unmarshal(c.Params, &params)
+	from, _ := strconv.Atoi(params.Cursor)
+	from = min(max(from, 0), len(tools))
+	to, next := len(tools), ""
+	if size := s.script.PageSize; size > 0 && from+size < len(tools) {
+		to = from + size
+		next = fmt.Sprintf(`,"nextCursor":"%d"`, to)
+	}
+	s.send(w, Result(c, `{"tools":[`+strings.Join(tools[from:to], ",")+`]`+next+`}`))
+}
+
+func (s *Server) other(w http.ResponseWriter, c Call) {
+	if c.ID == nil {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	s.send(w, Failure(c, -32601, "Method not found"))
+}
+
+func (s *Server) send(w http.ResponseWriter, reply string) {
+	if s.script.Stream {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, Event(reply))
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, reply)
+}
+
+func (s *Server) record(r *http.Request) (Call, error) {
+	call := Call{Method: r.Method, Header: r.Header.Clone(), Path: r.URL.Path}
+	if r.Method == http.MethodPost {
+		var message struct {
+			Method     string
+			ID, Params json.RawMessage
+		}
+		if err := json.NewDecoder(r.Body).Decode(&message); err != nil {
+			return Call{}, fmt.Errorf("read the request: %w", err)
+		}
+		call.Method, call.ID, call.Params = message.Method, message.ID, message.Params
+	}
+	// To the end: net/http notices that a client left only where the body was read.
+	_, _ = io.Copy(io.Discard, r.Body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count[call.Method]++
+	call.N = s.count[call.Method]
+	s.calls = append(s.calls, call)
+	return call, nil
+}
