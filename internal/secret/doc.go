@@ -1,0 +1,12 @@
+// Package secret keeps secrets out of sight: [Text] holds an opened one in memory and never prints it, [Keyring] seals
+// one for the database and opens it again.
+//
+//	PATCHBAY_KEYSET ── KEK ──wraps── Keyring ─┬─ seal keyset: AES-256-GCM, what the database stores
+//	                  (32 bytes)              └─ MAC keyset: HMAC-SHA-256, what a key or token is recognised by
+//
+// A sealed secret is bound to its place ([AD]: tenant, table, column, row): moved to another row it does not open. The
+// keysets are tink's, so each ciphertext names its key (bytes 2–5), and a keyset may hold older keys beside the one that
+// seals: a rotation adds a key, and rows are sealed anew at leisure.
+//
+// Reveal is the only way to the characters of a Text, and the word to search for in a review.
+package secret

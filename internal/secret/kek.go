@@ -1,0 +1,87 @@
+package secret
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"patchbay/internal/fault"
+)
+
+// kekSize is the length of a key-encryption key in bytes: AES-256.
+const kekSize = 32
+
+// KEK is the key-encryption key, the value of PATCHBAY_KEYSET. It wraps a Keyring and nothing else. The zero KEK is not
+// set. It prints as [secret].
+type KEK struct {
+	key [kekSize]byte
+	set bool
+}
+
+// NewKEK makes a random KEK.
+func NewKEK() (KEK, error) {
+	k := KEK{set: true}
+	if _, err := rand.Read(k.key[:]); err != nil {
+		return KEK{}, fmt.Errorf("make a key: %w", err)
+	}
+	return k, nil
+}
+
+// ParseKEK reads a KEK: 32 bytes in base64, or "file:PATH" of a file that holds that. The fault never repeats the input.
+func ParseKEK(s string) (KEK, error) {
+	s = strings.TrimSpace(s)
+	if path, ok := strings.CutPrefix(s, "file:"); ok {
+		b, err := readKeyFile(path)
+		if err != nil {
+			return KEK{}, fault.Wrap(fault.Invalid, err, fmt.Sprintf("The file %s that PATCHBAY_KEYSET names cannot be read.", path))
+		}
+		s = strings.TrimSpace(b)
+	}
+	raw, err := decodeBase64(s)
+	if err != nil || len(raw) != kekSize {
+		return KEK{}, fault.Errorf(fault.Invalid, "PATCHBAY_KEYSET must be 32 random bytes in base64, or file:PATH of a file that holds them.")
+	}
+	k := KEK{set: true}
+	copy(k.key[:], raw)
+	return k, nil
+}
+
+// Encode returns the KEK as ParseKEK reads it.
+func (k KEK) Encode() string { return base64.StdEncoding.EncodeToString(k.key[:]) }
+
+// IsZero tells whether no key is set.
+func (k KEK) IsZero() bool { return !k.set }
+
+// String hides the key.
+func (k KEK) String() string { return hidden }
+
+// GoString hides the key from %#v.
+func (k KEK) GoString() string { return hidden }
+
+// Format hides the key from every verb.
+func (k KEK) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, hidden) }
+
+// LogValue hides the key from slog.
+func (k KEK) LogValue() slog.Value { return slog.StringValue(hidden) }
+
+// readKeyFile reads at most a few hundred bytes: a key file is one line, and a mistaken path may be anything.
+func readKeyFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(io.LimitReader(f, 512))
+	return string(b), err
+}
+
+// decodeBase64 accepts both alphabets, padded or not.
+func decodeBase64(s string) ([]byte, error) {
+	s = strings.TrimRight(s, "=")
+	s = strings.NewReplacer("-", "+", "_", "/").Replace(s)
+	return base64.RawStdEncoding.DecodeString(s)
+}

@@ -1,0 +1,105 @@
+package secret
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/tink-crypto/tink-go/v2/aead"
+	"github.com/tink-crypto/tink-go/v2/aead/subtle"
+	"github.com/tink-crypto/tink-go/v2/keyset"
+	"github.com/tink-crypto/tink-go/v2/mac"
+	"github.com/tink-crypto/tink-go/v2/tink"
+)
+
+// ErrWrongKEK says that a KEK does not open a wrapped keyring.
+var ErrWrongKEK = errors.New("the key does not open the keyring")
+
+// Keyring seals and opens secrets, and authenticates tokens. It is safe for concurrent use.
+type Keyring struct {
+	sealing *keyset.Handle
+	signing *keyset.Handle
+	aead    tink.AEAD
+	mac     tink.MAC
+}
+
+// Wrapped is a keyring as it is stored: both keysets, encrypted by a KEK.
+type Wrapped struct {
+	Seal []byte
+	MAC  []byte
+}
+
+// NewKeyring makes a keyring of fresh keys.
+func NewKeyring() (*Keyring, error) {
+	sealing, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
+	if err != nil {
+		return nil, fmt.Errorf("make the sealing key: %w", err)
+	}
+	signing, err := keyset.NewHandle(mac.HMACSHA256Tag256KeyTemplate())
+	if err != nil {
+		return nil, fmt.Errorf("make the authentication key: %w", err)
+	}
+	return newKeyring(sealing, signing)
+}
+
+func newKeyring(sealing, signing *keyset.Handle) (*Keyring, error) {
+	a, err := aead.New(sealing)
+	if err != nil {
+		return nil, fmt.Errorf("use the sealing keyset: %w", err)
+	}
+	m, err := mac.New(signing)
+	if err != nil {
+		return nil, fmt.Errorf("use the authentication keyset: %w", err)
+	}
+	return &Keyring{sealing: sealing, signing: signing, aead: a, mac: m}, nil
+}
+
+// The associated data of the two wrapped keysets: one does not open in the other's place.
+var (
+	sealPlace = []byte("patchbay keyset seal")
+	macPlace  = []byte("patchbay keyset mac")
+)
+
+// Wrap encrypts the keyring with kek, for storing.
+func (k *Keyring) Wrap(kek KEK) (Wrapped, error) {
+	master, err := kek.aead()
+	if err != nil {
+		return Wrapped{}, err
+	}
+	var seal, auth bytes.Buffer
+	if err := k.sealing.WriteWithAssociatedData(keyset.NewBinaryWriter(&seal), master, sealPlace); err != nil {
+		return Wrapped{}, fmt.Errorf("wrap the sealing keyset: %w", err)
+	}
+	if err := k.signing.WriteWithAssociatedData(keyset.NewBinaryWriter(&auth), master, macPlace); err != nil {
+		return Wrapped{}, fmt.Errorf("wrap the authentication keyset: %w", err)
+	}
+	return Wrapped{Seal: seal.Bytes(), MAC: auth.Bytes()}, nil
+}
+
+// Unwrap opens a stored keyring. Where kek is not the key that wrapped it, the error is ErrWrongKEK.
+func Unwrap(kek KEK, w Wrapped) (*Keyring, error) {
+	master, err := kek.aead()
+	if err != nil {
+		return nil, err
+	}
+	sealing, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(w.Seal)), master, sealPlace)
+	if err != nil {
+		return nil, fmt.Errorf("%w: sealing keyset: %w", ErrWrongKEK, err)
+	}
+	signing, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(w.MAC)), master, macPlace)
+	if err != nil {
+		return nil, fmt.Errorf("%w: authentication keyset: %w", ErrWrongKEK, err)
+	}
+	return newKeyring(sealing, signing)
+}
+
+func (k KEK) aead() (tink.AEAD, error) {
+	if k.IsZero() {
+		return nil, fmt.Errorf("%w: no key is set", ErrWrongKEK)
+	}
+	a, err := subtle.NewAESGCM(k.key[:])
+	if err != nil {
+		return nil, fmt.Errorf("use the key: %w", err)
+	}
+	return a, nil
+}

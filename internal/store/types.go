@@ -1,0 +1,127 @@
+package store
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/secret"
+)
+
+// NewMember is a person to be added to a tenant. Where the e-mail address is known already only a membership is made: the
+// person's own name and password stay.
+type NewMember struct {
+	Email        string
+	Name         string
+	PasswordHash string // as argon2id writes it
+	Role         connectors.Role
+}
+
+// NewAPIKey is a key to be stored. The caller makes the id, because it is part of the key's text.
+type NewAPIKey struct {
+	ID        connectors.APIKeyID
+	Name      string
+	Role      connectors.Role
+	Prefix    string
+	SecretMAC []byte
+	ExpiresAt *time.Time // nil: never
+}
+
+// ConnectorFilter chooses connectors.
+type ConnectorFilter struct {
+	Query  string                     // part of the name, slug or URL; empty: all
+	Status connectors.ConnectorStatus // empty: all
+	Page
+}
+
+// Stats counts a tenant's connectors.
+type Stats struct {
+	Connectors    int
+	Tools         int
+	NeedAttention int // status error or needs_auth
+	ByStatus      map[connectors.ConnectorStatus]int
+}
+
+// NewCredential is a credential to be stored; it replaces the one that the same agent has for the same connector.
+type NewCredential struct {
+	ConnectorID connectors.ConnectorID
+	AgentID     *connectors.AgentID // nil: the shared one
+	Type        connectors.AuthType
+	Account     string
+	Secret      secret.Text
+}
+
+// NewRun is a sync run to be queued or started.
+type NewRun struct {
+	ConnectorID connectors.ConnectorID
+	AgentID     *connectors.AgentID
+	Trigger     connectors.SyncTrigger
+}
+
+// StartSync asks for a sync run to begin.
+type StartSync struct {
+	NewRun
+	Run      *connectors.SyncRunID // a queued one to begin, whose NewRun counts; nil: a new one
+	Instance connectors.InstanceID // the process that runs it
+}
+
+// Seen is what a sync saw of the server, whether or not it changed.
+type Seen struct {
+	Server        connectors.Server
+	AuthBehaviour connectors.AuthBehaviour // empty: not seen
+	Total         int                      // well-formed tools
+	Quarantined   int
+}
+
+// SyncResult is what a sync found and what of it differs.
+type SyncResult struct {
+	Seen
+	ListHash    connectors.Hash // of the whole list, the quarantined entries included
+	Diff        connectors.ToolDiff
+	Definitions []connectors.Definition // at least those that the diff names; known ones are not written again
+	Quarantined []connectors.Quarantined
+}
+
+// ToolFilter chooses tools.
+type ToolFilter struct {
+	Connector *connectors.ConnectorID // nil: of all connectors
+	Query     string                  // words, as a person types them; empty: all
+	Removed   bool                    // removed tools, too
+	Page
+}
+
+// Event is an entry of the audit log.
+type Event struct {
+	ActorType string // "person", "key" or "system"
+	ActorID   *uuid.UUID
+	ActorName string
+	Action    string // "connector.create"
+	Target    string
+	Detail    map[string]any // never a secret
+	RequestID string
+	IP        string
+}
+
+// User is a person, with what signing in needs.
+type User struct {
+	ID           connectors.UserID
+	Email        string
+	Name         string
+	PasswordHash secret.Text // empty: cannot sign in by password
+}
+
+// Membership is a person's role in a tenant.
+type Membership struct {
+	Tenant connectors.Tenant
+	Role   connectors.Role
+	Email  string
+	Name   string
+}
+
+// StoredKey is an API key with what recognises it. Whether it is revoked or expired the caller reads from Key.
+type StoredKey struct {
+	Tenant    connectors.Tenant
+	Key       connectors.APIKey
+	SecretMAC []byte
+}
