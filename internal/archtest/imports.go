@@ -1,0 +1,84 @@
+package archtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Module is the path that all our packages share.
+const Module = "patchbay"
+
+// Package is one package of the tree, as go list tells it.
+type Package struct {
+	Path    string   // below the module's root
+	Imports []string // whole import paths, of non-test files
+	Dir     string
+	Files   []string // all Go files, tests and those behind build tags too
+}
+
+// CheckFloors tells which packages break the order of the floors in rooms.
+func CheckFloors(rooms []Room, packages []Package) []string {
+	var wrong []string
+	table := make(map[string]Room, len(rooms))
+	for _, room := range rooms {
+		if _, twice := table[room.Path]; twice {
+			wrong = append(wrong, fmt.Sprintf("%s stands in the list of rooms twice", room.Path))
+		}
+		table[room.Path] = room
+	}
+	for _, p := range packages {
+		from, known := table[p.Path]
+		if !known {
+			wrong = append(wrong, fmt.Sprintf("%s has no floor: give it a row in rooms.go", p.Path))
+			continue
+		}
+		for _, path := range ours(p.Imports) {
+			if to, known := table[path]; known {
+				wrong = append(wrong, checkImport(from, to)...)
+			}
+		}
+	}
+	for _, room := range rooms {
+		if !slices.ContainsFunc(packages, func(p Package) bool { return p.Path == room.Path }) {
+			wrong = append(wrong, fmt.Sprintf("%s has a floor and no package: take its row out of rooms.go", room.Path))
+		}
+	}
+	return wrong
+}
+
+func checkImport(from, to Room) []string {
+	complain := func(format string, args ...any) []string { return []string{fmt.Sprintf(format, args...)} }
+	switch {
+	case from.Floor == Tests:
+		return nil
+	case to.Floor == Tests:
+		return complain("%s imports %s, which is for tests", from.Path, to.Path)
+	case to.Part && !sameRoom(from, to):
+		return complain("%s imports %s, which is a part of another room", from.Path, to.Path)
+	case to.Part:
+		return nil
+	case to.Floor > from.Floor:
+		return complain("%s (floor %s) imports upward: %s (floor %s)", from.Path, from.Floor, to.Path, to.Floor)
+	case to.Floor == from.Floor:
+		return complain("%s imports its neighbour %s (floor %s)", from.Path, to.Path, to.Floor)
+	}
+	return nil
+}
+
+// sameRoom tells whether from is the room that the part to belongs to, or another part of it.
+func sameRoom(from, to Room) bool {
+	owner := to.Path[:strings.LastIndex(to.Path, "/")]
+	return from.Path == owner || from.Part && strings.HasPrefix(from.Path, owner+"/")
+}
+
+// ours picks the imports of this module, as paths below its root.
+func ours(imports []string) []string {
+	var paths []string
+	for _, path := range imports {
+		if below, ok := strings.CutPrefix(path, Module+"/"); ok {
+			paths = append(paths, below)
+		}
+	}
+	return paths
+}

@@ -1,0 +1,69 @@
+package archtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// List reads the packages of the module at root. It resolves no dependency, so it needs no network and no module cache.
+func List(root string) ([]Package, error) {
+	cmd := exec.Command("go", "list", "-e", "-find", "-json=ImportPath,Dir,GoFiles,IgnoredGoFiles,TestGoFiles,XTestGoFiles,Imports", "./...")
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list in %s: %w: %s", root, err, stderr.String())
+	}
+	return decode(bytes.NewReader(out))
+}
+
+func decode(r io.Reader) ([]Package, error) {
+	var packages []Package
+	for d := json.NewDecoder(r); ; {
+		var p struct {
+			ImportPath, Dir                                             string
+			GoFiles, IgnoredGoFiles, TestGoFiles, XTestGoFiles, Imports []string
+		}
+		err := d.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return packages, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read go list: %w", err)
+		}
+		packages = append(packages, Package{
+			Path:    strings.TrimPrefix(p.ImportPath, Module+"/"),
+			Imports: p.Imports,
+			Dir:     p.Dir,
+			Files:   slices.Concat(p.GoFiles, p.IgnoredGoFiles, p.TestGoFiles, p.XTestGoFiles),
+		})
+	}
+}
+
+// Root finds the directory with go.mod, at or above the working directory.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("no go.mod above the working directory")
+		}
+		dir = parent
+	}
+}

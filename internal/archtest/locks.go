@@ -1,0 +1,134 @@
+package archtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Lock says who alone may import a library.
+type Lock struct {
+	Library string // import path, and everything below it
+	For     []string
+	Because string
+}
+
+// Locks lists the libraries that few may see. Tests may see all of them.
+var Locks = []Lock{
+	{
+		Library: "github.com/jackc/pgx",
+		For:     []string{"cmd/server", "db", "internal/jobs", "internal/postgres", "internal/queue", "internal/store", "internal/store/dbgen"},
+		Because: "SQL is the store's",
+	},
+	{
+		Library: "github.com/riverqueue/river",
+		For:     []string{"cmd/server", "db", "internal/jobs", "internal/queue"},
+		Because: "jobs are named by queue and run by jobs",
+	},
+	{
+		Library: "github.com/tink-crypto/tink-go",
+		For:     []string{"internal/secret"},
+		Because: "sealing is the business of secret",
+	},
+	{
+		Library: "code.dny.dev/ssrf",
+		For:     []string{"internal/safehttp"},
+		Because: "which addresses may be reached is decided in one place",
+	},
+	{
+		Library: "github.com/alecthomas/kong",
+		For:     []string{"cmd/server"},
+		Because: "the command line is read at the roof",
+	},
+}
+
+// Blind says how little a room sees.
+type Blind struct {
+	Room    string
+	Ours    []string // packages of ours that it may import
+	Std     bool     // false: the standard library is bounded by NotStd
+	NotStd  []string // packages of the standard library that it may not import, where Std is false
+	Others  []string // libraries that it may import; nil: any
+	Because string
+}
+
+// Blinds lists the rooms that must not see much.
+var Blinds = []Blind{
+	{Room: "internal/mcp", Ours: []string{"internal/fault", "internal/mcp/"}, Std: true, Because: "it could be published"},
+	{Room: "internal/mcp/wire", Ours: []string{"internal/fault", "internal/mcp/"}, Std: true, Because: "it could be published"},
+	{Room: "internal/mcp/sse", Ours: []string{"internal/fault", "internal/mcp/"}, Std: true, Because: "it could be published"},
+	{Room: "web/templates", Ours: []string{"internal/connectors"}, Std: true, Others: []string{"github.com/a-h/templ"}, Because: "a page shows what it is given"},
+	{
+		Room:    "internal/connectors",
+		Ours:    []string{"internal/fault", "internal/secret"},
+		NotStd:  []string{"context", "crypto/rand", "database/sql", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http", "os", "os/exec"},
+		Because: "rules are pure: no I/O, no clock, no randomness",
+	},
+	{Room: "internal/fault", Std: true, Others: []string{}, Because: "everything else imports it"},
+}
+
+// CheckLocks tells which packages import a library that is locked to them.
+func CheckLocks(locks []Lock, rooms []Room, packages []Package) []string {
+	var wrong []string
+	for _, p := range packages {
+		if isTestRoom(rooms, p.Path) {
+			continue
+		}
+		for _, lock := range locks {
+			if slices.Contains(lock.For, p.Path) {
+				continue
+			}
+			for _, path := range p.Imports {
+				if within(path, lock.Library) {
+					wrong = append(wrong, fmt.Sprintf("%s imports %s: %s", p.Path, path, lock.Because))
+				}
+			}
+		}
+	}
+	return wrong
+}
+
+// CheckBlinds tells which packages see more than they should.
+func CheckBlinds(blinds []Blind, packages []Package) []string {
+	var wrong []string
+	for _, blind := range blinds {
+		for _, p := range packages {
+			if p.Path != blind.Room {
+				continue
+			}
+			for _, path := range p.Imports {
+				if !blind.sees(path) {
+					wrong = append(wrong, fmt.Sprintf("%s imports %s: %s", p.Path, path, blind.Because))
+				}
+			}
+		}
+	}
+	return wrong
+}
+
+func (b Blind) sees(path string) bool {
+	if below, ok := strings.CutPrefix(path, Module+"/"); ok {
+		return slices.ContainsFunc(b.Ours, func(o string) bool {
+			return below == o || strings.HasSuffix(o, "/") && strings.HasPrefix(below, o)
+		})
+	}
+	if isStandard(path) {
+		return b.Std || !slices.Contains(b.NotStd, path)
+	}
+	return b.Others == nil || slices.ContainsFunc(b.Others, func(o string) bool { return within(path, o) })
+}
+
+// within tells whether path is library or below it; a major version's suffix is below it, too.
+func within(path, library string) bool {
+	return path == library || strings.HasPrefix(path, library+"/")
+}
+
+// isStandard goes by the rule of the go command: the standard library has no dot in its first element.
+func isStandard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(first, ".")
+}
+
+func isTestRoom(rooms []Room, path string) bool {
+	return slices.ContainsFunc(rooms, func(r Room) bool { return r.Path == path && r.Floor == Tests })
+}
