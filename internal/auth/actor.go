@@ -1,0 +1,88 @@
+package auth
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// Kind says what an actor is; it is the actor type of audit events.
+type Kind string
+
+// The kinds of actor.
+const (
+	KindPerson   Kind = "person"
+	KindKey      Kind = "key"
+	KindOperator Kind = "operator" // the command line, which has the database in its hands
+)
+
+// Actor is who makes a request, in one tenant.
+type Actor struct {
+	Kind   Kind
+	Tenant connectors.Tenant
+	Role   connectors.Role
+	UserID *connectors.UserID   // of a person
+	KeyID  *connectors.APIKeyID // of a key
+	Name   string               // for people and the audit log; a key's own name
+	Email  string               // of a person
+
+	Memberships []store.Membership // of a person: the tenants to switch between
+
+	RequestID string // of the request that the actor makes; for the audit log
+	Address   string // where the request comes from; for the audit log
+}
+
+// Operator is the actor of the command line: an owner of any tenant.
+func Operator(t connectors.Tenant) Actor {
+	return Actor{Kind: KindOperator, Tenant: t, Role: connectors.RoleOwner, Name: "command line"}
+}
+
+// ID is the person's or the key's id; nil for the command line.
+func (a Actor) ID() *uuid.UUID {
+	switch {
+	case a.UserID != nil:
+		return &a.UserID.UUID
+	case a.KeyID != nil:
+		return &a.KeyID.UUID
+	default:
+		return nil
+	}
+}
+
+// Require returns a Denied fault unless the actor's role includes what least may do.
+func (a Actor) Require(least connectors.Role) error {
+	if a.Role.AtLeast(least) {
+		return nil
+	}
+	return fault.Errorf(fault.Denied, "This needs the role %s; yours is %s.", least, a.Role)
+}
+
+// Event is an audit event of this actor, to be completed with Detail.
+func (a Actor) Event(action, target string) store.Event {
+	return store.Event{
+		ActorType: string(a.Kind),
+		ActorID:   a.ID(),
+		ActorName: a.Name,
+		Action:    action,
+		Target:    target,
+		RequestID: a.RequestID,
+		IP:        a.Address,
+	}
+}
+
+type actorKey struct{}
+
+// WithActor returns a context that carries a.
+func WithActor(ctx context.Context, a Actor) context.Context {
+	return context.WithValue(ctx, actorKey{}, a)
+}
+
+// ActorFrom returns the actor of a request that was identified.
+func ActorFrom(ctx context.Context) (Actor, bool) {
+	a, ok := ctx.Value(actorKey{}).(Actor)
+	return a, ok
+}

@@ -1,0 +1,143 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+// macPurpose binds the stored HMACs to API keys: another kind of token never verifies as one.
+const macPurpose = "api_key"
+
+// KeyRequest describes an API key to be made.
+type KeyRequest struct {
+	Name      string // 1–100 characters
+	Role      connectors.Role
+	ExpiresAt *time.Time // nil: never
+}
+
+// IssueKey makes an API key in the actor's tenant. The text is returned here and never again; an HMAC of it is stored.
+func (s *Service) IssueKey(ctx context.Context, a Actor, req KeyRequest) (connectors.APIKey, secret.Text, error) {
+	if err := a.Require(connectors.RoleOwner); err != nil {
+		return connectors.APIKey{}, "", err
+	}
+	req.Name = strings.TrimSpace(req.Name)
+	if err := s.checkKey(req); err != nil {
+		return connectors.APIKey{}, "", err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return connectors.APIKey{}, "", fmt.Errorf("make key id: %w", err)
+	}
+	text := newKeyText(connectors.APIKeyID{UUID: id})
+	mac, err := s.store.Keyring().MAC(macPurpose, text.secret)
+	if err != nil {
+		return connectors.APIKey{}, "", fmt.Errorf("authenticate key: %w", err)
+	}
+	var key connectors.APIKey
+	err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		key, err = tx.CreateAPIKey(ctx, store.NewAPIKey{
+			ID: text.id, Name: req.Name, Role: req.Role, Prefix: text.prefix(), SecretMAC: mac, ExpiresAt: req.ExpiresAt,
+		})
+		if err != nil {
+			return err
+		}
+		return tx.Record(ctx, a.Event("api_key.create", req.Name))
+	})
+	if err != nil {
+		return connectors.APIKey{}, "", err
+	}
+	return key, text.text(), nil
+}
+
+func (s *Service) checkKey(req KeyRequest) error {
+	var fields []fault.Field
+	if n := utf8.RuneCountInString(req.Name); n < 1 || n > 100 {
+		fields = append(fields, fault.Field{Location: "name", Message: "A name has 1 to 100 characters."})
+	}
+	if !req.Role.Valid() {
+		fields = append(fields, badRole())
+	}
+	if req.ExpiresAt != nil && !req.ExpiresAt.After(s.now()) {
+		fields = append(fields, fault.Field{Location: "expires_at", Message: "The expiry lies in the future."})
+	}
+	return fault.InvalidFields(fields...)
+}
+
+// RevokeKey ends an API key of the actor's tenant. The next request with it is refused.
+func (s *Service) RevokeKey(ctx context.Context, a Actor, id connectors.APIKeyID) error {
+	if err := a.Require(connectors.RoleOwner); err != nil {
+		return err
+	}
+	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		if err := tx.RevokeAPIKey(ctx, id); err != nil {
+			return err
+		}
+		return tx.Record(ctx, a.Event("api_key.revoke", id.String()))
+	})
+}
+
+// FromBearer establishes the program that sent an Authorization header.
+func (s *Service) FromBearer(ctx context.Context, header string) (Actor, error) {
+	scheme, token, _ := strings.Cut(header, " ")
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return Actor{}, badKey("Send an API key as Authorization: Bearer pb_key_….")
+	}
+	if strings.HasPrefix(token, agentPrefix) {
+		return Actor{}, badKey("An agent's token opens the gateway only. The API takes an API key (pb_key_…).")
+	}
+	text, ok := parseKey(secret.Text(token))
+	if !ok {
+		return Actor{}, badKey("This is not a whole API key.")
+	}
+	stored, err := s.store.System().APIKey(ctx, text.id)
+	if fault.Is(err, fault.NotFound) {
+		return Actor{}, badKey("This API key is not known.")
+	}
+	if err != nil {
+		return Actor{}, fmt.Errorf("find API key: %w", err)
+	}
+	if s.store.Keyring().VerifyMAC(macPurpose, text.secret, stored.SecretMAC) != nil {
+		return Actor{}, badKey("This API key is not known.")
+	}
+	if stored.Key.RevokedAt != nil {
+		return Actor{}, badKey("This API key was revoked.")
+	}
+	if stored.Key.ExpiresAt != nil && !stored.Key.ExpiresAt.After(s.now()) {
+		return Actor{}, badKey("This API key has expired.")
+	}
+	s.touch(ctx, stored.Key)
+	return Actor{
+		Kind: KindKey, Tenant: stored.Tenant, Role: stored.Key.Role, KeyID: &stored.Key.ID, Name: stored.Key.Name,
+	}, nil
+}
+
+func badKey(message string) error { return fault.Errorf(fault.Unauthenticated, "%s", message) }
+
+// touch notes a key's use, at most once a minute, within the request: a goroutine for it would outlive the server.
+func (s *Service) touch(ctx context.Context, key connectors.APIKey) {
+	now := s.now()
+	s.touchedMu.Lock()
+	due := now.Sub(s.touched[key.ID]) >= time.Minute && (key.LastUsedAt == nil || now.Sub(*key.LastUsedAt) >= time.Minute)
+	if due {
+		s.touched[key.ID] = now
+	}
+	s.touchedMu.Unlock()
+	if !due {
+		return
+	}
+	if err := s.store.System().TouchAPIKey(ctx, key.ID); err != nil {
+		// The request goes on: when a key was last used is worth less than its answer.
+		s.log.WarnContext(ctx, "api key use not noted", "api_key_id", key.ID, "error", err)
+	}
+}

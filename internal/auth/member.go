@@ -1,0 +1,132 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"net/mail"
+	"strings"
+	"unicode/utf8"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+// AddMember makes a person a member of the actor's tenant. A person who has an account already keeps its password.
+func (s *Service) AddMember(ctx context.Context, a Actor, p Person) (connectors.Member, error) {
+	if err := a.Require(connectors.RoleOwner); err != nil {
+		return connectors.Member{}, err
+	}
+	m, err := s.newMember(ctx, p)
+	if err != nil {
+		return connectors.Member{}, err
+	}
+	var member connectors.Member
+	err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		if member, err = tx.AddMember(ctx, m); err != nil {
+			return err
+		}
+		e := a.Event("member.add", member.Email)
+		e.Detail = map[string]any{"role": p.Role}
+		return tx.Record(ctx, e)
+	})
+	return member, err
+}
+
+// SetMemberRole changes what a member of the actor's tenant may do. The last owner stays one.
+func (s *Service) SetMemberRole(ctx context.Context, a Actor, user connectors.UserID, role connectors.Role) error {
+	if err := a.Require(connectors.RoleOwner); err != nil {
+		return err
+	}
+	if !role.Valid() {
+		return fault.InvalidFields(badRole())
+	}
+	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		if err := tx.SetMemberRole(ctx, user, role); err != nil {
+			return err
+		}
+		e := a.Event("member.role", user.String())
+		e.Detail = map[string]any{"role": role}
+		return tx.Record(ctx, e)
+	})
+}
+
+// RemoveMember ends a membership. The last owner stays.
+func (s *Service) RemoveMember(ctx context.Context, a Actor, user connectors.UserID) error {
+	if err := a.Require(connectors.RoleOwner); err != nil {
+		return err
+	}
+	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		if err := tx.RemoveMember(ctx, user); err != nil {
+			return err
+		}
+		return tx.Record(ctx, a.Event("member.remove", user.String()))
+	})
+}
+
+// RenameTenant gives the actor's tenant another name; its slug stays.
+func (s *Service) RenameTenant(ctx context.Context, a Actor, name string) error {
+	if err := a.Require(connectors.RoleOwner); err != nil {
+		return err
+	}
+	name = strings.TrimSpace(name)
+	if n := utf8.RuneCountInString(name); n < 1 || n > 100 {
+		return fault.InvalidFields(fault.Field{Location: "name", Message: "A name has 1 to 100 characters."})
+	}
+	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		if err := tx.Rename(ctx, name); err != nil {
+			return err
+		}
+		e := a.Event("tenant.rename", name)
+		e.Detail = map[string]any{"before": a.Tenant.Name}
+		return tx.Record(ctx, e)
+	})
+}
+
+// ChangePassword sets the password of the person who makes the request, who must know the present one. Guesses at it
+// count as wrong sign-ins.
+func (s *Service) ChangePassword(ctx context.Context, a Actor, present, next secret.Text) error {
+	if a.UserID == nil {
+		return fault.Errorf(fault.Denied, "Only a person has a password.")
+	}
+	if err := CheckPassword("password", next); err != nil {
+		return err
+	}
+	if _, err := s.SignIn(ctx, a.Email, present, a.Address); err != nil {
+		if fault.Is(err, fault.Unauthenticated) {
+			return fault.InvalidFields(fault.Field{Location: "current_password", Message: "This is not your present password."})
+		}
+		return err
+	}
+	hash, err := s.HashPassword(ctx, next)
+	if err != nil {
+		return err
+	}
+	if err := s.store.System().SetPasswordHash(ctx, *a.UserID, hash); err != nil {
+		return fmt.Errorf("set password: %w", err)
+	}
+	return s.store.Tenant(a.Tenant.ID).Record(ctx, a.Event("account.password", a.Email))
+}
+
+func checkPerson(p Person) error {
+	var fields []fault.Field
+	addr, err := mail.ParseAddress(Account(p.Email))
+	if err != nil || addr.Address != Account(p.Email) || len(addr.Address) > 254 {
+		fields = append(fields, fault.Field{Location: "email", Message: "This is not an e-mail address."})
+	}
+	if utf8.RuneCountInString(p.Name) > 100 {
+		fields = append(fields, fault.Field{Location: "name", Message: "A name has at most 100 characters."})
+	}
+	if !p.Role.Valid() {
+		fields = append(fields, badRole())
+	}
+	if !goodPassword(p.Password) {
+		fields = append(fields, badPassword("password"))
+	}
+	return fault.InvalidFields(fields...)
+}
+
+func badRole() fault.Field {
+	return fault.Field{Location: "role", Message: "The role is viewer, member, admin or owner."}
+}

@@ -1,0 +1,55 @@
+package auth
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/alexedwards/argon2id"
+	"github.com/alexedwards/scs/v2"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+// Options configure a [Service]. Store is required.
+type Options struct {
+	Store        *store.Store
+	Secure       bool // the base URL is https: cookies are Secure and __Host-
+	Log          *slog.Logger
+	Now          func() time.Time // nil: time.Now
+	PasswordCost *argon2id.Params // nil: the second recommended option of RFC 9106 §4
+}
+
+// Service establishes actors.
+type Service struct {
+	store    *store.Store
+	log      *slog.Logger
+	now      func() time.Time
+	sessions *scs.SessionManager
+	hasher   *hasher
+
+	touchedMu sync.Mutex
+	touched   map[connectors.APIKeyID]time.Time // guarded by touchedMu: when a key's last use was noted
+}
+
+// New makes a Service.
+func New(o Options) *Service {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.PasswordCost == nil {
+		o.PasswordCost = &defaultCost
+	}
+	return &Service{
+		store:    o.Store,
+		log:      o.Log,
+		now:      o.Now,
+		sessions: newSessions(o.Store, o.Secure),
+		hasher:   newHasher(*o.PasswordCost),
+		touched:  map[connectors.APIKeyID]time.Time{},
+	}
+}

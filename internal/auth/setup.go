@@ -1,0 +1,91 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+// SetupLink makes a single-use token for a tenant that has no owner yet. Whoever brings it to [Service.Setup] becomes the
+// owner. Only a hash is stored. It is a Conflict where the tenant has an owner.
+func (s *Service) SetupLink(ctx context.Context, tenant connectors.TenantID) (secret.Text, error) {
+	owned, err := s.store.System().HasOwner(ctx, tenant)
+	if err != nil {
+		return "", fmt.Errorf("look for an owner: %w", err)
+	}
+	if owned {
+		return "", fault.Errorf(fault.Conflict, "The tenant has an owner already.")
+	}
+	random := make([]byte, 32)
+	_, _ = rand.Read(random) // never fails: crypto/rand ends the program instead
+	token := secret.Text(base64.RawURLEncoding.EncodeToString(random))
+	if err := s.store.System().SaveSetupLink(ctx, tenant, setupHash(token)); err != nil {
+		return "", fmt.Errorf("save setup link: %w", err)
+	}
+	return token, nil
+}
+
+// CheckSetup tells whether a setup token can still be used: NotFound where it was used, replaced or never made.
+func (s *Service) CheckSetup(ctx context.Context, token secret.Text) error {
+	_, err := s.store.System().SetupLink(ctx, setupHash(token))
+	return setupError(err)
+}
+
+// Person is someone to be made a member.
+type Person struct {
+	Email    string
+	Name     string
+	Password secret.Text // ignored for an account that exists already
+	Role     connectors.Role
+}
+
+// Setup makes the owner of a fresh tenant and ends all its setup links, in one step.
+func (s *Service) Setup(ctx context.Context, token secret.Text, p Person) (connectors.Member, error) {
+	if err := s.CheckSetup(ctx, token); err != nil {
+		return connectors.Member{}, err
+	}
+	p.Role = connectors.RoleOwner
+	m, err := s.newMember(ctx, p)
+	if err != nil {
+		return connectors.Member{}, err
+	}
+	_, member, err := s.store.System().TakeSetupLink(ctx, setupHash(token), m)
+	if err != nil {
+		return connectors.Member{}, setupError(err)
+	}
+	return member, nil
+}
+
+func setupHash(token secret.Text) []byte {
+	sum := sha256.Sum256([]byte(strings.TrimSpace(token.Reveal())))
+	return sum[:]
+}
+
+func setupError(err error) error {
+	if fault.Is(err, fault.NotFound) {
+		return fault.Errorf(fault.NotFound, "This setup link was used or replaced. The server prints a new one at each start, as long as there is no owner.")
+	}
+	if err != nil {
+		return fmt.Errorf("setup link: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) newMember(ctx context.Context, p Person) (store.NewMember, error) {
+	if err := checkPerson(p); err != nil {
+		return store.NewMember{}, err
+	}
+	hash, err := s.HashPassword(ctx, p.Password)
+	if err != nil {
+		return store.NewMember{}, err
+	}
+	return store.NewMember{Email: Account(p.Email), Name: strings.TrimSpace(p.Name), PasswordHash: hash, Role: p.Role}, nil
+}

@@ -1,0 +1,114 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+// The limit on wrong passwords, from the public contract: after ten within the window, for one account or from one
+// address, every attempt is refused, the right one too.
+const (
+	maxFailures   = 10
+	failureWindow = 15 * time.Minute
+)
+
+// SignIn checks a password. An unknown account fails as a wrong password does, and takes as long.
+//
+//  1. A caller over the limit is refused before it waits for anything.
+//  2. One attempt at a time from here on: two at once could both be the tenth.
+//  3. The limit again, then the password.
+//  4. A wrong one is counted; a right one clears the account's count, and is hashed anew where the cost has changed.
+func (s *Service) SignIn(ctx context.Context, email string, password secret.Text, address string) (store.User, error) {
+	account, address := Account(email), network(address)
+	if err := s.checkFailures(ctx, account, address); err != nil {
+		return store.User{}, err
+	}
+	leave, err := s.hasher.enter(ctx)
+	if err != nil {
+		return store.User{}, err
+	}
+	defer leave()
+	if err := s.checkFailures(ctx, account, address); err != nil {
+		return store.User{}, err
+	}
+	user, err := s.store.System().UserByEmail(ctx, account)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return store.User{}, fmt.Errorf("find user: %w", err)
+	}
+	ok, stale, err := s.hasher.verify(password, user.PasswordHash)
+	if err != nil {
+		return store.User{}, err
+	}
+	if !ok {
+		return store.User{}, s.refuse(ctx, account, address)
+	}
+	return user, s.accept(ctx, user, account, password, stale)
+}
+
+// Account is the form of an e-mail address under which a person is known.
+func Account(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+
+func (s *Service) checkFailures(ctx context.Context, account, address string) error {
+	byAccount, byAddress, err := s.store.System().SignInFailures(ctx, account, address, s.now().Add(-failureWindow))
+	if err != nil {
+		return fmt.Errorf("count failed sign-ins: %w", err)
+	}
+	if byAccount < maxFailures && byAddress < maxFailures {
+		return nil
+	}
+	f := fault.Errorf(fault.RateLimited, "Too many wrong passwords. Try again in 15 minutes.")
+	f.RetryAfter = int(failureWindow.Seconds())
+	return f
+}
+
+func (s *Service) refuse(ctx context.Context, account, address string) error {
+	// The count must be kept even if the caller hangs up right after the guess.
+	if err := s.store.System().RecordSignInFailure(context.WithoutCancel(ctx), account, address); err != nil {
+		return fmt.Errorf("record failed sign-in: %w", err)
+	}
+	return fault.Errorf(fault.Unauthenticated, "The e-mail address or the password is wrong.")
+}
+
+func (s *Service) accept(ctx context.Context, user store.User, account string, password secret.Text, stale bool) error {
+	sys := s.store.System()
+	if stale {
+		hash, err := s.hasher.hash(password)
+		if err != nil {
+			return err
+		}
+		if err := sys.SetPasswordHash(ctx, user.ID, hash); err != nil {
+			return fmt.Errorf("renew password hash: %w", err)
+		}
+	}
+	if err := sys.ClearSignInFailures(ctx, account); err != nil {
+		return fmt.Errorf("clear failed sign-ins: %w", err)
+	}
+	if err := sys.SignedIn(ctx, user.ID); err != nil {
+		return fmt.Errorf("note sign-in: %w", err)
+	}
+	return nil
+}
+
+// network is what counts as one address: an IPv4 address, or the /64 that one IPv6 customer has whole.
+func network(address string) string {
+	ip, err := netip.ParseAddr(address)
+	if err != nil {
+		return address
+	}
+	ip = ip.Unmap()
+	if ip.Is4() {
+		return ip.String()
+	}
+	prefix, err := ip.WithZone("").Prefix(64)
+	if err != nil {
+		return address
+	}
+	return prefix.String()
+}

@@ -1,0 +1,21 @@
+// Package respond turns results and failures into HTTP answers, once for the whole program.
+//
+//	fault.Kind        status   to a program              to a browser
+//	Malformed         400      application/problem+json  a page with the sentence
+//	Unauthenticated   401      … and WWW-Authenticate    303 to /login, back afterwards
+//	Denied            403
+//	NotFound          404
+//	Conflict          409
+//	TooLarge          413
+//	Invalid           422      … and errors[]            the form again, by the handler itself
+//	RateLimited       429      … and Retry-After
+//	Internal          500      (a generic sentence)
+//	Upstream          502      … and upstream{}
+//	Unavailable       503      … and Retry-After
+//
+// Handlers are [HandlerFunc]: they return an error, and one adapter answers it ([Responder.Program], [Responder.Browser]).
+// Nobody else writes a status of 400 or more. A cause is logged here, once, and never shown: it can repeat what a
+// remote server sent.
+//
+// What it is not for: which sentence a failure has. That is decided where the failure is understood.
+package respond

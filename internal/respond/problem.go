@@ -1,0 +1,116 @@
+package respond
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"patchbay/internal/fault"
+)
+
+// ProblemMediaType is the media type of a problem document (RFC 9457).
+const ProblemMediaType = "application/problem+json"
+
+// ProblemDocument is a failure for programs, as RFC 9457 has it.
+type ProblemDocument struct {
+	Type       string    `json:"type" doc:"What went wrong, as a URI reference that is the same each time."`
+	Title      string    `json:"title" doc:"The type in words."`
+	Status     int       `json:"status" doc:"The HTTP status."`
+	Detail     string    `json:"detail" doc:"What happened this time, in one sentence."`
+	Code       string    `json:"code,omitempty" doc:"The reason, where the type does not say it, as timeout."`
+	Errors     []Field   `json:"errors,omitempty" doc:"The fields that are wrong."`
+	Upstream   *Upstream `json:"upstream,omitempty" doc:"Where the conversation with the remote server ended."`
+	ConnectURL string    `json:"connect_url,omitempty" doc:"Where a person mends a missing credential."`
+}
+
+// Field is one wrong field of a request.
+type Field struct {
+	Location string `json:"location" doc:"A dotted path in the request, as auth.token."`
+	Message  string `json:"message" doc:"What is wrong with it."`
+}
+
+// Upstream is where a conversation with a remote server ended.
+type Upstream struct {
+	Phase      string `json:"phase" doc:"connect, discover, initialize, initialized, list, auth or close."`
+	HTTPStatus *int   `json:"http_status" doc:"The status that it answered; null without an answer."`
+	RPCCode    *int   `json:"rpc_code" doc:"The code of its JSON-RPC error; null without one."`
+	Retryable  bool   `json:"retryable" doc:"Whether the same request may succeed later."`
+}
+
+// Document is the problem document of a fault.
+func Document(f *fault.Error) ProblemDocument {
+	typ := problemType(f)
+	doc := ProblemDocument{
+		Type:       "/problems/" + typ,
+		Title:      title(typ),
+		Status:     Status(f.Kind),
+		Detail:     f.Message,
+		Code:       f.Code,
+		Upstream:   UpstreamOf(f.Remote),
+		ConnectURL: f.ConnectURL,
+	}
+	for _, field := range f.Fields {
+		doc.Errors = append(doc.Errors, Field(field))
+	}
+	return doc
+}
+
+// UpstreamOf translates where a conversation ended; nil for nil.
+func UpstreamOf(r *fault.Remote) *Upstream {
+	if r == nil {
+		return nil
+	}
+	u := &Upstream{Phase: r.Phase, Retryable: r.Retryable}
+	if r.HTTPStatus != 0 {
+		u.HTTPStatus = &r.HTTPStatus
+	}
+	if r.RPCCode != 0 {
+		u.RPCCode = &r.RPCCode
+	}
+	return u
+}
+
+// SetProblemHeaders sets the headers that go with a fault: Retry-After, and WWW-Authenticate where no caller is
+// established (RFC 6750 §3).
+func SetProblemHeaders(h http.Header, f *fault.Error, authorizationSent bool) {
+	if f.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(f.RetryAfter))
+	}
+	if f.Kind != fault.Unauthenticated {
+		return
+	}
+	challenge := `Bearer realm="patchbay"`
+	if authorizationSent {
+		challenge += `, error="invalid_token"`
+	}
+	h.Set("WWW-Authenticate", challenge)
+}
+
+// Problem answers a failure as a problem document.
+func (p *Responder) Problem(w http.ResponseWriter, r *http.Request, err error) {
+	f := p.failure(r, err)
+	SetProblemHeaders(w.Header(), f, r.Header.Get("Authorization") != "")
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(Document(f)) // strings, numbers and booleans: cannot fail
+	w.Header().Set("Content-Type", ProblemMediaType)
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(Status(f.Kind))
+	_, _ = w.Write(body.Bytes()) // a caller that has gone needs no answer
+}
+
+func problemType(f *fault.Error) string {
+	if f.Type != "" {
+		return f.Type
+	}
+	return strings.ReplaceAll(f.Kind.String(), " ", "-")
+}
+
+// title puts a type into words: "sync-running" is "Sync running".
+func title(typ string) string {
+	words := strings.ReplaceAll(typ, "-", " ")
+	return strings.ToUpper(words[:1]) + words[1:]
+}

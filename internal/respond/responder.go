@@ -1,0 +1,102 @@
+package respond
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"patchbay/internal/fault"
+)
+
+// HandlerFunc answers a request, or says why it cannot.
+type HandlerFunc func(w http.ResponseWriter, r *http.Request) error
+
+// Responder writes answers.
+type Responder struct {
+	log      *slog.Logger
+	sessions *scs.SessionManager
+}
+
+// New makes a Responder. Flashes are kept in the sessions, whose LoadAndSave must stand before [Responder.Back].
+func New(log *slog.Logger, sessions *scs.SessionManager) *Responder {
+	return &Responder{log: log, sessions: sessions}
+}
+
+// Program adapts a handler whose caller is a program: a failure becomes a problem document.
+func (p *Responder) Program(h HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			p.Problem(w, r, err)
+		}
+	}
+}
+
+// Browser adapts a handler whose caller is a browser: a failure becomes a page.
+func (p *Responder) Browser(h HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			p.Failure(w, r, err)
+		}
+	}
+}
+
+// failure reads err as a fault and logs what only the operator may see.
+func (p *Responder) failure(r *http.Request, err error) *fault.Error {
+	f := Fault(err)
+	cause := f.Err
+	if cause == nil {
+		cause = err
+	}
+	attrs := []any{"request_id", middleware.GetReqID(r.Context()), "error", cause}
+	switch {
+	case r.Context().Err() != nil:
+		// The caller has gone; what failed failed because of that.
+		p.log.DebugContext(r.Context(), "request abandoned", attrs...)
+	case f.Kind == fault.Internal:
+		p.log.ErrorContext(r.Context(), "request failed", attrs...)
+	case f.Kind == fault.Unavailable:
+		p.log.WarnContext(r.Context(), "request not served", attrs...)
+	}
+	return f
+}
+
+// Fault reads err as a fault: its own, the one that it stands for, or an Internal one.
+func Fault(err error) *fault.Error {
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return fault.Wrap(fault.TooLarge, err,
+			"The request is larger than "+strconv.FormatInt(tooLarge.Limit>>20, 10)+" MiB.")
+	}
+	return fault.As(err)
+}
+
+// Status is the HTTP status of a kind of failure.
+func Status(k fault.Kind) int {
+	switch k {
+	case fault.Malformed:
+		return http.StatusBadRequest
+	case fault.Unauthenticated:
+		return http.StatusUnauthorized
+	case fault.Denied:
+		return http.StatusForbidden
+	case fault.NotFound:
+		return http.StatusNotFound
+	case fault.Conflict:
+		return http.StatusConflict
+	case fault.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case fault.Invalid:
+		return http.StatusUnprocessableEntity
+	case fault.RateLimited:
+		return http.StatusTooManyRequests
+	case fault.Upstream:
+		return http.StatusBadGateway
+	case fault.Unavailable:
+		return http.StatusServiceUnavailable
+	default:
+		return http.StatusInternalServerError
+	}
+}
