@@ -1,0 +1,162 @@
+package config_test
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/config"
+	"patchbay/internal/fault"
+)
+
+func locations(t *testing.T, err error) []string {
+	t.Helper()
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		t.Fatalf("want a fault, have %v", err)
+	}
+	var names []string
+	for _, field := range f.Fields {
+		if !strings.HasPrefix(field.Message, field.Location+" must ") {
+			t.Errorf("the sentence about %s does not say what is legal: %q", field.Location, field.Message)
+		}
+		names = append(names, field.Location)
+	}
+	return names
+}
+
+func TestDatabaseIsEmbeddedWithoutURL(t *testing.T) {
+	t.Parallel()
+	d, err := config.DatabaseFlags{DataDir: "x/data"}.Check()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !d.Embedded() || !filepath.IsAbs(d.DataDir) || d.KeysetFile() != filepath.Join(d.DataDir, "keyset") {
+		t.Errorf("have %+v", d)
+	}
+}
+
+func TestDatabaseRefusals(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		flags config.DatabaseFlags
+		want  []string
+	}{
+		"no keyset for an external database": {config.DatabaseFlags{URL: "postgres://db/p"}, []string{"PATCHBAY_KEYSET"}},
+		"no PostgreSQL address":              {config.DatabaseFlags{URL: "mysql://u:hunter2@db/p", Keyset: "x"}, []string{"DATABASE_URL"}},
+		"everything wrong at once":           {config.DatabaseFlags{URL: "host=db", PostgresBin: "/nowhere/bin"}, []string{"DATABASE_URL", "PATCHBAY_KEYSET", "PATCHBAY_POSTGRES_BIN"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := tc.flags.Check()
+			if diff := cmp.Diff(tc.want, locations(t, err)); diff != "" {
+				t.Error(diff)
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the sentence shows the password: %v", err)
+			}
+		})
+	}
+}
+
+func TestEgressFollowsTheListeningAddress(t *testing.T) {
+	t.Parallel()
+	for addr, want := range map[string]config.Egress{
+		"":                           config.EgressLocal,
+		"127.0.0.1:8080":             config.EgressLocal,
+		"127.8.0.1:1":                config.EgressLocal,
+		"[::1]:8080":                 config.EgressLocal,
+		"localhost:8080":             config.EgressLocal,
+		":8080":                      config.EgressPublic,
+		"0.0.0.0:8080":               config.EgressPublic,
+		"192.168.1.5:8080":           config.EgressPublic,
+		"localhost.example.com:8080": config.EgressPublic,
+	} {
+		s, err := config.ServerFlags{Addr: addr}.Check()
+		if err != nil || s.Egress != want {
+			t.Errorf("%q: have %q, %v; want %q", addr, s.Egress, err, want)
+		}
+	}
+	if s, err := (config.ServerFlags{Egress: "public"}).Check(); err != nil || s.Egress != config.EgressPublic {
+		t.Errorf("a set mode is not kept: %v, %v", s.Egress, err)
+	}
+}
+
+func TestBaseURL(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ set, listening, want string }{
+		{"", "127.0.0.1:8080", "http://127.0.0.1:8080"},
+		{"", "[::]:8080", "http://localhost:8080"},
+		{"", "0.0.0.0:9000", "http://localhost:9000"},
+		{"", "[::1]:9000", "http://[::1]:9000"},
+		{"https://Patchbay.Example.com/", "127.0.0.1:8080", "https://patchbay.example.com"},
+		{"http://localhost:8080", "0.0.0.0:8080", "http://localhost:8080"},
+	} {
+		s, err := config.ServerFlags{BaseURL: tc.set}.Check()
+		if err != nil {
+			t.Fatal(err)
+		}
+		addr, err := net.ResolveTCPAddr("tcp", tc.listening)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := s.BaseURL(addr).String(); have != tc.want {
+			t.Errorf("set %q, listening on %s: have %q, want %q", tc.set, tc.listening, have, tc.want)
+		}
+	}
+}
+
+func TestServerRefusals(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		flags config.ServerFlags
+		want  []string
+	}{
+		"address without port":  {config.ServerFlags{Addr: "127.0.0.1"}, []string{"PATCHBAY_ADDR"}},
+		"port out of range":     {config.ServerFlags{Addr: ":70000"}, []string{"PATCHBAY_ADDR"}},
+		"private address":       {config.ServerFlags{PrivateAddr: "9000"}, []string{"PATCHBAY_PRIVATE_ADDR"}},
+		"relative base":         {config.ServerFlags{BaseURL: "patchbay.example.com"}, []string{"PATCHBAY_BASE_URL"}},
+		"base of another kind":  {config.ServerFlags{BaseURL: "ftp://patchbay.example.com"}, []string{"PATCHBAY_BASE_URL"}},
+		"base with port alone":  {config.ServerFlags{BaseURL: "https://:8443"}, []string{"PATCHBAY_BASE_URL"}},
+		"base with a path":      {config.ServerFlags{BaseURL: "https://example.com/patchbay"}, []string{"PATCHBAY_BASE_URL"}},
+		"base with a query":     {config.ServerFlags{BaseURL: "https://example.com/?a=b"}, []string{"PATCHBAY_BASE_URL"}},
+		"base with a user":      {config.ServerFlags{BaseURL: "https://me@example.com/"}, []string{"PATCHBAY_BASE_URL"}},
+		"unknown egress":        {config.ServerFlags{Egress: "anything"}, []string{"PATCHBAY_EGRESS"}},
+		"several wrong at once": {config.ServerFlags{Addr: "x", Egress: "y", BaseURL: "z"}, []string{"PATCHBAY_ADDR", "PATCHBAY_BASE_URL", "PATCHBAY_EGRESS"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := tc.flags.Check()
+			if diff := cmp.Diff(tc.want, locations(t, err)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestLogSettings(t *testing.T) {
+	t.Parallel()
+	l, err := config.LogFlags{Level: "Debug", Format: "json"}.Check()
+	if err != nil || l.Level != slog.LevelDebug || l.Format != config.LogJSON {
+		t.Errorf("have %+v, %v", l, err)
+	}
+	_, err = config.LogFlags{Level: "loud", Format: "xml"}.Check()
+	if diff := cmp.Diff([]string{"PATCHBAY_LOG_LEVEL", "PATCHBAY_LOG_FORMAT"}, locations(t, err)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestUnknownVariablesAreFound(t *testing.T) {
+	t.Parallel()
+	have := config.UnknownVariables([]string{
+		"HOME=/root", "PATCHBAY_EGRES=public", "PATCHBAY_ADDR=:1", "PATCHBAY_PASSWORD=x", "PATCHBAY_KEYSET=", "PATCHBAY_ADDRESS=:2", "DATABASE_URL=",
+	})
+	if diff := cmp.Diff([]string{"PATCHBAY_ADDRESS", "PATCHBAY_EGRES"}, have); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,120 @@
+package config
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+const defaultAddr = "127.0.0.1:8080"
+
+// ServerFlags say where the server listens, what it is called, and what it may reach.
+type ServerFlags struct {
+	Addr        string `name:"addr" env:"PATCHBAY_ADDR" placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where to listen (${default})."`
+	BaseURL     string `name:"base-url" env:"PATCHBAY_BASE_URL" placeholder:"URL" help:"The address that people and programs use, as https://patchbay.example.com. Unset: http:// and the listening address."`
+	Egress      string `name:"egress" env:"PATCHBAY_EGRESS" placeholder:"local|public" help:"Which MCP servers may be reached: local also reaches this machine and its network, public only https at global addresses. Unset: local when listening on loopback, else public."`
+	EgressAllow string `name:"egress-allow" env:"PATCHBAY_EGRESS_ALLOW" placeholder:"LIST" help:"Exceptions to the egress rules: cidr:port or host:port, with commas between them."`
+	PrivateAddr string `name:"private-addr" env:"PATCHBAY_PRIVATE_ADDR" placeholder:"HOST:PORT" help:"Where /metrics and /debug/pprof are served. Unset: nowhere."`
+}
+
+// Egress is which upstreams may be reached.
+type Egress string
+
+// The egress modes.
+const (
+	EgressLocal  Egress = "local"  // also loopback and private networks
+	EgressPublic Egress = "public" // https to global addresses
+)
+
+// Server is how the program serves, checked.
+type Server struct {
+	Addr        string
+	Egress      Egress
+	EgressAllow string // read by package safehttp
+	PrivateAddr string // empty: no private listener
+	baseURL     *url.URL
+}
+
+// BaseURL is the address that people use: the one that was set, else http at the listener's address.
+func (s Server) BaseURL(listening net.Addr) *url.URL {
+	if s.baseURL != nil {
+		u := *s.baseURL
+		return &u
+	}
+	host, port, err := net.SplitHostPort(listening.String())
+	if err != nil {
+		return &url.URL{Scheme: "http", Host: listening.String()}
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
+		host = "localhost" // 0.0.0.0 is no address that a browser can open
+	}
+	return &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
+}
+
+// BaseURLIsSet tells whether the base URL was set, and is not made from the listening address.
+func (s Server) BaseURLIsSet() bool { return s.baseURL != nil }
+
+// Check reads the flags.
+func (f ServerFlags) Check() (Server, error) {
+	var c checker
+	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, PrivateAddr: f.PrivateAddr}
+	host := c.listenAddr("PATCHBAY_ADDR", s.Addr)
+	if f.PrivateAddr != "" {
+		c.listenAddr("PATCHBAY_PRIVATE_ADDR", f.PrivateAddr)
+	}
+	s.baseURL = c.baseURL(f.BaseURL)
+	switch Egress(f.Egress) {
+	case "":
+		s.Egress = EgressPublic
+		if isLoopback(host) {
+			s.Egress = EgressLocal
+		}
+	case EgressLocal, EgressPublic:
+		s.Egress = Egress(f.Egress)
+	default:
+		c.refuse("PATCHBAY_EGRESS", "must be local or public, and is %q.", f.Egress)
+	}
+	return s, c.err()
+}
+
+// listenAddr checks a HOST:PORT and returns its host, which is empty for all addresses.
+func (c *checker) listenAddr(variable, addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		c.refuse(variable, "must be HOST:PORT, as 127.0.0.1:8080 or :8080, and is %q.", addr)
+		return ""
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		c.refuse(variable, "must end in a port from 0 to 65535, and is %q.", addr)
+	}
+	return host
+}
+
+func (c *checker) baseURL(raw string) *url.URL {
+	if raw == "" {
+		return nil
+	}
+	const variable = "PATCHBAY_BASE_URL"
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil, u.Host == "", u.Hostname() == "", u.Scheme != "http" && u.Scheme != "https":
+		c.refuse(variable, "must be an absolute address, as https://patchbay.example.com.")
+	case u.User != nil, u.RawQuery != "", u.ForceQuery, u.Fragment != "":
+		c.refuse(variable, "must be scheme and host alone: no user name, query or fragment.")
+	case strings.Trim(u.Path, "/") != "":
+		c.refuse(variable, "must have no path: Patchbay is served at the root of its host, and the path is %q.", u.Path)
+	default:
+		return &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host)}
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
