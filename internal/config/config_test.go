@@ -126,6 +126,7 @@ func TestServerRefusals(t *testing.T) {
 		"base with a path":      {config.ServerFlags{BaseURL: "https://example.com/patchbay"}, []string{"PATCHBAY_BASE_URL"}},
 		"base with a query":     {config.ServerFlags{BaseURL: "https://example.com/?a=b"}, []string{"PATCHBAY_BASE_URL"}},
 		"base with a user":      {config.ServerFlags{BaseURL: "https://me@example.com/"}, []string{"PATCHBAY_BASE_URL"}},
+		"a proxy's name":        {config.ServerFlags{Proxies: "10.0.0.0/8, proxy"}, []string{"PATCHBAY_TRUSTED_PROXIES"}},
 		"unknown egress":        {config.ServerFlags{Egress: "anything"}, []string{"PATCHBAY_EGRESS"}},
 		"several wrong at once": {config.ServerFlags{Addr: "x", Egress: "y", BaseURL: "z"}, []string{"PATCHBAY_ADDR", "PATCHBAY_BASE_URL", "PATCHBAY_EGRESS"}},
 	} {
@@ -136,6 +137,21 @@ func TestServerRefusals(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestTrustedProxies(t *testing.T) {
+	t.Parallel()
+	s, err := config.ServerFlags{Proxies: "10.1.2.3/8, ::1,, 192.0.2.7"}.Check()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var have []string
+	for _, p := range s.Proxies {
+		have = append(have, p.String())
+	}
+	if diff := cmp.Diff([]string{"10.0.0.0/8", "::1/128", "192.0.2.7/32"}, have); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -16,6 +16,7 @@ type ServerFlags struct {
 	BaseURL     string `name:"base-url" env:"PATCHBAY_BASE_URL" placeholder:"URL" help:"The address that people and programs use, as https://patchbay.example.com. Unset: http:// and the listening address."`
 	Egress      string `name:"egress" env:"PATCHBAY_EGRESS" placeholder:"local|public" help:"Which MCP servers may be reached: local also reaches this machine and its network, public only https at global addresses. Unset: local when listening on loopback, else public."`
 	EgressAllow string `name:"egress-allow" env:"PATCHBAY_EGRESS_ALLOW" placeholder:"LIST" help:"Exceptions to the egress rules: cidr:port or host:port, with commas between them."`
+	Proxies     string `name:"trusted-proxies" env:"PATCHBAY_TRUSTED_PROXIES" placeholder:"LIST" help:"Addresses or cidrs, with commas between them, whose X-Forwarded-For is believed. Unset: nobody's; a request comes from whoever connects."`
 	PrivateAddr string `name:"private-addr" env:"PATCHBAY_PRIVATE_ADDR" placeholder:"HOST:PORT" help:"Where /metrics and /debug/pprof are served. Unset: nowhere."`
 }
 
@@ -33,6 +34,7 @@ type Server struct {
 	Addr        string
 	Egress      Egress
 	EgressAllow string // read by package safehttp
+	Proxies     []netip.Prefix
 	PrivateAddr string // empty: no private listener
 	baseURL     *url.URL
 }
@@ -65,6 +67,7 @@ func (f ServerFlags) Check() (Server, error) {
 		c.listenAddr("PATCHBAY_PRIVATE_ADDR", f.PrivateAddr)
 	}
 	s.baseURL = c.baseURL(f.BaseURL)
+	s.Proxies = c.prefixes("PATCHBAY_TRUSTED_PROXIES", f.Proxies)
 	switch Egress(f.Egress) {
 	case "":
 		s.Egress = EgressPublic
@@ -109,6 +112,27 @@ func (c *checker) baseURL(raw string) *url.URL {
 		return &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host)}
 	}
 	return nil
+}
+
+// prefixes reads addresses and CIDRs with commas between them. A plain address is a prefix of its own.
+func (c *checker) prefixes(variable, list string) []netip.Prefix {
+	var prefixes []netip.Prefix
+	for item := range strings.SplitSeq(list, ",") {
+		item = strings.TrimSpace(item)
+		if item == "" {
+			continue
+		}
+		prefix, err := netip.ParsePrefix(item)
+		if ip, ipErr := netip.ParseAddr(item); ipErr == nil && ip.Zone() == "" {
+			prefix, err = netip.PrefixFrom(ip, ip.BitLen()), nil
+		}
+		if err != nil {
+			c.refuse(variable, "must be addresses or cidrs with commas between them, and %q is neither.", item)
+			continue
+		}
+		prefixes = append(prefixes, prefix.Masked())
+	}
+	return prefixes
 }
 
 func isLoopback(host string) bool {
