@@ -64,6 +64,7 @@ const (
 	MaxRetries      = 5
 	DefaultInterval = 900 * time.Second
 	MinInterval     = 60 * time.Second
+	MaxInterval     = 365 * 24 * time.Hour
 )
 
 // Connector is a registered MCP server.

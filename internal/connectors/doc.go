@@ -7,6 +7,6 @@
 //	        ├─ Member                      a person with a role in this tenant
 //	        └─ APIKey                      a program with a role in this tenant
 //
-// What belongs here: typed ids and states, which input is legal ([ConnectorDraft.Validate]), how two tool lists differ
+// What belongs here: typed ids and states, which input is legal ([Draft.Validate]), how two tool lists differ
 // ([Diff]), how a tool is named towards agents ([ExposedNames]). What does not: anything that needs a context.Context.
 package connectors

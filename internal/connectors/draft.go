@@ -1,6 +1,12 @@
 package connectors
 
-import "time"
+import (
+	"maps"
+	"strings"
+	"time"
+
+	"patchbay/internal/fault"
+)
 
 // Draft is a connector as a person or a program describes it, before it is checked.
 type Draft struct {
@@ -30,5 +36,113 @@ func NewDraft() Draft {
 		Enabled:        true,
 		SyncInterval:   DefaultInterval,
 		ToolChanges:    ToolChangesHoldRisky,
+	}
+}
+
+// DraftOf returns the draft that describes c as it is, as the start of a change.
+func DraftOf(c Connector) Draft {
+	return Draft{
+		Name: c.Name, Slug: c.Slug, Description: c.Description,
+		Transport: c.Transport, URL: c.URL, Headers: maps.Clone(c.Headers),
+		CredentialMode: c.CredentialMode, Auth: c.Auth,
+		Timeout: c.Timeout, RetryAttempts: c.RetryAttempts,
+		Enabled: c.Enabled, SyncInterval: c.SyncInterval, ToolChanges: c.ToolChanges,
+	}
+}
+
+// Connector returns a connector of the draft that is stored nowhere: what a test before saving talks to.
+func (d Draft) Connector() Connector {
+	return Connector{
+		Name: d.Name, Slug: d.Slug, Description: d.Description,
+		Transport: d.Transport, URL: d.URL, Headers: d.Headers,
+		CredentialMode: d.CredentialMode, Auth: d.Auth,
+		Timeout: d.Timeout, RetryAttempts: d.RetryAttempts,
+		Enabled: d.Enabled, SyncInterval: d.SyncInterval, ToolChanges: d.ToolChanges,
+		Status: StatusNeverSynced, AuthBehaviour: AuthUnknown,
+	}
+}
+
+// Normalized fills in what may be left out, and drops white space around what is typed.
+func (d Draft) Normalized() Draft {
+	d.Name = strings.TrimSpace(d.Name)
+	d.Description = strings.TrimSpace(d.Description)
+	d.URL = strings.TrimSpace(d.URL)
+	d.Slug = strings.TrimSpace(d.Slug)
+	if d.Slug == "" {
+		d.Slug = Slug(d.Name, "connector")
+	}
+	d.Auth.Header = strings.TrimSpace(d.Auth.Header)
+	if d.Auth.Type == AuthAPIKey && d.Auth.Header == "" {
+		d.Auth.Header = DefaultAPIKeyHeader
+	}
+	return d
+}
+
+// Validate tells what is wrong with a normalized draft; nothing where it is right. The locations are the paths of the JSON
+// document: "url", "auth.type", "headers.X-Team".
+func (d Draft) Validate() []fault.Field {
+	var c check
+	c.name(d.Name)
+	c.slug(d.Slug)
+	c.description(d.Description)
+	c.transport(d.Transport)
+	c.url(d.URL)
+	c.auth(d.Auth)
+	c.headers(d.Headers, d.Auth)
+	oneOf(&c, "credential_mode", d.CredentialMode, CredentialShared, CredentialPerAgent)
+	oneOf(&c, "tool_changes", d.ToolChanges, ToolChangesAuto, ToolChangesHoldRisky, ToolChangesHoldAll)
+	c.numbers(d)
+	return c.fields
+}
+
+// ValidateSecret tells what is wrong with the secret that comes with a normalized draft. needed: there is no stored one that
+// an empty secret would leave in place.
+func (d Draft) ValidateSecret(s Secret, needed bool) []fault.Field {
+	switch {
+	case d.CredentialMode == CredentialPerAgent:
+		return s.refused("auth.", "With per_agent credentials each agent's secret is set for the agent, not here.")
+	case s.Empty() && (!needed || d.Auth.Type == AuthNone):
+		return nil
+	default:
+		return s.Validate(d.Auth.Type, "auth.")
+	}
+}
+
+func (c *check) transport(t Transport) {
+	switch t {
+	case TransportStreamableHTTP, TransportHTTP:
+	case TransportSSE:
+		c.refuse("transport", "Transport sse is not supported by this version of Patchbay.")
+	case TransportStdio:
+		c.refuse("transport", "No stdio command is allowed on this installation.")
+	default:
+		oneOf(c, "transport", t, TransportStreamableHTTP, TransportHTTP)
+	}
+}
+
+func (c *check) auth(a Auth) {
+	switch a.Type {
+	case AuthNone, AuthBearer, AuthBasic:
+		if a.Header != "" {
+			c.refuse("auth.header", "Authentication %q takes no header.", a.Type)
+		}
+	case AuthAPIKey:
+		c.authHeader(a.Header)
+	case AuthOAuth2, AuthClientCredentials, AuthPrivateKeyJWT:
+		c.refuse("auth.type", "Authentication %s is not supported by this version of Patchbay.", a.Type)
+	default:
+		oneOf(c, "auth.type", a.Type, AuthNone, AuthBearer, AuthAPIKey, AuthBasic)
+	}
+}
+
+func (c *check) numbers(d Draft) {
+	if d.Timeout < MinTimeout || d.Timeout > MaxTimeout {
+		c.refuse("timeout_ms", "A timeout is %d to %d milliseconds.", MinTimeout.Milliseconds(), MaxTimeout.Milliseconds())
+	}
+	if d.RetryAttempts < 0 || d.RetryAttempts > MaxRetries {
+		c.refuse("retry_attempts", "There are 0 to %d retries.", MaxRetries)
+	}
+	if d.SyncInterval != 0 && (d.SyncInterval < MinInterval || d.SyncInterval > MaxInterval) {
+		c.refuse("sync_interval_s", "An interval is 0 for never, or %.0f to %.0f seconds.", MinInterval.Seconds(), MaxInterval.Seconds())
 	}
 }
