@@ -90,7 +90,7 @@ func (s *Service) ChangePassword(ctx context.Context, a Actor, present, next sec
 	if a.UserID == nil {
 		return fault.Errorf(fault.Denied, "Only a person has a password.")
 	}
-	if err := CheckPassword("password", next); err != nil {
+	if err := CheckPassword("new_password", next); err != nil {
 		return err
 	}
 	if _, err := s.SignIn(ctx, a.Email, present, a.Address); err != nil {

@@ -9,30 +9,41 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 )
 
-// Identify establishes who makes a request: it is the identifier of package middleware. A request with an Authorization
+// Identify establishes who makes a request: it is an identifier for package middleware. A request with an Authorization
 // header is a program's and is judged by that alone; any other is a browser's, judged by its session.
 func (s *Service) Identify(r *http.Request) (context.Context, []slog.Attr, error) {
-	a, err := s.caller(r)
-	if err != nil {
-		return nil, nil, err
+	if header := r.Header.Get("Authorization"); header != "" {
+		return identified(r)(s.FromBearer(r.Context(), header))
 	}
-	a.RequestID = middleware.GetReqID(r.Context())
-	a.Address = Address(r)
-	who := []slog.Attr{
-		slog.String("tenant_id", a.Tenant.ID.String()),
-		slog.String("actor_type", string(a.Kind)),
-	}
-	if id := a.ID(); id != nil {
-		who = append(who, slog.String("actor_id", id.String()))
-	}
-	return WithActor(r.Context(), a), who, nil
+	return identified(r)(s.FromSession(r.Context()))
 }
 
-func (s *Service) caller(r *http.Request) (Actor, error) {
-	if header := r.Header.Get("Authorization"); header != "" {
-		return s.FromBearer(r.Context(), header)
+// IdentifyPerson is Identify for pages, which no program reads: a request with an Authorization header is nobody's there.
+// The check against other sites' forms lets such requests pass, so they must not reach what a session may do.
+func (s *Service) IdentifyPerson(r *http.Request) (context.Context, []slog.Attr, error) {
+	if r.Header.Get("Authorization") != "" {
+		return nil, nil, notSignedIn()
 	}
-	return s.FromSession(r.Context())
+	return identified(r)(s.FromSession(r.Context()))
+}
+
+// identified completes an actor with what the request tells, and puts it where handlers and the log find it.
+func identified(r *http.Request) func(Actor, error) (context.Context, []slog.Attr, error) {
+	return func(a Actor, err error) (context.Context, []slog.Attr, error) {
+		if err != nil {
+			return nil, nil, err
+		}
+		a.RequestID = middleware.GetReqID(r.Context())
+		a.Address = Address(r)
+		who := []slog.Attr{
+			slog.String("tenant_id", a.Tenant.ID.String()),
+			slog.String("actor_type", string(a.Kind)),
+		}
+		if id := a.ID(); id != nil {
+			who = append(who, slog.String("actor_id", id.String()))
+		}
+		return WithActor(r.Context(), a), who, nil
+	}
 }
 
 // Address is where a request comes from, without a port.

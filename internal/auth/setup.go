@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"patchbay/internal/connectors"
@@ -33,10 +34,17 @@ func (s *Service) SetupLink(ctx context.Context, tenant connectors.TenantID) (se
 	return token, nil
 }
 
-// CheckSetup tells whether a setup token can still be used: NotFound where it was used, replaced or never made.
-func (s *Service) CheckSetup(ctx context.Context, token secret.Text) error {
-	_, err := s.store.System().SetupLink(ctx, setupHash(token))
-	return setupError(err)
+// SetupPath is the page that takes a setup token, as a path with query.
+func SetupPath(token secret.Text) string { return "/setup?token=" + url.QueryEscape(token.Reveal()) }
+
+// CheckSetup returns the tenant of a setup token that can still be used: NotFound where it was used or never made.
+func (s *Service) CheckSetup(ctx context.Context, token secret.Text) (connectors.Tenant, error) {
+	id, err := s.store.System().SetupLink(ctx, setupHash(token))
+	if err != nil {
+		return connectors.Tenant{}, setupError(err)
+	}
+	tenant, err := s.store.Tenant(id).Self(ctx)
+	return tenant, setupError(err)
 }
 
 // Person is someone to be made a member.
@@ -49,7 +57,7 @@ type Person struct {
 
 // Setup makes the owner of a fresh tenant and ends all its setup links, in one step.
 func (s *Service) Setup(ctx context.Context, token secret.Text, p Person) (connectors.Member, error) {
-	if err := s.CheckSetup(ctx, token); err != nil {
+	if _, err := s.CheckSetup(ctx, token); err != nil {
 		return connectors.Member{}, err
 	}
 	p.Role = connectors.RoleOwner

@@ -5,6 +5,7 @@
 //	Unauthenticated   401      … and WWW-Authenticate    303 to /login, back afterwards
 //	Denied            403
 //	NotFound          404
+//	BadMethod         405      … and Allow, by the router
 //	Conflict          409
 //	TooLarge          413
 //	Invalid           422      … and errors[]            the form again, by the handler itself

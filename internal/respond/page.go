@@ -37,7 +37,7 @@ func (p *Responder) Failure(w http.ResponseWriter, r *http.Request, err error) {
 		p.signIn(w, r)
 		return
 	}
-	SetProblemHeaders(w.Header(), f, false)
+	SetRetryAfter(w.Header(), f)
 	if err := p.Page(w, r, Status(f.Kind), errorPage(f)); err != nil {
 		p.Problem(w, r, err)
 	}

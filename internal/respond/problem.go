@@ -72,12 +72,15 @@ func UpstreamOf(r *fault.Remote) *Upstream {
 	return u
 }
 
-// SetProblemHeaders sets the headers that go with a fault: Retry-After, and WWW-Authenticate where no caller is
-// established (RFC 6750 §3).
-func SetProblemHeaders(h http.Header, f *fault.Error, authorizationSent bool) {
+// SetRetryAfter says when to come back, where the fault knows.
+func SetRetryAfter(h http.Header, f *fault.Error) {
 	if f.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(f.RetryAfter))
 	}
+}
+
+// SetChallenge says how to prove who one is, where no caller is established (RFC 6750 §3).
+func SetChallenge(h http.Header, f *fault.Error, authorizationSent bool) {
 	if f.Kind != fault.Unauthenticated {
 		return
 	}
@@ -90,15 +93,13 @@ func SetProblemHeaders(h http.Header, f *fault.Error, authorizationSent bool) {
 
 // Problem answers a failure as a problem document.
 func (p *Responder) Problem(w http.ResponseWriter, r *http.Request, err error) {
-	f := p.failure(r, err)
-	SetProblemHeaders(w.Header(), f, r.Header.Get("Authorization") != "")
+	doc := p.Prepare(w.Header(), r, err)
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(Document(f)) // strings, numbers and booleans: cannot fail
+	_ = encoder.Encode(doc) // strings, numbers and booleans: cannot fail
 	w.Header().Set("Content-Type", ProblemMediaType)
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(Status(f.Kind))
+	w.WriteHeader(doc.Status)
 	_, _ = w.Write(body.Bytes()) // a caller that has gone needs no answer
 }
 

@@ -84,6 +84,8 @@ func Status(k fault.Kind) int {
 		return http.StatusForbidden
 	case fault.NotFound:
 		return http.StatusNotFound
+	case fault.BadMethod:
+		return http.StatusMethodNotAllowed
 	case fault.Conflict:
 		return http.StatusConflict
 	case fault.TooLarge:
