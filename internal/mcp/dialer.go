@@ -2,7 +2,9 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -13,6 +15,13 @@ type Transport string
 const (
 	StreamableHTTP Transport = "streamable_http"
 	JSONOverHTTP   Transport = "http" // Streamable HTTP of a server that only ever answers with JSON
+)
+
+const (
+	defaultTimeout = 30 * time.Second
+	// sessionSlack is what a session may take besides its longest request. With the end of the session (closeTimeout)
+	// and storing, a sync stays below timeout × (1 + retries) + 60 s.
+	sessionSlack = 55 * time.Second
 )
 
 // Dialer opens MCP sessions. It may be shared; the zero value lacks only HTTP.
@@ -49,7 +58,43 @@ type Progress struct {
 	Tools int // well-formed tools that arrived
 }
 
-// Dial opens a session: initialize, then notifications/initialized. Every error is an *Error.
+// Dial opens a session: initialize, then notifications/initialized. From here to the end of Tools it takes at most
+// Timeout × (1 + Retries) + 55 s. Every error is an *Error.
 func (d *Dialer) Dial(ctx context.Context, t Target) (*Session, error) {
-	return nil, &Error{Phase: PhaseConnect, Reason: ReasonUnreachable}
+	if t.Timeout <= 0 {
+		t.Timeout = defaultTimeout
+	}
+	address, err := url.Parse(t.URL)
+	switch {
+	case err != nil || address.Host == "":
+		return nil, &Error{Phase: PhaseConnect, Reason: ReasonUnreachable, Detail: "the URL cannot be read"}
+	case t.Transport != "" && t.Transport != StreamableHTTP && t.Transport != JSONOverHTTP:
+		return nil, &Error{Phase: PhaseConnect, Reason: ReasonUnreachable, Detail: "the transport is unknown",
+			Err: errors.New("unknown transport " + string(t.Transport))}
+	}
+	s := &Session{
+		link:     d.link(address, t),
+		retry:    d.retry(t.Retries),
+		client:   clientInfo{Name: "patchbay", Version: d.Version},
+		deadline: time.Now().Add(t.Timeout*time.Duration(1+t.Retries) + sessionSlack),
+		observe:  t.Observe,
+	}
+	ctx, cancel := context.WithDeadline(ctx, s.deadline)
+	defer cancel()
+	s.report(Progress{Phase: PhaseConnect})
+	if err := s.open(ctx); err != nil {
+		s.Close(ctx)
+		return nil, err
+	}
+	return s, nil
+}
+
+func (d *Dialer) link(address *url.URL, t Target) *link {
+	header := t.Header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	header.Set("User-Agent", "patchbay/"+d.Version)
+	header.Set("Accept", "application/json, text/event-stream")
+	return &link{http: d.HTTP, url: address, header: header, timeout: t.Timeout}
 }

@@ -2,7 +2,8 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
+	"time"
 )
 
 // ServerInfo is what a server says of itself. All of it is remote text: show it escaped.
@@ -16,36 +17,52 @@ type ServerInfo struct {
 
 // Session is an open conversation with one server. It is for one goroutine at a time.
 type Session struct {
-	server ServerInfo
+	link     *link
+	retry    retry
+	client   clientInfo
+	deadline time.Time // for everything but Close
+	observe  func(Progress)
+
+	server   ServerInfo
+	hasTools bool // the server says that it has tools
+	lastID   int
+	renewed  bool // a lost session was opened anew, which happens once
 }
+
+// errSessionLost marks an answer that says that the server does not know our MCP session any more.
+var errSessionLost = errors.New("the server does not know the session")
 
 // Server returns what the server said of itself in the handshake.
 func (s *Session) Server() ServerInfo { return s.server }
 
-// Tool is a well-formed entry of a tool list.
-type Tool struct {
-	Name string          // 1–128 characters
-	Raw  json.RawMessage // one JSON object, byte for byte as it was sent
-}
-
-// Quarantined is an entry of a tool list that is no usable tool.
-type Quarantined struct {
-	Name   *string // where it has a readable one
-	Reason string  // in our words
-	Raw    json.RawMessage
-}
-
-// ToolList is everything that a server lists, in its order.
-type ToolList struct {
-	Tools       []Tool
-	Quarantined []Quarantined
-	Pages       int
-}
-
-// Tools reads the whole tool list. Every error is an *Error.
+// Tools reads the whole tool list. A session that the server lost meanwhile is opened anew, once, and the list begun
+// again: cursors belong to a session. Every error is an *Error.
 func (s *Session) Tools(ctx context.Context) (ToolList, error) {
-	return ToolList{}, &Error{Phase: PhaseList, Reason: ReasonProtocol}
+	ctx, cancel := context.WithDeadline(ctx, s.deadline)
+	defer cancel()
+	list, err := s.list(ctx)
+	if err == nil || !errors.Is(err, errSessionLost) || s.renewed {
+		return list, err
+	}
+	s.renewed = true
+	if err := s.open(ctx); err != nil {
+		return ToolList{}, err
+	}
+	return s.list(ctx)
 }
 
-// Close ends the session on the server, within two seconds and as a courtesy: its failure changes nothing.
-func (s *Session) Close(ctx context.Context) {}
+// Close ends the session on the server, within two seconds and as a courtesy: its failure changes nothing. It works
+// after ctx has ended, too.
+func (s *Session) Close(ctx context.Context) {
+	if s.link.session == "" {
+		return
+	}
+	s.report(Progress{Phase: PhaseClose})
+	s.link.end(ctx)
+}
+
+func (s *Session) report(p Progress) {
+	if s.observe != nil {
+		s.observe(p)
+	}
+}

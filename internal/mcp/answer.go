@@ -1,0 +1,188 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"patchbay/internal/mcp/sse"
+	"patchbay/internal/mcp/wire"
+)
+
+// What one answer may hold.
+const (
+	maxBody   = 8 << 20  // of a JSON body, or of one event
+	maxStream = 32 << 20 // of a whole event stream
+)
+
+// What can be wrong with an answer. The texts are shown.
+var (
+	errEmpty     = errors.New("sent an empty answer")
+	errHTML      = errors.New("answered with HTML")
+	errNotJSON   = errors.New("answered with something that is not JSON")
+	errBroken    = errors.New("answered with broken JSON")
+	errNoReply   = errors.New("answered with something that is no reply")
+	errCutStream = errors.New("ended its stream before the reply")
+	errTooLarge  = errors.New("sent more than we take")
+)
+
+// answer is the successful response to one request.
+type answer struct {
+	body   *bufio.Reader
+	length int64 // as announced; -1: it was not
+	kind   string
+	id     int
+	paged  bool // the reply is a page of a tool list
+}
+
+func newAnswer(resp *http.Response, id int, paged bool) *answer {
+	return &answer{
+		body:   bufio.NewReader(&bounded{src: resp.Body, left: maxStream}),
+		length: resp.ContentLength,
+		kind:   resp.Header.Get("Content-Type"),
+		id:     id,
+		paged:  paged,
+	}
+}
+
+// read finds the reply. What the body is shows in its first bytes, whatever the content type says.
+func (a *answer) read() (*wire.Reply, error) {
+	start, err := a.start()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case start[0] == '{' || start[0] == '[':
+		return a.json()
+	case start[0] == '<':
+		return nil, errHTML
+	case looksLikeEvents(start), strings.HasPrefix(strings.ToLower(a.kind), "text/event-stream"):
+		return a.events()
+	}
+	return nil, errNotJSON
+}
+
+// start passes over white space and a byte order mark, and returns the bytes behind them, at most as many as it takes
+// to tell a stream.
+func (a *answer) start() ([]byte, error) {
+	for {
+		first, err := a.body.Peek(1)
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = errEmpty
+			}
+			return nil, err
+		}
+		switch first[0] {
+		case ' ', '\t', '\r', '\n', 0xef, 0xbb, 0xbf:
+			_, _ = a.body.Discard(1)
+		case 'e', 'd', 'i', 'r':
+			// What is short is not a stream; its error comes again.
+			start, _ := a.body.Peek(len("event:"))
+			return start, nil
+		default:
+			return first, nil
+		}
+	}
+}
+
+func looksLikeEvents(start []byte) bool {
+	for _, field := range []string{":", "event:", "data:", "id:", "retry:"} {
+		if bytes.HasPrefix(start, []byte(field)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *answer) json() (*wire.Reply, error) {
+	body, err := a.whole()
+	if err != nil {
+		return nil, err
+	}
+	reply, err := a.find(body)
+	switch {
+	case errors.Is(err, wire.ErrNoReply):
+		return nil, errNoReply
+	case err != nil:
+		return nil, errBroken
+	}
+	return reply, nil
+}
+
+// whole reads the body into one slice that is at most a little longer than it.
+func (a *answer) whole() ([]byte, error) {
+	if a.length > maxBody {
+		return nil, errTooLarge
+	}
+	size := int(a.length) + 1 // one more, to see the end without growing
+	if a.length < 0 {
+		size = 4 << 10
+	}
+	body := make([]byte, 0, size)
+	for {
+		n, err := a.body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return body, nil
+		case err != nil:
+			return nil, err
+		case len(body) > maxBody:
+			return nil, errTooLarge
+		case len(body) == cap(body):
+			grown := make([]byte, len(body), min(2*len(body), maxBody+1))
+			copy(grown, body)
+			body = grown
+		}
+	}
+}
+
+// events looks for the reply among the events. Notifications, the server's own requests and pings are passed over.
+func (a *answer) events() (*wire.Reply, error) {
+	stream := sse.NewReader(a.body, maxBody)
+	end := errCutStream
+	for {
+		event, err := stream.Next()
+		switch {
+		case errors.Is(err, sse.ErrTooLarge):
+			return nil, errTooLarge
+		case errors.Is(err, io.EOF):
+			return nil, end
+		case err != nil:
+			return nil, err
+		}
+		reply, err := a.find(event.Data)
+		if err == nil {
+			return reply, nil
+		}
+		if !errors.Is(err, wire.ErrNoReply) {
+			end = errBroken
+		}
+	}
+}
+
+func (a *answer) find(text []byte) (*wire.Reply, error) {
+	if a.paged {
+		return wire.FindPage(text, a.id)
+	}
+	return wire.Find(text, a.id)
+}
+
+// bounded fails where a body is longer than it may be.
+type bounded struct {
+	src  io.Reader
+	left int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooLarge
+	}
+	n, err := b.src.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}

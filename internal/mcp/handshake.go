@@ -1,0 +1,106 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"patchbay/internal/mcp/wire"
+)
+
+type clientInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+type initializeParams struct {
+	ProtocolVersion string     `json:"protocolVersion"`
+	Capabilities    struct{}   `json:"capabilities"`
+	ClientInfo      clientInfo `json:"clientInfo"`
+}
+
+const (
+	maxNameLength         = 1 << 10
+	maxInstructionsLength = 64 << 10
+)
+
+// open makes a new session on the server.
+func (s *Session) open(ctx context.Context) error {
+	s.link.session, s.link.version = "", ""
+	s.report(Progress{Phase: PhaseInitialize})
+	reply, err := s.call(ctx, request{
+		phase:  PhaseInitialize,
+		method: handshakeEra.opening,
+		params: initializeParams{ProtocolVersion: handshakeEra.offer(), ClientInfo: s.client},
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.welcome(reply.Result); err != nil {
+		return err
+	}
+	s.report(Progress{Phase: PhaseInitialized})
+	return s.retry.do(ctx, func() *Error {
+		return s.link.notify(ctx, PhaseInitialized, wire.Notification("notifications/initialized", nil))
+	})
+}
+
+// welcome reads the result of initialize. Only the version must be right; the rest is taken as far as it can be read.
+func (s *Session) welcome(raw []byte) error {
+	var result struct {
+		ProtocolVersion, ServerInfo, Capabilities, Instructions json.RawMessage
+	}
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return protocolError(PhaseInitialize, "sent an initialize result that is not an object")
+	}
+	version := text(result.ProtocolVersion, maxNameLength)
+	if !handshakeEra.knows(version) {
+		return &Error{Phase: PhaseInitialize, Reason: ReasonUnsupportedVersion, Detail: fmt.Sprintf(
+			"we offered MCP %s, the server chose %s", handshakeEra.offer(), shownVersion(version))}
+	}
+	s.link.version = version
+	info := members(result.ServerInfo)
+	s.server = ServerInfo{
+		Name:            text(info["name"], maxNameLength),
+		Version:         text(info["version"], maxNameLength),
+		Title:           text(info["title"], maxNameLength),
+		ProtocolVersion: version,
+		Instructions:    text(result.Instructions, maxInstructionsLength),
+	}
+	_, s.hasTools = members(result.Capabilities)["tools"]
+	return nil
+}
+
+// members reads an object; anything else has none.
+func members(raw json.RawMessage) map[string]json.RawMessage {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(raw, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// text reads a string, cut to max bytes and free of what a database refuses; anything else is "".
+func text(raw json.RawMessage, max int) string {
+	var t string
+	if json.Unmarshal(raw, &t) != nil {
+		return ""
+	}
+	t = strings.ReplaceAll(t, "\x00", "")
+	return strings.ToValidUTF8(t[:min(len(t), max)], "")
+}
+
+// shownVersion is a version that the server named, where it looks like one.
+func shownVersion(version string) string {
+	if version == "" {
+		return "none"
+	}
+	plain := func(c rune) bool {
+		return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '.' || c == '-'
+	}
+	if len(version) > 20 || strings.IndexFunc(version, func(c rune) bool { return !plain(c) }) >= 0 {
+		return "something that is no version"
+	}
+	return version
+}

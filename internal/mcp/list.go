@@ -1,0 +1,159 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"patchbay/internal/mcp/wire"
+)
+
+// What one tool list may hold.
+const (
+	maxPages     = 200
+	maxTools     = 5000
+	maxListBytes = 64 << 20
+)
+
+// Tool is a well-formed entry of a tool list.
+type Tool struct {
+	Name string          // 1–128 characters
+	Raw  json.RawMessage // one JSON object, byte for byte as it was sent
+}
+
+// Quarantined is an entry of a tool list that is no usable tool.
+type Quarantined struct {
+	Name   *string // where it has a readable one
+	Reason string  // a sentence in our words
+	Raw    json.RawMessage
+}
+
+// ToolList is everything that a server lists, in its order.
+type ToolList struct {
+	Tools       []Tool
+	Quarantined []Quarantined
+	Pages       int
+}
+
+// listing is a tool list on its way.
+type listing struct {
+	ToolList
+	seen    map[string]json.RawMessage // tools by name
+	kept    map[[sha256.Size]byte]bool // quarantined entries
+	cursors map[string]bool            // asked for
+	bytes   int                        // in memory for all pages
+}
+
+type listParams struct {
+	Cursor *string `json:"cursor,omitempty"`
+}
+
+func (s *Session) list(ctx context.Context) (ToolList, error) {
+	l := &listing{
+		seen:    map[string]json.RawMessage{},
+		kept:    map[[sha256.Size]byte]bool{},
+		cursors: map[string]bool{},
+	}
+	s.report(Progress{Phase: PhaseList})
+	for cursor := (*string)(nil); ; {
+		reply, err := s.call(ctx, request{phase: PhaseList, method: "tools/list", params: listParams{cursor}})
+		if err != nil {
+			if s.listEnded(err, cursor) {
+				return l.ToolList, nil
+			}
+			return ToolList{}, err
+		}
+		fresh, err := l.add(reply.Page, cursor)
+		if err != nil {
+			return ToolList{}, err
+		}
+		s.report(Progress{Phase: PhaseList, Page: l.Pages, Tools: len(l.Tools)})
+		done, err := l.done(reply.Page.Next, cursor, fresh)
+		if done || err != nil {
+			return l.ToolList, err
+		}
+		cursor = reply.Page.Next
+	}
+}
+
+// listEnded tells whether an error only means that there is no more: a server without tools that does not know the
+// method, or one that ends its list with an empty cursor and then does not take it.
+func (s *Session) listEnded(err error, cursor *string) bool {
+	failure, ok := errors.AsType[*Error](err)
+	if !ok || failure.Reason != ReasonRPC {
+		return false
+	}
+	if cursor == nil {
+		return failure.RPCCode == codeMethodNotFound && !s.hasTools
+	}
+	return failure.RPCCode == codeInvalidParams && *cursor == ""
+}
+
+// add takes one page. fresh counts the entries that were not there before.
+func (l *listing) add(page *wire.Page, cursor *string) (fresh int, err error) {
+	if page.Defect != "" {
+		return 0, protocolError(PhaseList, page.Defect)
+	}
+	l.Pages++
+	if l.bytes += page.Size; l.bytes > maxListBytes {
+		return 0, tooLarge(fmt.Sprintf("lists tools of more than %d MiB", maxListBytes>>20))
+	}
+	for _, entry := range page.Entries {
+		// A server that takes the empty cursor for none sends its first page again.
+		if cursor != nil && *cursor == "" && l.known(entry) {
+			continue
+		}
+		fresh++
+		l.take(entry)
+		if len(l.Tools)+len(l.Quarantined) > maxTools {
+			return fresh, tooLarge(fmt.Sprintf("lists more than %d tools", maxTools))
+		}
+	}
+	return fresh, nil
+}
+
+func (l *listing) known(entry wire.Entry) bool {
+	if entry.Defect == "" {
+		return bytes.Equal(l.seen[*entry.Name], entry.Raw)
+	}
+	return l.kept[sha256.Sum256(entry.Raw)]
+}
+
+func (l *listing) take(entry wire.Entry) {
+	if entry.Defect == "" {
+		if _, twice := l.seen[*entry.Name]; !twice {
+			l.seen[*entry.Name] = entry.Raw
+			l.Tools = append(l.Tools, Tool{Name: *entry.Name, Raw: entry.Raw})
+			return
+		}
+		entry.Defect = "Another tool before it has the same name."
+	}
+	l.kept[sha256.Sum256(entry.Raw)] = true
+	l.Quarantined = append(l.Quarantined, Quarantined{Name: entry.Name, Reason: entry.Defect, Raw: entry.Raw})
+}
+
+// done tells whether the list is complete after a page that answered cursor and names next. An empty string is a
+// cursor, but many servers end every list with it: where it comes twice in a row, or brings nothing new, that was all.
+func (l *listing) done(next, cursor *string, fresh int) (bool, error) {
+	if next == nil {
+		return true, nil
+	}
+	if cursor != nil && *cursor == "" && (*next == "" || fresh == 0) {
+		return true, nil
+	}
+	if l.cursors[*next] {
+		return false, protocolError(PhaseList, "repeats a cursor in its tool list")
+	}
+	if l.Pages >= maxPages {
+		return false, tooLarge(fmt.Sprintf("lists its tools on more than %d pages", maxPages))
+	}
+	l.cursors[*next] = true
+	return false, nil
+}
+
+func tooLarge(detail string) *Error {
+	return &Error{Phase: PhaseList, Reason: ReasonTooLarge, HTTPStatus: 200, Detail: detail}
+}

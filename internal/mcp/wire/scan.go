@@ -1,0 +1,249 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"unicode/utf8"
+)
+
+// What can be wrong with JSON text.
+var (
+	ErrSyntax = errors.New("not JSON")
+	ErrDepth  = errors.New("JSON nested too deeply")
+	ErrUTF8   = errors.New("JSON with invalid UTF-8")
+)
+
+// maxDepth is far more than a schema needs and far less than what overflows a reader further on.
+const maxDepth = 500
+
+// scanner walks JSON text (RFC 8259) once. Its methods expect pos at the first byte of what they read, and leave it
+// after the last.
+type scanner struct {
+	data  []byte
+	pos   int
+	depth int
+}
+
+// peek skips white space and returns the next byte, 0 at the end.
+func (s *scanner) peek() byte {
+	for s.pos < len(s.data) {
+		switch c := s.data[s.pos]; c {
+		case ' ', '\t', '\n', '\r':
+			s.pos++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// value reads any value.
+func (s *scanner) value() error {
+	switch c := s.peek(); {
+	case c == '{':
+		return s.object(func([]byte) error { return s.value() })
+	case c == '[':
+		return s.array(s.value)
+	case c == '"':
+		_, err := s.str()
+		return err
+	case c == '-' || isDigit(c):
+		return s.number()
+	case c == 't':
+		return s.word("true")
+	case c == 'f':
+		return s.word("false")
+	case c == 'n':
+		return s.word("null")
+	}
+	return ErrSyntax
+}
+
+// object reads an object. member is called for each key, unquoted, with the scanner before the value, which it must read.
+func (s *scanner) object(member func(key []byte) error) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	if s.peek() == '}' {
+		return s.leave()
+	}
+	for {
+		if s.peek() != '"' {
+			return ErrSyntax
+		}
+		raw, err := s.str()
+		if err != nil {
+			return err
+		}
+		if s.peek() != ':' {
+			return ErrSyntax
+		}
+		s.pos++
+		if err := member(keyOf(raw)); err != nil {
+			return err
+		}
+		switch s.peek() {
+		case ',':
+			s.pos++
+		case '}':
+			return s.leave()
+		default:
+			return ErrSyntax
+		}
+	}
+}
+
+// array reads an array. element is called before each element, which it must read.
+func (s *scanner) array(element func() error) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	if s.peek() == ']' {
+		return s.leave()
+	}
+	for {
+		if err := element(); err != nil {
+			return err
+		}
+		switch s.peek() {
+		case ',':
+			s.pos++
+		case ']':
+			return s.leave()
+		default:
+			return ErrSyntax
+		}
+	}
+}
+
+func (s *scanner) enter() error {
+	s.pos++
+	if s.depth++; s.depth > maxDepth {
+		return ErrDepth
+	}
+	return nil
+}
+
+func (s *scanner) leave() error {
+	s.pos++
+	s.depth--
+	return nil
+}
+
+// str reads a string and returns it with its quotes.
+func (s *scanner) str() ([]byte, error) {
+	start := s.pos
+	ascii := true
+	for i := start + 1; i < len(s.data); i++ {
+		switch c := s.data[i]; {
+		case c == '"':
+			s.pos = i + 1
+			raw := s.data[start:s.pos]
+			if !ascii && !utf8.Valid(raw) {
+				return nil, ErrUTF8
+			}
+			return raw, nil
+		case c == '\\':
+			n := escapeLength(s.data[i:])
+			if n == 0 {
+				return nil, ErrSyntax
+			}
+			i += n - 1
+		case c < ' ':
+			return nil, ErrSyntax
+		case c >= utf8.RuneSelf:
+			ascii = false
+		}
+	}
+	return nil, ErrSyntax
+}
+
+// escapeLength is the number of bytes of the escape that b begins with, 0 where it is none.
+func escapeLength(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if len(b) < 6 {
+			return 0
+		}
+		for _, c := range b[2:6] {
+			if !isDigit(c) && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
+				return 0
+			}
+		}
+		return 6
+	}
+	return 0
+}
+
+// number reads a number of any size: what it is worth is not our business.
+func (s *scanner) number() error {
+	if s.at('-') {
+		s.pos++
+	}
+	if s.at('0') {
+		s.pos++
+	} else if !s.digits() {
+		return ErrSyntax
+	}
+	if s.at('.') {
+		s.pos++
+		if !s.digits() {
+			return ErrSyntax
+		}
+	}
+	if s.at('e') || s.at('E') {
+		s.pos++
+		if s.at('+') || s.at('-') {
+			s.pos++
+		}
+		if !s.digits() {
+			return ErrSyntax
+		}
+	}
+	return nil
+}
+
+func (s *scanner) at(c byte) bool { return s.pos < len(s.data) && s.data[s.pos] == c }
+
+func (s *scanner) digits() bool {
+	start := s.pos
+	for s.pos < len(s.data) && isDigit(s.data[s.pos]) {
+		s.pos++
+	}
+	return s.pos > start
+}
+
+func (s *scanner) word(w string) error {
+	if len(s.data)-s.pos < len(w) || string(s.data[s.pos:s.pos+len(w)]) != w {
+		return ErrSyntax
+	}
+	s.pos += len(w)
+	return nil
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// keyOf unquotes a key. Keys with escapes are rare and equal what they spell.
+func keyOf(raw []byte) []byte {
+	for _, c := range raw {
+		if c == '\\' {
+			key, _ := unquote(raw)
+			return []byte(key)
+		}
+	}
+	return raw[1 : len(raw)-1]
+}
+
+// unquote is the text of a string that the scanner read.
+func unquote(raw []byte) (string, bool) {
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return "", false
+	}
+	return text, true
+}
