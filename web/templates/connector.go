@@ -62,3 +62,7 @@ type SyncRunRow struct {
 	Protocol    string
 	Error       string // one sentence; empty: none
 }
+
+func (r SyncRunRow) unchanged() bool {
+	return r.State.Kind == StateOK && r.Added+r.Changed+r.Removed+r.Quarantined == 0
+}

@@ -30,3 +30,10 @@ type CredentialRow struct {
 	Form     Form   // what was wrong with the last attempt
 	Open     bool   // show the form at once
 }
+
+func (r CredentialRow) secret(name, label string) fieldProps {
+	return fieldProps{
+		Form: r.Form, In: r.Key, Name: name, Label: label, Secret: true, Autocomplete: "new-password",
+		Help: "Stored sealed, and never shown again.",
+	}
+}

@@ -1,5 +1,7 @@
 package templates
 
+import "patchbay/internal/connectors"
+
 // ConnectorFormPage adds a connector. Its form posts to /connectors, and with the test button to /connectors/test.
 type ConnectorFormPage struct {
 	Frame Frame
@@ -19,7 +21,8 @@ type ConnectorSettingsPage struct {
 	Goes    []string // what a deletion takes with it: "22 tools and their history"
 }
 
-// TestResult is what a test of the connection found.
+// TestResult is what a test of the connection found. A draft that cannot be tried as it stands has a Failure, too, with
+// the fields that need attention among its Facts.
 type TestResult struct {
 	OK          bool
 	Summary     string // "Linear answered with 23 tools."
@@ -43,4 +46,69 @@ var connectorFields = []string{
 	"name", "slug", "description", "transport", "url", "headers", "credential_mode",
 	"auth.type", "auth.token", "auth.key", "auth.header", "auth.username", "auth.password",
 	"timeout_ms", "retry_attempts", "sync_interval_s", "enabled", "version", "id",
+}
+
+// connectorFormProps is what the forms to add and to edit have in common.
+type connectorFormProps struct {
+	Frame  Frame
+	Form   Form
+	Test   *TestResult
+	Action string
+	Submit string
+	Cancel string
+	New    bool
+	Stored bool
+}
+
+func (p connectorFormProps) field(name, label string, with func(*fieldProps)) fieldProps {
+	f := fieldProps{Form: p.Form, Name: name, Label: label}
+	with(&f)
+	return f
+}
+
+// secret is a field whose value never comes back from us.
+func (p connectorFormProps) secret(name, label, help string) fieldProps {
+	f := fieldProps{Form: p.Form, Name: name, Label: label, Help: help, Secret: true, Optional: true, Autocomplete: "new-password"}
+	switch {
+	case p.Stored:
+		f.Placeholder = "Stored"
+		f.Help = "A secret is stored and never shown. Leave this empty to keep it."
+	case p.Test != nil:
+		f.Help = "Type it again to save it: secrets never come back from the server."
+	}
+	return f
+}
+
+// advancedOpen shows the settings that most people leave alone when one of them is wrong.
+func (p connectorFormProps) advancedOpen() bool {
+	for _, name := range []string{"slug", "transport", "headers", "timeout_ms", "retry_attempts", "sync_interval_s"} {
+		if p.Form.Error(name) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	authOptions = []Option{
+		{string(connectors.AuthNone), "None"},
+		{string(connectors.AuthBearer), "Bearer token"},
+		{string(connectors.AuthAPIKey), "API key in a header"},
+		{string(connectors.AuthBasic), "User name and password (Basic)"},
+	}
+	modeOptions = []Option{
+		{string(connectors.CredentialShared), "One, shared by all agents"},
+		{string(connectors.CredentialPerAgent), "One per agent"},
+	}
+	transportOptions = []Option{
+		{string(connectors.TransportStreamableHTTP), "Streamable HTTP"},
+		{string(connectors.TransportHTTP), "JSON replies only"},
+	}
+)
+
+func testKind(t *TestResult) string {
+	if t.OK {
+		return string(StateOK)
+	}
+	return string(StateBad)
 }

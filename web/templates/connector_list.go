@@ -31,5 +31,23 @@ type ConnectorRow struct {
 
 // ConnectorChange is what the event stream says of a connector: its row, and its state for the connector's own page.
 type ConnectorChange struct {
-	Row ConnectorRow
+	Asset Assets
+	Row   ConnectorRow
+}
+
+// syncProps is the button that reads a connector's tools now.
+type syncProps struct {
+	ID       string
+	Action   string
+	Name     string
+	ReturnTo string
+	Busy     bool
+	Variant  string
+}
+
+func (s syncProps) size() string {
+	if s.Variant == "ghost" {
+		return "sm"
+	}
+	return "default"
 }

@@ -17,9 +17,9 @@ const (
 
 // Frame is what every page shares. The zero value but for Title and Asset serves pages that nobody is signed in to.
 type Frame struct {
-	Title   string                   // of the document, without the product's name
-	Asset   func(name string) string // the address of a static file, as web.Asset; nil: "/static/" + name
-	Path    string                   // path and query of this page; forms send it as return_to
+	Title   string // of the document, without the product's name
+	Asset   Assets // web.Asset
+	Path    string // path and query of this page; forms send it as return_to
 	Active  Nav
 	Crumbs  []Crumb // from the outside in; the last one is this page
 	Flash   *Flash  // nil: nothing to say
@@ -71,11 +71,14 @@ type Flash struct {
 	Text string
 }
 
-func (f Frame) asset(name string) string {
-	if f.Asset == nil {
+// Assets gives the address of a static file, as web.Asset does. A nil one knows only plain names.
+type Assets func(name string) string
+
+func (a Assets) url(name string) string {
+	if a == nil {
 		return "/static/" + name
 	}
-	return f.Asset(name)
+	return a(name)
 }
 
 func (f Frame) flashIs(kind FlashKind) bool {

@@ -1,0 +1,11 @@
+package templates
+
+// ErrorPage says why there is no page.
+type ErrorPage struct {
+	Frame     Frame
+	Status    int
+	Title     string // "There is no such page"
+	Text      string // what to do
+	RequestID string // empty: none
+	Links     []Link
+}

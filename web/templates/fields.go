@@ -1,0 +1,88 @@
+package templates
+
+import "strings"
+
+// fieldProps is one field of a form.
+type fieldProps struct {
+	Form         Form
+	In           string // tells equal forms on one page apart; part of the ids
+	Name         string
+	Label        string
+	Help         string
+	Type         string // of the input; empty: text
+	Rows         int    // more than 0: a textarea
+	Options      []Option
+	Optional     bool
+	Mono         bool
+	Secret       bool
+	Focus        bool
+	Placeholder  string
+	Autocomplete string
+	Min, Max     string
+	MaxLength    string
+}
+
+func (f fieldProps) id() string {
+	id := "field-" + strings.NewReplacer(".", "-", "_", "-").Replace(f.Name)
+	if f.In != "" {
+		id += "-" + f.In
+	}
+	return id
+}
+
+func (f fieldProps) inputType() string {
+	switch {
+	case f.Secret:
+		return "password"
+	case f.Type != "":
+		return f.Type
+	}
+	return "text"
+}
+
+// value is empty for a secret, whatever the form holds.
+func (f fieldProps) value() string {
+	if f.Secret {
+		return ""
+	}
+	return f.Form.Value(f.Name)
+}
+
+func (f fieldProps) invalid() string {
+	if f.Form.Error(f.Name) != "" {
+		return "true"
+	}
+	return "false"
+}
+
+func (f fieldProps) describedBy() string {
+	var ids []string
+	if f.Help != "" {
+		ids = append(ids, f.id()+"-help")
+	}
+	if f.Form.Error(f.Name) != "" {
+		ids = append(ids, f.id()+"-error")
+	}
+	return strings.Join(ids, " ")
+}
+
+// attributes are those that inputs, textareas and selects share.
+func (f fieldProps) attributes() map[string]any {
+	a := map[string]any{"id": f.id(), "name": f.Name, "aria-invalid": f.invalid(), "required": !f.Optional, "autofocus": f.Focus}
+	set := func(name, value string) {
+		if value != "" {
+			a[name] = value
+		}
+	}
+	set("aria-describedby", f.describedBy())
+	set("autocomplete", f.Autocomplete)
+	if len(f.Options) > 0 {
+		return a
+	}
+	set("placeholder", f.Placeholder)
+	set("maxlength", f.MaxLength)
+	if f.Mono || f.Secret {
+		a["spellcheck"], a["autocapitalize"] = "false", "none"
+	}
+	return a
+}
