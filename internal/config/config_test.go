@@ -93,6 +93,7 @@ func TestBaseURL(t *testing.T) {
 		{"", "127.0.0.1:8080", "http://127.0.0.1:8080"},
 		{"", "[::]:8080", "http://localhost:8080"},
 		{"", "0.0.0.0:9000", "http://localhost:9000"},
+		{"", ":9000", "http://localhost:9000"},
 		{"", "[::1]:9000", "http://[::1]:9000"},
 		{"https://Patchbay.Example.com/", "127.0.0.1:8080", "https://patchbay.example.com"},
 		{"http://localhost:8080", "0.0.0.0:8080", "http://localhost:8080"},

@@ -49,7 +49,7 @@ func (s Server) BaseURL(listening net.Addr) *url.URL {
 	if err != nil {
 		return &url.URL{Scheme: "http", Host: listening.String()}
 	}
-	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		host = "localhost" // 0.0.0.0 is no address that a browser can open
 	}
 	return &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
@@ -71,7 +71,7 @@ func (f ServerFlags) Check() (Server, error) {
 	switch Egress(f.Egress) {
 	case "":
 		s.Egress = EgressPublic
-		if isLoopback(host) {
+		if IsLoopback(host) {
 			s.Egress = EgressLocal
 		}
 	case EgressLocal, EgressPublic:
@@ -135,7 +135,8 @@ func (c *checker) prefixes(variable, list string) []netip.Prefix {
 	return prefixes
 }
 
-func isLoopback(host string) bool {
+// IsLoopback tells whether a host name or address is this machine alone.
+func IsLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}
