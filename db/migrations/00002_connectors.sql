@@ -51,6 +51,14 @@ create table connectors (
     server_protocol       text        not null default '',
     server_instructions   text        not null default '',
 
+    -- What a list shows and filters by, in one place.
+    status text not null generated always as (case
+        when not enabled then 'disabled'
+        when last_error_code in ('unauthorized', 'credential_required') then 'needs_auth'
+        when last_error_code is not null then 'error'
+        when tools_last_synced_at is null then 'never_synced'
+        else 'ok' end) stored,
+
     created_at timestamptz not null default now(),
     updated_at timestamptz not null default now(),
     constraint connectors_pkey primary key (tenant_id, id),
@@ -64,16 +72,20 @@ create table connectors (
         ('none', 'bearer', 'api_key', 'basic', 'oauth2', 'client_credentials', 'private_key_jwt')),
     constraint connectors_timeout_range check (timeout_ms between 1000 and 300000),
     constraint connectors_retry_range check (retry_attempts between 0 and 5),
+    constraint connectors_url_length check (length(url) <= 2048),
+    constraint connectors_headers_object check (jsonb_typeof(headers) = 'object'),
+    constraint connectors_tools_hash_length check (length(tools_hash) = 32),
     constraint connectors_interval_range check (sync_interval_s = 0 or sync_interval_s >= 60),
     constraint connectors_tool_changes_known check (tool_changes in ('auto', 'hold_risky', 'hold_all')),
     constraint connectors_auth_behaviour_known check (auth_behaviour in ('unknown', 'open', 'list_open', 'all_auth')),
     constraint connectors_error_whole check (
         (last_error_code is null) = (last_error_message is null) and (last_error_code is null) = (last_error_at is null))
-);
-create index connectors_next_sync_at_idx on connectors (next_sync_at) where enabled and next_sync_at is not null;
+) with (fillfactor = 80);
+-- Each sync stamps its connector. No stamped column is indexed and pages keep room, so that a stamp touches no index (HOT).
+create index connectors_page_idx on connectors (tenant_id, lower(name), id);
 
 -- How a connector is authenticated. agent_id null: the shared credential. sealed: the secret, encrypted with tenant, table,
--- column and row as associated data; it opens in its own row only.
+-- column and row (connector and agent) as associated data; it opens in its own row only.
 create table credentials (
     tenant_id    uuid        not null,
     id           uuid        not null,
@@ -95,6 +107,7 @@ create table credentials (
     constraint credentials_connector_fkey foreign key (tenant_id, connector_id) references connectors (tenant_id, id) on delete cascade,
     constraint credentials_agent_fkey foreign key (tenant_id, agent_id) references agents (tenant_id, id) on delete cascade,
     constraint credentials_owner_key unique nulls not distinct (tenant_id, connector_id, agent_id),
+    constraint credentials_version_positive check (version > 0),
     constraint credentials_status_known check (status in ('active', 'expired', 'refresh_failed', 'revoked')),
     constraint credentials_type_known check (type in
         ('bearer', 'api_key', 'basic', 'oauth2', 'client_credentials', 'private_key_jwt'))

@@ -13,7 +13,8 @@ create table tool_definitions (
     constraint tool_definitions_pkey primary key (tenant_id, hash),
     constraint tool_definitions_hash_length check (length(hash) = 32)
 );
-create index tool_definitions_search_idx on tool_definitions using gin (search);
+-- No index on search: row-level security lets only leakproof operators reach an index, and @@ is none. A search reads
+-- its tenant's definitions and no others.
 
 -- A connector's tools. current_hash is what the upstream says now, accepted_hash what agents are served.
 -- last_seen_at is written when a tool goes; while it is there, its last sighting is the connector's last successful sync.
@@ -38,7 +39,7 @@ create table tools (
     constraint tools_accepted_is_current check (review <> 'accepted' or accepted_hash = current_hash),
     constraint tools_changed_keeps_accepted check (review <> 'changed' or accepted_hash is not null),
     constraint tools_new_has_no_accepted check (review <> 'new' or accepted_hash is null)
-);
+) with (fillfactor = 85);
 create index tools_current_hash_idx on tools (tenant_id, current_hash);
 create index tools_accepted_hash_idx on tools (tenant_id, accepted_hash);
 
@@ -85,6 +86,8 @@ create table sync_runs (
 );
 -- Two syncs of one connector never run at the same time.
 create unique index sync_runs_one_running_key on sync_runs (tenant_id, connector_id) where state = 'running';
+-- And one waiting run is enough: it will see what is there when it runs.
+create unique index sync_runs_one_queued_key on sync_runs (tenant_id, connector_id) where state = 'queued';
 create index sync_runs_connector_idx on sync_runs (tenant_id, connector_id, id desc);
 create index sync_runs_running_instance_idx on sync_runs (instance_id) where state = 'running';
 -- Deleting an agent clears its mark here.

@@ -10,13 +10,14 @@ begin
                              'quarantined_tools', 'sync_runs', 'audit_events'] loop
         execute format('alter table %I enable row level security', t);
         execute format('alter table %I force row level security', t);
-        execute format('create policy tenant_rows on %I using (tenant_id = tenant() or system_scope())', t);
+        execute format('create policy tenant_rows on %I using (tenant_id = tenant() or system_scope())
+                        with check (tenant_id = tenant() or system_scope())', t);
     end loop;
 end $$;
 -- +goose StatementEnd
 alter table tenants enable row level security;
 alter table tenants force row level security;
-create policy tenant_rows on tenants using (id = tenant() or system_scope());
+create policy tenant_rows on tenants using (id = tenant() or system_scope()) with check (id = tenant() or system_scope());
 
 grant select, insert, update, delete on
     tenants, users, memberships, api_keys, sessions, sign_in_failures, setup_links, keysets, instances,

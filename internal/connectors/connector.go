@@ -87,7 +87,7 @@ type Connector struct {
 
 	Status            ConnectorStatus
 	AuthBehaviour     AuthBehaviour
-	DiscoveredTools   []string // sorted names of the tools that are there now; filled by Connector, not by lists
+	DiscoveredTools   []string // sorted names of the tools that are there now
 	ToolCount         int
 	ToolsLastSyncedAt *time.Time // last success; nil: never
 	LastError         *SyncError // nil after a success

@@ -55,6 +55,8 @@ type Tool struct {
 	ConnectorSlug string
 	ConnectorName string
 	Definition
+	Title       string // read out of the definition; may be empty
+	Description string // likewise
 	Enabled     bool
 	Review      Review
 	FirstSeenAt time.Time

@@ -1,0 +1,35 @@
+-- name: Agents :many
+select agents.*
+from agents
+where tenant_id = @tenant_id
+  and (sqlc.narg(after_name)::text is null or (lower(name), id) > (lower(sqlc.narg(after_name)), sqlc.narg(after_id)::uuid))
+order by lower(name), id
+limit @max_rows;
+
+-- name: AgentByRef :one
+select agents.*
+from agents
+where agents.tenant_id = @tenant_id
+  and agents.id = coalesce(
+      sqlc.narg(id)::uuid,
+      (select named.id from agents named where named.tenant_id = @tenant_id and named.slug = sqlc.narg(slug)::text));
+
+-- name: CreateAgent :one
+insert into agents (tenant_id, id, slug, name, description, approval, enabled)
+values (@tenant_id, @id, @slug, @name, @description, @approval, @enabled)
+returning agents.*;
+
+-- name: UpdateAgent :one
+update agents
+set slug = @slug,
+    name = @name,
+    description = @description,
+    approval = @approval,
+    enabled = @enabled,
+    updated_at = now()
+where tenant_id = @tenant_id and id = @id
+returning agents.*;
+
+-- name: DeleteAgent :execrows
+delete from agents
+where tenant_id = @tenant_id and id = @id;

@@ -1,0 +1,18 @@
+-- name: APIKeys :many
+select id, name, role, prefix, created_at, expires_at, last_used_at, revoked_at
+from api_keys
+where tenant_id = @tenant_id
+  and (sqlc.narg(before_id)::uuid is null or id < sqlc.narg(before_id))
+order by id desc
+limit @max_rows;
+
+-- name: CreateAPIKey :one
+insert into api_keys (tenant_id, id, name, role, prefix, secret_mac, expires_at)
+values (@tenant_id, @id, @name, @role, @prefix, @secret_mac, @expires_at)
+returning id, name, role, prefix, created_at, expires_at, last_used_at, revoked_at;
+
+-- name: RevokeAPIKey :execrows
+-- The first revocation is the one that counts.
+update api_keys
+set revoked_at = coalesce(revoked_at, now())
+where tenant_id = @tenant_id and id = @id;

@@ -1,0 +1,84 @@
+-- name: ConnectorsByName :many
+-- Each row whole: the run that is under way and the names of the tools, so that a page needs no query per row.
+select sqlc.embed(connectors),
+       coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
+       array(select tools.name
+             from tools
+             where tools.tenant_id = connectors.tenant_id and tools.connector_id = connectors.id and tools.removed_at is null
+             order by tools.name)::text[] as tool_names
+from connectors
+left join sync_runs running
+    on running.tenant_id = connectors.tenant_id and running.connector_id = connectors.id and running.state = 'running'
+where connectors.tenant_id = @tenant_id
+  and (@status::text = '' or connectors.status = @status)
+  and (@pattern::text = '' or connectors.name ilike @pattern or connectors.slug ilike @pattern or connectors.url ilike @pattern)
+  and (sqlc.narg(after_name)::text is null
+       or (lower(connectors.name), connectors.id) > (lower(sqlc.narg(after_name)), sqlc.narg(after_id)::uuid))
+order by lower(connectors.name), connectors.id
+limit @max_rows;
+
+-- name: ConnectorByRef :one
+select sqlc.embed(connectors),
+       coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
+       array(select tools.name
+             from tools
+             where tools.tenant_id = connectors.tenant_id and tools.connector_id = connectors.id and tools.removed_at is null
+             order by tools.name)::text[] as tool_names
+from connectors
+left join sync_runs running
+    on running.tenant_id = connectors.tenant_id and running.connector_id = connectors.id and running.state = 'running'
+where connectors.tenant_id = @tenant_id
+  and connectors.id = coalesce(
+      sqlc.narg(id)::uuid,
+      (select named.id from connectors named where named.tenant_id = @tenant_id and named.slug = sqlc.narg(slug)::text));
+
+-- name: ConnectorStats :many
+select status, count(*) as connectors, coalesce(sum(tool_count), 0)::bigint as tools
+from connectors
+where tenant_id = @tenant_id
+group by status;
+
+-- name: CreateConnector :exec
+-- Creating starts no sync: the first scheduled one is due after one interval.
+insert into connectors (tenant_id, id, slug, name, description, transport, url, headers, credential_mode, auth_type, auth_header,
+                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, next_sync_at)
+values (@tenant_id, @id, @slug, @name, @description, @transport, @url, @headers, @credential_mode, @auth_type, @auth_header,
+        @timeout_ms, @retry_attempts, @enabled, @sync_interval_s, @tool_changes,
+        now() + make_interval(secs => nullif(@sync_interval_s::integer, 0)));
+
+-- name: UpdateConnector :execrows
+-- version 0: whatever the stored one is.
+update connectors
+set slug = @slug,
+    name = @name,
+    description = @description,
+    transport = @transport,
+    url = @url,
+    headers = @headers,
+    credential_mode = @credential_mode,
+    auth_type = @auth_type,
+    auth_header = @auth_header,
+    timeout_ms = @timeout_ms,
+    retry_attempts = @retry_attempts,
+    enabled = @enabled,
+    sync_interval_s = @sync_interval_s,
+    tool_changes = @tool_changes,
+    next_sync_at = now() + make_interval(secs => nullif(@sync_interval_s::integer, 0)),
+    version = version + 1,
+    updated_at = now()
+where tenant_id = @tenant_id and id = @id and (@version::integer = 0 or version = @version);
+
+-- name: DeleteConnector :execrows
+delete from connectors
+where tenant_id = @tenant_id and id = @id;
+
+-- name: ConnectorToolsHash :one
+select tools_hash
+from connectors
+where tenant_id = @tenant_id and id = @id;
+
+-- name: EnabledConnectorIDs :many
+select id
+from connectors
+where tenant_id = @tenant_id and enabled
+order by id;

@@ -1,0 +1,52 @@
+-- name: Credentials :many
+select id, connector_id, agent_id, type, status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,
+       created_at, updated_at
+from credentials
+where tenant_id = @tenant_id and connector_id = @connector_id
+  and (sqlc.narg(after_id)::uuid is null or id > sqlc.narg(after_id))
+order by id
+limit @max_rows;
+
+-- name: SetCredential :exec
+-- The row keeps its id when its secret is replaced.
+insert into credentials (tenant_id, id, connector_id, agent_id, type, sealed, account)
+values (@tenant_id, @id, @connector_id, @agent_id, @type, @sealed, @account)
+on conflict on constraint credentials_owner_key do update
+set type = excluded.type,
+    sealed = excluded.sealed,
+    account = excluded.account,
+    status = 'active',
+    scopes = '{}',
+    expires_at = null,
+    refreshed_at = null,
+    last_used_at = null,
+    error = '',
+    version = credentials.version + 1,
+    updated_at = now();
+
+-- name: DeleteCredential :execrows
+delete from credentials
+where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not distinct from @agent_id;
+
+-- name: DeleteCredentials :execrows
+delete from credentials
+where tenant_id = @tenant_id and connector_id = @connector_id;
+
+-- name: SealedCredential :one
+select credentials.*
+from credentials
+where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not distinct from @agent_id;
+
+-- name: SealedCredentialUsedLast :one
+select credentials.*
+from credentials
+where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not null
+order by last_used_at desc nulls last, updated_at desc, id
+limit 1;
+
+-- name: MarkCredentialUsed :exec
+-- At most once a minute: a use is frequent, the date is for people.
+update credentials
+set last_used_at = now()
+where tenant_id = @tenant_id and id = @id
+  and (last_used_at is null or last_used_at < now() - interval '1 minute');

@@ -1,0 +1,42 @@
+-- name: Members :many
+select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at
+from memberships
+join users on users.id = memberships.user_id
+where memberships.tenant_id = @tenant_id
+  and (sqlc.narg(after_email)::text is null or users.email > sqlc.narg(after_email))
+order by users.email
+limit @max_rows;
+
+-- name: Member :one
+select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at
+from memberships
+join users on users.id = memberships.user_id
+where memberships.tenant_id = @tenant_id and memberships.user_id = @user_id;
+
+-- name: AddUser :one
+-- A person who is known keeps name and password; only a missing password is filled in.
+insert into users (id, email, name, password_hash)
+values (@id, @email, @name, @password_hash)
+on conflict (email) do update set password_hash = coalesce(users.password_hash, excluded.password_hash)
+returning users.id;
+
+-- name: AddMembership :exec
+insert into memberships (tenant_id, user_id, role)
+values (@tenant_id, @user_id, @role);
+
+-- name: LockOwners :many
+-- Held until the transaction ends: two owners cannot both leave as "not the last one".
+select user_id
+from memberships
+where tenant_id = @tenant_id and role = 'owner'
+order by user_id
+for update;
+
+-- name: SetMemberRole :execrows
+update memberships
+set role = @role
+where tenant_id = @tenant_id and user_id = @user_id;
+
+-- name: RemoveMember :execrows
+delete from memberships
+where tenant_id = @tenant_id and user_id = @user_id;

@@ -1,0 +1,73 @@
+-- Across tenants: who signs in, and with which key. Nothing here knows a tenant yet.
+
+-- name: UserByEmail :one
+select id, email, name, password_hash
+from users
+where email = @email;
+
+-- name: SetPasswordHash :execrows
+update users
+set password_hash = @password_hash, updated_at = now()
+where id = @id;
+
+-- name: SignedIn :execrows
+update users
+set signed_in_at = now()
+where id = @id;
+
+-- name: Memberships :many
+-- @sqlc-vet-disable tenant-scope
+select sqlc.embed(tenants), memberships.role, users.email, users.name
+from memberships
+join tenants on tenants.id = memberships.tenant_id
+join users on users.id = memberships.user_id
+where memberships.user_id = @user_id
+order by lower(tenants.name), tenants.id;
+
+-- name: Membership :one
+select sqlc.embed(tenants), memberships.role, users.email, users.name
+from memberships
+join tenants on tenants.id = memberships.tenant_id
+join users on users.id = memberships.user_id
+where memberships.user_id = @user_id and memberships.tenant_id = @tenant_id;
+
+-- name: APIKey :one
+-- @sqlc-vet-disable tenant-scope
+select sqlc.embed(tenants), sqlc.embed(api_keys)
+from api_keys
+join tenants on tenants.id = api_keys.tenant_id
+where api_keys.id = @id;
+
+-- name: TouchAPIKey :exec
+-- At most once a minute: a key is used at each request, the date is for people.
+-- @sqlc-vet-disable tenant-scope
+update api_keys
+set last_used_at = now()
+where id = @id and (last_used_at is null or last_used_at < now() - interval '1 minute');
+
+-- name: SignInFailures :one
+-- Counts no further than anyone needs to know.
+select (select count(*)
+        from (select from sign_in_failures f
+              where f.account = @account and f.at > @since
+              limit 100) a)::bigint as by_account,
+       (select count(*)
+        from (select from sign_in_failures f
+              where f.address = @address and f.at > @since
+              limit 100) b)::bigint as by_address;
+
+-- name: RecordSignInFailure :exec
+-- Each new failure takes a few that have expired with it, so that the table needs no sweeper.
+with swept as (
+    delete from sign_in_failures
+    where sign_in_failures.id in (
+        select oldest.id
+        from (select f.id, f.at from sign_in_failures f order by f.id limit 10) oldest
+        where oldest.at < now() - interval '1 day')
+)
+insert into sign_in_failures (account, address)
+values (@account, @address);
+
+-- name: ClearSignInFailures :exec
+delete from sign_in_failures
+where account = @account;

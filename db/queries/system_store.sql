@@ -1,0 +1,32 @@
+-- What the store keeps for itself: the wrapped keys, and the browsers' sessions.
+
+-- name: LockKeysets :exec
+-- Held until the transaction ends, so that processes that start together agree on one keyring.
+select pg_advisory_xact_lock(hashtextextended('patchbay keysets', 0));
+
+-- name: Keysets :many
+select purpose, wrapped
+from keysets
+order by purpose;
+
+-- name: SaveKeyset :exec
+insert into keysets (purpose, wrapped)
+values (@purpose, @wrapped);
+
+-- name: SessionData :one
+select data
+from sessions
+where token = @token and expiry > now();
+
+-- name: SaveSession :exec
+insert into sessions (token, data, expiry)
+values (@token, @data, @expiry)
+on conflict (token) do update set data = excluded.data, expiry = excluded.expiry;
+
+-- name: DeleteSession :exec
+delete from sessions
+where token = @token;
+
+-- name: DeleteExpiredSessions :exec
+delete from sessions
+where expiry < now();

@@ -1,0 +1,54 @@
+-- Across tenants: making them, finding them, and giving a fresh one its owner.
+
+-- name: CreateTenant :one
+-- No row: the slug is taken.
+-- @sqlc-vet-disable tenant-scope
+insert into tenants (id, slug, name)
+values (@id, @slug, @name)
+on conflict (slug) do nothing
+returning tenants.*;
+
+-- name: Tenants :many
+-- @sqlc-vet-disable tenant-scope
+select tenants.*
+from tenants
+order by lower(name), id;
+
+-- name: TenantBySlug :one
+-- @sqlc-vet-disable tenant-scope
+select tenants.*
+from tenants
+where slug = @slug;
+
+-- name: LockTenant :one
+select tenants.id
+from tenants
+where tenants.id = @tenant_id
+for update;
+
+-- name: HasOwner :one
+select exists (
+    select from memberships
+    where tenant_id = @tenant_id and role = 'owner');
+
+-- name: SaveSetupLink :exec
+insert into setup_links (token_hash, tenant_id)
+values (@token_hash, @tenant_id);
+
+-- name: SetupLink :one
+-- @sqlc-vet-disable tenant-scope
+-- A link dies when an owner exists, however that came to be.
+select setup_links.tenant_id
+from setup_links
+where setup_links.token_hash = @token_hash
+  and not exists (
+      select from memberships
+      where memberships.tenant_id = setup_links.tenant_id and memberships.role = 'owner');
+
+-- name: TakeSetupLink :execrows
+delete from setup_links
+where token_hash = @token_hash;
+
+-- name: DropSetupLinks :exec
+delete from setup_links
+where tenant_id = @tenant_id;

@@ -1,0 +1,13 @@
+-- name: Tenant :one
+select id, slug, name, created_at, updated_at
+from tenants
+where tenants.id = @tenant_id;
+
+-- name: RenameTenant :execrows
+update tenants
+set name = @name, updated_at = now()
+where tenants.id = @tenant_id;
+
+-- name: RecordEvent :exec
+insert into audit_events (tenant_id, id, actor_type, actor_id, actor_name, action, target, detail, request_id, ip)
+values (@tenant_id, @id, @actor_type, @actor_id, @actor_name, @action, @target, @detail, @request_id, @ip);

@@ -1,0 +1,89 @@
+-- name: Tools :many
+select sqlc.embed(tools), connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
+       definition.raw, definition.title, definition.description
+from tools
+join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
+join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
+where tools.tenant_id = @tenant_id
+  and (sqlc.narg(connector)::uuid is null or tools.connector_id = sqlc.narg(connector))
+  and (@removed::boolean or tools.removed_at is null)
+  and (@query::text = ''
+       or tools.name ilike @prefix::text
+       or definition.search @@ websearch_to_tsquery('english', @query)
+       or definition.search @@ websearch_to_tsquery('simple', @query))
+  and (sqlc.narg(after_name)::text is null
+       or (tools.name, tools.connector_id) > (sqlc.narg(after_name), sqlc.narg(after_connector)::uuid))
+order by tools.name, tools.connector_id
+limit @max_rows;
+
+-- name: Tool :one
+select sqlc.embed(tools), connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
+       definition.raw, definition.title, definition.description
+from tools
+join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
+join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
+where tools.tenant_id = @tenant_id and tools.connector_id = @connector_id and tools.name = @name;
+
+-- name: ToolStates :many
+select name, current_hash, accepted_hash, review, (removed_at is not null)::boolean as removed
+from tools
+where tenant_id = @tenant_id and connector_id = @connector_id
+order by name;
+
+-- name: Quarantined :many
+select position, name, reason, raw
+from quarantined_tools
+where tenant_id = @tenant_id and connector_id = @connector_id and position > @after_position
+order by position
+limit @max_rows;
+
+-- name: InsertDefinitions :exec
+-- Known definitions stay as they are. The arrays are sorted by hash, so that two syncs of a tenant lock in one order.
+insert into tool_definitions (tenant_id, hash, raw, title, description, search)
+select @tenant_id, new.hash, new.raw, new.title, new.description,
+       setweight(to_tsvector('simple', new.words), 'A')
+       || setweight(to_tsvector('english', left(new.title, 1000)), 'B')
+       || setweight(to_tsvector('english', left(new.description, 20000)), 'C')
+from (select unnest(@hashes::bytea[]) as hash,
+             unnest(@raws::bytea[]) as raw,
+             unnest(@titles::text[]) as title,
+             unnest(@descriptions::text[]) as description,
+             unnest(@words::text[]) as words) new
+on conflict (tenant_id, hash) do nothing;
+
+-- name: WriteTools :exec
+insert into tools (tenant_id, connector_id, name, current_hash, accepted_hash, review, first_seen_at, last_seen_at, changed_at)
+select @tenant_id, @connector_id, new.name, new.current_hash, new.accepted_hash, new.review, now(), now(), now()
+from (select unnest(@names::text[]) as name,
+             unnest(@current_hashes::bytea[]) as current_hash,
+             unnest(@accepted_hashes::bytea[]) as accepted_hash,
+             unnest(@reviews::text[]) as review) new
+on conflict (tenant_id, connector_id, name) do update
+set current_hash = excluded.current_hash,
+    accepted_hash = excluded.accepted_hash,
+    review = excluded.review,
+    last_seen_at = now(),
+    changed_at = case when tools.current_hash = excluded.current_hash then tools.changed_at else now() end,
+    removed_at = null;
+
+-- name: RemoveTools :exec
+-- A removed tool was last seen by the last successful sync before this one.
+update tools
+set removed_at = now(),
+    last_seen_at = coalesce(connectors.tools_last_synced_at, tools.last_seen_at)
+from connectors
+where tools.tenant_id = @tenant_id and tools.connector_id = @connector_id and tools.name = any(@names::text[])
+  and connectors.tenant_id = @tenant_id and connectors.id = @connector_id
+  and tools.removed_at is null;
+
+-- name: ForgetQuarantined :exec
+delete from quarantined_tools
+where tenant_id = @tenant_id and connector_id = @connector_id;
+
+-- name: KeepQuarantined :exec
+insert into quarantined_tools (tenant_id, connector_id, position, name, reason, raw)
+select @tenant_id, @connector_id, new.position, nullif(new.name, ''), new.reason, new.raw
+from (select unnest(@positions::integer[]) as position,
+             unnest(@names::text[]) as name,
+             unnest(@reasons::text[]) as reason,
+             unnest(@raws::bytea[]) as raw) new;

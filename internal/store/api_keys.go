@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store/dbgen"
+)
+
+// APIKeys lists the tenant's keys, newest first, revoked and expired ones too.
+func (t *Tenant) APIKeys(ctx context.Context, p Page) (List[connectors.APIKey], error) {
+	before, err := p.afterID("api_keys")
+	if err != nil {
+		return List[connectors.APIKey]{}, err
+	}
+	rows, err := t.q.APIKeys(ctx, t.id, before, p.rows())
+	if err != nil {
+		return List[connectors.APIKey]{}, err
+	}
+	item := func(r dbgen.APIKeysRow) connectors.APIKey { return apiKeyOf(dbgen.CreateAPIKeyRow(r)) }
+	return listOf(p, rows, item, "api_keys", func(r dbgen.APIKeysRow) []string { return []string{r.ID.String()} }), nil
+}
+
+// CreateAPIKey stores a key.
+func (t *Tenant) CreateAPIKey(ctx context.Context, k NewAPIKey) (connectors.APIKey, error) {
+	row, err := t.q.CreateAPIKey(ctx, dbgen.CreateAPIKeyParams{
+		TenantID:  t.id,
+		ID:        k.ID,
+		Name:      k.Name,
+		Role:      k.Role,
+		Prefix:    k.Prefix,
+		SecretMac: k.SecretMAC,
+		ExpiresAt: k.ExpiresAt,
+	})
+	if err != nil {
+		return connectors.APIKey{}, err
+	}
+	return apiKeyOf(row), nil
+}
+
+// RevokeAPIKey ends a key for good. A second revocation changes nothing.
+func (t *Tenant) RevokeAPIKey(ctx context.Context, id connectors.APIKeyID) error {
+	n, err := t.q.RevokeAPIKey(ctx, t.id, id)
+	return touched(n, err, "API key")
+}
+
+func apiKeyOf(r dbgen.CreateAPIKeyRow) connectors.APIKey {
+	return connectors.APIKey{
+		ID:         r.ID,
+		Name:       r.Name,
+		Role:       r.Role,
+		Prefix:     r.Prefix,
+		CreatedAt:  r.CreatedAt.UTC(),
+		ExpiresAt:  utc(r.ExpiresAt),
+		LastUsedAt: utc(r.LastUsedAt),
+		RevokedAt:  utc(r.RevokedAt),
+	}
+}

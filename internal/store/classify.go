@@ -1,0 +1,155 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"patchbay/internal/fault"
+)
+
+// TypeSyncRunning is the problem type of a sync that is refused because another one runs.
+const TypeSyncRunning = "sync-running"
+
+// verdict is what a violated constraint means to the person who violated it.
+type verdict struct {
+	kind    fault.Kind
+	typ     string
+	field   string
+	message string
+}
+
+// verdicts knows the constraints that a caller can run into. The others are our own mistakes.
+var verdicts = map[string]verdict{
+	"connectors_slug_key":       {fault.Conflict, "", "slug", "A connector with this slug exists already."},
+	"connectors_name_key":       {fault.Conflict, "", "name", "A connector with this name exists already."},
+	"agents_slug_key":           {fault.Conflict, "", "slug", "An agent with this slug exists already."},
+	"tenants_slug_key":          {fault.Conflict, "", "slug", "A tenant with this slug exists already."},
+	"memberships_pkey":          {fault.Conflict, "", "email", "This person is a member already."},
+	"sync_runs_one_running_key": {fault.Conflict, TypeSyncRunning, "", "A sync is already running."},
+
+	"credentials_connector_fkey":       {fault.NotFound, "", "", "There is no such connector."},
+	"tools_connector_fkey":             {fault.NotFound, "", "", "There is no such connector."},
+	"quarantined_tools_connector_fkey": {fault.NotFound, "", "", "There is no such connector."},
+	"sync_runs_connector_fkey":         {fault.NotFound, "", "", "There is no such connector."},
+	"credentials_agent_fkey":           {fault.NotFound, "", "", "There is no such agent."},
+	"sync_runs_agent_fkey":             {fault.NotFound, "", "", "There is no such agent."},
+	"memberships_user_id_fkey":         {fault.NotFound, "", "", "There is no such person."},
+
+	"tenants_slug_form":          {fault.Invalid, "", "slug", slugForm},
+	"tenants_name_length":        {fault.Invalid, "", "name", nameLength},
+	"users_email_form":           {fault.Invalid, "", "email", "This is no e-mail address."},
+	"memberships_role_known":     {fault.Invalid, "", "role", roleKnown},
+	"api_keys_role_known":        {fault.Invalid, "", "role", roleKnown},
+	"api_keys_name_length":       {fault.Invalid, "", "name", nameLength},
+	"agents_slug_form":           {fault.Invalid, "", "slug", slugForm},
+	"agents_name_length":         {fault.Invalid, "", "name", nameLength},
+	"agents_approval_known":      {fault.Invalid, "", "approval", "The approval is auto, always_ask or trusted_only."},
+	"connectors_slug_form":       {fault.Invalid, "", "slug", slugForm},
+	"connectors_name_length":     {fault.Invalid, "", "name", nameLength},
+	"connectors_url_length":      {fault.Invalid, "", "url", "The URL is longer than 2048 characters."},
+	"connectors_timeout_range":   {fault.Invalid, "", "timeout_ms", "The timeout is 1000 to 300000 milliseconds."},
+	"connectors_retry_range":     {fault.Invalid, "", "retry_attempts", "The retries are 0 to 5."},
+	"connectors_interval_range":  {fault.Invalid, "", "sync_interval_s", "The interval is 0 (never) or at least 60 seconds."},
+	"credentials_type_known":     {fault.Invalid, "", "auth.type", "This auth type takes no credential."},
+	"connectors_transport_known": {fault.Invalid, "", "transport", "This transport is not known."},
+}
+
+const (
+	slugForm   = "A slug has 1 to 48 lower-case letters, digits and hyphens, with no hyphen at either end."
+	nameLength = "A name has 1 to 100 characters."
+	roleKnown  = "The role is viewer, member, admin or owner."
+)
+
+// classify turns an error of the database into a fault. pgx.ErrNoRows and a caller's own cancellation stay as they are, and so
+// does what is our own mistake.
+func classify(err error) error {
+	switch {
+	case err == nil, errors.Is(err, pgx.ErrNoRows), errors.Is(err, context.Canceled):
+		return err
+	}
+	if _, ok := errors.AsType[*fault.Error](err); ok {
+		return err
+	}
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return classifyState(pg, err)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fault.Wrap(fault.Unavailable, err, "The database did not answer in time.")
+	}
+	if disconnected(err) {
+		return fault.Wrap(fault.Unavailable, err, "The database does not answer.")
+	}
+	return err
+}
+
+// classifyState goes by SQLSTATE (PostgreSQL's appendix A).
+func classifyState(pg *pgconn.PgError, err error) error {
+	switch pg.Code {
+	case "23505", "23503", "23514": // unique, foreign key, check
+		return violated(pg.ConstraintName, err)
+	case "22021", "22P05": // character not in repertoire, untranslatable character
+		return fault.Wrap(fault.Invalid, err, "Text must be valid UTF-8 without NUL characters.")
+	case "54000": // program limit: an indexed value of several KiB
+		return fault.Wrap(fault.Invalid, err, "A value is too long.")
+	case "40001", "40P01", "55P03": // serialization, deadlock, lock not available
+		return fault.Wrap(fault.Unavailable, err, "The database was busy with the same rows. Try again.")
+	case "57014": // statement timeout
+		return fault.Wrap(fault.Unavailable, err, "The database did not answer in time.")
+	}
+	switch pg.Code[:2] {
+	case "08", "53", "57", "58": // connection, resources, operator's intervention, system
+		return fault.Wrap(fault.Unavailable, err, "The database does not answer.")
+	}
+	return err
+}
+
+func violated(constraint string, err error) error {
+	v, ok := verdicts[constraint]
+	if !ok && strings.HasSuffix(constraint, "_tenant_id_fkey") {
+		v, ok = verdict{kind: fault.NotFound, message: "There is no such tenant."}, true
+	}
+	if !ok {
+		return err
+	}
+	f := fault.Wrap(v.kind, err, v.message).WithType(v.typ)
+	if v.field != "" {
+		f.Fields = []fault.Field{{Location: v.field, Message: v.message}}
+	}
+	return f
+}
+
+func disconnected(err error) bool {
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err)
+}
+
+// found names what is missing where a statement found no row.
+func found(err error, what string) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return missing(what)
+	}
+	return err
+}
+
+// touched is found for a statement that changes rows.
+func touched(rows int64, err error, what string) error {
+	if err == nil && rows == 0 {
+		return missing(what)
+	}
+	return err
+}
+
+func missing(what string) error {
+	return fault.Errorf(fault.NotFound, "There is no such %s.", what)
+}

@@ -1,0 +1,207 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store/dbgen"
+)
+
+// Connectors lists the tenant's connectors by name, each whole; the list is one query, whatever its length.
+func (t *Tenant) Connectors(ctx context.Context, f ConnectorFilter) (List[connectors.Connector], error) {
+	name, id, err := f.afterNamed("connectors")
+	if err != nil {
+		return List[connectors.Connector]{}, err
+	}
+	rows, err := t.q.ConnectorsByName(ctx, dbgen.ConnectorsByNameParams{
+		TenantID:  t.id,
+		Status:    clean(string(f.Status)),
+		Pattern:   pattern(f.Query),
+		AfterName: name,
+		AfterID:   id,
+		MaxRows:   f.rows(),
+	})
+	if err != nil {
+		return List[connectors.Connector]{}, err
+	}
+	item := func(r dbgen.ConnectorsByNameRow) connectors.Connector { return connectorOf(dbgen.ConnectorByRefRow(r)) }
+	at := func(r dbgen.ConnectorsByNameRow) []string { return []string{r.Connector.Name, r.Connector.ID.String()} }
+	return listOf(f.Page, rows, item, "connectors", at), nil
+}
+
+// ConnectorStats counts the tenant's connectors and their tools.
+func (t *Tenant) ConnectorStats(ctx context.Context) (Stats, error) {
+	rows, err := t.q.ConnectorStats(ctx, t.id)
+	if err != nil {
+		return Stats{}, err
+	}
+	stats := Stats{ByStatus: map[connectors.ConnectorStatus]int{}}
+	for _, r := range rows {
+		stats.Connectors += int(r.Connectors)
+		stats.Tools += int(r.Tools)
+		stats.ByStatus[r.Status] = int(r.Connectors)
+	}
+	stats.NeedAttention = stats.ByStatus[connectors.StatusError] + stats.ByStatus[connectors.StatusNeedsAuth]
+	return stats, nil
+}
+
+// Connector finds a connector by id or slug.
+func (t *Tenant) Connector(ctx context.Context, ref connectors.Ref) (connectors.Connector, error) {
+	id, slug, ok := refParts(ref)
+	if !ok {
+		return connectors.Connector{}, missing("connector")
+	}
+	return t.connector(ctx, id, slug)
+}
+
+func (t *Tenant) connector(ctx context.Context, id *uuid.UUID, slug *string) (connectors.Connector, error) {
+	row, err := t.q.ConnectorByRef(ctx, t.id, id, slug)
+	if err != nil {
+		return connectors.Connector{}, found(err, "connector")
+	}
+	return connectorOf(row), nil
+}
+
+// CreateConnector stores a new connector. The draft is checked and has its slug. Slugs and names are unique: Conflict.
+func (t *Tenant) CreateConnector(ctx context.Context, d connectors.Draft) (connectors.Connector, error) {
+	headers, err := headersJSON(d.Headers)
+	if err != nil {
+		return connectors.Connector{}, err
+	}
+	id := newID()
+	var created connectors.Connector
+	err = t.within(ctx, func(tx *Tenant) error {
+		if err := tx.q.CreateConnector(ctx, dbgen.CreateConnectorParams{
+			TenantID:       tx.id,
+			ID:             connectors.ConnectorID{UUID: id},
+			Slug:           d.Slug,
+			Name:           d.Name,
+			Description:    d.Description,
+			Transport:      d.Transport,
+			Url:            d.URL,
+			Headers:        headers,
+			CredentialMode: d.CredentialMode,
+			AuthType:       d.Auth.Type,
+			AuthHeader:     d.Auth.Header,
+			TimeoutMs:      milliseconds(d.Timeout),
+			RetryAttempts:  int32(d.RetryAttempts),
+			Enabled:        d.Enabled,
+			SyncIntervalS:  seconds(d.SyncInterval),
+			ToolChanges:    d.ToolChanges,
+		}); err != nil {
+			return err
+		}
+		created, err = tx.connector(ctx, &id, nil)
+		return err
+	})
+	return created, err
+}
+
+// UpdateConnector stores all settings of a connector. version is the one that the change was made on, 0 for any; where the
+// stored one has moved on it is a Conflict.
+func (t *Tenant) UpdateConnector(ctx context.Context, id connectors.ConnectorID, version int, d connectors.Draft) (connectors.Connector, error) {
+	headers, err := headersJSON(d.Headers)
+	if err != nil {
+		return connectors.Connector{}, err
+	}
+	var updated connectors.Connector
+	err = t.within(ctx, func(tx *Tenant) error {
+		n, err := tx.q.UpdateConnector(ctx, dbgen.UpdateConnectorParams{
+			TenantID:       tx.id,
+			ID:             id,
+			Version:        int32(version),
+			Slug:           d.Slug,
+			Name:           d.Name,
+			Description:    d.Description,
+			Transport:      d.Transport,
+			Url:            d.URL,
+			Headers:        headers,
+			CredentialMode: d.CredentialMode,
+			AuthType:       d.Auth.Type,
+			AuthHeader:     d.Auth.Header,
+			TimeoutMs:      milliseconds(d.Timeout),
+			RetryAttempts:  int32(d.RetryAttempts),
+			Enabled:        d.Enabled,
+			SyncIntervalS:  seconds(d.SyncInterval),
+			ToolChanges:    d.ToolChanges,
+		})
+		if err != nil {
+			return err
+		}
+		updated, err = tx.connector(ctx, &id.UUID, nil)
+		if err == nil && n == 0 {
+			return fault.Errorf(fault.Conflict, "The connector was changed meanwhile. Load it again and repeat the change.").WithType("stale-version")
+		}
+		return err
+	})
+	if err != nil {
+		return connectors.Connector{}, err
+	}
+	return updated, nil
+}
+
+// DeleteConnector removes a connector with its credentials, tools and sync runs.
+func (t *Tenant) DeleteConnector(ctx context.Context, id connectors.ConnectorID) error {
+	n, err := t.q.DeleteConnector(ctx, t.id, id)
+	return touched(n, err, "connector")
+}
+
+func headersJSON(h map[string]string) ([]byte, error) {
+	if h == nil {
+		h = map[string]string{}
+	}
+	b, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("store headers: %w", err)
+	}
+	return b, nil
+}
+
+func connectorOf(row dbgen.ConnectorByRefRow) connectors.Connector {
+	r := row.Connector
+	c := connectors.Connector{
+		ID:                r.ID,
+		Slug:              r.Slug,
+		Name:              r.Name,
+		Description:       r.Description,
+		Transport:         r.Transport,
+		URL:               r.Url,
+		Headers:           map[string]string{},
+		CredentialMode:    r.CredentialMode,
+		Auth:              connectors.Auth{Type: r.AuthType, Header: r.AuthHeader},
+		Timeout:           time.Duration(r.TimeoutMs) * time.Millisecond,
+		RetryAttempts:     int(r.RetryAttempts),
+		Enabled:           r.Enabled,
+		SyncInterval:      time.Duration(r.SyncIntervalS) * time.Second,
+		ToolChanges:       r.ToolChanges,
+		Version:           int(r.Version),
+		Status:            r.Status,
+		AuthBehaviour:     r.AuthBehaviour,
+		DiscoveredTools:   row.ToolNames,
+		ToolCount:         int(r.ToolCount),
+		ToolsLastSyncedAt: utc(r.ToolsLastSyncedAt),
+		Server: connectors.Server{
+			Name:            r.ServerName,
+			Version:         r.ServerVersion,
+			Title:           r.ServerTitle,
+			ProtocolVersion: r.ServerProtocol,
+			Instructions:    r.ServerInstructions,
+		},
+		CreatedAt: r.CreatedAt.UTC(),
+		UpdatedAt: r.UpdatedAt.UTC(),
+	}
+	_ = json.Unmarshal(r.Headers, &c.Headers) // written by headersJSON
+	if r.LastErrorCode != nil {
+		c.LastError = &connectors.SyncError{Code: *r.LastErrorCode, Message: text(r.LastErrorMessage), At: r.LastErrorAt.UTC()}
+	}
+	if row.RunningID != uuid.Nil {
+		c.Running = &connectors.SyncRunID{UUID: row.RunningID}
+	}
+	return c
+}

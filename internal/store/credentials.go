@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/secret"
+	"patchbay/internal/store/dbgen"
+)
+
+// Credentials lists a connector's credentials, oldest first, without their secrets.
+func (t *Tenant) Credentials(ctx context.Context, id connectors.ConnectorID, p Page) (List[connectors.Credential], error) {
+	after, err := p.afterID("credentials")
+	if err != nil {
+		return List[connectors.Credential]{}, err
+	}
+	rows, err := t.q.Credentials(ctx, dbgen.CredentialsParams{TenantID: t.id, ConnectorID: id, AfterID: after, MaxRows: p.rows()})
+	if err != nil {
+		return List[connectors.Credential]{}, err
+	}
+	item := func(r dbgen.CredentialsRow) connectors.Credential {
+		return credentialOf(dbgen.Credential{
+			ID: r.ID, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Type: r.Type, Status: r.Status, Account: r.Account,
+			Scopes: r.Scopes, ExpiresAt: r.ExpiresAt, RefreshedAt: r.RefreshedAt, LastUsedAt: r.LastUsedAt, Error: r.Error,
+			Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		})
+	}
+	return listOf(p, rows, item, "credentials", func(r dbgen.CredentialsRow) []string { return []string{r.ID.String()} }), nil
+}
+
+// SetCredential seals and stores a credential, in place of the one that was there. The connector's last error stays until
+// the next sync: only that can tell whether the new one is any good.
+func (t *Tenant) SetCredential(ctx context.Context, c NewCredential) error {
+	sealed, err := t.store.keyring.Seal(c.Secret, credentialPlace(t.id, c.ConnectorID, c.AgentID))
+	if err != nil {
+		return err
+	}
+	return t.q.SetCredential(ctx, dbgen.SetCredentialParams{
+		TenantID:    t.id,
+		ID:          connectors.CredentialID{UUID: newID()},
+		ConnectorID: c.ConnectorID,
+		AgentID:     c.AgentID,
+		Type:        c.Type,
+		Sealed:      sealed,
+		Account:     clean(c.Account),
+	})
+}
+
+// DeleteCredential removes an agent's credential; agent nil: the shared one.
+func (t *Tenant) DeleteCredential(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID) error {
+	n, err := t.q.DeleteCredential(ctx, t.id, id, agent)
+	return touched(n, err, "credential")
+}
+
+// DeleteCredentials removes all credentials of a connector and says how many there were.
+func (t *Tenant) DeleteCredentials(ctx context.Context, id connectors.ConnectorID) (int, error) {
+	n, err := t.q.DeleteCredentials(ctx, t.id, id)
+	return int(n), err
+}
+
+// credentialPlace is where a sealed credential belongs. The row is named by its connector and agent, which are unique and known
+// before the row is: the place of a replaced secret is the place of the old one.
+func credentialPlace(tenant connectors.TenantID, id connectors.ConnectorID, agent *connectors.AgentID) secret.AD {
+	row := id.String() + "/shared"
+	if agent != nil {
+		row = id.String() + "/" + agent.String()
+	}
+	return secret.AD{Tenant: tenant.String(), Table: "credentials", Column: "sealed", Row: row}
+}
+
+func credentialOf(r dbgen.Credential) connectors.Credential {
+	return connectors.Credential{
+		ID:          r.ID,
+		ConnectorID: r.ConnectorID,
+		AgentID:     r.AgentID,
+		Type:        r.Type,
+		Status:      r.Status,
+		Account:     r.Account,
+		Scopes:      r.Scopes,
+		ExpiresAt:   utc(r.ExpiresAt),
+		RefreshedAt: utc(r.RefreshedAt),
+		LastUsedAt:  utc(r.LastUsedAt),
+		Error:       r.Error,
+		Version:     int(r.Version),
+		CreatedAt:   r.CreatedAt.UTC(),
+		UpdatedAt:   r.UpdatedAt.UTC(),
+	}
+}

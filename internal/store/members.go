@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store/dbgen"
+)
+
+// Members lists the tenant's people by e-mail address.
+func (t *Tenant) Members(ctx context.Context, p Page) (List[connectors.Member], error) {
+	after, err := p.afterText("members")
+	if err != nil {
+		return List[connectors.Member]{}, err
+	}
+	rows, err := t.q.Members(ctx, t.id, after, p.rows())
+	if err != nil {
+		return List[connectors.Member]{}, err
+	}
+	item := func(r dbgen.MembersRow) connectors.Member { return memberOf(dbgen.MemberRow(r)) }
+	return listOf(p, rows, item, "members", func(r dbgen.MembersRow) []string { return []string{r.Email} }), nil
+}
+
+// Member is one of the tenant's people.
+func (t *Tenant) Member(ctx context.Context, id connectors.UserID) (connectors.Member, error) {
+	row, err := t.q.Member(ctx, t.id, id)
+	if err != nil {
+		return connectors.Member{}, found(err, "member")
+	}
+	return memberOf(row), nil
+}
+
+// AddMember makes a person a member; an e-mail address that is known keeps its person, name and password. A second
+// membership is a Conflict.
+func (t *Tenant) AddMember(ctx context.Context, m NewMember) (connectors.Member, error) {
+	var member connectors.Member
+	err := t.within(ctx, func(tx *Tenant) error {
+		id, err := addMember(ctx, tx.q, tx.id, m)
+		if err != nil {
+			return err
+		}
+		member, err = tx.Member(ctx, id)
+		return err
+	})
+	return member, err
+}
+
+func addMember(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID, m NewMember) (connectors.UserID, error) {
+	var hash *string
+	if m.PasswordHash != "" {
+		hash = &m.PasswordHash
+	}
+	id, err := q.AddUser(ctx, dbgen.AddUserParams{
+		ID:           connectors.UserID{UUID: newID()},
+		Email:        mailbox(m.Email),
+		Name:         strings.TrimSpace(m.Name),
+		PasswordHash: hash,
+	})
+	if err != nil {
+		return id, err
+	}
+	return id, q.AddMembership(ctx, tenant, id, m.Role)
+}
+
+// mailbox is an e-mail address as it is stored and compared.
+func mailbox(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+
+// SetMemberRole gives a member another role. The last owner stays one: Conflict.
+func (t *Tenant) SetMemberRole(ctx context.Context, id connectors.UserID, role connectors.Role) error {
+	return t.within(ctx, func(tx *Tenant) error {
+		if role != connectors.RoleOwner {
+			if err := tx.keepOwner(ctx, id); err != nil {
+				return err
+			}
+		}
+		n, err := tx.q.SetMemberRole(ctx, role, tx.id, id)
+		return touched(n, err, "member")
+	})
+}
+
+// RemoveMember ends a membership; the person stays. The last owner cannot leave: Conflict.
+func (t *Tenant) RemoveMember(ctx context.Context, id connectors.UserID) error {
+	return t.within(ctx, func(tx *Tenant) error {
+		if err := tx.keepOwner(ctx, id); err != nil {
+			return err
+		}
+		n, err := tx.q.RemoveMember(ctx, tx.id, id)
+		return touched(n, err, "member")
+	})
+}
+
+// keepOwner refuses where id is the only owner. The owners' rows stay locked, so that of two owners who leave at the same
+// time the second is refused.
+func (t *Tenant) keepOwner(ctx context.Context, id connectors.UserID) error {
+	owners, err := t.q.LockOwners(ctx, t.id)
+	if err != nil {
+		return err
+	}
+	if len(owners) == 1 && owners[0] == id {
+		return fault.Errorf(fault.Conflict, "This is the last owner. Make somebody else an owner first.").WithType("last-owner")
+	}
+	return nil
+}
+
+func memberOf(r dbgen.MemberRow) connectors.Member {
+	return connectors.Member{
+		UserID:    r.ID,
+		Email:     r.Email,
+		Name:      r.Name,
+		Role:      r.Role,
+		CreatedAt: r.CreatedAt.UTC(),
+		SignedIn:  utc(r.SignedInAt),
+	}
+}

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store/dbgen"
+)
+
+// SyncBase is what a new tool list is compared with: the hash of the list that is known (nil: none), and the state of every
+// tool, removed ones too.
+func (t *Tenant) SyncBase(ctx context.Context, id connectors.ConnectorID) (*connectors.Hash, []connectors.ToolState, error) {
+	hash, err := t.q.ConnectorToolsHash(ctx, t.id, id)
+	if err != nil {
+		return nil, nil, found(err, "connector")
+	}
+	rows, err := t.q.ToolStates(ctx, t.id, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	states := make([]connectors.ToolState, len(rows))
+	for i, r := range rows {
+		states[i] = connectors.ToolState{
+			Name:     r.Name,
+			Current:  *hashOf(r.CurrentHash),
+			Accepted: hashOf(r.AcceptedHash),
+			Review:   r.Review,
+			Removed:  r.Removed,
+		}
+	}
+	return hashOf(hash), states, nil
+}
+
+// FinishUnchanged ends a run whose list has the hash that is known, in one statement. ok is false where the hash differs;
+// then nothing is written and the run goes on.
+func (t *Tenant) FinishUnchanged(ctx context.Context, id connectors.SyncRunID, listHash connectors.Hash, seen Seen) (ok bool, run connectors.SyncRun, err error) {
+	row, err := t.q.FinishUnchanged(ctx, dbgen.FinishUnchangedParams{
+		TenantID:           t.id,
+		ID:                 id,
+		ListHash:           listHash[:],
+		ToolsTotal:         int32(seen.Total),
+		ToolsQuarantined:   int32(seen.Quarantined),
+		AuthBehaviour:      string(seen.AuthBehaviour),
+		ServerName:         clean(seen.Server.Name),
+		ServerVersion:      clean(seen.Server.Version),
+		ServerTitle:        clean(seen.Server.Title),
+		ServerProtocol:     clean(seen.Server.ProtocolVersion),
+		ServerInstructions: clean(seen.Server.Instructions),
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, connectors.SyncRun{}, nil
+	}
+	if err != nil {
+		return false, connectors.SyncRun{}, err
+	}
+	return true, syncRunOf(row), nil
+}
+
+// FinishSync ends a run and writes what its list changes, in one transaction of as many statements for a thousand tools as for
+// one. A run that has ended is a Conflict, and nothing is written.
+func (t *Tenant) FinishSync(ctx context.Context, id connectors.SyncRunID, res SyncResult) (connectors.SyncRun, error) {
+	var run connectors.SyncRun
+	err := t.within(ctx, func(tx *Tenant) error {
+		row, err := tx.q.FinishRun(ctx, dbgen.FinishRunParams{
+			TenantID:         tx.id,
+			ID:               id,
+			ToolsTotal:       int32(res.Total),
+			ToolsAdded:       int32(len(res.Diff.Added)),
+			ToolsChanged:     int32(len(res.Diff.Changed)),
+			ToolsRemoved:     int32(len(res.Diff.Removed)),
+			ToolsQuarantined: int32(res.Seen.Quarantined),
+			ProtocolVersion:  clean(res.Server.ProtocolVersion),
+		})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return tx.ended(ctx, id)
+		}
+		if err != nil {
+			return err
+		}
+		run = syncRunOf(row)
+		return tx.writeTools(ctx, row.ConnectorID, res)
+	})
+	if err != nil {
+		return connectors.SyncRun{}, err
+	}
+	return run, nil
+}
+
+// FailSync ends a run with its reason. The tools that are known stay.
+func (t *Tenant) FailSync(ctx context.Context, id connectors.SyncRunID, e connectors.SyncError, seen Seen) (connectors.SyncRun, error) {
+	code, message := clean(e.Code), clean(e.Message)
+	row, err := t.q.FailRun(ctx, dbgen.FailRunParams{
+		TenantID:         t.id,
+		ID:               id,
+		ToolsTotal:       int32(seen.Total),
+		ToolsQuarantined: int32(seen.Quarantined),
+		ProtocolVersion:  clean(seen.Server.ProtocolVersion),
+		ErrorCode:        &code,
+		ErrorMessage:     &message,
+		AuthBehaviour:    string(seen.AuthBehaviour),
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return connectors.SyncRun{}, t.ended(ctx, id)
+	}
+	if err != nil {
+		return connectors.SyncRun{}, err
+	}
+	return syncRunOf(row), nil
+}
+
+// ended says why a run cannot be ended: it is not there, or it has ended.
+func (t *Tenant) ended(ctx context.Context, id connectors.SyncRunID) error {
+	if _, err := t.SyncRun(ctx, id); err != nil {
+		return err
+	}
+	return fault.Errorf(fault.Conflict, "This sync has ended already.").WithType("sync-ended")
+}

@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/queue"
+	"patchbay/internal/store/dbgen"
+)
+
+// QueueSync makes a queued run and its job, both or neither. Where a run of the connector is queued already, that one is
+// returned.
+func (t *Tenant) QueueSync(ctx context.Context, r NewRun) (connectors.SyncRun, error) {
+	var run connectors.SyncRun
+	err := t.within(ctx, func(tx *Tenant) error {
+		var err error
+		run, err = tx.queueSync(ctx, r)
+		return err
+	})
+	return run, err
+}
+
+func (t *Tenant) queueSync(ctx context.Context, r NewRun) (connectors.SyncRun, error) {
+	row, err := t.q.QueueRun(ctx, dbgen.QueueRunParams{
+		TenantID:    t.id,
+		ID:          connectors.SyncRunID{UUID: newID()},
+		ConnectorID: r.ConnectorID,
+		AgentID:     r.AgentID,
+		Trigger:     r.Trigger,
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		row, err = t.q.QueuedRun(ctx, t.id, r.ConnectorID)
+		if errors.Is(err, pgx.ErrNoRows) { // it began between the two statements
+			return connectors.SyncRun{}, fault.Errorf(fault.Conflict, "A sync is already running.").WithType(TypeSyncRunning)
+		}
+		return syncRunOf(row), err
+	}
+	if err != nil {
+		return connectors.SyncRun{}, err
+	}
+	job := queue.SyncTools{TenantID: t.id.UUID, ConnectorID: row.ConnectorID.UUID, SyncRunID: row.ID.UUID}
+	return syncRunOf(row), classify(t.store.jobs.InsertTx(ctx, t.scope.tx, job))
+}
+
+// QueueAllSyncs queues a run of every enabled connector that has none queued yet, and says how many it queued.
+func (t *Tenant) QueueAllSyncs(ctx context.Context, trigger connectors.SyncTrigger) (int, error) {
+	queued := 0
+	err := t.within(ctx, func(tx *Tenant) error {
+		enabled, err := tx.q.EnabledConnectorIDs(ctx, tx.id)
+		if err != nil || len(enabled) == 0 {
+			return err
+		}
+		params := dbgen.QueueRunsParams{TenantID: tx.id, Trigger: trigger}
+		for _, id := range enabled {
+			params.Ids = append(params.Ids, newID())
+			params.ConnectorIds = append(params.ConnectorIds, id.UUID)
+		}
+		rows, err := tx.q.QueueRuns(ctx, params)
+		if err != nil {
+			return err
+		}
+		queued = len(rows)
+		return classify(tx.store.jobs.InsertTx(ctx, tx.scope.tx, jobsOf(tx.id.UUID, rows)...))
+	})
+	return queued, err
+}
+
+func jobsOf(tenant uuid.UUID, rows []dbgen.QueueRunsRow) []queue.SyncTools {
+	jobs := make([]queue.SyncTools, len(rows))
+	for i, r := range rows {
+		jobs[i] = queue.SyncTools{TenantID: tenant, ConnectorID: r.ConnectorID.UUID, SyncRunID: r.ID.UUID}
+	}
+	return jobs
+}

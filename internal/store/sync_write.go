@@ -1,0 +1,147 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store/dbgen"
+)
+
+// writeTools writes what a sync changes, in one round trip. The order matters: definitions before the tools that refer to
+// them, and the connector last, because removed tools take their last sighting from it.
+func (t *Tenant) writeTools(ctx context.Context, id connectors.ConnectorID, res SyncResult) error {
+	writes := slices.Concat(res.Diff.Added, res.Diff.Changed)
+	return t.scope.pipelined(ctx, func(q *dbgen.Queries) error {
+		if len(writes) > 0 {
+			if err := q.InsertDefinitions(ctx, t.definitions(writes, res.Definitions)); err != nil {
+				return err
+			}
+			if err := q.WriteTools(ctx, t.tools(id, writes)); err != nil {
+				return err
+			}
+		}
+		if len(res.Diff.Removed) > 0 {
+			if err := q.RemoveTools(ctx, t.id, id, cleanAll(res.Diff.Removed)); err != nil {
+				return err
+			}
+		}
+		if err := q.ForgetQuarantined(ctx, t.id, id); err != nil {
+			return err
+		}
+		if len(res.Quarantined) > 0 {
+			if err := q.KeepQuarantined(ctx, t.quarantined(id, res.Quarantined)); err != nil {
+				return err
+			}
+		}
+		return q.StampConnector(ctx, t.stamp(id, res))
+	})
+}
+
+// definitions are those that the writes refer to, sorted by hash and each once.
+func (t *Tenant) definitions(writes []connectors.ToolWrite, known []connectors.Definition) dbgen.InsertDefinitionsParams {
+	wanted := make(map[connectors.Hash]bool, len(writes))
+	for _, w := range writes {
+		wanted[w.Current] = true
+	}
+	var defs []connectors.Definition
+	for _, d := range known {
+		if wanted[d.Hash] {
+			wanted[d.Hash] = false
+			defs = append(defs, d)
+		}
+	}
+	slices.SortFunc(defs, func(a, b connectors.Definition) int { return bytes.Compare(a.Hash[:], b.Hash[:]) })
+
+	p := dbgen.InsertDefinitionsParams{TenantID: t.id}
+	for i := range defs {
+		title, description := wording(defs[i].Raw)
+		p.Hashes = append(p.Hashes, defs[i].Hash[:])
+		p.Raws = append(p.Raws, defs[i].Raw)
+		p.Titles = append(p.Titles, clean(title))
+		p.Descriptions = append(p.Descriptions, clean(description))
+		p.Words = append(p.Words, clean(words(defs[i].Name)))
+	}
+	return p
+}
+
+// wording reads what a search looks at. A field of the wrong type counts as absent.
+func wording(raw []byte) (title, description string) {
+	var tool struct {
+		Title       json.RawMessage `json:"title"`
+		Description json.RawMessage `json:"description"`
+		Annotations json.RawMessage `json:"annotations"`
+	}
+	if json.Unmarshal(raw, &tool) != nil {
+		return "", ""
+	}
+	if title = jsonText(tool.Title); title == "" {
+		var annotations struct {
+			Title json.RawMessage `json:"title"`
+		}
+		if json.Unmarshal(tool.Annotations, &annotations) == nil {
+			title = jsonText(annotations.Title)
+		}
+	}
+	return title, jsonText(tool.Description)
+}
+
+func jsonText(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+func (t *Tenant) tools(id connectors.ConnectorID, writes []connectors.ToolWrite) dbgen.WriteToolsParams {
+	p := dbgen.WriteToolsParams{TenantID: t.id, ConnectorID: id}
+	for i := range writes {
+		w := &writes[i]
+		var accepted []byte
+		if w.Accepted != nil {
+			accepted = w.Accepted[:]
+		}
+		p.Names = append(p.Names, clean(w.Name))
+		p.CurrentHashes = append(p.CurrentHashes, w.Current[:])
+		p.AcceptedHashes = append(p.AcceptedHashes, accepted)
+		p.Reviews = append(p.Reviews, string(w.Review))
+	}
+	return p
+}
+
+func (t *Tenant) quarantined(id connectors.ConnectorID, entries []connectors.Quarantined) dbgen.KeepQuarantinedParams {
+	p := dbgen.KeepQuarantinedParams{TenantID: t.id, ConnectorID: id}
+	for i, e := range entries {
+		p.Positions = append(p.Positions, int32(i+1))
+		p.Names = append(p.Names, clean(text(e.Name)))
+		p.Reasons = append(p.Reasons, clean(e.Reason))
+		p.Raws = append(p.Raws, e.Raw)
+	}
+	return p
+}
+
+func (t *Tenant) stamp(id connectors.ConnectorID, res SyncResult) dbgen.StampConnectorParams {
+	return dbgen.StampConnectorParams{
+		TenantID:           t.id,
+		ID:                 id,
+		ListHash:           res.ListHash[:],
+		ToolCount:          int32(res.Total),
+		AuthBehaviour:      string(res.AuthBehaviour),
+		ServerName:         clean(res.Server.Name),
+		ServerVersion:      clean(res.Server.Version),
+		ServerTitle:        clean(res.Server.Title),
+		ServerProtocol:     clean(res.Server.ProtocolVersion),
+		ServerInstructions: clean(res.Server.Instructions),
+	}
+}
+
+func cleanAll(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, s := range texts {
+		out[i] = clean(s)
+	}
+	return out
+}

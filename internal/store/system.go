@@ -1,0 +1,20 @@
+package store
+
+import (
+	"context"
+
+	"patchbay/internal/store/dbgen"
+)
+
+// System is the door across tenants: for finding out who is calling, and for what belongs to no tenant. It is made by
+// [Store.System].
+type System struct {
+	scope scope
+	q     *dbgen.Queries
+}
+
+func newSystem(s scope) *System { return &System{scope: s, q: dbgen.New(s)} }
+
+func (s *System) tx(ctx context.Context, fn func(tx *System) error) error {
+	return s.scope.inTx(ctx, func(sc scope) error { return fn(newSystem(sc)) })
+}

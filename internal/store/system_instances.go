@@ -1,0 +1,48 @@
+package store
+
+import (
+	"context"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store/dbgen"
+)
+
+// Beat says that a process is alive, and closes the runs of those that have been silent for more than six seconds. A process
+// beats every two seconds or so.
+func (s *System) Beat(ctx context.Context, id connectors.InstanceID) error {
+	return s.tx(ctx, func(tx *System) error {
+		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
+			if err := q.Beat(ctx, id); err != nil {
+				return err
+			}
+			if err := q.CloseRunsOfSilentInstances(ctx, &id); err != nil {
+				return err
+			}
+			return q.ForgetSilentInstances(ctx, id)
+		})
+	})
+}
+
+// EndInstance says that a process stops, and closes the runs that it leaves.
+func (s *System) EndInstance(ctx context.Context, id connectors.InstanceID) error {
+	return s.tx(ctx, func(tx *System) error {
+		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
+			if err := q.CloseRunsOf(ctx, &id); err != nil {
+				return err
+			}
+			return q.EndInstance(ctx, id)
+		})
+	})
+}
+
+// ForgetInstances closes all running runs. It is for the start on an embedded database, when no other process can be alive.
+func (s *System) ForgetInstances(ctx context.Context) error {
+	return s.tx(ctx, func(tx *System) error {
+		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
+			if err := q.CloseAllRuns(ctx); err != nil {
+				return err
+			}
+			return q.ForgetInstances(ctx)
+		})
+	})
+}

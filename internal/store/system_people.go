@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/secret"
+	"patchbay/internal/store/dbgen"
+)
+
+// UserByEmail finds a person, in whatever case the address is written.
+func (s *System) UserByEmail(ctx context.Context, email string) (User, error) {
+	row, err := s.q.UserByEmail(ctx, clean(mailbox(email)))
+	if err != nil {
+		return User{}, found(err, "person")
+	}
+	return User{ID: row.ID, Email: row.Email, Name: row.Name, PasswordHash: secret.Text(text(row.PasswordHash))}, nil
+}
+
+// SetPasswordHash stores a person's new password.
+func (s *System) SetPasswordHash(ctx context.Context, id connectors.UserID, hash string) error {
+	n, err := s.q.SetPasswordHash(ctx, &hash, id)
+	return touched(n, err, "person")
+}
+
+// SignedIn notes that a person has signed in.
+func (s *System) SignedIn(ctx context.Context, id connectors.UserID) error {
+	n, err := s.q.SignedIn(ctx, id)
+	return touched(n, err, "person")
+}
+
+// Memberships lists the tenants of a person, by name.
+func (s *System) Memberships(ctx context.Context, id connectors.UserID) ([]Membership, error) {
+	rows, err := s.q.Memberships(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Membership, len(rows))
+	for i, r := range rows {
+		all[i] = membershipOf(dbgen.MembershipRow(r))
+	}
+	return all, nil
+}
+
+// Membership is a person's membership of one tenant.
+func (s *System) Membership(ctx context.Context, id connectors.UserID, tenant connectors.TenantID) (Membership, error) {
+	row, err := s.q.Membership(ctx, id, tenant)
+	if err != nil {
+		return Membership{}, found(err, "membership")
+	}
+	return membershipOf(row), nil
+}
+
+func membershipOf(r dbgen.MembershipRow) Membership {
+	return Membership{Tenant: tenantOf(r.Tenant), Role: r.Role, Email: r.Email, Name: r.Name}
+}
+
+// APIKey finds a key in any tenant. A revoked or expired one is found, too: Key says so.
+func (s *System) APIKey(ctx context.Context, id connectors.APIKeyID) (StoredKey, error) {
+	row, err := s.q.APIKey(ctx, id)
+	if err != nil {
+		return StoredKey{}, found(err, "API key")
+	}
+	k := row.ApiKey
+	return StoredKey{
+		Tenant: tenantOf(row.Tenant),
+		Key: apiKeyOf(dbgen.CreateAPIKeyRow{
+			ID: k.ID, Name: k.Name, Role: k.Role, Prefix: k.Prefix, CreatedAt: k.CreatedAt,
+			ExpiresAt: k.ExpiresAt, LastUsedAt: k.LastUsedAt, RevokedAt: k.RevokedAt,
+		}),
+		SecretMAC: k.SecretMac,
+	}, nil
+}
+
+// TouchAPIKey notes that a key was used, at most once a minute.
+func (s *System) TouchAPIKey(ctx context.Context, id connectors.APIKeyID) error {
+	return s.q.TouchAPIKey(ctx, id)
+}
+
+// SignInFailures counts the wrong passwords since a time, for an account and from an address. It counts to 100 and no
+// further, so that its work is the same however many there are.
+func (s *System) SignInFailures(ctx context.Context, account, address string, since time.Time) (byAccount, byAddress int, err error) {
+	row, err := s.q.SignInFailures(ctx, failureKey(mailbox(account)), since, failureKey(address))
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return 0, 0, err
+	}
+	return int(row.ByAccount), int(row.ByAddress), nil
+}
+
+// RecordSignInFailure notes a wrong password.
+func (s *System) RecordSignInFailure(ctx context.Context, account, address string) error {
+	return s.q.RecordSignInFailure(ctx, failureKey(mailbox(account)), failureKey(address))
+}
+
+// ClearSignInFailures forgets the wrong passwords of an account.
+func (s *System) ClearSignInFailures(ctx context.Context, account string) error {
+	return s.q.ClearSignInFailures(ctx, failureKey(mailbox(account)))
+}
+
+// failureKey bounds what strangers can make us store: an index takes no more than a few KiB.
+func failureKey(s string) string {
+	const most = 320 // the longest e-mail address (RFC 3696, erratum 1690, with some to spare)
+	s = clean(s)
+	if len(s) > most {
+		s = clean(s[:most])
+	}
+	return s
+}

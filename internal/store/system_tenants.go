@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+)
+
+// maxSlugTries bounds the search for a free slug.
+const maxSlugTries = 1000
+
+// CreateTenant makes a tenant. Without a slug one is made of the name, and made unique; a given slug that is taken is a
+// Conflict.
+func (s *System) CreateTenant(ctx context.Context, name, slug string) (connectors.Tenant, error) {
+	base, tries := slug, 1
+	if slug == "" {
+		base, tries = connectors.Slug(name, "tenant"), maxSlugTries
+	}
+	for n := 1; n <= tries; n++ {
+		row, err := s.q.CreateTenant(ctx, connectors.TenantID{UUID: newID()}, numbered(base, n), name)
+		if err == nil {
+			return tenantOf(row), nil
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return connectors.Tenant{}, err
+		}
+	}
+	f := fault.Errorf(fault.Conflict, "A tenant with the slug %q exists already.", base)
+	f.Fields = []fault.Field{{Location: "slug", Message: f.Message}}
+	return connectors.Tenant{}, f
+}
+
+// numbered is base for 1, and base-2, base-3 … after it, within the length of a slug.
+func numbered(base string, n int) string {
+	if n == 1 {
+		return base
+	}
+	suffix := fmt.Sprintf("-%d", n)
+	const longest = 48
+	if len(base)+len(suffix) > longest {
+		base = strings.TrimRight(base[:longest-len(suffix)], "-")
+	}
+	return base + suffix
+}
+
+// Tenants lists all tenants by name.
+func (s *System) Tenants(ctx context.Context) ([]connectors.Tenant, error) {
+	rows, err := s.q.Tenants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]connectors.Tenant, len(rows))
+	for i, r := range rows {
+		all[i] = tenantOf(r)
+	}
+	return all, nil
+}
+
+// TenantByRef finds a tenant by id or slug.
+func (s *System) TenantByRef(ctx context.Context, ref string) (connectors.Tenant, error) {
+	id, slug, ok := refParts(connectors.Ref(ref))
+	if !ok {
+		return connectors.Tenant{}, missing("tenant")
+	}
+	if id != nil {
+		row, err := s.q.Tenant(ctx, connectors.TenantID{UUID: *id})
+		return tenantOf(row), found(err, "tenant")
+	}
+	row, err := s.q.TenantBySlug(ctx, *slug)
+	return tenantOf(row), found(err, "tenant")
+}
+
+// HasOwner tells whether a tenant has an owner.
+func (s *System) HasOwner(ctx context.Context, id connectors.TenantID) (bool, error) {
+	return s.q.HasOwner(ctx, id)
+}
+
+// SaveSetupLink stores the hash of a link at which the tenant gets its first owner.
+func (s *System) SaveSetupLink(ctx context.Context, id connectors.TenantID, hash []byte) error {
+	return s.q.SaveSetupLink(ctx, hash, id)
+}
+
+// SetupLink finds the tenant of a link that can still be used.
+func (s *System) SetupLink(ctx context.Context, hash []byte) (connectors.TenantID, error) {
+	id, err := s.q.SetupLink(ctx, hash)
+	return id, found(err, "setup link")
+}
+
+// TakeSetupLink makes the tenant's first owner, whatever role m has, and ends all links of the tenant. A link works once, and
+// of several that are used at the same time one does.
+func (s *System) TakeSetupLink(ctx context.Context, hash []byte, m NewMember) (connectors.TenantID, connectors.Member, error) {
+	var tenant connectors.TenantID
+	var member connectors.Member
+	err := s.tx(ctx, func(tx *System) error {
+		id, err := tx.SetupLink(ctx, hash)
+		if err != nil {
+			return err
+		}
+		// The others wait here, and find their links gone.
+		if _, err := tx.q.LockTenant(ctx, id); err != nil {
+			return err
+		}
+		if _, err := tx.SetupLink(ctx, hash); err != nil {
+			return err
+		}
+		if err := tx.q.DropSetupLinks(ctx, id); err != nil {
+			return err
+		}
+		m.Role = connectors.RoleOwner
+		user, err := addMember(ctx, tx.q, id, m)
+		if err != nil {
+			return err
+		}
+		row, err := tx.q.Member(ctx, id, user)
+		tenant, member = id, memberOf(row)
+		return err
+	})
+	if err != nil {
+		return connectors.TenantID{}, connectors.Member{}, err
+	}
+	return tenant, member, nil
+}

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store/dbgen"
+)
+
+// Tenant is the door to one tenant's rows. It is made by [Store.Tenant], and by [Tenant.Tx] for a transaction.
+type Tenant struct {
+	store *Store
+	id    connectors.TenantID
+	scope scope
+	q     *dbgen.Queries
+}
+
+func newTenant(st *Store, id connectors.TenantID, s scope) *Tenant {
+	return &Tenant{store: st, id: id, scope: s, q: dbgen.New(s)}
+}
+
+// Self is the tenant itself.
+func (t *Tenant) Self(ctx context.Context) (connectors.Tenant, error) {
+	row, err := t.q.Tenant(ctx, t.id)
+	if err != nil {
+		return connectors.Tenant{}, found(err, "tenant")
+	}
+	return tenantOf(row), nil
+}
+
+// Rename gives the tenant another name; its slug stays.
+func (t *Tenant) Rename(ctx context.Context, name string) error {
+	n, err := t.q.RenameTenant(ctx, name, t.id)
+	return touched(n, err, "tenant")
+}
+
+// Record appends to the audit log.
+func (t *Tenant) Record(ctx context.Context, e Event) error {
+	detail := e.Detail
+	if detail == nil {
+		detail = map[string]any{}
+	}
+	b, err := json.Marshal(detail)
+	if err != nil {
+		return fmt.Errorf("record %s: %w", e.Action, err)
+	}
+	return t.q.RecordEvent(ctx, dbgen.RecordEventParams{
+		TenantID:  t.id,
+		ID:        newID(),
+		ActorType: e.ActorType,
+		ActorID:   e.ActorID,
+		ActorName: clean(e.ActorName),
+		Action:    e.Action,
+		Target:    clean(e.Target),
+		Detail:    cleanJSON(b),
+		RequestID: clean(e.RequestID),
+		Ip:        clean(e.IP),
+	})
+}

@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store/dbgen"
+)
+
+// Tools lists tools by name, of one connector or of all; a query finds words of name, title and description, and the
+// beginning of a name.
+func (t *Tenant) Tools(ctx context.Context, f ToolFilter) (List[connectors.Tool], error) {
+	name, id, err := f.afterNamed("tools")
+	if err != nil {
+		return List[connectors.Tool]{}, err
+	}
+	var connector *uuid.UUID
+	if f.Connector != nil {
+		connector = &f.Connector.UUID
+	}
+	rows, err := t.q.Tools(ctx, dbgen.ToolsParams{
+		TenantID:       t.id,
+		Connector:      connector,
+		Removed:        f.Removed,
+		Query:          strings.TrimSpace(clean(f.Query)),
+		Prefix:         prefix(f.Query),
+		AfterName:      name,
+		AfterConnector: id,
+		MaxRows:        f.rows(),
+	})
+	if err != nil {
+		return List[connectors.Tool]{}, err
+	}
+	item := func(r dbgen.ToolsRow) connectors.Tool { return toolOf(dbgen.ToolRow(r)) }
+	at := func(r dbgen.ToolsRow) []string { return []string{r.Tool.Name, r.Tool.ConnectorID.String()} }
+	return listOf(f.Page, rows, item, "tools", at), nil
+}
+
+// Tool is one tool, even a removed one.
+func (t *Tenant) Tool(ctx context.Context, id connectors.ConnectorID, name string) (connectors.Tool, error) {
+	row, err := t.q.Tool(ctx, t.id, id, clean(name))
+	if err != nil {
+		return connectors.Tool{}, found(err, "tool")
+	}
+	return toolOf(row), nil
+}
+
+// Quarantined lists the entries of a connector's last list that are no tools, in the order of the list.
+func (t *Tenant) Quarantined(ctx context.Context, id connectors.ConnectorID, p Page) (List[connectors.Quarantined], error) {
+	at, err := p.position("quarantined", 1)
+	if err != nil {
+		return List[connectors.Quarantined]{}, err
+	}
+	after := int64(0)
+	if at != nil {
+		if after, err = strconv.ParseInt(at[0], 10, 32); err != nil {
+			return List[connectors.Quarantined]{}, badCursor(err)
+		}
+	}
+	rows, err := t.q.Quarantined(ctx, dbgen.QuarantinedParams{TenantID: t.id, ConnectorID: id, AfterPosition: int32(after), MaxRows: p.rows()})
+	if err != nil {
+		return List[connectors.Quarantined]{}, err
+	}
+	item := func(r dbgen.QuarantinedRow) connectors.Quarantined {
+		return connectors.Quarantined{Name: r.Name, Reason: r.Reason, Raw: r.Raw}
+	}
+	position := func(r dbgen.QuarantinedRow) []string { return []string{strconv.Itoa(int(r.Position))} }
+	return listOf(p, rows, item, "quarantined", position), nil
+}
+
+func toolOf(row dbgen.ToolRow) connectors.Tool {
+	r := row.Tool
+	tool := connectors.Tool{
+		ConnectorID:   r.ConnectorID,
+		ConnectorSlug: row.Slug,
+		ConnectorName: row.ConnectorName,
+		Definition:    connectors.Definition{Name: r.Name, Raw: row.Raw, Hash: *hashOf(r.CurrentHash)},
+		Title:         row.Title,
+		Description:   row.Description,
+		Enabled:       r.Enabled,
+		Review:        r.Review,
+		FirstSeenAt:   r.FirstSeenAt.UTC(),
+		LastSeenAt:    r.LastSeenAt.UTC(),
+		ChangedAt:     r.ChangedAt.UTC(),
+		RemovedAt:     utc(r.RemovedAt),
+	}
+	// A tool that is there was seen by the connector's last successful sync, whether or not that wrote to its row.
+	if r.RemovedAt == nil && row.ToolsLastSyncedAt != nil {
+		tool.LastSeenAt = row.ToolsLastSyncedAt.UTC()
+	}
+	return tool
+}

@@ -1,0 +1,48 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// errNested is a mistake in our own code: a transaction inside one would commit or roll back with it, and surprise.
+var errNested = errors.New("store: a transaction is open already")
+
+// rollbackTime bounds the rollback of a transaction whose caller has gone.
+const rollbackTime = 5 * time.Second
+
+// inTx runs fn in a transaction and commits when it returns nil.
+func (s scope) inTx(ctx context.Context, fn func(s scope) error) error {
+	if s.tx != nil {
+		return errNested
+	}
+	tx, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		// After a commit this does nothing. The caller's context may have ended, and the connection must still be given back clean.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
+		defer cancel()
+		_ = tx.tx.Rollback(ctx)
+	}()
+	if err := fn(tx); err != nil {
+		return err
+	}
+	return classify(tx.tx.Commit(ctx))
+}
+
+// Tx runs fn in a transaction: tx is the same door, bound to it. It commits when fn returns nil, and rolls back otherwise. No
+// network call belongs inside. Nesting is an error.
+func (t *Tenant) Tx(ctx context.Context, fn func(tx *Tenant) error) error {
+	return t.scope.inTx(ctx, func(s scope) error { return fn(newTenant(t.store, t.id, s)) })
+}
+
+// within runs fn in the transaction that t is bound to, or else in one of its own.
+func (t *Tenant) within(ctx context.Context, fn func(tx *Tenant) error) error {
+	if t.scope.tx != nil {
+		return fn(t)
+	}
+	return t.Tx(ctx, fn)
+}
