@@ -1,5 +1,10 @@
 package safehttp
 
+import (
+	"fmt"
+	"strconv"
+)
+
 // BlockedError says that the policy forbids a connection.
 type BlockedError struct {
 	Host string // host or address as it was asked for
@@ -8,3 +13,23 @@ type BlockedError struct {
 
 // Error is the sentence.
 func (e *BlockedError) Error() string { return e.Why }
+
+// Permanent is true: asking again changes nothing.
+func (e *BlockedError) Permanent() bool { return true }
+
+// blocked makes the error; %s in the sentence is the host.
+func blocked(host, sentence string) *BlockedError {
+	return &BlockedError{Host: host, Why: fmt.Sprintf(sentence, shown(host))}
+}
+
+// shown is a host as it may stand in a sentence: as it is where it is plain, else quoted and cut.
+func shown(host string) string {
+	const max = 100
+	if len(host) > max {
+		host = host[:max] + "…"
+	}
+	if quoted := strconv.QuoteToASCII(host); quoted != `"`+host+`"` || host == "" {
+		return quoted
+	}
+	return host
+}

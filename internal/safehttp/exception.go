@@ -1,8 +1,86 @@
 package safehttp
 
-// Exception is a place that the operator allows besides the mode's.
-type Exception struct{}
+import (
+	"net/netip"
+	"strconv"
+	"strings"
 
-// ParseAllow reads exceptions separated by commas, each "cidr:port" or "host:port"; IPv6 stands in brackets and a port
-// may be "*".
-func ParseAllow(csv string) ([]Exception, error) { return nil, nil }
+	"patchbay/internal/fault"
+)
+
+// Exception is a place that the operator allows besides what the mode allows. One with a host frees that name: its
+// scheme, its port and whatever unicast address it resolves to, except link-local ones. One with a prefix frees those
+// addresses, as literals in a URL and as what other names resolve to.
+type Exception struct {
+	host   string       // lower case; empty: prefix counts
+	prefix netip.Prefix // of addresses that are not mapped
+	port   uint16       // 0: any
+}
+
+// ParseAllow reads exceptions separated by commas, each "cidr:port" or "host:port"; an address alone is a prefix of one.
+// IPv6 stands in brackets ("[fd00::/8]:443"), and a port may be "*". The error is a *fault.Error.
+func ParseAllow(csv string) ([]Exception, error) {
+	var all []Exception
+	for text := range strings.SplitSeq(csv, ",") {
+		text = strings.TrimSpace(text)
+		if text == "" {
+			continue
+		}
+		e, ok := parseException(text)
+		if !ok {
+			return nil, fault.Errorf(fault.Invalid,
+				"%q is no egress exception: write cidr:port or host:port, IPv6 in brackets, as 10.0.0.0/8:443 or [fd00::/8]:*.", text)
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+func parseException(text string) (e Exception, ok bool) {
+	colon := strings.LastIndexByte(text, ':')
+	if colon < 1 {
+		return e, false
+	}
+	place, port := text[:colon], text[colon+1:]
+	if port != "*" {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || n == 0 {
+			return e, false
+		}
+		e.port = uint16(n)
+	}
+	bare, bracketed := strings.CutPrefix(place, "[")
+	if bracketed {
+		if bare, ok = strings.CutSuffix(bare, "]"); !ok {
+			return e, false
+		}
+	} else if strings.Contains(place, ":") {
+		return e, false
+	}
+	if prefix, ok := parsePrefix(bare); ok {
+		e.prefix = prefix
+		return e, prefix.Addr().Is6() == bracketed
+	}
+	e.host = strings.TrimSuffix(strings.ToLower(bare), ".")
+	return e, !bracketed && hostDefect(e.host) == ""
+}
+
+func parsePrefix(text string) (netip.Prefix, bool) {
+	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" && !addr.Is4In6() {
+		return netip.PrefixFrom(addr, addr.BitLen()), true
+	}
+	prefix, err := netip.ParsePrefix(text)
+	return prefix.Masked(), err == nil && !prefix.Addr().Is4In6()
+}
+
+// frees tells whether the exception names this host and port.
+func (e Exception) frees(host string, port uint16) bool {
+	return e.host != "" && e.host == host && e.opens(port)
+}
+
+// covers tells whether the exception names this address.
+func (e Exception) covers(at netip.AddrPort) bool {
+	return e.host == "" && e.prefix.Contains(at.Addr()) && e.opens(at.Port())
+}
+
+func (e Exception) opens(port uint16) bool { return e.port == 0 || e.port == port }

@@ -4,7 +4,9 @@ import (
 	"crypto/x509"
 	"net"
 	"net/http"
-	"net/url"
+	"net/netip"
+
+	"code.dny.dev/ssrf"
 )
 
 // Mode is how far Patchbay may reach.
@@ -22,7 +24,7 @@ type Options struct {
 	// Allow holds the operator's exceptions.
 	Allow []Exception
 	// OwnHosts are Patchbay's own names and addresses, as "host" (any port) or "host:port". In mode Local a loopback
-	// host counts only with its port: other servers live there, too.
+	// host counts only with its port: other servers live there, too. In mode Public the port does not matter.
 	OwnHosts []string
 	// UserAgent is sent where a request names none.
 	UserAgent string
@@ -34,15 +36,87 @@ type Options struct {
 
 // Policy decides where Patchbay may connect. It is safe for concurrent use.
 type Policy struct {
-	client *http.Client
+	local    bool
+	allow    []Exception
+	own      []ownHost
+	guardian *ssrf.Guardian
+	client   *http.Client
 }
 
-// New makes a policy.
-func New(o Options) *Policy { return &Policy{client: &http.Client{}} }
+type ownHost struct {
+	host string
+	port uint16 // 0: any
+}
 
-// Client returns the one client of this policy. It follows no redirects.
+var (
+	publicPorts = []uint16{443, 8443}
+	localPorts  = []uint16{80, 443, 8443}
+	// moreDenied are global addresses that mean a neighbour all the same: Azure's host is one for its machines.
+	moreDenied = netip.MustParsePrefix("168.63.129.16/32")
+)
+
+// New makes a policy.
+func New(o Options) *Policy {
+	p := &Policy{local: o.Mode == Local, allow: o.Allow}
+	for _, text := range o.OwnHosts {
+		host, port := parseHostPort(text)
+		switch {
+		case host == "":
+			continue
+		case !p.local:
+			port = 0
+		case port == 0 && isLoopbackHost(host):
+			continue
+		}
+		p.own = append(p.own, ownHost{host, port})
+	}
+	p.guardian = ssrf.New(ssrf.WithPorts(p.ports()...), ssrf.WithDeniedV4Prefixes(moreDenied))
+	p.client = newClient(p, o)
+	return p
+}
+
+// Client returns the one client of this policy. It follows no redirects and asks no proxy; each of its connections is
+// checked by the address that it goes to. A *BlockedError stands in the chain of what it refuses.
 func (p *Policy) Client() *http.Client { return p.client }
 
-// CheckURL reads a server's URL and tells whether Patchbay may connect there, as far as that shows without a look-up.
-// The error is a *BlockedError, or a *fault.Error where the text is no URL.
-func (p *Policy) CheckURL(raw string) (*url.URL, error) { return url.Parse(raw) }
+func (p *Policy) ports() []uint16 {
+	if p.local {
+		return localPorts
+	}
+	return publicPorts
+}
+
+// isOwn tells whether host (a name, or an address in its usual form) and port are Patchbay's.
+func (p *Policy) isOwn(host string, port uint16) bool {
+	for _, own := range p.own {
+		if own.host == host && (own.port == 0 || own.port == port) {
+			return true
+		}
+	}
+	return false
+}
+
+// frees tells whether an exception names this host and port.
+func (p *Policy) frees(host string, port uint16) bool {
+	for _, e := range p.allow {
+		if e.frees(host, port) {
+			return true
+		}
+	}
+	return false
+}
+
+// covers tells whether an exception names this address.
+func (p *Policy) covers(at netip.AddrPort) bool {
+	for _, e := range p.allow {
+		if e.covers(at) {
+			return true
+		}
+	}
+	return false
+}
+
+func isLoopbackHost(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return isLocalhost(host) || err == nil && (addr.IsLoopback() || addr.IsUnspecified())
+}

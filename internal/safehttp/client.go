@@ -1,0 +1,90 @@
+package safehttp
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	connectTimeout = 10 * time.Second
+	idleTimeout    = 90 * time.Second
+	maxHeaderBytes = 64 << 10
+	maxIdle        = 100
+	maxIdlePerHost = 4
+)
+
+func newClient(p *Policy, o Options) *http.Client {
+	d := &dialer{policy: p, resolver: o.Resolver}
+	return &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &roundTripper{policy: p, userAgent: o.UserAgent, next: &http.Transport{
+			Proxy:                  nil, // a proxy would connect where we may not
+			DialContext:            d.dial,
+			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
+			TLSHandshakeTimeout:    connectTimeout,
+			ForceAttemptHTTP2:      true,
+			MaxIdleConns:           maxIdle,
+			MaxIdleConnsPerHost:    maxIdlePerHost,
+			IdleConnTimeout:        idleTimeout,
+			MaxResponseHeaderBytes: maxHeaderBytes,
+		}},
+	}
+}
+
+// roundTripper checks the URL of every request: it may have changed since it was entered, and so may the policy.
+type roundTripper struct {
+	policy    *Policy
+	userAgent string
+	next      *http.Transport
+}
+
+// RoundTrip sends one request where the policy allows it.
+func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := t.policy.check(r.URL); err != nil {
+		if r.Body != nil {
+			_ = r.Body.Close()
+		}
+		return nil, refused(err)
+	}
+	if t.userAgent != "" && r.Header.Get("User-Agent") == "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("User-Agent", t.userAgent)
+	}
+	return t.next.RoundTrip(r)
+}
+
+// CloseIdleConnections makes http.Client.CloseIdleConnections work.
+func (t *roundTripper) CloseIdleConnections() { t.next.CloseIdleConnections() }
+
+// refused is what a dialer answers: a request that was not sent is a connection that was not made.
+func refused(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
+
+// dialer connects to what a name resolves to at this moment, where that is allowed.
+type dialer struct {
+	policy   *Policy
+	resolver *net.Resolver
+}
+
+func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port := parseHostPort(address)
+	named := d.policy.frees(host, port)
+	nd := net.Dialer{
+		Timeout:  connectTimeout,
+		Resolver: d.resolver,
+		// Control sees each address right before it is connected to, so that nothing can change in between.
+		Control: func(network, address string, _ syscall.RawConn) error {
+			at, err := netip.ParseAddrPort(address)
+			if err != nil || !strings.HasPrefix(network, "tcp") {
+				return blocked(address, "The address %s cannot be read; Patchbay does not connect to it.")
+			}
+			return d.policy.checkAddress(at, named)
+		},
+	}
+	return nd.DialContext(ctx, network, address)
+}

@@ -1,0 +1,189 @@
+package safehttp_test
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"patchbay/internal/safehttp"
+)
+
+// resolver answers every look-up of an IPv4 address with what address returns.
+func resolver(t *testing.T, address func(name string) string) *net.Resolver {
+	t.Helper()
+	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		client, server := net.Pipe()
+		go answerLookup(server, address)
+		return client, nil
+	}}
+}
+
+// answerLookup speaks DNS over a stream (RFC 1035 §4.2.2) for one question.
+func answerLookup(conn net.Conn, address func(string) string) {
+	defer func() { _ = conn.Close() }()
+	var length [2]byte
+	if _, err := io.ReadFull(conn, length[:]); err != nil {
+		return
+	}
+	query := make([]byte, binary.BigEndian.Uint16(length[:]))
+	if _, err := io.ReadFull(conn, query); err != nil {
+		return
+	}
+	var message dnsmessage.Message
+	if err := message.Unpack(query); err != nil {
+		return
+	}
+	message.Response, message.Additionals = true, nil
+	question := message.Questions[0]
+	if question.Type == dnsmessage.TypeA {
+		message.Answers = []dnsmessage.Resource{{
+			Header: dnsmessage.ResourceHeader{Name: question.Name, Class: question.Class},
+			Body:   &dnsmessage.AResource{A: netip.MustParseAddr(address(question.Name.String())).As4()},
+		}}
+	}
+	reply, err := message.Pack()
+	if err != nil {
+		return
+	}
+	binary.BigEndian.PutUint16(length[:], uint16(len(reply)))
+	_, _ = conn.Write(append(length[:], reply...))
+}
+
+func get(t *testing.T, p *safehttp.Policy, url string) (*http.Response, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := p.Client().Do(req)
+	if err == nil {
+		t.Cleanup(func() { _ = resp.Body.Close() })
+	}
+	return resp, err
+}
+
+func wantBlocked(t *testing.T, err error, host string) {
+	t.Helper()
+	blocked, ok := errors.AsType[*safehttp.BlockedError](err)
+	if !ok || blocked.Host != host {
+		t.Errorf("error = %v (%+v), want %s blocked", err, blocked, host)
+	}
+}
+
+func TestClientRefusesNamesThatResolveToPrivateAddresses(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{
+		"127.0.0.1", "10.0.0.5", "169.254.169.254", "192.168.0.1", "100.64.0.1", "0.0.0.0", "224.0.0.1", "9.9.9.9",
+	} {
+		p := safehttp.New(safehttp.Options{
+			Resolver: resolver(t, func(string) string { return address }), OwnHosts: []string{"9.9.9.9"},
+		})
+		_, err := get(t, p, "https://mcp.example.com/")
+		wantBlocked(t, err, address)
+	}
+}
+
+// A name that is allowed when it is entered may resolve to another address at the next connection.
+func TestClientChecksTheAddressOfEachConnection(t *testing.T) {
+	t.Parallel()
+	up := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "close")
+	}))
+	t.Cleanup(up.Close)
+	host := strings.TrimPrefix(up.URL, "https://127.0.0.1")
+	allow, err := safehttp.ParseAllow("127.0.0.1" + host + ",example.com" + host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(up.Certificate()) // for example.com and 127.0.0.1
+	var address atomic.Value
+	p := safehttp.New(safehttp.Options{
+		Allow: allow, RootCAs: roots, Resolver: resolver(t, func(string) string { return address.Load().(string) }),
+	})
+	address.Store("127.0.0.1")
+	if _, err := get(t, p, "https://example.com"+host+"/"); err != nil {
+		t.Fatalf("the first time: %v", err)
+	}
+	address.Store("169.254.169.254")
+	_, err = get(t, p, "https://example.com"+host+"/")
+	wantBlocked(t, err, "169.254.169.254")
+}
+
+func TestClientChecksTheURLOfEachRequest(t *testing.T) {
+	t.Parallel()
+	p := safehttp.New(safehttp.Options{})
+	for url, host := range map[string]string{
+		"http://mcp.example.com/": "mcp.example.com",
+		"https://10.0.0.5/":       "10.0.0.5",
+		"https://printer.local/":  "printer.local",
+		"https://127.1/":          "127.1",
+	} {
+		_, err := get(t, p, url)
+		wantBlocked(t, err, host)
+		if _, ok := errors.AsType[*net.OpError](err); !ok {
+			t.Errorf("%s: no *net.OpError in the chain of %v", url, err)
+		}
+	}
+}
+
+func TestLocalClientReachesLoopbackButNotItself(t *testing.T) {
+	t.Parallel()
+	var agent atomic.Value
+	up := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		agent.Store(r.UserAgent())
+	}))
+	t.Cleanup(up.Close)
+	p := safehttp.New(safehttp.Options{Mode: safehttp.Local, UserAgent: "patchbay/test"})
+	if _, err := get(t, p, up.URL); err != nil || agent.Load() != "patchbay/test" {
+		t.Errorf("loopback: error %v, User-Agent %v", err, agent.Load())
+	}
+	own := safehttp.New(safehttp.Options{Mode: safehttp.Local, OwnHosts: []string{strings.TrimPrefix(up.URL, "http://")}})
+	_, err := get(t, own, up.URL)
+	wantBlocked(t, err, "127.0.0.1")
+	_, err = get(t, own, strings.Replace(up.URL, "127.0.0.1", "localhost", 1))
+	wantBlocked(t, err, "127.0.0.1")
+}
+
+func TestClientFollowsNoRedirect(t *testing.T) {
+	t.Parallel()
+	up := httptest.NewServer(http.RedirectHandler("http://169.254.169.254/", http.StatusTemporaryRedirect))
+	t.Cleanup(up.Close)
+	resp, err := get(t, safehttp.New(safehttp.Options{Mode: safehttp.Local}), up.URL)
+	if err != nil || resp.StatusCode != http.StatusTemporaryRedirect {
+		t.Errorf("answer %v, error %v, want the redirect itself", resp, err)
+	}
+}
+
+func TestClientAsksNoProxy(t *testing.T) {
+	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the proxy was asked") }))
+	t.Cleanup(proxy.Close)
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
+		t.Setenv(name, proxy.URL)
+	}
+	p := safehttp.New(safehttp.Options{Resolver: resolver(t, func(string) string { return "10.0.0.5" })})
+	_, err := get(t, p, "https://mcp.example.com/")
+	wantBlocked(t, err, "10.0.0.5")
+}
+
+func TestClientBoundsResponseHeaders(t *testing.T) {
+	t.Parallel()
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Long", strings.Repeat("x", 1<<20))
+	}))
+	t.Cleanup(up.Close)
+	if _, err := get(t, safehttp.New(safehttp.Options{Mode: safehttp.Local}), up.URL); err == nil {
+		t.Error("a header of 1 MiB was taken")
+	}
+}

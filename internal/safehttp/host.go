@@ -1,0 +1,93 @@
+package safehttp
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// hostDefect says, as a sentence with %s for the host, why a text is no host name that can be trusted to mean one
+// thing; empty: it is one. Resolvers read numeric, folded and foreign forms in several ways ("127.1", "0x7f.1",
+// "2130706433", "①27.0.0.1"), and a check that reads them in another way than the connection does is none.
+func hostDefect(host string) string {
+	name := strings.TrimSuffix(host, ".")
+	if name == "" || len(name) > 253 {
+		return "The URL names no readable host; Patchbay does not connect there."
+	}
+	for _, c := range []byte(name) {
+		if c >= 0x80 {
+			return "The host %s is not plain ASCII; write it in its xn-- form."
+		}
+		if !isLetter(c) && !isDigit(c) && c != '-' && c != '.' && c != '_' {
+			return "The host %s holds a character that host names do not have."
+		}
+	}
+	labels := strings.Split(name, ".")
+	for _, label := range labels {
+		if label == "" || len(label) > 63 {
+			return "The host %s is not a host name."
+		}
+	}
+	if last := labels[len(labels)-1]; isNumeric(last) {
+		return "The host %s is a number; write an address in its usual form, as 192.0.2.1."
+	}
+	return ""
+}
+
+// isNumeric tells whether a last label makes a resolver read the whole host as an IPv4 address (WHATWG URL, "ends in a
+// number").
+func isNumeric(label string) bool {
+	if strings.Trim(label, "0123456789") == "" {
+		return true
+	}
+	hex, ok := strings.CutPrefix(strings.ToLower(label), "0x")
+	return ok && strings.Trim(hex, "0123456789abcdef") == ""
+}
+
+// internalSuffixes end names that mean something on one network only (RFC 6761, RFC 6762, RFC 8375, and customs).
+var internalSuffixes = []string{
+	"localhost", "local", "internal", "intranet", "lan", "home", "corp", "private", "home.arpa", "svc", "localdomain",
+	"test", "invalid", "onion",
+}
+
+// isInternal tells whether a name is internal, or has a single label.
+func isInternal(host string) bool {
+	name := strings.TrimSuffix(host, ".")
+	if !strings.Contains(name, ".") {
+		return true
+	}
+	for _, suffix := range internalSuffixes {
+		if strings.HasSuffix(name, "."+suffix) {
+			return true
+		}
+	}
+	return strings.Contains(name, ".svc.") // Kubernetes: name.namespace.svc.cluster.local
+}
+
+// isLocalhost tells whether a name means this machine (RFC 6761 §6.3).
+func isLocalhost(host string) bool {
+	name := strings.TrimSuffix(host, ".")
+	return name == "localhost" || strings.HasSuffix(name, ".localhost")
+}
+
+func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// parseHostPort reads "host" or "host:port"; port 0 is none.
+func parseHostPort(text string) (host string, port uint16) {
+	if at, err := netip.ParseAddrPort(text); err == nil {
+		return at.Addr().Unmap().String(), at.Port()
+	}
+	host = text
+	if i := strings.LastIndexByte(text, ':'); i >= 0 && !strings.Contains(text[:i], ":") {
+		if n, err := strconv.ParseUint(text[i+1:], 10, 16); err == nil {
+			host, port = text[:i], uint16(n)
+		}
+	}
+	host = strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
+	if addr, err := netip.ParseAddr(host); err == nil {
+		host = addr.Unmap().String()
+	}
+	return host, port
+}
