@@ -1,0 +1,81 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/internal/fault"
+)
+
+// Querier is a pool, a connection or a transaction.
+type Querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// Current reads the version of the schema that the database has and the one that this program wants. They differ
+// while another version of the program is being rolled out: applied > wanted is no reason to stop serving, since
+// migrations are safe while the old program still runs. The error is a fault where the database does not answer or
+// lacks the job queue's migrations.
+func Current(ctx context.Context, q Querier) (applied, wanted int64, err error) {
+	v, err := readVersions(ctx, q)
+	switch {
+	case hasCode(err, "42P01"): // no such table
+		return 0, Version(), nil
+	case err != nil:
+		return 0, Version(), fault.Wrap(fault.Unavailable, err, "The database does not answer.")
+	case v.jobs < jobsVersion():
+		return v.schema, Version(), fault.Errorf(fault.Unavailable, "The job queue's tables are older than this program. Run `patchbay migrate`.")
+	}
+	return v.schema, Version(), nil
+}
+
+type versions struct {
+	schema, jobs int64
+	granted      bool
+}
+
+func readVersions(ctx context.Context, q Querier) (versions, error) {
+	var v versions
+	err := q.QueryRow(ctx, `
+		select coalesce((select max(version_id) from goose_db_version where is_applied), 0),
+		       coalesce((select max(version) from river_migration where line = 'main'), 0),
+		       has_table_privilege($1, 'river_job', 'insert') and has_table_privilege($1, 'tenants', 'select')`, AppRole,
+	).Scan(&v.schema, &v.jobs, &v.granted)
+	return v, err
+}
+
+// finished tells whether nothing is left to do, and fails where the database is newer than this program. It looks as
+// the runtime role, since a login role may own nothing at all.
+func finished(ctx context.Context, conn *pgx.Conn, s session) (bool, error) {
+	if !s.appExists || !s.mayBecomeApp {
+		return false, nil
+	}
+	v, err := versionsAsApp(ctx, conn)
+	if err != nil {
+		// No tables yet, or rights not given yet: there is work to do.
+		if hasCode(err, "42P01", "42501") {
+			return false, nil
+		}
+		return false, fmt.Errorf("read the schema's version: %w", err)
+	}
+	if v.schema > Version() {
+		return false, fault.Errorf(fault.Unavailable,
+			"The database %q has schema version %d and this program knows %d: start the newer Patchbay, or restore a backup from before its upgrade.",
+			s.database, v.schema, Version())
+	}
+	return v.schema == Version() && v.jobs >= jobsVersion() && v.granted, nil
+}
+
+func versionsAsApp(ctx context.Context, conn *pgx.Conn) (versions, error) {
+	if _, err := conn.Exec(ctx, "set role "+AppRole); err != nil {
+		return versions{}, err
+	}
+	v, err := readVersions(ctx, conn)
+	if _, resetErr := conn.Exec(ctx, "reset role"); resetErr != nil {
+		return v, errors.Join(err, resetErr)
+	}
+	return v, err
+}

@@ -1,0 +1,51 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/internal/fault"
+)
+
+// connectFault says in one sentence why no connection stands.
+func connectFault(err error, config *pgx.ConnConfig) error {
+	where := config.Host
+	if !strings.HasPrefix(where, "/") {
+		where = net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
+	}
+	say := func(format string, args ...any) error {
+		f := fault.Errorf(fault.Unavailable, format, args...)
+		f.Err = err
+		return f
+	}
+	e, refused := asPgError(err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case !refused:
+		return say("The database at %s cannot be reached.", where)
+	case e.Code == "28P01" || e.Code == "28000":
+		return say("The database at %s does not let the user %q in.", where, config.User)
+	case e.Code == "3D000":
+		return say("The database %q does not exist at %s.", config.Database, where)
+	case e.Code == "42704" || e.Code == "22023" || e.Code == "42501":
+		return say("The user %q may not work as the role %s. Run `patchbay migrate` first.", config.User, AppRole)
+	case e.Code == "53300":
+		return say("The database at %s has no free connection.", where)
+	}
+	return say("The database at %s refuses the connection.", where)
+}
+
+// namesPoolSize tells whether the operator chose a pool size in the URL.
+func namesPoolSize(raw string) bool {
+	if u, err := url.Parse(raw); err == nil && u.Scheme != "" {
+		return u.Query().Has("pool_max_conns")
+	}
+	return strings.Contains(raw, "pool_max_conns")
+}

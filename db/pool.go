@@ -1,0 +1,72 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"patchbay/internal/fault"
+)
+
+// DefaultMaxConns is how many connections a pool opens at most where neither the options nor the URL
+// (pool_max_conns) say another number.
+const DefaultMaxConns = 16
+
+// PoolOptions say how a pool differs from the usual one. The zero value is useful.
+type PoolOptions struct {
+	MaxConns int32           // 0: pool_max_conns of the URL, else DefaultMaxConns
+	Tracer   pgx.QueryTracer // nil: none
+}
+
+// OpenPool connects to the database of url as the runtime role and waits until the first connection stands. The pool
+// survives restarts of the database: a dead connection is replaced when it is next asked for.
+func OpenPool(ctx context.Context, url string, opts PoolOptions) (*pgxpool.Pool, error) {
+	config, err := poolConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	if config.ConnConfig.User != AppRole {
+		config.ConnConfig.RuntimeParams["role"] = AppRole
+	}
+	// A transaction that its owner forgot must not hold its locks for ever.
+	setDefault(config.ConnConfig.RuntimeParams, "idle_in_transaction_session_timeout", "60s")
+	setDefault(config.ConnConfig.RuntimeParams, "statement_timeout", "60s")
+	if opts.MaxConns > 0 {
+		config.MaxConns = opts.MaxConns
+	}
+	config.ConnConfig.Tracer = opts.Tracer
+
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "The database pool cannot be made.")
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, connectFault(err, config.ConnConfig)
+	}
+	return pool, nil
+}
+
+// poolConfig reads the URL and sets what all our connections share.
+func poolConfig(url string) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		// pgx leaves the password out of its message, but a URL that it cannot take apart may hold it anywhere.
+		return nil, fault.Errorf(fault.Invalid, "DATABASE_URL is no PostgreSQL address; it looks like postgres://user:password@host:5432/database.")
+	}
+	if !namesPoolSize(url) {
+		config.MaxConns = DefaultMaxConns
+	}
+	config.MaxConnLifetimeJitter = 5 * time.Minute
+	config.ConnConfig.ConnectTimeout = 5 * time.Second
+	setDefault(config.ConnConfig.RuntimeParams, "application_name", "patchbay")
+	return config, nil
+}
+
+func setDefault(params map[string]string, name, value string) {
+	if _, ok := params[name]; !ok {
+		params[name] = value
+	}
+}

@@ -1,0 +1,158 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"patchbay/internal/fault"
+)
+
+// minMajor is the oldest PostgreSQL that the schema works with.
+const minMajor = 15
+
+// Binaries is a directory with PostgreSQL's programs.
+type Binaries struct {
+	Dir     string
+	Major   int
+	Version string // as "15.14"
+}
+
+func (b Binaries) path(program string) string { return filepath.Join(b.Dir, program) }
+
+// ErrNoBinaries says what to do where no PostgreSQL is installed.
+var ErrNoBinaries = fault.Errorf(fault.Unavailable,
+	"No PostgreSQL %d or newer was found on this machine. Install its server (Debian and Ubuntu: apt install postgresql; Fedora: dnf install postgresql-server; "+
+		"macOS: brew install postgresql@17), say where it is with PATCHBAY_POSTGRES_BIN, or use a database of your own with DATABASE_URL.", minMajor)
+
+// FindBinaries returns the programs to run the cluster of the data directory with: those of the major version that
+// made it, else the first found. Nothing is looked for where binDir is given.
+func FindBinaries(ctx context.Context, dataDir, binDir string) (Binaries, error) {
+	major, err := layout{dataDir}.major()
+	if err != nil {
+		return Binaries{}, err
+	}
+	dirs := []string{binDir}
+	if binDir == "" {
+		dirs = candidateDirs()
+	}
+	found := inspectAll(ctx, dirs)
+	usable := slices.DeleteFunc(slices.Clone(found), func(b Binaries) bool { return b.Major < minMajor })
+	switch {
+	case len(found) == 0 && binDir != "":
+		return Binaries{}, fault.Errorf(fault.Unavailable, "PATCHBAY_POSTGRES_BIN is %s, and there are no initdb and postgres that run.", binDir)
+	case major == 0 && len(usable) == 0 && len(found) > 0:
+		return Binaries{}, fault.Wrap(fault.Unavailable, ErrNoBinaries, fmt.Sprintf(
+			"The PostgreSQL in %s is %s; Patchbay needs %d or newer.", found[0].Dir, found[0].Version, minMajor))
+	case major == 0 && len(usable) == 0:
+		return Binaries{}, ErrNoBinaries
+	case major == 0:
+		return usable[0], nil
+	}
+	for _, b := range found {
+		if b.Major == major {
+			return b, nil
+		}
+	}
+	return Binaries{}, otherMajor(dataDir, major, found)
+}
+
+// otherMajor refuses to touch a cluster of a version that is not installed.
+func otherMajor(dataDir string, major int, found []Binaries) error {
+	have := "no PostgreSQL is"
+	if len(found) > 0 {
+		have = "only PostgreSQL " + found[0].Version + " is"
+	}
+	return fault.Errorf(fault.Unavailable,
+		"The database in %s was made by PostgreSQL %d, and %s installed here. Install PostgreSQL %d, or say where it is with PATCHBAY_POSTGRES_BIN; nothing was changed.",
+		dataDir, major, have, major)
+}
+
+func inspectAll(ctx context.Context, dirs []string) []Binaries {
+	var found []Binaries
+	seen := map[string]bool{}
+	for _, dir := range dirs {
+		// A link as /usr/local/bin/postgres leads to the directory where the libraries and templates are.
+		real, err := filepath.EvalSymlinks(filepath.Join(dir, "postgres"))
+		if err != nil || seen[real] {
+			continue
+		}
+		seen[real] = true
+		if b, ok := inspect(ctx, filepath.Dir(real)); ok {
+			found = append(found, b)
+		}
+	}
+	return found
+}
+
+var versionLine = regexp.MustCompile(`\(PostgreSQL\) ((\d+)[^\s]*)`)
+
+func inspect(ctx context.Context, dir string) (Binaries, bool) {
+	if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
+		return Binaries{}, false
+	}
+	out, err := exec.CommandContext(ctx, filepath.Join(dir, "postgres"), "--version").Output()
+	if err != nil {
+		return Binaries{}, false
+	}
+	match := versionLine.FindStringSubmatch(string(out))
+	if match == nil {
+		return Binaries{}, false
+	}
+	major, err := strconv.Atoi(match[2])
+	return Binaries{Dir: dir, Major: major, Version: match[1]}, err == nil
+}
+
+// candidateDirs lists where PostgreSQL's programs may be: first what the user put on the PATH, then where packages
+// put them, newest version first, then where scripts/get-postgres unpacks them.
+func candidateDirs() []string {
+	dirs := filepath.SplitList(os.Getenv("PATH"))
+	dirs = append(dirs, newestFirst("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/libexec/postgresql*")...)
+	if runtime.GOOS == "darwin" {
+		dirs = append(dirs, newestFirst("/opt/homebrew/opt/postgresql@*/bin", "/usr/local/opt/postgresql@*/bin")...)
+		dirs = append(dirs, "/Applications/Postgres.app/Contents/Versions/latest/bin")
+	}
+	cache := os.Getenv("XDG_CACHE_HOME")
+	if home, err := os.UserHomeDir(); cache == "" && err == nil {
+		cache = filepath.Join(home, ".cache")
+	}
+	dirs = append(dirs, newestFirst("/var/cache/patchbay/postgres/*/bin")...)
+	if cache != "" {
+		dirs = append(dirs, newestFirst(filepath.Join(cache, "patchbay/postgres/*/bin"))...)
+	}
+	return dirs
+}
+
+var digits = regexp.MustCompile(`\d+`)
+
+// newestFirst expands each pattern and sorts by the numbers in the paths.
+func newestFirst(patterns ...string) []string {
+	var all []string
+	for _, pattern := range patterns {
+		paths, err := filepath.Glob(pattern)
+		if err != nil {
+			continue
+		}
+		slices.SortFunc(paths, func(a, b string) int { return cmp.Or(slices.Compare(numbers(b), numbers(a)), strings.Compare(a, b)) })
+		all = append(all, paths...)
+	}
+	return all
+}
+
+func numbers(path string) []int {
+	var ns []int
+	for _, text := range digits.FindAllString(path, -1) {
+		if n, err := strconv.Atoi(text); err == nil {
+			ns = append(ns, n)
+		}
+	}
+	return ns
+}

@@ -1,0 +1,208 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/internal/fault"
+)
+
+// Cluster is a PostgreSQL that we run.
+type Cluster struct {
+	opts   Options
+	layout layout
+	bin    Binaries
+	id     identity
+	lock   *fileLock
+
+	stopOnce sync.Once
+	stopCtx  context.Context //nolint:containedctx // Stop's, handed to the supervisor; set before stopping is closed
+	stopping chan struct{}   // closed by Stop
+	done     chan struct{}   // closed when no postmaster runs any more
+	failure  error           // why a dead postmaster stayed dead; set before done is closed
+	stopErr  error           // of the shutdown; set before done is closed
+}
+
+// Start runs the cluster below opts.Dir and returns when it answers; it makes one where there is none. ctx bounds the
+// start alone. A second server on the same directory is refused at once with a Conflict.
+func Start(ctx context.Context, opts Options) (*Cluster, error) {
+	opts, err := opts.complete()
+	if err != nil {
+		return nil, err
+	}
+	if err := passable(opts.Dir); err != nil {
+		return nil, err
+	}
+	lock, err := lockForServer(ctx, opts.Dir)
+	if err != nil {
+		return nil, err
+	}
+	return startLocked(ctx, opts, lock)
+}
+
+// startLocked owns the lock: it is released when the start fails, else when the cluster ends.
+func startLocked(ctx context.Context, opts Options, lock *fileLock) (*Cluster, error) {
+	c := &Cluster{
+		opts: opts, layout: layout{opts.Dir}, lock: lock,
+		stopping: make(chan struct{}), done: make(chan struct{}),
+	}
+	if err := c.prepare(ctx); err != nil {
+		lock.release()
+		return nil, err
+	}
+	began := time.Now()
+	p, err := c.launch(ctx)
+	if err != nil {
+		lock.release()
+		return nil, err
+	}
+	if err := c.ensureDatabase(ctx); err != nil {
+		err = errors.Join(err, p.stop(ctx))
+		lock.release()
+		return nil, err
+	}
+	c.opts.Log.InfoContext(ctx, "PostgreSQL started", "postgres_version", c.bin.Version, "pid", p.cmd.Process.Pid,
+		"duration_ms", time.Since(began).Milliseconds())
+	go c.supervise(p)
+	return c, nil
+}
+
+// URL is the address of the database, as its owner.
+func (c *Cluster) URL() string { return address(c.layout.socketDir(), databaseName) }
+
+// Done is closed when the cluster has ended: by Stop, or because a dead postmaster could not be started again.
+func (c *Cluster) Done() <-chan struct{} { return c.done }
+
+// Err says after Done why the cluster ended; nil after Stop.
+func (c *Cluster) Err() error {
+	select {
+	case <-c.done:
+		return c.failure
+	default:
+		return nil
+	}
+}
+
+// Stop ends PostgreSQL and frees the data directory. It returns within 25 s, and sooner where ctx ends.
+func (c *Cluster) Stop(ctx context.Context) error {
+	c.stopOnce.Do(func() {
+		c.stopCtx = ctx
+		close(c.stopping)
+	})
+	<-c.done
+	return c.stopErr
+}
+
+// prepare finds the programs and the identity, and makes the directories and the cluster.
+func (c *Cluster) prepare(ctx context.Context) error {
+	var err error
+	if c.bin, err = FindBinaries(ctx, c.opts.Dir, c.opts.BinDir); err != nil {
+		return err
+	}
+	if c.id, err = chooseIdentity(ctx, c.layout, c.bin); err != nil {
+		return err
+	}
+	for _, dir := range []string{c.layout.home(), c.layout.socketDir()} {
+		if err := c.id.directory(dir); err != nil {
+			return err
+		}
+	}
+	if err := c.initialize(ctx); err != nil {
+		return err
+	}
+	return c.id.own(c.layout.data())
+}
+
+// launch starts a postmaster and waits until it answers.
+func (c *Cluster) launch(ctx context.Context) (*process, error) {
+	if err := c.clearOrphans(ctx); err != nil {
+		return nil, err
+	}
+	c.clearSocket()
+	output, err := c.openLog()
+	if err != nil {
+		return nil, err
+	}
+	defer output.Close()
+	cmd := c.id.program(c.bin, "postgres", c.layout.home(), append([]string{"-D", c.layout.data()}, c.opts.flags(c.layout.socketDir())...)...)
+	cmd.Stdout, cmd.Stderr = output, output
+	// The fast shutdown: an orphan writes everything and goes.
+	p, err := start(cmd, interrupt)
+	if err != nil {
+		return nil, fault.Wrap(fault.Unavailable, err, "PostgreSQL cannot be started.")
+	}
+	if err := c.waitReady(ctx, p); err != nil {
+		return nil, errors.Join(err, p.stop(ctx))
+	}
+	return p, nil
+}
+
+// waitReady asks until the server answers. Recovery after a crash may take its time: the end of ctx or of the process
+// ends the wait, nothing else.
+func (c *Cluster) waitReady(ctx context.Context, p *process) error {
+	ticker := time.NewTicker(15 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		if c.layout.readPIDFile().ready && c.answers(ctx) {
+			return nil
+		}
+		select {
+		case <-p.exited:
+			return fault.Wrap(fault.Unavailable, fmt.Errorf("%w: %s", p.err, c.logTail()),
+				"PostgreSQL ended while it started; its messages are in "+c.layout.log()+".")
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticker.C:
+		}
+	}
+}
+
+func (c *Cluster) answers(ctx context.Context) bool {
+	conn, err := connect(ctx, c.layout.socketDir(), "postgres")
+	if err != nil {
+		return false
+	}
+	_ = conn.Close(ctx)
+	return true
+}
+
+func connect(ctx context.Context, socketDir, name string) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return pgx.Connect(ctx, address(socketDir, name))
+}
+
+// ensureDatabase makes our database in a new cluster.
+func (c *Cluster) ensureDatabase(ctx context.Context) error {
+	conn, err := connect(ctx, c.layout.socketDir(), "postgres")
+	if err != nil {
+		return fmt.Errorf("connect to the new cluster: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing depends on it
+	var there bool
+	if err := conn.QueryRow(ctx, `select exists (select from pg_database where datname = $1)`, databaseName).Scan(&there); err != nil {
+		return fmt.Errorf("look for the database: %w", err)
+	}
+	if there {
+		return nil
+	}
+	if _, err := conn.Exec(ctx, "create database "+pgx.Identifier{databaseName}.Sanitize()); err != nil {
+		return fmt.Errorf("create the database: %w", err)
+	}
+	return nil
+}
+
+// clearSocket removes what a killed postmaster left. PostgreSQL would trust the process id in the socket's lock
+// file, which may be another program's by now; under our lock nobody else can be listening there.
+func (c *Cluster) clearSocket() {
+	for _, name := range []string{socketName, socketName + ".lock"} {
+		_ = os.Remove(filepath.Join(c.layout.socketDir(), name))
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package postgres
+
+// namespaceIdentity is for Linux only.
+func namespaceIdentity() []identity { return nil }

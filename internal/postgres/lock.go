@@ -1,0 +1,116 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"patchbay/internal/fault"
+)
+
+// purpose is what the holder of the lock is: a server keeps it until it ends, a command for moments.
+type purpose string
+
+const (
+	serving purpose = "server"
+	command purpose = "command"
+)
+
+// commandPatience is how long a server waits for a command that runs the cluster for itself.
+const commandPatience = 20 * time.Second
+
+// fileLock is a held flock. The kernel frees it with its holder, however that ends; PostgreSQL does not inherit it.
+type fileLock struct{ file *os.File }
+
+func (l *fileLock) release() {
+	if l != nil {
+		_ = l.file.Close()
+	}
+}
+
+// tryLock returns nil without an error where somebody else holds the lock.
+func tryLock(path string, how int) (*fileLock, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fault.Wrap(fault.Unavailable, err, fmt.Sprintf("The data directory %s cannot be written.", filepath.Dir(path)))
+	}
+	err = syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB)
+	if err == nil {
+		return &fileLock{file}, nil
+	}
+	_ = file.Close()
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, nil //nolint:nilnil // held by another: neither a lock nor a failure
+	}
+	return nil, fault.Wrap(fault.Unavailable, err, fmt.Sprintf("%s cannot be locked.", path))
+}
+
+func clusterLock(dir string) string { return filepath.Join(dir, "postgres.lock") }
+func usersLock(dir string) string   { return filepath.Join(dir, "postgres.users") }
+
+// tryCluster takes the lock over the cluster and writes who holds it.
+func tryCluster(dir string, who purpose) (*fileLock, error) {
+	lock, err := tryLock(clusterLock(dir), syscall.LOCK_EX)
+	if lock == nil {
+		return nil, err
+	}
+	note := fmt.Sprintf("%s %d\n", who, os.Getpid())
+	if err := errors.Join(lock.file.Truncate(0), writeAt(lock.file, note)); err != nil {
+		lock.release()
+		return nil, fault.Wrap(fault.Unavailable, err, fmt.Sprintf("The data directory %s cannot be written.", dir))
+	}
+	return lock, nil
+}
+
+func writeAt(file *os.File, text string) error {
+	_, err := file.WriteAt([]byte(text), 0)
+	return err
+}
+
+// lockForServer takes the lock or refuses at once, where a server has it; a command is waited for.
+func lockForServer(ctx context.Context, dir string) (*fileLock, error) {
+	deadline := time.Now().Add(commandPatience)
+	for {
+		lock, err := tryCluster(dir, serving)
+		if lock != nil || err != nil {
+			return lock, err
+		}
+		kind, pid := lockHolder(dir)
+		if kind != command || time.Now().After(deadline) {
+			return nil, fault.Errorf(fault.Conflict, "Another Patchbay%s already uses the data directory %s.", pid, dir)
+		}
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// lockHolder reads what the holder wrote; the pid is text for a sentence.
+func lockHolder(dir string) (purpose, string) {
+	text, err := os.ReadFile(clusterLock(dir))
+	if err != nil {
+		return serving, ""
+	}
+	kind, pid, _ := strings.Cut(string(bytes.TrimSpace(text)), " ")
+	if pid != "" {
+		pid = " (process " + pid + ")"
+	}
+	return purpose(kind), pid
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}

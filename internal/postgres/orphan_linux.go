@@ -1,0 +1,70 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"patchbay/internal/fault"
+)
+
+// leftovers lists the living processes of this cluster: all of PostgreSQL's work in the data directory. A zombie has
+// no directory any more and does not count.
+func (c *Cluster) leftovers(context.Context) []int {
+	data, err := filepath.EvalSymlinks(c.layout.data())
+	if err != nil {
+		return nil
+	}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err == nil && pid != os.Getpid() && worksIn(pid, data) && isPostgres(pid) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func worksIn(pid int, data string) bool {
+	proc := filepath.Join("/proc", strconv.Itoa(pid))
+	dir, err := os.Readlink(filepath.Join(proc, "cwd"))
+	if err == nil {
+		return dir == data
+	}
+	if !errors.Is(err, fs.ErrPermission) {
+		return false
+	}
+	// A container without SYS_PTRACE hides other users' directories from root, but not the postmaster's arguments.
+	args, err := os.ReadFile(filepath.Join(proc, "cmdline"))
+	return err == nil && bytes.Contains(args, []byte("-D\x00"+data+"\x00"))
+}
+
+// isPostgres keeps a person's shell in that directory out of it.
+func isPostgres(pid int) bool {
+	name, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm"))
+	return err == nil && bytes.HasPrefix(name, []byte("postgres"))
+}
+
+// dropStalePIDFile removes a killed postmaster's file where its process id lives on as another program's (or as a
+// zombie): PostgreSQL would take that for itself and refuse to start. The kernel hands low ids out again soon in a
+// container.
+func (c *Cluster) dropStalePIDFile() error {
+	pid := c.layout.readPIDFile().pid
+	if pid == 0 || syscall.Kill(pid, 0) != nil {
+		return nil // PostgreSQL sees by itself that nobody is there
+	}
+	c.opts.Log.Warn("removing the process id file of a dead PostgreSQL", "pid", pid)
+	if err := os.Remove(c.layout.pidFile()); err != nil {
+		return fault.Wrap(fault.Unavailable, err, "The file postmaster.pid of a dead PostgreSQL cannot be removed.")
+	}
+	return nil
+}

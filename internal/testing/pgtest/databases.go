@@ -1,0 +1,174 @@
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"patchbay/db"
+)
+
+// shared is what the tests of one binary share: the server and its template.
+type shared struct {
+	address  *url.URL
+	pool     *pgxpool.Pool // to the maintenance database, as its owner
+	template func(context.Context) (string, error)
+	drops    chan string
+	made     atomic.Int64
+	prefix   string // of our databases' names
+}
+
+// open connects to the server once per binary.
+var open = sync.OnceValues(func() (*shared, error) {
+	raw, err := server()
+	if err != nil {
+		return nil, err
+	}
+	address, err := url.Parse(raw)
+	if err != nil {
+		return nil, errors.New("TEST_DATABASE_URL is no postgres:// URL")
+	}
+	config, err := pgxpool.ParseConfig(raw)
+	if err != nil {
+		return nil, errors.New("TEST_DATABASE_URL is no postgres:// URL")
+	}
+	config.MaxConns = 6
+	pool, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the test server: %w", err)
+	}
+	s := &shared{
+		address: address, pool: pool,
+		drops:  make(chan string, 4096),
+		prefix: fmt.Sprintf("patchbay_test_%d_%d_", time.Now().Unix(), os.Getpid()),
+	}
+	var once sync.Mutex
+	var name string
+	s.template = func(ctx context.Context) (string, error) {
+		once.Lock()
+		defer once.Unlock()
+		if name != "" {
+			return name, nil
+		}
+		made, err := s.makeTemplate(context.WithoutCancel(ctx))
+		if err == nil {
+			name = made
+		}
+		return made, err
+	}
+	go s.dropAll()
+	return s, nil
+})
+
+func (s *shared) url(name string) string {
+	u := *s.address
+	u.Path = "/" + name
+	return u.String()
+}
+
+func (s *shared) create(ctx context.Context, template string) (string, error) {
+	name := fmt.Sprintf("%s%d", s.prefix, s.made.Add(1))
+	// Copied files cost half of a copy through the log, where nothing is synced.
+	// Not cancelled with the test: a half-made database would have no name to drop it by.
+	_, err := s.pool.Exec(context.WithoutCancel(ctx), fmt.Sprintf("create database %s template %s strategy file_copy", quote(name), quote(template)))
+	if err != nil {
+		return "", fmt.Errorf("clone %s: %w", template, err)
+	}
+	return name, nil
+}
+
+// dropLater never waits: a drop takes longer than a clone.
+func (s *shared) dropLater(name string) {
+	select {
+	case s.drops <- name:
+	default: // the server goes with the binary anyway
+	}
+}
+
+func (s *shared) dropAll() {
+	for name := range s.drops {
+		_, _ = s.pool.Exec(context.Background(), "drop database if exists "+quote(name)+" with (force)")
+	}
+}
+
+// makeTemplate migrates a database beside the template's name and renames it when whole: binaries that share a
+// server must not clone a half-migrated one.
+func (s *shared) makeTemplate(ctx context.Context) (string, error) {
+	name := "patchbay_template_" + db.Fingerprint()
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return "", fmt.Errorf("connect to the test server: %w", err)
+	}
+	defer conn.Release()
+	if _, err := conn.Exec(ctx, `select pg_advisory_lock(hashtext('patchbay templates'))`); err != nil {
+		return "", fmt.Errorf("lock templates: %w", err)
+	}
+	defer conn.Exec(ctx, `select pg_advisory_unlock(hashtext('patchbay templates'))`) //nolint:errcheck // ends with the connection, too
+
+	var there bool
+	if err := conn.QueryRow(ctx, `select exists (select from pg_database where datname = $1)`, name).Scan(&there); err != nil || there {
+		return name, err
+	}
+	unfinished := name + "_new"
+	for _, statement := range []string{"drop database if exists " + quote(unfinished) + " with (force)", "create database " + quote(unfinished)} {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return "", fmt.Errorf("make a database: %w", err)
+		}
+	}
+	if err := db.Migrate(ctx, s.url(unfinished), slog.New(slog.DiscardHandler)); err != nil {
+		return "", err
+	}
+	return name, rename(ctx, conn, unfinished, name)
+}
+
+// rename waits for the migration's last connections to be gone.
+func rename(ctx context.Context, conn *pgxpool.Conn, from, to string) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	for {
+		_, err := conn.Exec(ctx, "alter database "+quote(from)+" rename to "+quote(to))
+		if e, ok := errors.AsType[*pgconn.PgError](err); !ok || e.Code != "55006" {
+			return err
+		}
+		_, _ = conn.Exec(ctx, "select pg_sleep(0.01)")
+	}
+}
+
+// dropOldDatabases clears a server that outlives its test binaries of what killed ones left an hour ago.
+func dropOldDatabases(url string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return fmt.Errorf("connect to TEST_DATABASE_URL: %w", err)
+	}
+	defer conn.Close(ctx) //nolint:errcheck // nothing depends on it
+	rows, err := conn.Query(ctx, `
+		select datname from pg_database
+		where datname ~ '^patchbay_test_\d+_' and split_part(datname, '_', 3)::bigint < extract(epoch from now()) - 3600`)
+	if err != nil {
+		return fmt.Errorf("list old test databases: %w", err)
+	}
+	old, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("list old test databases: %w", err)
+	}
+	for _, name := range old {
+		if _, err := conn.Exec(ctx, "drop database if exists "+quote(name)+" with (force)"); err != nil {
+			return fmt.Errorf("drop an old test database: %w", err)
+		}
+	}
+	return nil
+}
+
+func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
