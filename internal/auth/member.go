@@ -115,8 +115,8 @@ func checkPerson(p Person) error {
 	if err != nil || addr.Address != Account(p.Email) || len(addr.Address) > 254 {
 		fields = append(fields, fault.Field{Location: "email", Message: "This is not an e-mail address."})
 	}
-	if utf8.RuneCountInString(p.Name) > 100 {
-		fields = append(fields, fault.Field{Location: "name", Message: "A name has at most 100 characters."})
+	if utf8.RuneCountInString(p.Name) > 200 {
+		fields = append(fields, fault.Field{Location: "name", Message: "A name has at most 200 characters."})
 	}
 	if !p.Role.Valid() {
 		fields = append(fields, badRole())

@@ -38,7 +38,7 @@ func (p *Responder) Failure(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	SetRetryAfter(w.Header(), f)
-	if err := p.Page(w, r, Status(f.Kind), errorPage(f)); err != nil {
+	if err := p.Page(w, r, Status(f.Kind), errorPage(r, f)); err != nil {
 		p.Problem(w, r, err)
 	}
 }

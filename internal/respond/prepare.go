@@ -2,8 +2,8 @@ package respond
 
 import "net/http"
 
-// Prepare is Problem without the writing: it logs the failure, sets its headers and returns its document, for a caller
-// that encodes by itself.
+// Prepare is [Responder.Problem] without the writing, for a caller that encodes by itself: it logs the failure, sets the
+// headers that go with it and returns its document.
 func (p *Responder) Prepare(h http.Header, r *http.Request, err error) ProblemDocument {
 	f := p.failure(r, err)
 	SetRetryAfter(h, f)

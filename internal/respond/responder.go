@@ -102,3 +102,6 @@ func Status(k fault.Kind) int {
 		return http.StatusInternalServerError
 	}
 }
+
+// Sentence is what a person may read of a failure that is told on another page; what may not be read is logged.
+func (p *Responder) Sentence(r *http.Request, err error) string { return p.failure(r, err).Message }
