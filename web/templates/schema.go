@@ -8,8 +8,12 @@ import (
 	"strings"
 )
 
-// maxParams bounds the table that a schema becomes: a server may send any schema, and a page must stay a page.
-const maxParams = 200
+// A server may send any schema: these keep its table a table, and the reading of it short. Each level is decoded only
+// when it is shown, so that the cost is the size times maxLevels and no more.
+const (
+	maxParams = 200
+	maxLevels = 5
+)
 
 // Params reads a JSON Schema as the rows of a table, in the schema's own order, nested objects and lists below their
 // parents. What it does not understand it leaves out: the whole schema stands beside the table. It follows no $ref.
@@ -36,7 +40,7 @@ func IndentJSON(raw []byte) string {
 type schemaNode struct {
 	Type        json.RawMessage `json:"type"`
 	Description json.RawMessage `json:"description"`
-	Properties  orderedNodes    `json:"properties"`
+	Properties  json.RawMessage `json:"properties"`
 	Required    json.RawMessage `json:"required"`
 	Items       json.RawMessage `json:"items"`
 	Enum        json.RawMessage `json:"enum"`
@@ -52,14 +56,14 @@ type schemaNode struct {
 func (n schemaNode) rows(out *[]Param, prefix string, depth int) {
 	var required []string
 	_ = json.Unmarshal(n.Required, &required) // no list: nothing is required
-	for _, p := range n.Properties {
-		if len(*out) >= maxParams || depth > 4 {
+	for _, p := range n.properties() {
+		if len(*out) >= maxParams || depth == maxLevels {
 			return
 		}
 		name := prefix + p.name
 		*out = append(*out, Param{
 			Name:        name,
-			Type:        p.node.typeName(),
+			Type:        p.node.typeName(0),
 			Required:    slices.Contains(required, p.name),
 			Description: text(p.node.Description),
 			Notes:       p.node.notes(),
@@ -78,11 +82,15 @@ func (n schemaNode) items() (schemaNode, bool) {
 }
 
 // typeName is the type in words: "array of string", "string or null".
-func (n schemaNode) typeName() string {
-	var one string
-	if json.Unmarshal(n.Type, &one) == nil && one != "" {
-		if items, ok := n.items(); one == "array" && ok && items.typeName() != "any" {
-			return "array of " + items.typeName()
+func (n schemaNode) typeName(depth int) string {
+	if depth == maxLevels {
+		return "any"
+	}
+	if one := text(n.Type); one != "" {
+		if items, ok := n.items(); one == "array" && ok {
+			if of := items.typeName(depth + 1); of != "any" {
+				return "array of " + of
+			}
 		}
 		return one
 	}
@@ -91,7 +99,7 @@ func (n schemaNode) typeName() string {
 		return strings.Join(several, " or ")
 	}
 	for _, choice := range []json.RawMessage{n.AnyOf, n.OneOf} {
-		if name := choiceName(choice); name != "" {
+		if name := choiceName(choice, depth+1); name != "" {
 			return name
 		}
 	}
@@ -104,14 +112,14 @@ func (n schemaNode) typeName() string {
 	return "any"
 }
 
-func choiceName(choice json.RawMessage) string {
+func choiceName(choice json.RawMessage, depth int) string {
 	var nodes []schemaNode
 	if json.Unmarshal(choice, &nodes) != nil {
 		return ""
 	}
 	var names []string
 	for _, n := range nodes {
-		if name := n.typeName(); !slices.Contains(names, name) {
+		if name := n.typeName(depth); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -176,32 +184,31 @@ func plain(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// orderedNodes keeps the properties in the order in which the server wrote them.
-type orderedNodes []namedNode
-
 type namedNode struct {
 	name string
 	node schemaNode
 }
 
-// UnmarshalJSON reads an object; anything else, and members that are no schema, are left out.
-func (o *orderedNodes) UnmarshalJSON(raw []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(raw))
+// properties are in the order in which the server wrote them. What is no object has none, and a member that is no
+// schema shows its name alone.
+func (n schemaNode) properties() []namedNode {
+	dec := json.NewDecoder(bytes.NewReader(n.Properties))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return nil
 	}
-	for dec.More() {
+	var nodes []namedNode
+	for dec.More() && len(nodes) < maxParams {
 		key, err := dec.Token()
 		if err != nil {
-			return nil
+			return nodes
 		}
 		var value json.RawMessage
 		if dec.Decode(&value) != nil {
-			return nil
+			return nodes
 		}
 		var node schemaNode
-		_ = json.Unmarshal(value, &node) // no schema: the name alone is shown
-		*o = append(*o, namedNode{name: key.(string), node: node})
+		_ = json.Unmarshal(value, &node) // no schema: the zero node
+		nodes = append(nodes, namedNode{name: key.(string), node: node})
 	}
-	return nil
+	return nodes
 }

@@ -55,6 +55,10 @@ func TestParamsOfADeepSchemaEnd(t *testing.T) {
 	if n := len(templates.Params([]byte(deep))); n > 10 {
 		t.Errorf("a schema 100 levels deep gave %d rows", n)
 	}
+	lists := `{"properties":{"a":` + strings.Repeat(`{"type":"array","items":`, 1000) + `{}` + strings.Repeat(`}`, 1000) + `}}`
+	if n := len(templates.Params([]byte(lists))); n != 1 {
+		t.Errorf("lists 1000 levels deep gave %d rows", n)
+	}
 }
 
 func TestIndentJSONKeepsNumbersAndOrder(t *testing.T) {

@@ -1,0 +1,160 @@
+// What sharpens pages that work without it: copying, the theme menu, the fields of the chosen authentication, and the
+// search that jumps. Everything is listened for at the document, so that parts that htmx swaps in need no set-up.
+(() => {
+  "use strict";
+
+  const on = (type, selector, handle) =>
+    document.addEventListener(type, (event) => {
+      const at = event.target instanceof Element && event.target.closest(selector);
+      if (at) handle(at, event);
+    });
+  const say = (words) => {
+    document.getElementById("said")?.replaceChildren(words);
+  };
+
+  // Copy
+  on("click", "[data-copy]", async (button) => {
+    try {
+      await navigator.clipboard.writeText(button.dataset.copy);
+    } catch {
+      say("Copying was refused by the browser");
+      return;
+    }
+    say("Copied");
+    button.dataset.copied = "";
+    const use = button.querySelector("use");
+    const icon = use.getAttribute("href");
+    use.setAttribute("href", icon.replace(/#.*/, "#check"));
+    setTimeout(() => {
+      delete button.dataset.copied;
+      use.setAttribute("href", icon.replace(/#.*/, "#copy"));
+    }, 1500);
+  });
+
+  // Theme
+  const showTheme = () => {
+    const chosen = document.documentElement.dataset.theme;
+    for (const b of document.querySelectorAll("[data-theme-set]")) {
+      b.setAttribute("aria-pressed", String(b.dataset.themeSet === chosen));
+    }
+  };
+  on("click", "[data-theme-set]", (button) => {
+    dispatchEvent(new CustomEvent("patchbay:theme", { detail: button.dataset.themeSet }));
+    showTheme();
+    button.closest("[popover]")?.hidePopover();
+  });
+  showTheme();
+
+  // Only the secrets that fit the chosen authentication are shown and sent.
+  const showSecrets = (form) => {
+    const type = form.elements["auth.type"]?.value;
+    const perAgent = form.elements["credential_mode"]?.value === "per_agent";
+    for (const group of form.querySelectorAll("[data-auth]")) {
+      const wrong = group.querySelector("[aria-invalid=true]") !== null;
+      group.disabled = group.dataset.auth !== type && !wrong;
+      for (const secret of group.querySelectorAll("[data-secret]")) {
+        secret.hidden = perAgent && !wrong;
+        for (const input of secret.querySelectorAll("input")) input.disabled = secret.hidden;
+      }
+    }
+  };
+  on("change", "[data-auth-form]", showSecrets);
+  document.querySelectorAll("[data-auth-form]").forEach(showSecrets);
+
+  // A session that ended answers a part of a page with the sign-in page: go there as a whole.
+  document.addEventListener("htmx:before:response", (event) => {
+    const response = event.detail.ctx?.response?.raw;
+    if (response?.redirected && new URL(response.url).pathname === "/login") {
+      event.preventDefault();
+      location.assign(response.url);
+    }
+  });
+
+  // Search or jump to
+  const palette = document.getElementById("palette");
+  const input = palette?.querySelector("input");
+  const list = palette?.querySelector("[role=listbox]");
+  if (!palette || !input || !list) return;
+  const places = [...list.children];
+  let asked;
+
+  const shown = () => [...list.children].filter((o) => !o.hidden);
+  const choose = (option) => {
+    for (const o of list.children) o.setAttribute("aria-selected", String(o === option));
+    if (option) input.setAttribute("aria-activedescendant", option.id);
+    else input.removeAttribute("aria-activedescendant");
+    option?.scrollIntoView({ block: "nearest" });
+  };
+  const chosen = () => list.querySelector("[aria-selected=true]:not([hidden])");
+  const place = (id, like, href, text) => {
+    const option = list.querySelector(like).cloneNode(true);
+    option.id = id;
+    option.hidden = false;
+    option.href = href;
+    option.querySelector("span").textContent = text;
+    option.dataset.found = "";
+    return option;
+  };
+
+  // The list of connectors is asked as a person would: by its page.
+  const connectors = async (q, signal) => {
+    const reply = await fetch("/connectors?q=" + encodeURIComponent(q), { signal, headers: { Accept: "text/html" } });
+    const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+    return [...page.querySelectorAll("#connectors a.cover")].slice(0, 6);
+  };
+  const search = async () => {
+    const q = input.value.trim();
+    asked?.abort();
+    asked = new AbortController();
+    const { signal } = asked;
+    for (const o of list.querySelectorAll("[data-found]")) o.remove();
+    for (const o of places) o.hidden = !o.textContent.toLowerCase().includes(q.toLowerCase());
+    if (q) list.append(place("found-tools", "#place-tools", "/tools?q=" + encodeURIComponent(q), `Tools that mention “${q}”`));
+    choose(shown()[0]);
+    if (!q) return;
+    try {
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      if (signal.aborted) return;
+      const found = await connectors(q, signal);
+      const options = found.map((a, i) => place("found-" + i, "#place-connectors", a.getAttribute("href"), a.textContent));
+      list.prepend(...options);
+      choose(shown()[0]);
+    } catch {
+      // asked anew, or out of reach: the places that are known stay
+    }
+  };
+  const open = () => {
+    document.getElementById("sidebar")?.hidePopover?.();
+    input.value = "";
+    search();
+    palette.showModal();
+  };
+
+  on("click", "[data-palette-open]", (_, event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    open();
+  });
+  palette.addEventListener("click", (event) => {
+    if (event.target === palette) palette.close();
+  });
+  palette.querySelector("form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    chosen()?.click();
+  });
+  input.addEventListener("input", search);
+  input.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const options = shown();
+    choose(options[(options.indexOf(chosen()) + step + options.length) % options.length]);
+  });
+  document.addEventListener("keydown", (event) => {
+    if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      if (palette.open) palette.close();
+      else open();
+    }
+  });
+})();

@@ -1,0 +1,263 @@
+package templates_test
+
+import (
+	"github.com/a-h/templ"
+
+	"patchbay/web/templates"
+)
+
+// The samples are every page in the conditions that look different, as the tests and a person's eye want them.
+
+var (
+	ago     = templates.When{Text: "2 minutes ago", Title: "21 Nov 2026, 10:12:09 UTC", ISO: "2026-11-21T10:12:09Z"}
+	longAgo = templates.When{Text: "3 Nov 2026", Title: "3 Nov 2026, 09:00:00 UTC", ISO: "2026-11-03T09:00:00Z"}
+	never   = templates.When{Text: "never"}
+
+	stateOK   = templates.State{Kind: templates.StateOK, Text: "Connected"}
+	stateBusy = templates.State{Kind: templates.StateBusy, Text: "Syncing, page 2"}
+	stateBad  = templates.State{Kind: templates.StateBad, Text: "Needs authorization"}
+	stateWarn = templates.State{Kind: templates.StateWarn, Text: "Expires in 2 h"}
+	stateOff  = templates.State{Kind: templates.StateOff, Text: "Disabled"}
+)
+
+func frame(title string, nav templates.Nav, crumbs ...templates.Crumb) templates.Frame {
+	return templates.Frame{
+		Title: title, Active: nav, Path: "/connectors", Crumbs: append(crumbs, templates.Crumb{Text: title}),
+		Person:  &templates.Person{Name: "Ada Lovelace", Email: "ada@example.com", Role: "Owner"},
+		Tenant:  templates.TenantChoice{Slug: "acme", Name: "Acme Inc"},
+		Tenants: []templates.TenantChoice{{Slug: "acme", Name: "Acme Inc"}, {Slug: "globex", Name: "Globex"}},
+		Can:     templates.Can{Sync: true, Manage: true, Own: true},
+	}
+}
+
+// asViewer is the same frame for someone who may only read.
+func asViewer(f templates.Frame) templates.Frame {
+	f.Can = templates.Can{}
+	f.Person = &templates.Person{Name: "Grace Hopper", Email: "grace@example.com", Role: "Viewer"}
+	f.Tenants = f.Tenants[:1]
+	return f
+}
+
+func connectorRow(id, name, url string, s templates.State, credential, tools string, last templates.When) templates.ConnectorRow {
+	return templates.ConnectorRow{
+		ID: "01890000-0000-7000-8000-00000000000" + id, Name: name, Href: "/connectors/c" + id, Initial: name[:1], URL: url,
+		State: s, Credential: credential, Tools: tools, LastSync: last, CanSync: true, ReturnTo: "/connectors",
+	}
+}
+
+func connectorsPage(f templates.Frame) templates.ConnectorsPage {
+	rows := []templates.ConnectorRow{
+		connectorRow("1", "GitHub", "https://api.githubcopilot.com/mcp/", stateBusy, "Bearer · per agent", "22", ago),
+		connectorRow("2", "Linear", "https://mcp.linear.app/mcp", stateOK, "Bearer · shared", "23", ago),
+		connectorRow("3", "Render", "https://mcp.render.com/mcp", stateWarn, "Bearer · shared", "21", longAgo),
+		connectorRow("4", "Sentry", "https://mcp.sentry.dev/mcp", stateBad, "Bearer · per agent", "0", never),
+		connectorRow("5", "Stripe", "https://mcp.stripe.com", stateOK, "API key · shared", "31", longAgo),
+		connectorRow("6", "Internal CRM", "https://crm.internal.example.com/a/very/long/path/that/does/not/end/soon/mcp", stateOK, "Basic · shared", "17", longAgo),
+		connectorRow("7", "Everything", "http://127.0.0.1:3001/mcp", stateOff, "None", "14", longAgo),
+	}
+	rows[3].Reason = "The server refused the credential (401)."
+	for i := range rows {
+		rows[i].CanSync = f.Can.Sync
+	}
+	return templates.ConnectorsPage{
+		Frame: f, Rows: rows, Count: "7 connectors",
+		Stats: []templates.Stat{
+			{Label: "Connectors", Value: "7"},
+			{Label: "Tools", Value: "148", Href: "/tools"},
+			{Label: "Need attention", Value: "1", Kind: templates.StateBad, Href: "/connectors?status=needs_auth"},
+			{Label: "Last sync", When: &ago},
+		},
+		Statuses: []templates.Option{{Label: "All states"}, {Value: "ok", Label: "Connected"}, {Value: "needs_auth", Label: "Needs authorization"}},
+		Pager:    templates.Pager{Next: "/connectors?cursor=x"},
+	}
+}
+
+func head(tab templates.ConnectorTab, s templates.State) templates.ConnectorHead {
+	return templates.ConnectorHead{
+		ID: "01890000-0000-7000-8000-000000000002", Slug: "linear", Name: "Linear", Initial: "L", URL: "https://mcp.linear.app/mcp",
+		Href: "/connectors/linear", Tab: tab, State: s, ToolCount: "23",
+	}
+}
+
+var toolViews = []templates.ToolView{
+	{
+		Name: "create_issue", Title: "Create issue", Description: "Create a new issue in a team, with a title, a description and labels. Returns the issue's identifier.",
+		Href: "/connectors/linear/tools/create_issue", Connector: "Linear", ConnectorHref: "/connectors/linear",
+		Badges: []templates.Badge{{Kind: templates.BadgeRisk, Text: "destructive"}, {Text: "open world"}},
+		Params: []templates.Param{
+			{Name: "team", Type: "string", Required: true, Description: "Key of the team"},
+			{Name: "title", Type: "string", Required: true, Description: "Title of the issue"},
+			{Name: "priority", Type: "integer", Description: "How urgent it is", Notes: []string{"0 to 4", "default 0"}},
+			{Name: "labels", Type: "array of string"},
+			{Name: "state.kind", Type: "enum", Notes: []string{"one of backlog, started, done"}},
+		},
+		Raw: "{\n  \"name\": \"create_issue\",\n  \"inputSchema\": {\n    \"type\": \"object\",\n    \"properties\": {\"team\": {\"type\": \"string\"}}\n  }\n}", FirstSeen: longAgo, Changed: ago, LastSeen: ago,
+	},
+	{
+		Name: "list_issues", Title: "List issues", Description: "List issues by team, state, assignee or label.", Href: "/connectors/linear/tools/list_issues",
+		Connector: "Linear", ConnectorHref: "/connectors/linear",
+		Badges: []templates.Badge{{Kind: templates.BadgeGood, Text: "read-only"}, {Text: "idempotent"}}, Raw: "{}", FirstSeen: longAgo, Changed: longAgo, LastSeen: ago,
+	},
+	{
+		Name: "archive_project", Description: "Archive a project.", Href: "/connectors/linear/tools/archive_project", Connector: "Linear", ConnectorHref: "/connectors/linear",
+		Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: "removed"}}, Raw: "{}", FirstSeen: longAgo, Changed: longAgo, LastSeen: longAgo, Removed: &longAgo,
+	},
+}
+
+var quarantined = []templates.QuarantinedTool{
+	{Name: "(no name)", Reason: "It has no name.", Raw: "{\n  \"title\": \"?\"\n}"},
+	{Name: "broken", Reason: "Its inputSchema is not an object.", Raw: "{\n  \"inputSchema\": 5\n}"},
+}
+
+var runs = []templates.SyncRunRow{
+	{ID: "4", Trigger: "Manual", State: stateBusy, Started: ago},
+	{ID: "3", Trigger: "Schedule", State: templates.State{Kind: templates.StateOK, Text: "Done"}, Started: ago, Duration: "1.2 s", Total: "23 tools", Added: 2, Changed: 1, Removed: 1, Quarantined: 2},
+	{ID: "2", Trigger: "API", Agent: "Support", State: templates.State{Kind: templates.StateOK, Text: "Done"}, Started: longAgo, Duration: "480 ms", Total: "22 tools"},
+	{ID: "1", Trigger: "Manual", State: templates.State{Kind: templates.StateBad, Text: "Failed"}, Started: longAgo, Duration: "30 s", Error: "The server did not answer within 30 s."},
+}
+
+func overview(f templates.Frame) templates.ConnectorOverviewPage {
+	return templates.ConnectorOverviewPage{
+		Frame: f, Head: head(templates.TabOverview, stateBad),
+		Attention: []templates.Attention{
+			{Kind: templates.StateBad, Title: "Needs authorization", Text: "The server refused the credential (401). Set a new one.", When: &ago, Action: &templates.Link{Text: "Set credential", Href: "/connectors/linear/credentials"}},
+			{Kind: templates.StateWarn, Title: "2 tools are set aside", Text: "They are not well formed.", Action: &templates.Link{Text: "Show them", Href: "/connectors/linear/tools"}},
+		},
+		Stats: []templates.Stat{{Label: "Tools", Value: "23"}, {Label: "Last sync", When: &ago}, {Label: "Next sync", Value: "in 13 minutes"}},
+		Server: []templates.Fact{
+			{Label: "Name", Value: "Linear MCP"}, {Label: "Version", Value: "1.4.2", Mono: true}, {Label: "Protocol", Value: "2025-06-18", Mono: true},
+			{Label: "Asks for", Value: "A credential for everything"},
+		},
+		Connection: []templates.Fact{
+			{Label: "Transport", Value: "Streamable HTTP"}, {Label: "Authentication", Value: "Bearer · shared"}, {Label: "Sync", Value: "every 15 minutes"},
+			{Label: "Timeout", Value: "30 s, 3 retries"}, {Label: "Id", Value: "01890000-0000-7000-8000-000000000002", Mono: true, Copy: true}, {Label: "Added", When: &longAgo},
+		},
+		Instructions: "Use list_teams first.\nIssue identifiers look like ENG-12.",
+		Runs:         runs[1:],
+	}
+}
+
+func connectorForm() templates.Form {
+	return templates.Form{Values: map[string]string{
+		"name": "Linear", "url": "https://mcp.linear.app/mcp", "auth.type": "bearer", "credential_mode": "shared", "transport": "streamable_http",
+		"timeout_ms": "30000", "retry_attempts": "3", "sync_interval_s": "900", "enabled": "true", "version": "3", "slug": "linear",
+	}}
+}
+
+var roles = []templates.Option{{Value: "viewer", Label: "Viewer"}, {Value: "member", Label: "Member"}, {Value: "admin", Label: "Admin"}, {Value: "owner", Label: "Owner"}}
+
+var linear = templates.Crumb{Text: "Linear", Href: "/connectors/linear"}
+
+var inConnectors = templates.Crumb{Text: "Connectors", Href: "/connectors"}
+
+func samples(asset templates.Assets) map[string]templ.Component {
+	pages := map[string]templ.Component{}
+	with := func(f templates.Frame) templates.Frame {
+		f.Asset = asset
+		return f
+	}
+	connectorSamples(pages, with)
+	credentialSamples(pages, with)
+	organisationSamples(pages, with)
+	doorSamples(pages, with)
+	return pages
+}
+
+func connectorSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
+	list := with(frame("Connectors", templates.NavConnectors))
+	list.Flash = &templates.Flash{Kind: templates.FlashNotice, Text: "Discovered 23 tools from 'Linear'."}
+	pages["connectors"] = templates.Connectors(connectorsPage(list))
+	list.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: "Sync failed: The server did not answer within 30 s."}
+	pages["connectors-viewer"] = templates.Connectors(connectorsPage(asViewer(list)))
+	list.Flash = nil
+	pages["connectors-empty"] = templates.Connectors(templates.ConnectorsPage{Frame: list})
+	none := connectorsPage(list)
+	none.Rows, none.Filtered, none.Query, none.Count, none.Pager = nil, true, "zebra", "0 connectors", templates.Pager{}
+	pages["connectors-none"] = templates.Connectors(none)
+
+	add := with(frame("Add connector", templates.NavConnectors, inConnectors))
+	pages["connector-new"] = templates.ConnectorForm(templates.ConnectorFormPage{Frame: add, Form: connectorForm(), Test: &templates.TestResult{
+		OK: true, Summary: "Linear MCP answered with 3 tools", Tools: toolViews, Quarantined: quarantined,
+		Facts: []templates.Fact{{Label: "Server", Value: "Linear MCP 1.4.2"}, {Label: "Protocol", Value: "2025-06-18", Mono: true}},
+	}})
+	wrong := connectorForm()
+	wrong.Problem = "3 fields need attention."
+	wrong.Errors = map[string]string{"url": "Use https, or a host that the operator has allowed.", "auth.token": "A token is needed.", "headers.X-Bad Name": "“X-Bad Name” is no header name."}
+	pages["connector-wrong"] = templates.ConnectorForm(templates.ConnectorFormPage{Frame: add, Form: wrong, Test: &templates.TestResult{Failure: &templates.Failure{
+		Sentence: "The server refused the credential (401).", Phase: "while opening the session", Advice: "Check the token; some servers want it in another header.",
+		Facts: []templates.Fact{{Label: "Code", Value: "unauthorized", Mono: true}, {Label: "HTTP status", Value: "401", Mono: true}},
+	}}})
+
+	one := func(title string) templates.Frame {
+		return with(frame(title, templates.NavConnectors, inConnectors, linear))
+	}
+	pages["connector-overview"] = templates.ConnectorOverview(overview(with(frame("Linear", templates.NavConnectors, inConnectors))))
+	pages["connector-tools"] = templates.ConnectorTools(templates.ConnectorToolsPage{Frame: one("Tools"), Head: head(templates.TabTools, stateOK), Rows: toolViews, Count: "3 tools", Quarantined: quarantined, Synced: true})
+	pages["connector-runs"] = templates.ConnectorRuns(templates.ConnectorRunsPage{Frame: one("Sync runs"), Head: head(templates.TabRuns, stateBusy), Rows: runs, Pager: templates.Pager{First: "/connectors/linear/runs", Next: "/connectors/linear/runs?cursor=x"}})
+	pages["connector-settings"] = templates.ConnectorSettings(templates.ConnectorSettingsPage{Frame: one("Settings"), Head: head(templates.TabSettings, stateOK), Form: connectorForm(), Stored: true, Enabled: true, Goes: []string{"23 tools and their history", "1 credential", "48 sync runs"}})
+	tool := with(frame("create_issue", templates.NavConnectors, inConnectors, linear))
+	pages["tool"] = templates.Tool(templates.ToolPage{Frame: tool, Tool: toolViews[0], About: []templates.Fact{
+		{Label: "Connector", Value: "Linear", Href: "/connectors/linear"}, {Label: "Exposed as", Value: "mcp_linear__create_issue", Mono: true, Copy: true},
+		{Label: "First seen", When: &longAgo}, {Label: "Last change", When: &ago},
+	}})
+	pages["tools"] = templates.Tools(templates.ToolsPage{Frame: with(frame("Tools", templates.NavTools)), Query: "issue", Rows: toolViews, Count: "3 tools"})
+}
+
+func credentialSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
+	f := with(frame("Credentials", templates.NavConnectors, inConnectors, linear))
+	h := head(templates.TabCredentials, stateOK)
+	pages["credentials-shared"] = templates.ConnectorCredentials(templates.ConnectorCredentialsPage{
+		Frame: f, Head: h, Auth: "bearer", Mode: "shared", About: "One bearer token, shared by all agents.",
+		Rows: []templates.CredentialRow{{Key: "shared", Who: "All agents", Stored: true, State: templates.State{Kind: templates.StateOK, Text: "Active"}, Changed: longAgo, LastUsed: ago, Action: "/connectors/linear/credential"}},
+	})
+	missing := templates.State{Kind: templates.StateOff, Text: "Not set"}
+	pages["credentials-agents"] = templates.ConnectorCredentials(templates.ConnectorCredentialsPage{
+		Frame: f, Head: h, Auth: "basic", Mode: "per_agent", About: "Each agent signs in with a user name and a password of its own.", Agents: true,
+		Rows: []templates.CredentialRow{
+			{Key: "support", Who: "Support", Href: "/agents/support", Stored: true, State: templates.State{Kind: templates.StateBad, Text: "Refused"}, Account: "support-bot", Changed: longAgo, LastUsed: ago, Error: "The server refused it (401). Set a new one.", Action: "/connectors/linear/agents/support/credential"},
+			{Key: "billing", Who: "Billing", Href: "/agents/billing", State: missing, Action: "/connectors/linear/agents/billing/credential", Open: true, Form: templates.Form{Errors: map[string]string{"password": "A password is needed."}}},
+		},
+	})
+	pages["agents"] = templates.Agents(templates.AgentsPage{Frame: with(frame("Agents", templates.NavAgents)), Count: "2 agents", Rows: []templates.AgentRow{
+		{Name: "Support", Slug: "support", Href: "/agents/support", Initial: "S", Description: "Answers customers", State: templates.State{Kind: templates.StateOK, Text: "Enabled"}, Created: longAgo},
+		{Name: "Billing", Slug: "billing", Href: "/agents/billing", Initial: "B", State: stateOff, Created: longAgo},
+	}})
+	pages["agents-empty"] = templates.Agents(templates.AgentsPage{Frame: with(frame("Agents", templates.NavAgents))})
+	pages["agent-new"] = templates.AgentForm(templates.AgentFormPage{Frame: with(frame("Add agent", templates.NavAgents, templates.Crumb{Text: "Agents", Href: "/agents"}))})
+	pages["agent"] = templates.Agent(templates.AgentPage{
+		Frame: with(frame("Support", templates.NavAgents, templates.Crumb{Text: "Agents", Href: "/agents"})), Name: "Support", Href: "/agents/support", State: templates.State{Kind: templates.StateOK, Text: "Enabled"},
+		Form:        templates.Form{Values: map[string]string{"name": "Support", "slug": "support", "enabled": "true"}},
+		Facts:       []templates.Fact{{Label: "Slug", Value: "support", Mono: true, Copy: true}, {Label: "Added", When: &longAgo}},
+		Credentials: []templates.AgentCredential{{Connector: "GitHub", Href: "/connectors/github/credentials", State: templates.State{Kind: templates.StateOK, Text: "Active"}}, {Connector: "Sentry", Href: "/connectors/sentry/credentials", State: missing}},
+		Goes:        []string{"1 credential"},
+	})
+}
+
+func organisationSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
+	members := []templates.MemberRow{
+		{Name: "Ada Lovelace", Email: "ada@example.com", Initial: "A", Self: true, Role: "owner", RoleName: "Owner", SignedIn: ago, Action: "/members/1"},
+		{Name: "Grace Hopper", Email: "grace@example.com", Initial: "G", Role: "viewer", RoleName: "Viewer", SignedIn: never, Action: "/members/2"},
+	}
+	f := with(frame("Members", templates.NavMembers))
+	pages["members"] = templates.Members(templates.MembersPage{Frame: f, Count: "2 members", Roles: roles, Rows: members})
+	f = with(frame("API keys", templates.NavAPIKeys))
+	pages["api-keys"] = templates.APIKeys(templates.APIKeysPage{
+		Frame: f, Count: "2 keys", Roles: roles,
+		New: &templates.NewAPIKey{Name: "nightly export", Token: "pb_key_0189aaaabbbbccccddddeeeeffff0000_exampleexampleexampleexample_abc123", Example: "curl -H 'Authorization: Bearer pb_key_…' http://127.0.0.1:8080/api/v1/connectors"},
+		Rows: []templates.APIKeyRow{
+			{Name: "nightly export", Prefix: "pb_key_0189aaaa", Role: "Member", State: templates.State{Kind: templates.StateOK, Text: "Active"}, Created: ago, LastUsed: never, Expires: never, Revoke: "/api-keys/1/revoke"},
+			{Name: "old script", Prefix: "pb_key_0188bbbb", Role: "Admin", State: templates.State{Kind: templates.StateOff, Text: "Revoked"}, Created: longAgo, LastUsed: longAgo, Expires: longAgo},
+		},
+	})
+	pages["settings"] = templates.Settings(templates.SettingsPage{Frame: with(frame("Settings", templates.NavSettings)), Form: templates.Form{Values: map[string]string{"name": "Acme Inc"}}, Facts: []templates.Fact{{Label: "Slug", Value: "acme", Mono: true, Copy: true}, {Label: "Made", When: &longAgo}}})
+	pages["account"] = templates.Account(templates.AccountPage{Frame: with(frame("Account", templates.NavAccount)), Facts: []templates.Fact{{Label: "Name", Value: "Ada Lovelace"}, {Label: "E-mail", Value: "ada@example.com"}}, Form: templates.Form{Errors: map[string]string{"current_password": "This is not your password."}}})
+	pages["error"] = templates.Error(templates.ErrorPage{Frame: with(frame("Not found", templates.NavNone)), Status: 404, Title: "There is no such page", Text: "It may have been deleted, or it belongs to another organisation.", RequestID: "01890000-0000-7000-8000-0000000000ff", Links: []templates.Link{{Text: "Open connectors", Href: "/connectors"}}})
+}
+
+func doorSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
+	f := with(templates.Frame{Title: "Sign in"})
+	pages["sign-in"] = templates.SignIn(templates.SignInPage{Frame: f, ReturnTo: "/connectors"})
+	pages["sign-in-wrong"] = templates.SignIn(templates.SignInPage{Frame: f, Form: templates.Form{Problem: "E-mail or password is wrong.", Values: map[string]string{"email": "ada@example.com"}}})
+	pages["setup"] = templates.Setup(templates.SetupPage{Frame: with(templates.Frame{Title: "Set up"}), Token: "once", Tenant: "Default"})
+	pages["error-outside"] = templates.Error(templates.ErrorPage{Frame: with(templates.Frame{Title: "Link used"}), Status: 404, Title: "This link does not work any more", Text: "A setup link works once. The server prints a new one when it starts, as long as there is no owner.", Links: []templates.Link{{Text: "Sign in", Href: "/login"}}})
+}
