@@ -21,9 +21,15 @@ func (s *System) UserByEmail(ctx context.Context, email string) (User, error) {
 	return User{ID: row.ID, Email: row.Email, Name: row.Name, PasswordHash: secret.Text(text(row.PasswordHash))}, nil
 }
 
-// SetPasswordHash stores a person's new password.
+// SetPasswordHash stores another hash of the same password.
 func (s *System) SetPasswordHash(ctx context.Context, id connectors.UserID, hash string) error {
 	n, err := s.q.SetPasswordHash(ctx, &hash, id)
+	return touched(n, err, "person")
+}
+
+// ChangePassword stores a new password: what Membership.PasswordSetAt says changes with it.
+func (s *System) ChangePassword(ctx context.Context, id connectors.UserID, hash string) error {
+	n, err := s.q.ChangePassword(ctx, &hash, id)
 	return touched(n, err, "person")
 }
 
@@ -56,7 +62,7 @@ func (s *System) Membership(ctx context.Context, id connectors.UserID, tenant co
 }
 
 func membershipOf(r dbgen.MembershipRow) Membership {
-	return Membership{Tenant: tenantOf(r.Tenant), Role: r.Role, Email: r.Email, Name: r.Name}
+	return Membership{Tenant: tenantOf(r.Tenant), Role: r.Role, Email: r.Email, Name: r.Name, PasswordSetAt: r.PasswordSetAt}
 }
 
 // APIKey finds a key in any tenant. A revoked or expired one is found, too: Key says so.

@@ -113,10 +113,11 @@ type User struct {
 
 // Membership is a person's role in a tenant.
 type Membership struct {
-	Tenant connectors.Tenant
-	Role   connectors.Role
-	Email  string
-	Name   string
+	Tenant        connectors.Tenant
+	Role          connectors.Role
+	Email         string
+	Name          string
+	PasswordSetAt time.Time // when the person last chose a password
 }
 
 // StoredKey is an API key with what recognises it. Whether it is revoked or expired the caller reads from Key.

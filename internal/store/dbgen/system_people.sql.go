@@ -48,6 +48,20 @@ func (q *Queries) APIKey(ctx context.Context, id connectors.APIKeyID) (APIKeyRow
 	return i, err
 }
 
+const changePassword = `-- name: ChangePassword :execrows
+update users
+set password_hash = $1, password_set_at = clock_timestamp(), updated_at = now()
+where id = $2
+`
+
+func (q *Queries) ChangePassword(ctx context.Context, passwordHash *string, iD connectors.UserID) (int64, error) {
+	result, err := q.db.Exec(ctx, changePassword, passwordHash, iD)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const clearSignInFailures = `-- name: ClearSignInFailures :exec
 delete from sign_in_failures
 where account = $1
@@ -59,7 +73,7 @@ func (q *Queries) ClearSignInFailures(ctx context.Context, account string) error
 }
 
 const membership = `-- name: Membership :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, memberships.role, users.email, users.name
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, memberships.role, users.email, users.name, users.password_set_at
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
@@ -67,10 +81,11 @@ where memberships.user_id = $1 and memberships.tenant_id = $2
 `
 
 type MembershipRow struct {
-	Tenant Tenant
-	Role   connectors.Role
-	Email  string
-	Name   string
+	Tenant        Tenant
+	Role          connectors.Role
+	Email         string
+	Name          string
+	PasswordSetAt time.Time
 }
 
 func (q *Queries) Membership(ctx context.Context, userID connectors.UserID, tenantID connectors.TenantID) (MembershipRow, error) {
@@ -85,12 +100,13 @@ func (q *Queries) Membership(ctx context.Context, userID connectors.UserID, tena
 		&i.Role,
 		&i.Email,
 		&i.Name,
+		&i.PasswordSetAt,
 	)
 	return i, err
 }
 
 const memberships = `-- name: Memberships :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, memberships.role, users.email, users.name
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, memberships.role, users.email, users.name, users.password_set_at
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
@@ -99,10 +115,11 @@ order by lower(tenants.name), tenants.id
 `
 
 type MembershipsRow struct {
-	Tenant Tenant
-	Role   connectors.Role
-	Email  string
-	Name   string
+	Tenant        Tenant
+	Role          connectors.Role
+	Email         string
+	Name          string
+	PasswordSetAt time.Time
 }
 
 // @sqlc-vet-disable tenant-scope
@@ -124,6 +141,7 @@ func (q *Queries) Memberships(ctx context.Context, userID connectors.UserID) ([]
 			&i.Role,
 			&i.Email,
 			&i.Name,
+			&i.PasswordSetAt,
 		); err != nil {
 			return nil, err
 		}
