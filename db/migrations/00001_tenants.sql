@@ -28,13 +28,14 @@ create table tenants (
 
 -- People stand outside tenants: one person may be a member of several. No tenant reads this table but through memberships.
 create table users (
-    id            uuid        not null,
-    email         text        not null,
-    name          text        not null default '',
-    password_hash text,
-    signed_in_at  timestamptz,
-    created_at    timestamptz not null default now(),
-    updated_at    timestamptz not null default now(),
+    id              uuid        not null,
+    email           text        not null,
+    name            text        not null default '',
+    password_hash   text,
+    password_set_at timestamptz not null default now(), -- sessions that began before it end
+    signed_in_at    timestamptz,
+    created_at      timestamptz not null default now(),
+    updated_at      timestamptz not null default now(),
     constraint users_pkey primary key (id),
     constraint users_email_key unique (email),
     constraint users_email_form check (email = lower(email) and email ~ '^[^@\s]+@[^@\s]+$' and length(email) <= 254)

@@ -10,6 +10,11 @@ update users
 set password_hash = @password_hash, updated_at = now()
 where id = @id;
 
+-- name: ChangePassword :execrows
+update users
+set password_hash = @password_hash, password_set_at = clock_timestamp(), updated_at = now()
+where id = @id;
+
 -- name: SignedIn :execrows
 update users
 set signed_in_at = now()
@@ -17,7 +22,7 @@ where id = @id;
 
 -- name: Memberships :many
 -- @sqlc-vet-disable tenant-scope
-select sqlc.embed(tenants), memberships.role, users.email, users.name
+select sqlc.embed(tenants), memberships.role, users.email, users.name, users.password_set_at
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
@@ -25,7 +30,7 @@ where memberships.user_id = @user_id
 order by lower(tenants.name), tenants.id;
 
 -- name: Membership :one
-select sqlc.embed(tenants), memberships.role, users.email, users.name
+select sqlc.embed(tenants), memberships.role, users.email, users.name, users.password_set_at
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id

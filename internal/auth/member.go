@@ -85,7 +85,7 @@ func (s *Service) RenameTenant(ctx context.Context, a Actor, name string) error 
 }
 
 // ChangePassword sets the password of the person who makes the request, who must know the present one. Guesses at it
-// count as wrong sign-ins.
+// count as wrong sign-ins. All the person's sessions end but this one.
 func (s *Service) ChangePassword(ctx context.Context, a Actor, present, next secret.Text) error {
 	if a.UserID == nil {
 		return fault.Errorf(fault.Denied, "Only a person has a password.")
@@ -103,8 +103,11 @@ func (s *Service) ChangePassword(ctx context.Context, a Actor, present, next sec
 	if err != nil {
 		return err
 	}
-	if err := s.store.System().SetPasswordHash(ctx, *a.UserID, hash); err != nil {
+	if err := s.store.System().ChangePassword(ctx, *a.UserID, hash); err != nil {
 		return fmt.Errorf("set password: %w", err)
+	}
+	if err := s.keepSession(ctx, a); err != nil {
+		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Record(ctx, a.Event("account.password", a.Email))
 }

@@ -29,7 +29,8 @@ const touchEvery = time.Minute
 const (
 	sessionUser   = "user"
 	sessionTenant = "tenant"
-	sessionSeen   = "seen" // last use in Unix seconds, to within touchEvery
+	sessionSeen   = "seen"     // last use in Unix seconds, to within touchEvery
+	sessionSince  = "password" // when the person's password was chosen, in Unix microseconds
 )
 
 func newSessions(st *store.Store, secure bool) *scs.SessionManager {
@@ -65,6 +66,20 @@ func (s *Service) StartSession(ctx context.Context, user connectors.UserID) erro
 	s.sessions.Put(ctx, sessionUser, user.String())
 	s.sessions.Put(ctx, sessionTenant, memberships[0].Tenant.ID.String())
 	s.sessions.Put(ctx, sessionSeen, s.now().Unix())
+	s.sessions.Put(ctx, sessionSince, memberships[0].PasswordSetAt.UnixMicro())
+	return nil
+}
+
+// keepSession lets the session in ctx outlive a change of its person's password, under a new token.
+func (s *Service) keepSession(ctx context.Context, a Actor) error {
+	m, err := s.store.System().Membership(ctx, *a.UserID, a.Tenant.ID)
+	if err != nil {
+		return fmt.Errorf("read membership: %w", err)
+	}
+	if err := s.sessions.RenewToken(ctx); err != nil {
+		return fmt.Errorf("renew session token: %w", err)
+	}
+	s.sessions.Put(ctx, sessionSince, m.PasswordSetAt.UnixMicro())
 	return nil
 }
 
@@ -88,8 +103,9 @@ func (s *Service) SwitchTenant(ctx context.Context, a Actor, slug string) (conne
 	return connectors.Tenant{}, fault.Errorf(fault.NotFound, "There is no such tenant.")
 }
 
-// FromSession establishes the person of the session that is loaded in ctx. The role is read anew each time; a person who
-// is no member of the session's tenant any more is signed out.
+// FromSession establishes the person of the session that is loaded in ctx. The role is read anew each time. A person who is
+// no member of the session's tenant any more is signed out, and so is every browser where another password was typed than
+// the person has now.
 func (s *Service) FromSession(ctx context.Context) (Actor, error) {
 	user, err := uuid.Parse(s.sessions.GetString(ctx, sessionUser))
 	if err != nil {
@@ -110,7 +126,7 @@ func (s *Service) FromSession(ctx context.Context) (Actor, error) {
 		return Actor{}, fmt.Errorf("list memberships: %w", err)
 	}
 	for _, m := range memberships {
-		if m.Tenant.ID.UUID == tenant {
+		if m.Tenant.ID.UUID == tenant && m.PasswordSetAt.UnixMicro() == s.sessions.GetInt64(ctx, sessionSince) {
 			return person(userID, m, memberships), nil
 		}
 	}
