@@ -87,3 +87,8 @@ from (select unnest(@positions::integer[]) as position,
              unnest(@names::text[]) as name,
              unnest(@reasons::text[]) as reason,
              unnest(@raws::bytea[]) as raw) new;
+
+-- name: Definitions :many
+select hash, raw
+from tool_definitions
+where tenant_id = @tenant_id and hash = any(@hashes::bytea[]);

@@ -13,6 +13,37 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const definitions = `-- name: Definitions :many
+select hash, raw
+from tool_definitions
+where tenant_id = $1 and hash = any($2::bytea[])
+`
+
+type DefinitionsRow struct {
+	Hash []byte
+	Raw  []byte
+}
+
+func (q *Queries) Definitions(ctx context.Context, tenantID connectors.TenantID, hashes [][]byte) ([]DefinitionsRow, error) {
+	rows, err := q.db.Query(ctx, definitions, tenantID, hashes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DefinitionsRow
+	for rows.Next() {
+		var i DefinitionsRow
+		if err := rows.Scan(&i.Hash, &i.Raw); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const forgetQuarantined = `-- name: ForgetQuarantined :exec
 delete from quarantined_tools
 where tenant_id = $1 and connector_id = $2

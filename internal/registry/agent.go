@@ -1,0 +1,95 @@
+package registry
+
+import (
+	"context"
+	"strings"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// CreateAgent stores a new agent.
+func (r *Registry) CreateAgent(ctx context.Context, a auth.Actor, agent connectors.Agent) (connectors.Agent, error) {
+	if err := a.Require(connectors.RoleAdmin); err != nil {
+		return connectors.Agent{}, err
+	}
+	ownSlug := strings.TrimSpace(agent.Slug) != ""
+	agent = agent.Normalized()
+	if err := fault.InvalidFields(agent.Validate()...); err != nil {
+		return connectors.Agent{}, err
+	}
+	base := agent.Slug
+	for n := 2; ; n++ {
+		made, err := r.insertAgent(ctx, a, agent)
+		if ownSlug || n > 9 || !aboutSlug(err) {
+			return made, err
+		}
+		agent.Slug = numbered(base, n)
+	}
+}
+
+func (r *Registry) insertAgent(ctx context.Context, a auth.Actor, agent connectors.Agent) (made connectors.Agent, err error) {
+	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		if made, err = tx.CreateAgent(ctx, agent); err != nil {
+			return err
+		}
+		return tx.Record(ctx, agentEvent(a, "agent.create", made))
+	})
+	if err != nil {
+		return connectors.Agent{}, err
+	}
+	return made, nil
+}
+
+// UpdateAgent stores the agent as it now is, by its id. An empty slug leaves the stored one.
+func (r *Registry) UpdateAgent(ctx context.Context, a auth.Actor, agent connectors.Agent) (updated connectors.Agent, err error) {
+	if err := a.Require(connectors.RoleAdmin); err != nil {
+		return connectors.Agent{}, err
+	}
+	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		old, err := tx.Agent(ctx, connectors.Ref(agent.ID.String()))
+		if err != nil {
+			return err
+		}
+		if strings.TrimSpace(agent.Slug) == "" {
+			agent.Slug = old.Slug // a new name does not move the addresses
+		}
+		agent = agent.Normalized()
+		if err := fault.InvalidFields(agent.Validate()...); err != nil {
+			return err
+		}
+		if updated, err = tx.UpdateAgent(ctx, agent); err != nil {
+			return err
+		}
+		return tx.Record(ctx, agentEvent(a, "agent.update", updated))
+	})
+	if err != nil {
+		return connectors.Agent{}, err
+	}
+	return updated, nil
+}
+
+// DeleteAgent deletes an agent with its credentials.
+func (r *Registry) DeleteAgent(ctx context.Context, a auth.Actor, ref connectors.Ref) error {
+	if err := a.Require(connectors.RoleAdmin); err != nil {
+		return err
+	}
+	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		agent, err := tx.Agent(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if err := tx.DeleteAgent(ctx, agent.ID); err != nil {
+			return err
+		}
+		return tx.Record(ctx, agentEvent(a, "agent.delete", agent))
+	})
+}
+
+func agentEvent(a auth.Actor, action string, agent connectors.Agent) store.Event {
+	e := a.Event(action, agent.Slug)
+	e.Detail = map[string]any{"agent_id": agent.ID.String(), "name": agent.Name}
+	return e
+}

@@ -1,0 +1,94 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// CreateConnector stores a new connector, with its shared secret where it takes one. It starts no sync.
+func (r *Registry) CreateConnector(
+	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret,
+) (connectors.Connector, error) {
+	if err := a.Require(connectors.RoleAdmin); err != nil {
+		return connectors.Connector{}, err
+	}
+	ownSlug := strings.TrimSpace(d.Slug) != ""
+	d, s = d.Normalized(), s.Normalized()
+	if err := r.Check(d, s); err != nil {
+		return connectors.Connector{}, err
+	}
+	base := d.Slug
+	for n := 2; ; n++ {
+		c, err := r.insertConnector(ctx, a, d, s)
+		if ownSlug || n > 9 || !aboutSlug(err) {
+			return c, err
+		}
+		// Two names may give one slug; only the slug that somebody chose must be exactly that.
+		d.Slug = numbered(base, n)
+	}
+}
+
+// Check tells what is wrong with a new connector, by all rules and without storing anything. It takes normalized input.
+func (r *Registry) Check(d connectors.Draft, s connectors.Secret) error {
+	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, true))
+	if !hasLocation(fields, "url") {
+		fields = append(fields, r.checkEgress(d.URL)...)
+	}
+	return fault.InvalidFields(fields...)
+}
+
+func (r *Registry) insertConnector(
+	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret,
+) (c connectors.Connector, err error) {
+	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		if c, err = tx.CreateConnector(ctx, d); err != nil {
+			return err
+		}
+		if !s.Empty() {
+			if err := setSecret(ctx, tx, c, nil, s); err != nil {
+				return err
+			}
+		}
+		e := a.Event("connector.create", c.Slug)
+		e.Detail = map[string]any{"connector_id": c.ID.String(), "name": c.Name, "url": c.URL, "auth_type": string(c.Auth.Type)}
+		return tx.Record(ctx, e)
+	})
+	if err != nil {
+		return connectors.Connector{}, err
+	}
+	return c, nil
+}
+
+func setSecret(
+	ctx context.Context, tx *store.Tenant, c connectors.Connector, agent *connectors.AgentID, s connectors.Secret,
+) error {
+	cred, err := newCredential(c, agent, s)
+	if err != nil {
+		return err
+	}
+	return tx.SetCredential(ctx, cred)
+}
+
+func aboutSlug(err error) bool {
+	return fault.Is(err, fault.Conflict) && hasLocation(fault.As(err).Fields, "slug")
+}
+
+func hasLocation(fields []fault.Field, location string) bool {
+	return slices.ContainsFunc(fields, func(f fault.Field) bool { return f.Location == location })
+}
+
+// numbered is a slug with a number, within the length of a slug.
+func numbered(slug string, n int) string {
+	tail := fmt.Sprintf("-%d", n)
+	if len(slug)+len(tail) > connectors.MaxSlug {
+		slug = strings.TrimRight(slug[:connectors.MaxSlug-len(tail)], "-")
+	}
+	return slug + tail
+}

@@ -1,0 +1,97 @@
+package registry
+
+import (
+	"context"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// SetCredential stores the secret of a connector, or, where agent is given, that agent's secret for it. An earlier one is
+// replaced.
+func (r *Registry) SetCredential(
+	ctx context.Context, a auth.Actor, connector connectors.Ref, agent *connectors.Ref, s connectors.Secret,
+) error {
+	if err := a.Require(connectors.RoleAdmin); err != nil {
+		return err
+	}
+	s = s.Normalized()
+	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		at, err := findOwner(ctx, tx, connector, agent)
+		if err != nil {
+			return err
+		}
+		if err := at.mayHold(s); err != nil {
+			return err
+		}
+		if err := setSecret(ctx, tx, at.connector, at.agentID(), s); err != nil {
+			return err
+		}
+		return tx.Record(ctx, at.event(a, "credential.set"))
+	})
+}
+
+// DeleteCredential deletes the stored secret of a connector, or that of one agent for it.
+func (r *Registry) DeleteCredential(ctx context.Context, a auth.Actor, connector connectors.Ref, agent *connectors.Ref) error {
+	if err := a.Require(connectors.RoleAdmin); err != nil {
+		return err
+	}
+	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		at, err := findOwner(ctx, tx, connector, agent)
+		if err != nil {
+			return err
+		}
+		if err := tx.DeleteCredential(ctx, at.connector.ID, at.agentID()); err != nil {
+			return err
+		}
+		return tx.Record(ctx, at.event(a, "credential.delete"))
+	})
+}
+
+// owner is where a credential belongs: a connector, and in per-agent mode an agent.
+type owner struct {
+	connector connectors.Connector
+	agent     *connectors.Agent
+}
+
+func findOwner(ctx context.Context, tx *store.Tenant, connector connectors.Ref, agent *connectors.Ref) (owner, error) {
+	c, err := tx.Connector(ctx, connector)
+	if err != nil || agent == nil {
+		return owner{connector: c}, err
+	}
+	found, err := tx.Agent(ctx, *agent)
+	return owner{connector: c, agent: &found}, err
+}
+
+func (o owner) agentID() *connectors.AgentID {
+	if o.agent == nil {
+		return nil
+	}
+	return &o.agent.ID
+}
+
+// mayHold tells whether s is the right secret at the right place.
+func (o owner) mayHold(s connectors.Secret) error {
+	perAgent := o.connector.CredentialMode == connectors.CredentialPerAgent
+	switch {
+	case o.connector.Auth.Type == connectors.AuthNone:
+		return fault.Errorf(fault.Conflict, "The connector %q takes no credential: its authentication is none.", o.connector.Name)
+	case perAgent && o.agent == nil:
+		return fault.Errorf(fault.Conflict, "The connector %q has a credential for each agent; set it for an agent.", o.connector.Name)
+	case !perAgent && o.agent != nil:
+		return fault.Errorf(fault.Conflict, "The connector %q has one credential for all agents; set it on the connector.", o.connector.Name)
+	default:
+		return fault.InvalidFields(s.Validate(o.connector.Auth.Type, "")...)
+	}
+}
+
+func (o owner) event(a auth.Actor, action string) store.Event {
+	e := a.Event(action, o.connector.Slug)
+	e.Detail = map[string]any{"connector_id": o.connector.ID.String(), "type": string(o.connector.Auth.Type)}
+	if o.agent != nil {
+		e.Detail["agent_id"], e.Detail["agent"] = o.agent.ID.String(), o.agent.Slug
+	}
+	return e
+}

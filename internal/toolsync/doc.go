@@ -1,0 +1,17 @@
+// Package toolsync performs sync runs: it reads a connector's tools from its server and stores what differs.
+//
+// [Syncer.Sync] goes in this order:
+//
+//  1. load the connector; a disabled one is not synced
+//  2. start the run in the database: two never run at the same time, on any replica
+//  3. choose whose credential is tried, and in which order (plan.go)
+//  4. talk: handshake and list, bounded in time and bytes, with no transaction open
+//  5. unchanged by the hash of the list: one statement. Else compare (pure) and write what differs in one transaction
+//  6. report
+//
+// A failure keeps the tools that were known; explain.go is the one place that turns it into a code and a sentence. Once
+// started, a run ends: with the caller gone, after a panic, with the database away for a while (heart.go closes it later),
+// and, where the whole process dies, by the heartbeat that the others no longer hear.
+//
+// What is not here: when a sync is due (package jobs), and how an upstream is spoken to (package mcp).
+package toolsync

@@ -1,0 +1,131 @@
+package toolsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
+	"patchbay/internal/mcp"
+	"patchbay/internal/safehttp"
+)
+
+// ProbeReport is what a test of a connector found. Nothing of it is stored.
+type ProbeReport struct {
+	OK          bool
+	Server      connectors.Server
+	Tools       []connectors.Definition
+	Quarantined []connectors.Quarantined
+	Error       *fault.Error // Upstream, or Conflict for want of a credential; nil where OK
+}
+
+// Probe talks to the server of a draft as a sync would, and stores nothing. The error is about the draft, or about us; what
+// the server does wrong stands in the report.
+func (s *Syncer) Probe(
+	ctx context.Context, tenant connectors.TenantID, d connectors.Draft, secret connectors.Secret,
+) (ProbeReport, error) {
+	return s.probe(ctx, d, secret, nil)
+}
+
+// ProbeStored is Probe for a changed draft of a stored connector: where no secret is entered, the stored one is used, unless
+// the URL moved to another origin or the authentication became another. Then there would be none after saving, either.
+func (s *Syncer) ProbeStored(
+	ctx context.Context, tenant connectors.TenantID, ref connectors.Ref, d connectors.Draft, secret connectors.Secret,
+) (ProbeReport, error) {
+	c, err := s.store.Tenant(tenant).Connector(ctx, ref)
+	if err != nil {
+		return ProbeReport{}, err
+	}
+	stored := func(ctx context.Context) ([]attempt, error) {
+		if connectors.Origin(c.URL) != connectors.Origin(d.URL) || c.Auth.Type != d.Auth.Type {
+			return []attempt{{}}, nil
+		}
+		now := d.Connector()
+		now.ID = c.ID
+		return s.plan(ctx, tenant, now, nil)
+	}
+	return s.probe(ctx, d, secret, stored)
+}
+
+func (s *Syncer) probe(
+	ctx context.Context, d connectors.Draft, secret connectors.Secret, stored func(context.Context) ([]attempt, error),
+) (ProbeReport, error) {
+	d, secret = d.Normalized(), secret.Normalized()
+	if d.Name == "" { // a test needs no name yet
+		d.Name, d.Slug = "test", "test"
+	}
+	fields := slices.Concat(d.Validate(), d.ValidateSecret(secret, stored == nil))
+	if err := fault.InvalidFields(fields...); err != nil {
+		return ProbeReport{}, err
+	}
+	if err := s.allowed(d.URL); err != nil {
+		f := fault.As(err)
+		if f.Kind != fault.Upstream {
+			return ProbeReport{}, err
+		}
+		return ProbeReport{Error: f}, nil
+	}
+	c := d.Connector()
+	attempts, err := entered(c, secret)
+	if err == nil && secret.Empty() && stored != nil {
+		attempts, err = stored(ctx)
+	}
+	if err != nil {
+		return ProbeReport{}, err
+	}
+	return s.try(ctx, c, attempts), nil
+}
+
+// allowed tells whether the egress rules take the URL: an Upstream fault where they forbid it, an Invalid one where they cannot
+// read it.
+func (s *Syncer) allowed(url string) error {
+	if s.egress == nil {
+		return nil
+	}
+	_, err := s.egress.CheckURL(url)
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*safehttp.BlockedError](err); ok {
+		return explain(err, connectors.Connector{}, false)
+	}
+	return fault.InvalidFields(fault.Field{Location: "url", Message: fault.As(err).Message})
+}
+
+// entered is the attempt with the secret that was typed.
+func entered(c connectors.Connector, secret connectors.Secret) ([]attempt, error) {
+	if secret.Empty() {
+		return []attempt{{}}, nil
+	}
+	headers, err := credentials.Headers(c.Auth, secret)
+	if err != nil {
+		return nil, fmt.Errorf("test a connector: %w", err)
+	}
+	return []attempt{{&credentials.Usable{Headers: headers}}}, nil
+}
+
+func (s *Syncer) try(ctx context.Context, c connectors.Connector, attempts []attempt) (rep ProbeReport) {
+	for _, a := range attempts {
+		session, err := s.dialer.Dial(ctx, target(c, a))
+		if err == nil {
+			rep.Server = connectors.Server(session.Server())
+			var list mcp.ToolList
+			if list, err = session.Tools(ctx); err == nil {
+				rep.Tools, rep.Quarantined = definitions(list)
+			}
+			session.Close(ctx)
+		}
+		if err == nil {
+			rep.OK, rep.Error = true, nil
+			return rep
+		}
+		rep.Error = explain(err, c, a.credential != nil)
+		if !asksForCredential(err) {
+			return rep
+		}
+	}
+	return rep
+}

@@ -1,0 +1,161 @@
+package toolsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
+	"patchbay/internal/mcp"
+	"patchbay/internal/store"
+)
+
+// run is one run that is under way.
+type run struct {
+	*Syncer
+	tenant    connectors.TenantID
+	connector connectors.Connector
+	id        connectors.SyncRunID
+	agent     *connectors.AgentID
+	seen      store.Seen
+}
+
+// perform takes a started run to its end. Whatever happens in between, it does not stay running.
+func (r *run) perform(ctx context.Context) (done connectors.SyncRun, err error) {
+	began := time.Now()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.Wrap(fault.Internal, fmt.Errorf("panic in a sync: %v\n%s", p, debug.Stack()), "Something went wrong on our side.")
+		}
+		if err != nil {
+			f := r.failure(ctx, err)
+			done, err = r.close(ctx, r.tenant, r.id, f, r.seen), f
+		}
+		r.feed.send(r.tenant, Progress{Connector: r.connector.ID, Run: r.id, Done: true})
+		r.logEnd(ctx, done, err, time.Since(began))
+	}()
+	r.feed.send(r.tenant, Progress{Connector: r.connector.ID, Run: r.id})
+	list, err := r.talk(ctx)
+	if err != nil {
+		return done, err
+	}
+	return r.save(ctx, list)
+}
+
+// talk reads the list from the server.
+func (r *run) talk(ctx context.Context) (mcp.ToolList, error) {
+	budget := r.connector.Timeout*time.Duration(1+r.connector.RetryAttempts) + talkSlack
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	attempts, err := r.plan(ctx, r.tenant, r.connector, r.agent)
+	if err != nil {
+		return mcp.ToolList{}, err
+	}
+	for i, a := range attempts {
+		list, err := r.converse(ctx, a)
+		asks := asksForCredential(err)
+		if seen := behaviour(r.connector, a, asks); seen != "" && (err == nil || asks) {
+			r.seen.AuthBehaviour = seen
+		}
+		switch {
+		case err == nil:
+			r.used(ctx, a)
+			return list, nil
+		case asks && i+1 < len(attempts):
+			continue
+		case asks && a.credential == nil && r.connector.Auth.Type != connectors.AuthNone:
+			return list, credentials.Missing(r.connector, r.agent)
+		default:
+			return list, r.explain(ctx, err, a)
+		}
+	}
+	return mcp.ToolList{}, errors.New("a sync without an attempt")
+}
+
+func (r *run) explain(ctx context.Context, err error, a attempt) error {
+	f := explain(err, r.connector, a.credential != nil)
+	if ctx.Err() != nil && f.Code == string(mcp.ReasonTimeout) { // no single answer was late, but all together
+		f.Message = "The server took too long for its whole list. Try again, or give the connector a longer timeout."
+	}
+	return f
+}
+
+// converse has one conversation: handshake, list, farewell.
+func (r *run) converse(ctx context.Context, a attempt) (mcp.ToolList, error) {
+	session, err := r.dialer.Dial(ctx, r.target(a))
+	if err != nil {
+		return mcp.ToolList{}, err
+	}
+	defer session.Close(ctx)
+	r.seen.Server = connectors.Server(session.Server())
+	return session.Tools(ctx)
+}
+
+func (r *run) target(a attempt) mcp.Target {
+	t := target(r.connector, a)
+	t.Observe = func(p mcp.Progress) {
+		r.feed.send(r.tenant, Progress{
+			Connector: r.connector.ID, Run: r.id, Phase: string(p.Phase), Page: p.Page, Tools: p.Tools,
+		})
+	}
+	return t
+}
+
+// target is the connector's server as package mcp is told of it.
+func target(c connectors.Connector, a attempt) mcp.Target {
+	header := make(http.Header, len(c.Headers)+1)
+	for name, value := range c.Headers {
+		header.Set(name, value)
+	}
+	if a.credential != nil {
+		credentials.Apply(header, a.credential.Headers)
+	}
+	return mcp.Target{
+		URL:       c.URL,
+		Transport: mcp.Transport(c.Transport),
+		Header:    header,
+		Timeout:   c.Timeout,
+		Retries:   c.RetryAttempts,
+	}
+}
+
+func asksForCredential(err error) bool {
+	e, ok := errors.AsType[*mcp.Error](err)
+	return ok && e.Reason == mcp.ReasonUnauthorized
+}
+
+// used notes that the server took the credential. It is a note: its failure fails no sync.
+func (r *run) used(ctx context.Context, a attempt) {
+	if a.credential == nil {
+		return
+	}
+	if err := r.credentials.MarkUsed(ctx, r.tenant, a.credential); err != nil {
+		r.log.WarnContext(ctx, "credential use not noted", slog.Any("error", err))
+	}
+}
+
+func (r *run) logEnd(ctx context.Context, done connectors.SyncRun, err error, took time.Duration) {
+	attrs := []slog.Attr{
+		slog.String("tenant_id", r.tenant.String()),
+		slog.String("connector_id", r.connector.ID.String()),
+		slog.String("sync_run_id", r.id.String()),
+		slog.Int64("duration_ms", took.Milliseconds()),
+	}
+	if err == nil {
+		r.log.LogAttrs(ctx, slog.LevelInfo, "tool sync finished", append(attrs,
+			slog.Int("tools", done.Counts.Total), slog.Int("added", done.Counts.Added),
+			slog.Int("changed", done.Counts.Changed), slog.Int("removed", done.Counts.Removed))...)
+		return
+	}
+	f, level := fault.As(err), slog.LevelWarn
+	if f.Kind == fault.Internal {
+		level = slog.LevelError
+	}
+	r.log.LogAttrs(ctx, level, "tool sync failed", append(attrs, slog.String("reason", code(f)), slog.Any("error", err))...)
+}

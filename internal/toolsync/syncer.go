@@ -1,0 +1,75 @@
+package toolsync
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/mcp"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/store"
+)
+
+// Options configure a [Syncer]. Store, Credentials and HTTP are required.
+type Options struct {
+	Store       *store.Store
+	Credentials *credentials.Resolver
+	Egress      *safehttp.Policy // nil: HTTP alone decides where it may connect
+	HTTP        *http.Client     // nil: that of Egress
+	Version     string           // ours, told to servers
+	Instance    connectors.InstanceID
+	Log         *slog.Logger
+}
+
+// Syncer performs sync runs. Between Start and Stop its process is known to be alive; no run starts outside of them.
+type Syncer struct {
+	store       *store.Store
+	credentials *credentials.Resolver
+	egress      *safehttp.Policy
+	dialer      *mcp.Dialer
+	instance    connectors.InstanceID
+	log         *slog.Logger
+	feed        feed
+	heart       heart
+}
+
+// New makes a Syncer.
+func New(o Options) *Syncer {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.HTTP == nil && o.Egress != nil {
+		o.HTTP = o.Egress.Client()
+	}
+	if o.Instance == (connectors.InstanceID{}) {
+		o.Instance = connectors.InstanceID{UUID: uuid.Must(uuid.NewV7())}
+	}
+	s := &Syncer{
+		store:       o.Store,
+		credentials: o.Credentials,
+		egress:      o.Egress,
+		dialer:      &mcp.Dialer{HTTP: o.HTTP, Version: o.Version},
+		instance:    o.Instance,
+		log:         o.Log,
+	}
+	s.heart.cutOff, s.heart.cut = context.WithCancel(context.Background())
+	return s
+}
+
+// Request names a sync run to perform.
+type Request struct {
+	Connector connectors.Ref
+	Agent     *connectors.Ref // whose credential to use; nil: the shared one, or whichever serves
+	Trigger   connectors.SyncTrigger
+	Run       *connectors.SyncRunID // a queued run to perform; nil: a new one
+}
+
+// Report is a finished run, and the connector as it is after it.
+type Report struct {
+	Run       connectors.SyncRun
+	Connector connectors.Connector
+}
