@@ -1,0 +1,124 @@
+package auth_test
+
+import (
+	"sync"
+	"testing"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+var firstPage store.Page
+
+func founder(email string) auth.Person {
+	return auth.Person{Email: email, Name: "Ada", Password: password}
+}
+
+func TestSetupMakesTheOwnerOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	token, err := w.auth.SetupLink(t.Context(), w.Tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tenant, err := w.auth.CheckSetup(t.Context(), token); err != nil || tenant.ID != w.Tenant {
+		t.Errorf("checked: %v, %v", tenant.ID, err)
+	}
+	m, err := w.auth.Setup(t.Context(), token, founder("Ada@Example.com"))
+	if err != nil || m.Role != connectors.RoleOwner || m.Email != "ada@example.com" {
+		t.Fatalf("made %+v, %v", m, err)
+	}
+	_, err = w.auth.Setup(t.Context(), token, founder("eve@example.com"))
+	wantKind(t, err, fault.NotFound)
+	_, err = w.auth.SetupLink(t.Context(), w.Tenant)
+	wantKind(t, err, fault.Conflict)
+	if _, err := w.auth.SignIn(t.Context(), "ada@example.com", password, "192.0.2.1"); err != nil {
+		t.Errorf("the owner signs in: %v", err)
+	}
+}
+
+func TestAllSetupLinksDieTogether(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var tokens []secret.Text
+	for range 2 {
+		token, err := w.auth.SetupLink(t.Context(), w.Tenant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens = append(tokens, token)
+	}
+	if _, err := w.auth.Setup(t.Context(), tokens[0], founder("ada@example.com")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.auth.CheckSetup(t.Context(), tokens[1])
+	wantKind(t, err, fault.NotFound)
+}
+
+func TestSetupRacesHaveOneWinner(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	token, err := w.auth.SetupLink(t.Context(), w.Tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs := make([]error, 5)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() { _, errs[i] = w.auth.Setup(t.Context(), token, founder("ada@example.com")) })
+	}
+	wg.Wait()
+	won := 0
+	for _, err := range errs {
+		if err == nil {
+			won++
+		} else {
+			wantKind(t, err, fault.NotFound)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d winners", won)
+	}
+}
+
+func TestSetupRefusesBadInputAndStaysUsable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	token, err := w.auth.SetupLink(t.Context(), w.Tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.auth.Setup(t.Context(), token, auth.Person{Email: "no address", Password: "short"})
+	wantKind(t, err, fault.Invalid)
+	if n := len(fault.As(err).Fields); n != 2 {
+		t.Errorf("%d fields, want email and password", n)
+	}
+	if _, err := w.auth.Setup(t.Context(), token, founder("ada@example.com")); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+	_, err = w.auth.CheckSetup(t.Context(), "guessed")
+	wantKind(t, err, fault.NotFound)
+}
+
+func TestSetupLeavesAnExistingAccountItsPassword(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleMember)
+	token, err := w.auth.SetupLink(t.Context(), w.Other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := founder(m.Email)
+	taken.Password = "chosen by a stranger"
+	if _, err := w.auth.Setup(t.Context(), token, taken); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.auth.SignIn(t.Context(), m.Email, taken.Password, "192.0.2.1")
+	wantKind(t, err, fault.Unauthenticated)
+	if _, err := w.auth.SignIn(t.Context(), m.Email, password, "192.0.2.1"); err != nil {
+		t.Errorf("with its own: %v", err)
+	}
+}

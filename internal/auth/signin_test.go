@@ -1,0 +1,163 @@
+package auth_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alexedwards/argon2id"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+)
+
+func TestSignInTakesTheRightPasswordInAnySpellingOfTheAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleViewer)
+	user, err := w.auth.SignIn(t.Context(), "  "+strings.ToUpper(m.Email)+" ", password, "192.0.2.1")
+	if err != nil || user.ID != m.UserID {
+		t.Errorf("signed in as %v (%v), want %v", user.ID, err, m.UserID)
+	}
+	after, err := w.Door().Member(t.Context(), m.UserID)
+	if err != nil || after.SignedIn == nil {
+		t.Errorf("the sign-in was not noted: %v, %v", after.SignedIn, err)
+	}
+}
+
+func TestSignInRefusesAlikeForWrongPasswordAndUnknownAccount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleViewer)
+	_, wrong := w.auth.SignIn(t.Context(), m.Email, "not the password", "192.0.2.1")
+	_, unknown := w.auth.SignIn(t.Context(), "nobody@example.com", password, "192.0.2.1")
+	wantKind(t, wrong, fault.Unauthenticated)
+	wantKind(t, unknown, fault.Unauthenticated)
+	if wrong.Error() != unknown.Error() {
+		t.Errorf("a stranger can tell %q from %q", wrong, unknown)
+	}
+}
+
+func TestSignInRefusesAnAccountWithoutPassword(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.Member(t, connectors.RoleViewer)
+	for _, guess := range []secret.Text{"", password} {
+		_, err := w.auth.SignIn(t.Context(), m.Email, guess, "192.0.2.1")
+		wantKind(t, err, fault.Unauthenticated)
+	}
+}
+
+func TestEleventhAttemptForAnAccountIsRefusedWhateverThePassword(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleViewer)
+	for i := range 10 {
+		_, err := w.auth.SignIn(t.Context(), m.Email, "wrong", fmt.Sprintf("192.0.2.%d", i))
+		wantKind(t, err, fault.Unauthenticated)
+	}
+	_, err := w.auth.SignIn(t.Context(), m.Email, password, "192.0.2.99")
+	wantKind(t, err, fault.RateLimited)
+	if fault.As(err).RetryAfter == 0 {
+		t.Error("the refusal does not say when to come back")
+	}
+
+	w.clock.forward(15*time.Minute + time.Second)
+	if _, err := w.auth.SignIn(t.Context(), m.Email, password, "192.0.2.99"); err != nil {
+		t.Errorf("after the window: %v", err)
+	}
+}
+
+func TestEleventhAttemptFromAnAddressIsRefusedForEveryAccount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleViewer)
+	for i := range 10 {
+		_, err := w.auth.SignIn(t.Context(), fmt.Sprintf("guess-%d@example.com", i), "wrong", fmt.Sprintf("2001:db8::%x", i))
+		wantKind(t, err, fault.Unauthenticated)
+	}
+	_, err := w.auth.SignIn(t.Context(), m.Email, password, "2001:db8::ffff") // the same customer's /64
+	wantKind(t, err, fault.RateLimited)
+	if _, err := w.auth.SignIn(t.Context(), m.Email, password, "2001:db8:0:1::1"); err != nil {
+		t.Errorf("from another network: %v", err)
+	}
+}
+
+func TestRightPasswordClearsTheAccountsCount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleViewer)
+	for round := range 3 {
+		for range 9 {
+			_, err := w.auth.SignIn(t.Context(), m.Email, "wrong", "192.0.2.1")
+			wantKind(t, err, fault.Unauthenticated)
+		}
+		if _, err := w.auth.SignIn(t.Context(), m.Email, password, "192.0.2.1"); err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+	}
+}
+
+func TestParallelGuessesAreCountedOneByOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleViewer)
+	var mu sync.Mutex
+	outcomes := map[fault.Kind]int{}
+	var wg sync.WaitGroup
+	for range 40 {
+		wg.Go(func() {
+			_, err := w.auth.SignIn(t.Context(), m.Email, "wrong", "192.0.2.1")
+			mu.Lock()
+			defer mu.Unlock()
+			outcomes[fault.As(err).Kind]++
+		})
+	}
+	wg.Wait()
+	if outcomes[fault.Unauthenticated] != 10 || outcomes[fault.RateLimited] != 30 {
+		t.Errorf("outcomes %v, want 10 checked and 30 refused", outcomes)
+	}
+}
+
+func TestSignInHashesAnewWhereTheCostHasChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleViewer)
+	dearer := cheap
+	dearer.Iterations = 2
+	later := auth.New(auth.Options{Store: w.St, PasswordCost: &dearer})
+	if _, err := later.SignIn(t.Context(), m.Email, password, "192.0.2.1"); err != nil {
+		t.Fatal(err)
+	}
+	user, err := w.St.System().UserByEmail(t.Context(), m.Email)
+	if err != nil {
+		t.Fatal(err)
+	}
+	params, _, _, err := argon2id.DecodeHash(user.PasswordHash.Reveal())
+	if err != nil || params.Iterations != 2 {
+		t.Errorf("stored cost %+v, %v", params, err)
+	}
+	if _, err := later.SignIn(t.Context(), m.Email, password, "192.0.2.1"); err != nil {
+		t.Errorf("with the new hash: %v", err)
+	}
+}
+
+func TestPasswordsHaveTenToTwoHundredCharacters(t *testing.T) {
+	t.Parallel()
+	for pw, good := range map[string]bool{
+		"":                       false,
+		"123456789":              false,
+		"1234567890":             true,
+		strings.Repeat("ü", 10):  true,
+		strings.Repeat("ü", 200): true,
+		strings.Repeat("a", 201): false,
+	} {
+		if err := auth.CheckPassword("password", secret.Text(pw)); (err == nil) != good {
+			t.Errorf("%d characters: %v", len([]rune(pw)), err)
+		}
+	}
+}
