@@ -21,8 +21,8 @@ const (
 	codeDisabled     = "disabled"
 )
 
-// phaseAuth is where a run ends that lacks a credential.
-const phaseAuth = "auth"
+// CodeStopping is the reason of a sync that did not begin because this process stops.
+const CodeStopping = "stopping"
 
 // errStopped is why a run ends early when the process stops.
 var errStopped = errors.New("the process stops")

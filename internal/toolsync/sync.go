@@ -47,7 +47,9 @@ func (s *Syncer) Sync(ctx context.Context, tenant connectors.TenantID, req Reque
 // begin detaches a run from its caller, and binds it to this process's life. Stop waits for the end.
 func (s *Syncer) begin(ctx context.Context) (detached context.Context, end func(), err error) {
 	if !s.heart.enter() {
-		return nil, nil, fault.Errorf(fault.Unavailable, "Patchbay is stopping. Try again in a moment.")
+		f := fault.Errorf(fault.Unavailable, "Patchbay is stopping. Try again in a moment.")
+		f.Code = CodeStopping
+		return nil, nil, f
 	}
 	detached, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	unbind := context.AfterFunc(s.heart.cutOff, func() { cancel(errStopped) })

@@ -1,0 +1,85 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"patchbay/internal/queue"
+	"patchbay/internal/toolsync"
+)
+
+const (
+	// atOnce is how many queued syncs a process has under way: each waits for its server nearly all of the time.
+	atOnce = 64
+	// perQueue leaves three quarters of the places to the other tenants, however much one has queued.
+	perQueue = 16
+	// jobTimeout is past the end of the longest run, which bounds itself.
+	jobTimeout = toolsync.MaxDuration + time.Minute
+	// rescueAfter is when a job counts as lost with its process. A second process may then have it; the run's row decides.
+	rescueAfter = jobTimeout + 30*time.Second
+	// pollInterval finds what a notification did not announce. Usually a job begins at once.
+	pollInterval = 5 * time.Second
+	// hardStop bounds the end of workers whose context is cancelled.
+	hardStop = 15 * time.Second
+)
+
+// Runner works the jobs of this process.
+type Runner struct {
+	client *river.Client[pgx.Tx]
+}
+
+// New makes a Runner. The pool gives one connection to listen with, and some for moments.
+func New(pool *pgxpool.Pool, syncer *toolsync.Syncer, log *slog.Logger) (*Runner, error) {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	workers := river.NewWorkers()
+	if err := river.AddWorkerSafely(workers, newSyncToolsWorker(syncer)); err != nil {
+		return nil, fmt.Errorf("set up the workers: %w", err)
+	}
+	queues := map[string]river.QueueConfig{}
+	for _, name := range queue.Names() {
+		queues[name] = river.QueueConfig{MaxWorkers: perQueue}
+	}
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
+		Logger:               log,
+		Queues:               queues,
+		Workers:              workers,
+		JobTimeout:           jobTimeout,
+		RescueStuckJobsAfter: rescueAfter,
+		FetchPollInterval:    pollInterval,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("set up the workers: %w", err)
+	}
+	return &Runner{client: client}, nil
+}
+
+// Start begins to work jobs, until Stop.
+func (r *Runner) Start(ctx context.Context) error {
+	// River would stop where ctx ends; stopping is Stop's, which waits.
+	if err := r.client.Start(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("start the workers: %w", err)
+	}
+	return nil
+}
+
+// Stop takes no more jobs and waits for those under way until ctx is done; then their contexts are cancelled. The syncer is to
+// be stopped before or at the same time: it is what cuts runs off.
+func (r *Runner) Stop(ctx context.Context) error {
+	err := r.client.Stop(ctx)
+	if err == nil || !errors.Is(err, ctx.Err()) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hardStop)
+	defer cancel()
+	return r.client.StopAndCancel(ctx)
+}
