@@ -1,0 +1,150 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+)
+
+// agentJSON is a program that uses tools.
+type agentJSON struct {
+	ID          string    `json:"id" format:"uuid"`
+	Slug        string    `json:"slug"`
+	Name        string    `json:"name"`
+	Description string    `json:"description"`
+	Approval    string    `json:"approval" enum:"auto,always_ask,trusted_only" doc:"Which of its tool calls wait for a person."`
+	Enabled     bool      `json:"enabled"`
+	CreatedAt   time.Time `json:"created_at"`
+	UpdatedAt   time.Time `json:"updated_at"`
+}
+
+func viewAgent(a connectors.Agent) agentJSON {
+	return agentJSON{
+		ID:          a.ID.String(),
+		Slug:        a.Slug,
+		Name:        a.Name,
+		Description: a.Description,
+		Approval:    string(a.Approval),
+		Enabled:     a.Enabled,
+		CreatedAt:   a.CreatedAt.UTC(),
+		UpdatedAt:   a.UpdatedAt.UTC(),
+	}
+}
+
+// agentPatch changes an agent. An absent field keeps what it has.
+type agentPatch struct {
+	Slug        *string `json:"slug,omitempty"`
+	Name        *string `json:"name,omitempty"`
+	Description *string `json:"description,omitempty"`
+	Approval    *string `json:"approval,omitempty" enum:"auto,always_ask,trusted_only"`
+	Enabled     *bool   `json:"enabled,omitempty"`
+}
+
+// agentCreate describes a new agent.
+type agentCreate agentPatch
+
+// TransformSchema implements huma.SchemaTransformer.
+func (agentCreate) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Required = []string{"name"}
+	return s
+}
+
+func (p agentPatch) apply(a *connectors.Agent) {
+	set(&a.Slug, p.Slug)
+	set(&a.Name, p.Name)
+	set(&a.Description, p.Description)
+	setWord(&a.Approval, p.Approval)
+	set(&a.Enabled, p.Enabled)
+}
+
+// AgentPath names an agent.
+type AgentPath struct {
+	ID string `path:"id" doc:"An agent's id or slug."`
+}
+
+func (p AgentPath) ref() connectors.Ref { return connectors.Ref(p.ID) }
+
+func (h *Handler) mountAgents() {
+	const tag = "Agents"
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/agents", id: "listAgents", tag: tag,
+		summary: "List the agents", role: connectors.RoleViewer,
+	}, h.listAgents)
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/agents", id: "createAgent", tag: tag,
+		summary: "Make an agent", role: connectors.RoleAdmin, status: http.StatusCreated,
+	}, h.createAgent)
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/agents/{id}", id: "getAgent", tag: tag,
+		summary: "Read an agent", role: connectors.RoleViewer,
+	}, h.getAgent)
+	register(h, operation{
+		method: http.MethodPatch, path: "/api/v1/agents/{id}", id: "updateAgent", tag: tag,
+		summary: "Change an agent", role: connectors.RoleAdmin,
+	}, h.updateAgent)
+	register(h, operation{
+		method: http.MethodDelete, path: "/api/v1/agents/{id}", id: "deleteAgent", tag: tag,
+		summary: "Delete an agent and its credentials", role: connectors.RoleAdmin,
+	}, h.deleteAgent)
+}
+
+func (h *Handler) listAgents(ctx context.Context, who auth.Actor, in *Paging) (*answer[list[agentJSON]], error) {
+	page, err := h.store.Tenant(who.Tenant.ID).Agents(ctx, in.page())
+	if err != nil {
+		return nil, err
+	}
+	return listOf(page, viewAgent), nil
+}
+
+func (h *Handler) createAgent(ctx context.Context, who auth.Actor, in *struct{ JSON document[agentCreate] }) (*answer[agentJSON], error) {
+	doc, err := in.JSON.read()
+	if err != nil {
+		return nil, err
+	}
+	a := connectors.Agent{Enabled: true}
+	agentPatch(doc).apply(&a)
+	a, err = h.registry.CreateAgent(ctx, who, a)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[agentJSON]{Body: viewAgent(a)}, nil
+}
+
+func (h *Handler) getAgent(ctx context.Context, who auth.Actor, in *AgentPath) (*answer[agentJSON], error) {
+	a, err := h.store.Tenant(who.Tenant.ID).Agent(ctx, in.ref())
+	if err != nil {
+		return nil, err
+	}
+	return &answer[agentJSON]{Body: viewAgent(a)}, nil
+}
+
+type updateAgentInput struct {
+	AgentPath
+	JSON document[agentPatch]
+}
+
+func (h *Handler) updateAgent(ctx context.Context, who auth.Actor, in *updateAgentInput) (*answer[agentJSON], error) {
+	a, err := h.store.Tenant(who.Tenant.ID).Agent(ctx, in.ref())
+	if err != nil {
+		return nil, err
+	}
+	patch, err := in.JSON.read()
+	if err != nil {
+		return nil, err
+	}
+	patch.apply(&a)
+	a, err = h.registry.UpdateAgent(ctx, who, a)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[agentJSON]{Body: viewAgent(a)}, nil
+}
+
+func (h *Handler) deleteAgent(ctx context.Context, who auth.Actor, in *AgentPath) (*nothing, error) {
+	return nil, h.registry.DeleteAgent(ctx, who, in.ref())
+}

@@ -1,0 +1,139 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/fault"
+	"patchbay/internal/middleware"
+	"patchbay/internal/registry"
+	"patchbay/internal/respond"
+	"patchbay/internal/store"
+	"patchbay/internal/toolsync"
+)
+
+// Options configure a [Handler]. All are required.
+type Options struct {
+	Store    *store.Store
+	Registry *registry.Registry
+	Syncer   *toolsync.Syncer
+	Auth     *auth.Service // its sessions are loaded before a request gets here
+	Respond  *respond.Responder
+	Version  string
+}
+
+// Handler is the JSON API.
+type Handler struct {
+	store    *store.Store
+	registry *registry.Registry
+	sync     *toolsync.Syncer
+	auth     *auth.Service
+	respond  *respond.Responder
+
+	identify  middleware.Middleware
+	huma      huma.API
+	routes    *chi.Mux // below /api
+	syncTools http.Handler
+	document  []byte
+}
+
+// New makes the API and its document.
+func New(o Options) (*Handler, error) {
+	h := &Handler{
+		store:    o.Store,
+		registry: o.Registry,
+		sync:     o.Syncer,
+		auth:     o.Auth,
+		respond:  o.Respond,
+		identify: middleware.Identify(o.Auth.Identify, o.Respond.Problem),
+		routes:   chi.NewMux(),
+	}
+	h.routes.Use(noStore, h.identify, headIsGet)
+	h.routes.NotFound(h.notFound)
+	h.routes.MethodNotAllowed(h.badMethod)
+	h.huma = documenting{huma.NewAPI(h.config(o.Version), adapter{h})}
+	h.mountConnectors()
+	h.mountTools()
+	h.mountSyncRuns()
+	h.mountCredentials()
+	h.mountAgents()
+	h.mountAPIKeys()
+	h.mountMembers()
+	h.mountTenant()
+	var err error
+	h.document, err = encodeDocument(h.huma.OpenAPI())
+	return h, err
+}
+
+// Mount serves /api and /openapi.json on r.
+func (h *Handler) Mount(r chi.Router) {
+	r.Mount("/api", h.routes)
+	r.Get("/openapi.json", h.serveDocument)
+	r.Head("/openapi.json", h.serveDocument)
+}
+
+// SyncTools serves POST /connectors/{id}/sync_tools to programs. The dashboard has the same address for forms: whoever
+// wires both asks [WantsJSON], and routes with a pattern that names {id}.
+func (h *Handler) SyncTools() http.Handler { return h.syncTools }
+
+// WantsJSON tells a program's request from a browser's, where both use one address: it carries a key, or it says that it
+// reads JSON.
+func WantsJSON(r *http.Request) bool {
+	return r.Header.Get("Authorization") != "" ||
+		strings.Contains(r.Header.Get("Accept"), "application/json")
+}
+
+// adapter hangs huma's operations on our router.
+type adapter struct{ h *Handler }
+
+// Handle implements huma.Adapter.
+func (a adapter) Handle(op *huma.Operation, serve func(huma.Context)) {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		serve(humachi.NewContext(op, r, w))
+	})
+	if path, ok := strings.CutPrefix(op.Path, "/api"); ok {
+		a.h.routes.Method(op.Method, path, handler)
+		return
+	}
+	a.h.syncTools = noStore(a.h.identify(handler))
+}
+
+// ServeHTTP implements huma.Adapter.
+func (a adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.h.routes.ServeHTTP(w, r) }
+
+// noStore keeps answers out of caches: they are about one tenant, and one of them holds a key.
+func noStore(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// headIsGet routes HEAD as GET; the server leaves the body away.
+func headIsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			chi.RouteContext(r.Context()).RouteMethod = http.MethodGet
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (h *Handler) notFound(w http.ResponseWriter, r *http.Request) {
+	h.respond.Problem(w, r, fault.Errorf(fault.NotFound, "There is no such address in the API."))
+}
+
+func (h *Handler) badMethod(w http.ResponseWriter, r *http.Request) {
+	path := chi.RouteContext(r.Context()).RoutePath
+	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+		if h.routes.Match(chi.NewRouteContext(), method, path) {
+			w.Header().Add("Allow", method)
+		}
+	}
+	h.respond.Problem(w, r, fault.Errorf(fault.BadMethod, "This address does not take the method."))
+}

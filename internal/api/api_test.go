@@ -1,0 +1,191 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alexedwards/argon2id"
+	"github.com/go-chi/chi/v5"
+
+	"patchbay/internal/api"
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/registry"
+	"patchbay/internal/respond"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/testing/fixture"
+	"patchbay/internal/toolsync"
+)
+
+// world is a fixture with the API in front of it.
+type world struct {
+	*fixture.World
+	api     *api.Handler
+	auth    *auth.Service
+	handler http.Handler
+	log     *logbook
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{World: fixture.New(t), log: &logbook{}}
+	log := slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
+	w.auth = auth.New(auth.Options{
+		Store: w.St, Log: log,
+		PasswordCost: &argon2id.Params{Memory: 64, Iterations: 1, Parallelism: 1, SaltLength: 16, KeyLength: 32},
+	})
+	syncer := toolsync.New(toolsync.Options{
+		Store: w.St, Credentials: credentials.New(w.St), Egress: egress, HTTP: egress.Client(),
+		Version: "test", Instance: w.Instance, Log: log,
+	})
+	var err error
+	w.api, err = api.New(api.Options{
+		Store: w.St, Registry: registry.New(w.St, egress), Syncer: syncer,
+		Auth: w.auth, Respond: respond.New(log, w.auth.Sessions()), Version: "test",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	router := chi.NewMux()
+	router.Use(w.auth.Sessions().LoadAndSave)
+	w.api.Mount(router)
+	router.Method(http.MethodPost, "/connectors/{id}/sync_tools", w.api.SyncTools())
+	w.handler = router
+	return w
+}
+
+// key makes an API key of w.Tenant.
+func (w *world) key(t *testing.T, role connectors.Role) string {
+	t.Helper()
+	return w.keyIn(t, w.Tenant, role)
+}
+
+func (w *world) keyIn(t *testing.T, tenant connectors.TenantID, role connectors.Role) string {
+	t.Helper()
+	self, err := w.St.Tenant(tenant).Self(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, err := w.auth.IssueKey(t.Context(), auth.Operator(self), auth.KeyRequest{Name: "test", Role: role})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text.Reveal()
+}
+
+// reply is an answer of the API.
+type reply struct {
+	t      *testing.T
+	status int
+	header http.Header
+	body   []byte
+}
+
+// call sends a request. body is sent as it is where it is a string, else as JSON; nil: none.
+func (w *world) call(t *testing.T, key, method, path string, body any) reply {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path, reader(t, body))
+	r.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	return w.serve(t, r)
+}
+
+func (w *world) serve(t *testing.T, r *http.Request) reply {
+	t.Helper()
+	rec := httptest.NewRecorder()
+	w.handler.ServeHTTP(rec, r)
+	return reply{t: t, status: rec.Code, header: rec.Header(), body: rec.Body.Bytes()}
+}
+
+func reader(t *testing.T, body any) io.Reader {
+	t.Helper()
+	switch body := body.(type) {
+	case nil:
+		return nil
+	case string:
+		return strings.NewReader(body)
+	default:
+		raw, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.NewReader(raw)
+	}
+}
+
+// want fails the test unless the answer has the status, and returns its document.
+func (r reply) want(status int) map[string]any {
+	r.t.Helper()
+	if r.status != status {
+		r.t.Fatalf("status %d, want %d: %s", r.status, status, r.body)
+	}
+	if len(r.body) == 0 {
+		return nil
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(r.body, &doc); err != nil {
+		r.t.Fatalf("%v: %s", err, r.body)
+	}
+	return doc
+}
+
+// problem fails the test unless the answer is a problem of that status and type.
+func (r reply) problem(status int, typ string) map[string]any {
+	r.t.Helper()
+	doc := r.want(status)
+	if got := r.header.Get("Content-Type"); got != "application/problem+json" {
+		r.t.Errorf("content type %q", got)
+	}
+	if got := doc["type"]; got != "/problems/"+typ {
+		r.t.Errorf("type %v, want /problems/%s: %s", got, typ, r.body)
+	}
+	if doc["status"] != float64(status) || doc["title"] == "" || doc["detail"] == "" {
+		r.t.Errorf("not a whole problem: %s", r.body)
+	}
+	return doc
+}
+
+// locations are the fields that a problem complains of.
+func (r reply) locations() []string {
+	r.t.Helper()
+	var doc struct {
+		Errors []struct{ Location, Message string }
+	}
+	if err := json.Unmarshal(r.body, &doc); err != nil {
+		r.t.Fatalf("%v: %s", err, r.body)
+	}
+	var at []string
+	for _, e := range doc.Errors {
+		if e.Message == "" {
+			r.t.Errorf("no message at %s", e.Location)
+		}
+		at = append(at, e.Location)
+	}
+	return at
+}
+
+func isTime(v any) bool {
+	s, _ := v.(string)
+	at, err := time.Parse(time.RFC3339, s)
+	return err == nil && strings.HasSuffix(s, "Z") && !at.IsZero()
+}
+
+func (w *world) connectorID(t *testing.T, id any) connectors.ConnectorID {
+	t.Helper()
+	u, ok := connectors.Ref(id.(string)).UUID()
+	if !ok {
+		t.Fatalf("no id: %v", id)
+	}
+	return connectors.ConnectorID{UUID: u}
+}

@@ -1,0 +1,96 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+)
+
+// apiKeyJSON is a program's key, without its secret.
+type apiKeyJSON struct {
+	ID         string     `json:"id" format:"uuid"`
+	Name       string     `json:"name"`
+	Role       string     `json:"role" enum:"viewer,member,admin,owner"`
+	Prefix     string     `json:"prefix" doc:"The first characters of the key, to recognise it by."`
+	CreatedAt  time.Time  `json:"created_at"`
+	ExpiresAt  *time.Time `json:"expires_at" doc:"Null: never."`
+	LastUsedAt *time.Time `json:"last_used_at" doc:"Within a minute; null: never."`
+	RevokedAt  *time.Time `json:"revoked_at" doc:"Null: usable."`
+	Key        string     `json:"key,omitempty" doc:"The key itself; only in the answer that makes it."`
+}
+
+// apiKeyCreate describes a new key.
+type apiKeyCreate struct {
+	Name      string     `json:"name"`
+	Role      string     `json:"role" enum:"viewer,member,admin,owner"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty" nullable:"true" doc:"Null or absent: never."`
+}
+
+type apiKeyPath struct {
+	ID string `path:"id" doc:"An API key's id."`
+}
+
+func viewAPIKey(k connectors.APIKey) apiKeyJSON {
+	return apiKeyJSON{
+		ID:         k.ID.String(),
+		Name:       k.Name,
+		Role:       string(k.Role),
+		Prefix:     k.Prefix,
+		CreatedAt:  k.CreatedAt.UTC(),
+		ExpiresAt:  utc(k.ExpiresAt),
+		LastUsedAt: utc(k.LastUsedAt),
+		RevokedAt:  utc(k.RevokedAt),
+	}
+}
+
+func (h *Handler) mountAPIKeys() {
+	const tag = "API keys"
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/api_keys", id: "listAPIKeys", tag: tag,
+		summary: "List the keys", role: connectors.RoleOwner,
+	}, h.listAPIKeys)
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/api_keys", id: "createAPIKey", tag: tag,
+		summary: "Make a key; its text is shown once", role: connectors.RoleOwner, status: http.StatusCreated,
+	}, h.createAPIKey)
+	register(h, operation{
+		method: http.MethodDelete, path: "/api/v1/api_keys/{id}", id: "revokeAPIKey", tag: tag,
+		summary: "Revoke a key", role: connectors.RoleOwner,
+	}, h.revokeAPIKey)
+}
+
+func (h *Handler) listAPIKeys(ctx context.Context, who auth.Actor, in *Paging) (*answer[list[apiKeyJSON]], error) {
+	page, err := h.store.Tenant(who.Tenant.ID).APIKeys(ctx, in.page())
+	if err != nil {
+		return nil, err
+	}
+	return listOf(page, viewAPIKey), nil
+}
+
+func (h *Handler) createAPIKey(ctx context.Context, who auth.Actor, in *struct{ JSON document[apiKeyCreate] }) (*answer[apiKeyJSON], error) {
+	doc, err := in.JSON.read()
+	if err != nil {
+		return nil, err
+	}
+	key, text, err := h.auth.IssueKey(ctx, who, auth.KeyRequest{
+		Name: doc.Name, Role: connectors.Role(doc.Role), ExpiresAt: doc.ExpiresAt,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := viewAPIKey(key)
+	out.Key = text.Reveal()
+	return &answer[apiKeyJSON]{Body: out}, nil
+}
+
+func (h *Handler) revokeAPIKey(ctx context.Context, who auth.Actor, in *apiKeyPath) (*nothing, error) {
+	id, ok := connectors.Ref(in.ID).UUID()
+	if !ok {
+		return nil, fault.Errorf(fault.NotFound, "There is no such API key.")
+	}
+	return nil, h.auth.RevokeKey(ctx, who, connectors.APIKeyID{UUID: id})
+}

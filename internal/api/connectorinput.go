@@ -1,0 +1,105 @@
+package api
+
+import (
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/secret"
+)
+
+// connectorPatch changes a connector. An absent field keeps what it has; headers are replaced whole.
+type connectorPatch struct {
+	Name           *string           `json:"name,omitempty"`
+	Slug           *string           `json:"slug,omitempty" doc:"Made from the name where a new connector has none."`
+	Description    *string           `json:"description,omitempty"`
+	Transport      *string           `json:"transport,omitempty" enum:"streamable_http,sse,http,stdio"`
+	URL            *string           `json:"url,omitempty"`
+	Headers        map[string]string `json:"headers,omitempty" doc:"Sent with each request. They are shown to every reader: secrets belong into auth."`
+	CredentialMode *string           `json:"credential_mode,omitempty" enum:"shared,per_agent"`
+	Auth           *authInput        `json:"auth,omitempty"`
+	TimeoutMS      *int64            `json:"timeout_ms,omitempty" minimum:"1000" maximum:"300000"`
+	RetryAttempts  *int              `json:"retry_attempts,omitempty" minimum:"0" maximum:"5"`
+	Enabled        *bool             `json:"enabled,omitempty"`
+	SyncIntervalS  *int64            `json:"sync_interval_s,omitempty" minimum:"0" maximum:"2147483647" doc:"0: never by itself; else 60 or more."`
+	ToolChanges    *string           `json:"tool_changes,omitempty" enum:"auto,hold_risky,hold_all"`
+}
+
+// connectorCreate describes a new connector.
+type connectorCreate connectorPatch
+
+// TransformSchema implements huma.SchemaTransformer.
+func (connectorCreate) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Required = []string{"name", "url"}
+	return s
+}
+
+// authInput says how a connector is authenticated, and with what. The secrets are written and never read back: in a
+// change, those that are absent stay as they are while the type stays.
+type authInput struct {
+	Type     *string      `json:"type,omitempty" enum:"none,bearer,api_key,basic,oauth2,client_credentials,private_key_jwt"`
+	Header   *string      `json:"header,omitempty" doc:"Of api_key; x-api-key where it is absent."`
+	Token    *secret.Text `json:"token,omitempty" writeOnly:"true" doc:"Of bearer."`
+	Key      *secret.Text `json:"key,omitempty" writeOnly:"true" doc:"Of api_key."`
+	Username *string      `json:"username,omitempty" doc:"Of basic."`
+	Password *secret.Text `json:"password,omitempty" writeOnly:"true" doc:"Of basic."`
+}
+
+// apply changes a draft.
+func (p connectorPatch) apply(d *connectors.Draft) {
+	set(&d.Name, p.Name)
+	set(&d.Slug, p.Slug)
+	set(&d.Description, p.Description)
+	setWord(&d.Transport, p.Transport)
+	set(&d.URL, p.URL)
+	setWord(&d.CredentialMode, p.CredentialMode)
+	set(&d.RetryAttempts, p.RetryAttempts)
+	set(&d.Enabled, p.Enabled)
+	setWord(&d.ToolChanges, p.ToolChanges)
+	if p.Headers != nil {
+		d.Headers = p.Headers
+	}
+	if p.TimeoutMS != nil {
+		d.Timeout = time.Duration(*p.TimeoutMS) * time.Millisecond
+	}
+	if p.SyncIntervalS != nil {
+		d.SyncInterval = time.Duration(*p.SyncIntervalS) * time.Second
+	}
+	if p.Auth != nil {
+		p.Auth.apply(&d.Auth)
+	}
+}
+
+func (a authInput) apply(auth *connectors.Auth) {
+	if a.Type != nil && connectors.AuthType(*a.Type) != auth.Type {
+		*auth = connectors.Auth{Type: connectors.AuthType(*a.Type)} // the header belonged to the other type
+	}
+	set(&auth.Header, a.Header)
+}
+
+// secret is what of the input is secret; empty where nothing of it is.
+func (p connectorPatch) secret() connectors.Secret {
+	var s connectors.Secret
+	if p.Auth != nil {
+		set(&s.Token, p.Auth.Token)
+		set(&s.Key, p.Auth.Key)
+		set(&s.Username, p.Auth.Username)
+		set(&s.Password, p.Auth.Password)
+	}
+	return s
+}
+
+// set gives a field its new value, if there is one.
+func set[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// setWord is set for a field that holds one of the product's words.
+func setWord[T ~string](field *T, value *string) {
+	if value != nil {
+		*field = T(*value)
+	}
+}

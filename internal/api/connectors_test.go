@@ -1,0 +1,278 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"patchbay/internal/connectors"
+)
+
+func TestCreateAnswersTheWholeConnector(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.call(t, w.key(t, connectors.RoleAdmin), http.MethodPost, "/api/v1/connectors", map[string]any{
+		"name": "Linear", "slug": "linear", "description": "Issues", "transport": "streamable_http",
+		"url": "https://mcp.linear.example/mcp", "headers": map[string]string{"X-Team": "eu"}, "credential_mode": "shared",
+		"auth":       map[string]any{"type": "api_key", "key": "k-1", "header": "X-Key"},
+		"timeout_ms": 20000, "retry_attempts": 0, "enabled": true, "sync_interval_s": 0, "tool_changes": "hold_all",
+	}).want(http.StatusCreated)
+	want := map[string]any{
+		"name": "Linear", "slug": "linear", "description": "Issues", "transport": "streamable_http",
+		"url": "https://mcp.linear.example/mcp", "headers": map[string]any{"X-Team": "eu"}, "credential_mode": "shared",
+		"auth":       map[string]any{"type": "api_key", "header": "X-Key"},
+		"timeout_ms": 20000.0, "retry_attempts": 0.0, "enabled": true, "sync_interval_s": 0.0, "tool_changes": "hold_all",
+		"status": "never_synced", "auth_behaviour": "unknown", "discovered_tools": []any{}, "tool_count": 0.0,
+		"tools_last_synced_at": nil, "last_error": nil,
+		"server": map[string]any{"name": "", "version": "", "title": "", "protocol_version": "", "instructions": ""},
+	}
+	made := cmpopts.IgnoreMapEntries(func(k string, _ any) bool { return k == "id" || k == "created_at" || k == "updated_at" })
+	if diff := cmp.Diff(want, got, made); diff != "" {
+		t.Error(diff)
+	}
+	if !isTime(got["created_at"]) || !isTime(got["updated_at"]) || len(got["id"].(string)) != 36 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestCreateFillsInTheDefaults(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.call(t, w.key(t, connectors.RoleAdmin), http.MethodPost, "/api/v1/connectors",
+		map[string]any{"name": "My Server", "url": "https://mcp.example.com/"}).want(http.StatusCreated)
+	for field, want := range map[string]any{
+		"slug": "my-server", "transport": "streamable_http", "credential_mode": "shared", "timeout_ms": 30000.0,
+		"retry_attempts": 3.0, "enabled": true, "sync_interval_s": 900.0, "tool_changes": "hold_risky", "description": "",
+	} {
+		if got[field] != want {
+			t.Errorf("%s is %v, want %v", field, got[field], want)
+		}
+	}
+	if diff := cmp.Diff(map[string]any{"type": "none"}, got["auth"]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]any{}, got["headers"]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestASlugServesWhereAnIDDoes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c, viewer := w.Connector(t), w.key(t, connectors.RoleViewer)
+	byID := w.call(t, viewer, http.MethodGet, "/api/v1/connectors/"+c.ID.String(), nil).want(http.StatusOK)
+	bySlug := w.call(t, viewer, http.MethodGet, "/api/v1/connectors/"+c.Slug, nil).want(http.StatusOK)
+	if diff := cmp.Diff(byID, bySlug); diff != "" || byID["id"] != c.ID.String() {
+		t.Error(diff, byID)
+	}
+}
+
+func TestTakenNamesAreConflicts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin, taken := w.key(t, connectors.RoleAdmin), w.Connector(t)
+	doc := map[string]any{"name": "Another", "slug": taken.Slug, "url": "https://mcp.example.com/"}
+	w.call(t, admin, http.MethodPost, "/api/v1/connectors", doc).problem(http.StatusConflict, "conflict")
+	doc = map[string]any{"name": taken.Name, "url": "https://mcp.example.com/"}
+	w.call(t, admin, http.MethodPost, "/api/v1/connectors", doc).problem(http.StatusConflict, "conflict")
+}
+
+func TestPatchKeepsWhatItDoesNotName(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.key(t, connectors.RoleAdmin)
+	made := w.call(t, admin, http.MethodPost, "/api/v1/connectors", map[string]any{
+		"name": "Linear", "url": "https://mcp.example.com/", "headers": map[string]string{"X-A": "1", "X-B": "2"},
+		"auth": map[string]any{"type": "bearer", "token": "t-1"}, "timeout_ms": 5000,
+	}).want(http.StatusCreated)
+	path := "/api/v1/connectors/" + made["id"].(string)
+
+	changed := w.call(t, admin, http.MethodPatch, path, map[string]any{"headers": map[string]string{"X-C": "3"}}).want(http.StatusOK)
+	if diff := cmp.Diff(map[string]any{"X-C": "3"}, changed["headers"]); diff != "" {
+		t.Errorf("headers are replaced whole: %s", diff)
+	}
+	same := cmpopts.IgnoreMapEntries(func(k string, _ any) bool { return k == "headers" || k == "updated_at" })
+	if diff := cmp.Diff(made, changed, same); diff != "" {
+		t.Error(diff)
+	}
+	if _, ok := changed["notices"]; ok {
+		t.Errorf("notices: %v", changed["notices"])
+	}
+	empty := w.call(t, admin, http.MethodPatch, path, `{}`).want(http.StatusOK)
+	if diff := cmp.Diff(changed, empty, same); diff != "" {
+		t.Error(diff)
+	}
+	cleared := w.call(t, admin, http.MethodPatch, path, `{"headers": {}, "retry_attempts": 0, "enabled": false}`).want(http.StatusOK)
+	if cleared["retry_attempts"] != 0.0 || cleared["enabled"] != false || len(cleared["headers"].(map[string]any)) != 0 {
+		t.Errorf("%v", cleared)
+	}
+	if cleared["status"] != "disabled" {
+		t.Errorf("status %v", cleared["status"])
+	}
+}
+
+func TestPatchKeepsTheSecretWhileTheTypeStays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.key(t, connectors.RoleAdmin)
+	made := w.call(t, admin, http.MethodPost, "/api/v1/connectors", map[string]any{
+		"name": "Linear", "url": "https://mcp.example.com/", "auth": map[string]any{"type": "bearer", "token": "t-1"},
+	}).want(http.StatusCreated)
+	path := "/api/v1/connectors/" + made["id"].(string)
+	stored := func() int {
+		return len(w.call(t, admin, http.MethodGet, path+"/credentials", nil).want(http.StatusOK)["items"].([]any))
+	}
+	w.call(t, admin, http.MethodPatch, path, `{"auth": {"type": "bearer"}, "name": "Other"}`).want(http.StatusOK)
+	if stored() != 1 {
+		t.Error("the secret is gone")
+	}
+	refused := w.call(t, admin, http.MethodPatch, path, `{"auth": {"type": "api_key"}}`)
+	refused.problem(http.StatusUnprocessableEntity, "invalid")
+	if diff := cmp.Diff([]string{"auth.key"}, refused.locations()); diff != "" {
+		t.Error(diff)
+	}
+	moved := w.call(t, admin, http.MethodPatch, path, `{"url": "https://other.example.com/"}`).want(http.StatusOK)
+	if notices, _ := moved["notices"].([]any); len(notices) != 1 || stored() != 0 {
+		t.Errorf("notices %v, %d secrets", moved["notices"], stored())
+	}
+}
+
+func TestPatchOfOnePartOfABasicCredential(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.key(t, connectors.RoleAdmin)
+	made := w.call(t, admin, http.MethodPost, "/api/v1/connectors", map[string]any{
+		"name": "Wiki", "url": "https://mcp.example.com/", "auth": map[string]any{"type": "basic", "username": "ann", "password": "p-1"},
+	}).want(http.StatusCreated)
+	path := "/api/v1/connectors/" + made["slug"].(string)
+	secret := func() connectors.Secret {
+		id := w.connectorID(t, made["id"])
+		_, text, err := w.St.Vault(w.Tenant).Secret(t.Context(), id, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := connectors.DecodeSecret(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	for _, step := range []struct {
+		patch    string
+		status   int
+		username string
+		password string
+	}{
+		{`{"auth": {"password": "p-2"}}`, http.StatusOK, "ann", "p-2"},
+		{`{"auth": {"username": "ann"}}`, http.StatusOK, "ann", "p-2"},
+		{`{"auth": {"username": "bob"}}`, http.StatusUnprocessableEntity, "ann", "p-2"},
+		{`{"auth": {"username": "bob", "password": ""}}`, http.StatusOK, "bob", ""},
+	} {
+		w.call(t, admin, http.MethodPatch, path, step.patch).want(step.status)
+		if s := secret(); s.Username != step.username || s.Password.Reveal() != step.password {
+			t.Errorf("after %s: %s, %s", step.patch, s.Username, s.Password.Reveal())
+		}
+	}
+}
+
+func TestDeleteTakesTheConnectorAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c, admin := w.Connector(t), w.key(t, connectors.RoleAdmin)
+	path := "/api/v1/connectors/" + c.ID.String()
+	if got := w.call(t, admin, http.MethodDelete, path, nil); got.status != http.StatusNoContent || len(got.body) != 0 {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	w.call(t, admin, http.MethodDelete, path, nil).problem(http.StatusNotFound, "not-found")
+	w.call(t, admin, http.MethodGet, path, nil).problem(http.StatusNotFound, "not-found")
+}
+
+func TestListsGoOnWhereTheCursorSays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	viewer := w.key(t, connectors.RoleViewer)
+	want := map[string]bool{}
+	for range 5 {
+		want[w.Connector(t).ID.String()] = true
+	}
+	got, cursor := map[string]bool{}, ""
+	for pages := 1; ; pages++ {
+		doc := w.call(t, viewer, http.MethodGet, "/api/v1/connectors?limit=2&cursor="+cursor, nil).want(http.StatusOK)
+		for _, item := range doc["items"].([]any) {
+			got[item.(map[string]any)["id"].(string)] = true
+		}
+		if doc["next_cursor"] == nil {
+			if pages != 3 {
+				t.Errorf("%d pages", pages)
+			}
+			break
+		}
+		cursor = doc["next_cursor"].(string)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnEmptyListIsAListAndNoNull(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.call(t, w.key(t, connectors.RoleViewer), http.MethodGet, "/api/v1/connectors", nil)
+	if string(got.body) != `{"items":[],"next_cursor":null}`+"\n" {
+		t.Errorf("%s", got.body)
+	}
+}
+
+func TestListsRefuseInventedCursorsAndLimits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner, c := w.key(t, connectors.RoleOwner), w.Connector(t)
+	for _, list := range []string{
+		"/api/v1/connectors", "/api/v1/tools", "/api/v1/agents", "/api/v1/api_keys", "/api/v1/members",
+		"/api/v1/connectors/" + c.Slug + "/tools", "/api/v1/connectors/" + c.Slug + "/tools?quarantined=true",
+		"/api/v1/connectors/" + c.Slug + "/sync_runs", "/api/v1/connectors/" + c.Slug + "/credentials",
+	} {
+		with := func(query string) string {
+			if list[len(list)-1] == 'e' {
+				return list + "&" + query
+			}
+			return list + "?" + query
+		}
+		for _, cursor := range []string{"invented", "aW52ZW50ZWQ", "%00", "e30"} {
+			w.call(t, owner, http.MethodGet, with("cursor="+cursor), nil).problem(http.StatusBadRequest, "malformed")
+		}
+		for _, limit := range []string{"0", "-1", "201", "many", "1e2", "99999999999999999999"} {
+			got := w.call(t, owner, http.MethodGet, with("limit="+limit), nil)
+			got.problem(http.StatusUnprocessableEntity, "invalid")
+			if diff := cmp.Diff([]string{"limit"}, got.locations()); diff != "" {
+				t.Error(diff)
+			}
+		}
+		w.call(t, owner, http.MethodGet, with("limit=200"), nil).want(http.StatusOK)
+		w.call(t, owner, http.MethodGet, with("limit=1"), nil).want(http.StatusOK)
+	}
+}
+
+func TestConnectorListIssuesAsManyQueriesForThreeAsForThirty(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	viewer := w.key(t, connectors.RoleViewer)
+	count := func() int64 {
+		before := w.Queries()
+		w.call(t, viewer, http.MethodGet, "/api/v1/connectors?limit=200", nil).want(http.StatusOK)
+		return w.Queries() - before
+	}
+	for range 3 {
+		w.Connector(t)
+	}
+	count() // the first use of the key is noted
+	few := count()
+	for range 27 {
+		w.Connector(t)
+	}
+	if many := count(); many != few {
+		t.Errorf("%d queries for 3 connectors, %d for 30", few, many)
+	}
+}

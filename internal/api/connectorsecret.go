@@ -1,0 +1,59 @@
+package api
+
+import (
+	"context"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// changedSecret is the secret that a change brings; nil where the stored one stays. A basic credential has two parts and
+// is replaced whole, so that a part that the change leaves out is filled in: the user name is known, the password is not.
+func changedSecret(ctx context.Context, tenant *store.Tenant, ref connectors.Ref, p connectorPatch) (*connectors.Secret, error) {
+	secret := p.secret()
+	if secret.Empty() {
+		return nil, nil
+	}
+	if (p.Auth.Username == nil) == (p.Auth.Password == nil) {
+		return &secret, nil
+	}
+	account, ok, err := storedAccount(ctx, tenant, ref, p)
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return &secret, nil
+	case p.Auth.Username == nil:
+		secret.Username = account
+		return &secret, nil
+	case *p.Auth.Username == account:
+		return nil, nil
+	}
+	return nil, fault.InvalidFields(fault.Field{
+		Location: "auth.password", Message: `Another user name needs its password, too ("" for none).`,
+	})
+}
+
+// storedAccount is the user name of the stored basic credential; ok is false where the change leads away from it.
+func storedAccount(ctx context.Context, tenant *store.Tenant, ref connectors.Ref, p connectorPatch) (account string, ok bool, err error) {
+	c, err := tenant.Connector(ctx, ref)
+	if err != nil {
+		return "", false, err
+	}
+	draft := connectors.DraftOf(c)
+	p.apply(&draft)
+	if c.Auth.Type != connectors.AuthBasic || draft.Auth.Type != connectors.AuthBasic || draft.CredentialMode != connectors.CredentialShared {
+		return "", false, nil
+	}
+	stored, err := tenant.Credentials(ctx, c.ID, store.Page{})
+	if err != nil {
+		return "", false, err
+	}
+	for _, credential := range stored.Items {
+		if credential.AgentID == nil {
+			return credential.Account, true, nil
+		}
+	}
+	return "", false, nil
+}

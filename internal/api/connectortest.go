@@ -1,0 +1,94 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/respond"
+)
+
+// connectorTestJSON is what trying a connector found. A server that fails is an answer, too.
+type connectorTestJSON struct {
+	OK          bool                    `json:"ok"`
+	Server      serverJSON              `json:"server"`
+	Tools       []testedToolJSON        `json:"tools" nullable:"false"`
+	Quarantined []quarantinedToolJSON   `json:"quarantined,omitempty" nullable:"false" doc:"The entries of the list that are no tools."`
+	Error       *connectorTestErrorJSON `json:"error"`
+}
+
+// testedToolJSON is a tool that is stored nowhere.
+type testedToolJSON struct {
+	Name         string          `json:"name"`
+	Title        string          `json:"title"`
+	Description  string          `json:"description"`
+	InputSchema  json.RawMessage `json:"input_schema"`
+	OutputSchema json.RawMessage `json:"output_schema"`
+	Annotations  json.RawMessage `json:"annotations"`
+}
+
+type connectorTestErrorJSON struct {
+	Code       string `json:"code"`
+	Message    string `json:"message"`
+	Phase      string `json:"phase"`
+	HTTPStatus *int   `json:"http_status" doc:"Null without an answer."`
+	RPCCode    *int   `json:"rpc_code" doc:"Null without a JSON-RPC error."`
+	Retryable  bool   `json:"retryable"`
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (connectorTestJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return orNull(s, "error")
+}
+
+func (h *Handler) testConnector(ctx context.Context, who auth.Actor, in *createConnectorInput) (*answer[connectorTestJSON], error) {
+	draft, secret, err := readDraft(in.JSON)
+	if err != nil {
+		return nil, err
+	}
+	report, err := h.sync.Probe(ctx, who.Tenant.ID, draft, secret)
+	if err != nil {
+		return nil, err
+	}
+	out := connectorTestJSON{
+		OK:     report.OK,
+		Server: viewServer(report.Server),
+		Tools:  make([]testedToolJSON, 0, len(report.Tools)),
+		Error:  viewTestError(report.Error),
+	}
+	for _, t := range report.Tools {
+		out.Tools = append(out.Tools, viewTestedTool(t))
+	}
+	for _, q := range report.Quarantined {
+		out.Quarantined = append(out.Quarantined, viewQuarantined(q))
+	}
+	return &answer[connectorTestJSON]{Body: out}, nil
+}
+
+func viewTestedTool(t connectors.Definition) testedToolJSON {
+	def := readDefinition(t.Raw)
+	return testedToolJSON{
+		Name:         t.Name,
+		Title:        def.text("title"),
+		Description:  def.text("description"),
+		InputSchema:  def.value("inputSchema", '{'),
+		OutputSchema: def.value("outputSchema", '{'),
+		Annotations:  def.value("annotations", '{'),
+	}
+}
+
+func viewTestError(f *fault.Error) *connectorTestErrorJSON {
+	if f == nil {
+		return nil
+	}
+	out := &connectorTestErrorJSON{Code: cmp.Or(f.Code, f.Type), Message: f.Message}
+	if up := respond.UpstreamOf(f.Remote); up != nil {
+		out.Phase, out.HTTPStatus, out.RPCCode, out.Retryable = up.Phase, up.HTTPStatus, up.RPCCode, up.Retryable
+	}
+	return out
+}

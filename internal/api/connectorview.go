@@ -1,0 +1,110 @@
+package api
+
+import (
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"patchbay/internal/connectors"
+)
+
+// connectorJSON is a connector as a program sees it.
+type connectorJSON struct {
+	ID                string              `json:"id" format:"uuid"`
+	Name              string              `json:"name"`
+	Slug              string              `json:"slug" doc:"Takes the place of the id in every path."`
+	Description       string              `json:"description"`
+	Transport         string              `json:"transport"`
+	URL               string              `json:"url"`
+	Headers           map[string]string   `json:"headers" doc:"Sent with each request; no secrets."`
+	CredentialMode    string              `json:"credential_mode" enum:"shared,per_agent"`
+	Auth              authJSON            `json:"auth"`
+	TimeoutMS         int64               `json:"timeout_ms" doc:"Bounds each upstream request."`
+	RetryAttempts     int                 `json:"retry_attempts" doc:"Retries after the first try."`
+	Enabled           bool                `json:"enabled"`
+	SyncIntervalS     int64               `json:"sync_interval_s" doc:"0: never by itself."`
+	ToolChanges       string              `json:"tool_changes" enum:"auto,hold_risky,hold_all"`
+	Status            string              `json:"status" enum:"never_synced,ok,error,needs_auth,disabled"`
+	AuthBehaviour     string              `json:"auth_behaviour" enum:"open,list_open,all_auth,unknown" doc:"What the server asks for, as seen at sync."`
+	DiscoveredTools   []string            `json:"discovered_tools" nullable:"false" doc:"Sorted names of the tools that are there now."`
+	ToolCount         int                 `json:"tool_count"`
+	ToolsLastSyncedAt *time.Time          `json:"tools_last_synced_at" doc:"The last success."`
+	LastError         *connectorErrorJSON `json:"last_error" doc:"Null after a success."`
+	Server            serverJSON          `json:"server"`
+	CreatedAt         time.Time           `json:"created_at"`
+	UpdatedAt         time.Time           `json:"updated_at"`
+	Notices           []string            `json:"notices,omitempty" nullable:"false" doc:"What else a change did."`
+}
+
+// authJSON says how a connector is authenticated. The secrets have no field here.
+type authJSON struct {
+	Type   string `json:"type" enum:"none,bearer,api_key,basic"`
+	Header string `json:"header,omitempty" doc:"Of api_key: the header that carries the key."`
+}
+
+type connectorErrorJSON struct {
+	Code    string    `json:"code"`
+	Message string    `json:"message"`
+	At      time.Time `json:"at"`
+}
+
+// serverJSON is what an upstream said of itself: remote text.
+type serverJSON struct {
+	Name            string `json:"name"`
+	Version         string `json:"version"`
+	Title           string `json:"title"`
+	ProtocolVersion string `json:"protocol_version"`
+	Instructions    string `json:"instructions"`
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (connectorJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return orNull(s, "last_error")
+}
+
+func viewConnector(c connectors.Connector) connectorJSON {
+	out := connectorJSON{
+		ID:                c.ID.String(),
+		Name:              c.Name,
+		Slug:              c.Slug,
+		Description:       c.Description,
+		Transport:         string(c.Transport),
+		URL:               c.URL,
+		Headers:           c.Headers,
+		CredentialMode:    string(c.CredentialMode),
+		Auth:              authJSON{Type: string(c.Auth.Type), Header: c.Auth.Header},
+		TimeoutMS:         c.Timeout.Milliseconds(),
+		RetryAttempts:     c.RetryAttempts,
+		Enabled:           c.Enabled,
+		SyncIntervalS:     int64(c.SyncInterval / time.Second),
+		ToolChanges:       string(c.ToolChanges),
+		Status:            string(c.Status),
+		AuthBehaviour:     string(c.AuthBehaviour),
+		DiscoveredTools:   c.DiscoveredTools,
+		ToolCount:         c.ToolCount,
+		ToolsLastSyncedAt: utc(c.ToolsLastSyncedAt),
+		Server:            viewServer(c.Server),
+		CreatedAt:         c.CreatedAt.UTC(),
+		UpdatedAt:         c.UpdatedAt.UTC(),
+	}
+	if out.Headers == nil {
+		out.Headers = map[string]string{}
+	}
+	if out.DiscoveredTools == nil {
+		out.DiscoveredTools = []string{}
+	}
+	if c.LastError != nil {
+		out.LastError = &connectorErrorJSON{Code: c.LastError.Code, Message: c.LastError.Message, At: c.LastError.At.UTC()}
+	}
+	return out
+}
+
+func viewServer(s connectors.Server) serverJSON {
+	return serverJSON{
+		Name:            s.Name,
+		Version:         s.Version,
+		Title:           s.Title,
+		ProtocolVersion: s.ProtocolVersion,
+		Instructions:    s.Instructions,
+	}
+}

@@ -1,0 +1,152 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+)
+
+// memberJSON is a person in this tenant. The id is the person's.
+type memberJSON struct {
+	ID             string     `json:"id" format:"uuid"`
+	Email          string     `json:"email"`
+	Name           string     `json:"name"`
+	Role           string     `json:"role" enum:"viewer,member,admin,owner"`
+	CreatedAt      time.Time  `json:"created_at"`
+	LastSignedInAt *time.Time `json:"last_signed_in_at" doc:"Null: never."`
+}
+
+// memberCreate describes a new member. A person who has an account already keeps its password.
+type memberCreate struct {
+	Email    string      `json:"email"`
+	Name     string      `json:"name,omitempty"`
+	Role     string      `json:"role" enum:"viewer,member,admin,owner"`
+	Password secret.Text `json:"password" writeOnly:"true" doc:"The first password; ignored where the person has an account."`
+}
+
+// memberPatch changes a member.
+type memberPatch struct {
+	Role *string `json:"role,omitempty" enum:"viewer,member,admin,owner"`
+}
+
+// MemberPath names a member.
+type MemberPath struct {
+	ID string `path:"id" doc:"A member's id."`
+}
+
+func (p MemberPath) userID() (connectors.UserID, error) {
+	id, ok := connectors.Ref(p.ID).UUID()
+	if !ok {
+		return connectors.UserID{}, fault.Errorf(fault.NotFound, "There is no such member.")
+	}
+	return connectors.UserID{UUID: id}, nil
+}
+
+func viewMember(m connectors.Member) memberJSON {
+	return memberJSON{
+		ID:             m.UserID.String(),
+		Email:          m.Email,
+		Name:           m.Name,
+		Role:           string(m.Role),
+		CreatedAt:      m.CreatedAt.UTC(),
+		LastSignedInAt: utc(m.SignedIn),
+	}
+}
+
+func (h *Handler) mountMembers() {
+	const tag = "Members"
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/members", id: "listMembers", tag: tag,
+		summary: "List the members", role: connectors.RoleOwner,
+	}, h.listMembers)
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/members", id: "addMember", tag: tag,
+		summary: "Add a member", role: connectors.RoleOwner, status: http.StatusCreated,
+	}, h.addMember)
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/members/{id}", id: "getMember", tag: tag,
+		summary: "Read a member", role: connectors.RoleOwner,
+	}, h.getMember)
+	register(h, operation{
+		method: http.MethodPatch, path: "/api/v1/members/{id}", id: "updateMember", tag: tag,
+		summary: "Change a member's role", role: connectors.RoleOwner,
+	}, h.updateMember)
+	register(h, operation{
+		method: http.MethodDelete, path: "/api/v1/members/{id}", id: "removeMember", tag: tag,
+		summary: "Remove a member; the last owner stays", role: connectors.RoleOwner,
+	}, h.removeMember)
+}
+
+func (h *Handler) listMembers(ctx context.Context, who auth.Actor, in *Paging) (*answer[list[memberJSON]], error) {
+	page, err := h.store.Tenant(who.Tenant.ID).Members(ctx, in.page())
+	if err != nil {
+		return nil, err
+	}
+	return listOf(page, viewMember), nil
+}
+
+func (h *Handler) addMember(ctx context.Context, who auth.Actor, in *struct{ JSON document[memberCreate] }) (*answer[memberJSON], error) {
+	doc, err := in.JSON.read()
+	if err != nil {
+		return nil, err
+	}
+	m, err := h.auth.AddMember(ctx, who, auth.Person{
+		Email: doc.Email, Name: doc.Name, Password: doc.Password, Role: connectors.Role(doc.Role),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &answer[memberJSON]{Body: viewMember(m)}, nil
+}
+
+func (h *Handler) getMember(ctx context.Context, who auth.Actor, in *MemberPath) (*answer[memberJSON], error) {
+	id, err := in.userID()
+	if err != nil {
+		return nil, err
+	}
+	m, err := h.store.Tenant(who.Tenant.ID).Member(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[memberJSON]{Body: viewMember(m)}, nil
+}
+
+type updateMemberInput struct {
+	MemberPath
+	JSON document[memberPatch]
+}
+
+func (h *Handler) updateMember(ctx context.Context, who auth.Actor, in *updateMemberInput) (*answer[memberJSON], error) {
+	id, err := in.userID()
+	if err != nil {
+		return nil, err
+	}
+	m, err := h.store.Tenant(who.Tenant.ID).Member(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := in.JSON.read()
+	if err != nil {
+		return nil, err
+	}
+	if patch.Role != nil {
+		m.Role = connectors.Role(*patch.Role)
+		if err := h.auth.SetMemberRole(ctx, who, id, m.Role); err != nil {
+			return nil, err
+		}
+	}
+	return &answer[memberJSON]{Body: viewMember(m)}, nil
+}
+
+func (h *Handler) removeMember(ctx context.Context, who auth.Actor, in *MemberPath) (*nothing, error) {
+	id, err := in.userID()
+	if err != nil {
+		return nil, err
+	}
+	return nil, h.auth.RemoveMember(ctx, who, id)
+}

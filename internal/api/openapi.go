@@ -1,0 +1,106 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"patchbay/internal/respond"
+)
+
+const schemaPrefix = "#/components/schemas/"
+
+const about = `Programs prove who they are with an API key: Authorization: Bearer pb_key_…. Each operation names the least role that it
+needs (x-least-role). Every {id} of a connector or an agent takes its slug, too. Errors are problem documents (RFC 9457).`
+
+// config sets huma up: no documentation page (it loads scripts from elsewhere), no $schema links, one format.
+func (h *Handler) config(version string) huma.Config {
+	registry := huma.NewMapRegistry(schemaPrefix, schemaName)
+	problem := registry.Schema(reflect.TypeFor[respond.ProblemDocument](), false, "")
+	problem.Properties["errors"].Nullable = false // left out where there are none
+	return huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info:    &huma.Info{Title: "Patchbay", Version: version, Description: about},
+			Components: &huma.Components{
+				Schemas: registry,
+				SecuritySchemes: map[string]*huma.SecurityScheme{
+					"apiKey": {Type: "http", Scheme: "bearer", BearerFormat: "pb_key_…"},
+				},
+			},
+			Security: []map[string][]string{{"apiKey": {}}},
+		},
+		Formats:       map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat},
+		DefaultFormat: "application/json",
+		Transformers:  []huma.Transformer{h.transform},
+	}
+}
+
+// schemaName names a Go type in the document: connectorJSON is Connector, list[connectorJSON] is ConnectorList.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	name = strings.TrimSuffix(strings.ReplaceAll(name, "JSON", ""), "Document")
+	if item, ok := strings.CutPrefix(name, "List"); ok && item != "" {
+		return item + "List"
+	}
+	return name
+}
+
+// encodeDocument makes the bytes of /openapi.json. It changes doc.
+func encodeDocument(doc *huma.OpenAPI) ([]byte, error) {
+	schemas := doc.Components.Schemas
+	for _, humas := range []string{"ErrorModel", "ErrorDetail"} { // its form of errors, in place of which ours stands
+		delete(schemas.Map(), humas)
+	}
+	openAnswers(doc)
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(doc); err != nil {
+		return nil, fmt.Errorf("encode the OpenAPI document: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// openAnswers lets objects in answers have fields that the document does not name: later versions add some. Request bodies
+// stay closed.
+func openAnswers(doc *huma.OpenAPI) {
+	closed := map[string]bool{}
+	for _, path := range doc.Paths {
+		for _, op := range []*huma.Operation{path.Post, path.Put, path.Patch} {
+			if op != nil && op.RequestBody != nil {
+				namesIn(doc.Components.Schemas, op.RequestBody.Content["application/json"].Schema, closed)
+			}
+		}
+	}
+	for name, schema := range doc.Components.Schemas.Map() {
+		if schema.AdditionalProperties == false && !closed[name] {
+			schema.AdditionalProperties = nil
+		}
+	}
+}
+
+// namesIn gathers the names of the schemas that s refers to.
+func namesIn(registry huma.Registry, s *huma.Schema, names map[string]bool) {
+	if s.Ref != "" {
+		names[strings.TrimPrefix(s.Ref, schemaPrefix)] = true
+		s = registry.SchemaFromRef(s.Ref)
+	}
+	for _, property := range s.Properties {
+		namesIn(registry, property, names)
+	}
+}
+
+// serveDocument answers GET /openapi.json, which is public.
+func (h *Handler) serveDocument(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-cache")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(h.document))
+}

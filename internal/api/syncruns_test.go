@@ -1,0 +1,143 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/mcptest"
+)
+
+// at makes a draft point at a server.
+func at(url string) func(*connectors.Draft) {
+	return func(d *connectors.Draft) { d.URL, d.RetryAttempts = url, 0 }
+}
+
+func TestSyncAnswersTheRunAndTheToolsAreThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	upstream := mcptest.Start(t, mcptest.Script{Tools: []string{mcptest.Tool("search"), mcptest.Tool("create")}})
+	c, member := w.Connector(t, at(upstream.URL)), w.key(t, connectors.RoleMember)
+
+	for _, path := range []string{"/api/v1/connectors/" + c.ID.String() + "/sync_tools", "/connectors/" + c.Slug + "/sync_tools"} {
+		run := w.call(t, member, http.MethodPost, path, nil).want(http.StatusOK)
+		for field, want := range map[string]any{
+			"connector_id": c.ID.String(), "agent_id": nil, "trigger": "api", "status": "ok", "tools_total": 2.0,
+			"tools_changed": 0.0, "tools_removed": 0.0, "tools_quarantined": 0.0, "protocol_version": "2025-11-25", "error": nil,
+		} {
+			if run[field] != want {
+				t.Errorf("%s is %v, want %v", field, run[field], want)
+			}
+		}
+		if !isTime(run["started_at"]) || !isTime(run["finished_at"]) || run["duration_ms"] == nil {
+			t.Errorf("%v", run)
+		}
+		again := w.call(t, member, http.MethodGet, "/api/v1/sync_runs/"+run["id"].(string), nil).want(http.StatusOK)
+		if diff := cmp.Diff(run, again); diff != "" {
+			t.Error(diff)
+		}
+	}
+	got := w.call(t, member, http.MethodGet, "/api/v1/connectors/"+c.Slug, nil).want(http.StatusOK)
+	if diff := cmp.Diff([]any{"create", "search"}, got["discovered_tools"]); diff != "" {
+		t.Error(diff)
+	}
+	if got["status"] != "ok" || got["tool_count"] != 2.0 || !isTime(got["tools_last_synced_at"]) || got["auth_behaviour"] != "open" {
+		t.Errorf("%v", got)
+	}
+	if diff := cmp.Diff(map[string]any{
+		"name": "mcptest", "version": "1.0", "title": "A scripted server", "protocol_version": "2025-11-25", "instructions": "Be kind.",
+	}, got["server"]); diff != "" {
+		t.Error(diff)
+	}
+	runs := w.call(t, member, http.MethodGet, "/api/v1/connectors/"+c.Slug+"/sync_runs", nil).want(http.StatusOK)
+	if n := len(runs["items"].([]any)); n != 2 {
+		t.Errorf("%d runs", n)
+	}
+}
+
+func TestAFailedSyncIsABadGatewayThatSaysWhereItEnded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	upstream := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{
+		"tools/list": mcptest.Status(http.StatusInternalServerError, "remote words"),
+	}})
+	c, member := w.Connector(t, at(upstream.URL)), w.key(t, connectors.RoleMember)
+	got := w.call(t, member, http.MethodPost, "/api/v1/connectors/"+c.Slug+"/sync_tools", nil)
+	problem := got.problem(http.StatusBadGateway, "upstream")
+	up := problem["upstream"].(map[string]any)
+	if up["phase"] != "list" || up["http_status"] != 500.0 || up["rpc_code"] != nil || up["retryable"] != true {
+		t.Errorf("%v", up)
+	}
+	after := w.call(t, member, http.MethodGet, "/api/v1/connectors/"+c.Slug, nil).want(http.StatusOK)
+	last := after["last_error"].(map[string]any)
+	if after["status"] != "error" || last["code"] != "http_status" || last["message"] != problem["detail"] || !isTime(last["at"]) {
+		t.Errorf("%v", after)
+	}
+	runs := w.call(t, member, http.MethodGet, "/api/v1/connectors/"+c.Slug+"/sync_runs", nil).want(http.StatusOK)
+	run := runs["items"].([]any)[0].(map[string]any)
+	if diff := cmp.Diff(map[string]any{"code": "http_status", "message": problem["detail"]}, run["error"]); diff != "" || run["status"] != "error" {
+		t.Error(diff, run)
+	}
+}
+
+func TestASecondSyncIsToldThatOneIsRunning(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.Connector(t)
+	w.Run(t, c.ID)
+	w.call(t, w.key(t, connectors.RoleMember), http.MethodPost, "/api/v1/connectors/"+c.Slug+"/sync_tools", nil).
+		problem(http.StatusConflict, "sync-running")
+}
+
+func TestASyncWithoutItsCredentialAsksForOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	upstream := mcptest.Start(t, mcptest.Script{Bearer: "t-1", Tools: []string{mcptest.Tool("search")}})
+	member, agent := w.key(t, connectors.RoleMember), w.Agent(t)
+	c := w.Connector(t, at(upstream.URL), func(d *connectors.Draft) {
+		d.CredentialMode, d.Auth = connectors.CredentialPerAgent, connectors.Auth{Type: connectors.AuthBearer}
+	})
+	path := "/api/v1/connectors/" + c.Slug + "/sync_tools"
+	w.call(t, member, http.MethodPost, path, map[string]any{"agent": agent.Slug}).problem(http.StatusConflict, "credential-required")
+	w.call(t, member, http.MethodPost, path, nil).problem(http.StatusConflict, "credential-required")
+	w.call(t, member, http.MethodPost, path, map[string]any{"agent": "nobody"}).want(http.StatusNotFound)
+
+	admin := w.key(t, connectors.RoleAdmin)
+	credential := "/api/v1/connectors/" + c.Slug + "/agents/" + agent.Slug + "/credential"
+	if got := w.call(t, admin, http.MethodPut, credential, map[string]any{"token": "t-1"}); got.status != http.StatusNoContent {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	run := w.call(t, member, http.MethodPost, path, map[string]any{"agent": agent.ID.String()}).want(http.StatusOK)
+	if run["agent_id"] != agent.ID.String() || run["tools_total"] != 1.0 {
+		t.Errorf("%v", run)
+	}
+	w.call(t, member, http.MethodPost, path, `{"agent": null}`).want(http.StatusOK)
+}
+
+func TestSyncQueuesWhereNobodyWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c, member := w.Connector(t), w.key(t, connectors.RoleMember)
+	run := w.call(t, member, http.MethodPost, "/api/v1/connectors/"+c.Slug+"/sync_tools?wait=false", nil).want(http.StatusAccepted)
+	if run["status"] != "queued" || run["started_at"] != nil || run["finished_at"] != nil || run["duration_ms"] != nil {
+		t.Errorf("%v", run)
+	}
+	w.call(t, member, http.MethodPost, "/api/v1/connectors/"+c.Slug+"/sync_tools?wait=perhaps", nil).
+		problem(http.StatusUnprocessableEntity, "invalid")
+	w.call(t, member, http.MethodGet, "/api/v1/sync_runs/"+run["id"].(string), nil).want(http.StatusOK)
+}
+
+func TestSyncAllQueuesEveryEnabledConnector(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Connector(t)
+	w.Connector(t)
+	w.Connector(t, func(d *connectors.Draft) { d.Enabled = false })
+	w.ConnectorIn(t, w.Other)
+	got := w.call(t, w.key(t, connectors.RoleMember), http.MethodPost, "/api/v1/sync_tools", nil).want(http.StatusAccepted)
+	if diff := cmp.Diff(map[string]any{"queued": 2.0}, got); diff != "" {
+		t.Error(diff)
+	}
+}

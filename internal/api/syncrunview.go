@@ -1,0 +1,64 @@
+package api
+
+import (
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"patchbay/internal/connectors"
+)
+
+// syncRunJSON is one attempt to read a connector's tools.
+type syncRunJSON struct {
+	ID               string            `json:"id" format:"uuid"`
+	ConnectorID      string            `json:"connector_id" format:"uuid"`
+	AgentID          *string           `json:"agent_id" doc:"Whose credential was used; null: the shared one, or none."`
+	Trigger          string            `json:"trigger" enum:"manual,oauth,schedule,list_changed,api"`
+	Status           string            `json:"status" enum:"queued,running,ok,error"`
+	StartedAt        *time.Time        `json:"started_at"`
+	FinishedAt       *time.Time        `json:"finished_at"`
+	DurationMS       *int64            `json:"duration_ms" doc:"Null until it is finished."`
+	ToolsTotal       int               `json:"tools_total"`
+	ToolsAdded       int               `json:"tools_added"`
+	ToolsChanged     int               `json:"tools_changed" doc:"Held ones count."`
+	ToolsRemoved     int               `json:"tools_removed"`
+	ToolsQuarantined int               `json:"tools_quarantined"`
+	ProtocolVersion  string            `json:"protocol_version"`
+	Error            *syncRunErrorJSON `json:"error"`
+}
+
+type syncRunErrorJSON struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (syncRunJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return orNull(s, "error")
+}
+
+func viewSyncRun(run connectors.SyncRun) syncRunJSON {
+	out := syncRunJSON{
+		ID:               run.ID.String(),
+		ConnectorID:      run.ConnectorID.String(),
+		AgentID:          idText(run.AgentID),
+		Trigger:          string(run.Trigger),
+		Status:           string(run.State),
+		StartedAt:        utc(run.StartedAt),
+		FinishedAt:       utc(run.FinishedAt),
+		ToolsTotal:       run.Counts.Total,
+		ToolsAdded:       run.Counts.Added,
+		ToolsChanged:     run.Counts.Changed,
+		ToolsRemoved:     run.Counts.Removed,
+		ToolsQuarantined: run.Counts.Quarantined,
+		ProtocolVersion:  run.ProtocolVersion,
+	}
+	if run.FinishedAt != nil {
+		ms := run.Duration().Milliseconds()
+		out.DurationMS = &ms
+	}
+	if run.ErrorCode != "" {
+		out.Error = &syncRunErrorJSON{Code: run.ErrorCode, Message: run.ErrorMessage}
+	}
+	return out
+}

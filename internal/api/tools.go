@@ -1,0 +1,84 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+type connectorToolsInput struct {
+	ConnectorPath
+	Paging
+	Query       string `query:"q" doc:"Words to look for."`
+	Removed     bool   `query:"removed" doc:"Removed tools, too."`
+	Quarantined bool   `query:"quarantined" doc:"In place of tools, the entries of the last list that are none."`
+}
+
+type toolsInput struct {
+	Paging
+	Query string `query:"q" doc:"Words to look for."`
+}
+
+func (h *Handler) mountTools() {
+	const tag = "Tools"
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/connectors/{id}/tools", id: "listConnectorTools", tag: tag,
+		summary: "List a connector's tools", role: connectors.RoleViewer,
+	}, h.listConnectorTools)
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/tools", id: "listTools", tag: tag,
+		summary: "Search the tools of all connectors", role: connectors.RoleViewer,
+	}, h.listTools)
+}
+
+func (h *Handler) listConnectorTools(ctx context.Context, who auth.Actor, in *connectorToolsInput) (*answer[toolListJSON], error) {
+	tenant := h.store.Tenant(who.Tenant.ID)
+	c, err := tenant.Connector(ctx, in.ref())
+	if err != nil {
+		return nil, err
+	}
+	if in.Quarantined {
+		page, err := tenant.Quarantined(ctx, c.ID, in.page())
+		if err != nil {
+			return nil, err
+		}
+		return toolAnswer(listOf(page, viewQuarantined)), nil
+	}
+	filter := store.ToolFilter{Connector: &c.ID, Query: in.Query, Removed: in.Removed, Page: in.page()}
+	exposed := connectors.ExposedNames(c.Slug, c.DiscoveredTools)
+	return toolPage(ctx, tenant, filter, func(t connectors.Tool) string {
+		if name, ok := exposed[t.Name]; ok {
+			return name
+		}
+		return exposedName(t)
+	})
+}
+
+func (h *Handler) listTools(ctx context.Context, who auth.Actor, in *toolsInput) (*answer[toolListJSON], error) {
+	return toolPage(ctx, h.store.Tenant(who.Tenant.ID), store.ToolFilter{Query: in.Query, Page: in.page()}, exposedName)
+}
+
+// exposedName names a tool without regard to the others of its connector: right unless two hashes collide.
+func exposedName(t connectors.Tool) string { return connectors.ExposedName(t.ConnectorSlug, t.Name) }
+
+// toolPage answers a page of tools under the names that agents see.
+func toolPage(
+	ctx context.Context, tenant *store.Tenant, filter store.ToolFilter, exposed func(connectors.Tool) string,
+) (*answer[toolListJSON], error) {
+	page, err := tenant.Tools(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	return toolAnswer(listOf(page, func(t connectors.Tool) toolJSON { return viewTool(t, exposed(t)) })), nil
+}
+
+func toolAnswer[T any](l *answer[list[T]]) *answer[toolListJSON] {
+	out := toolListJSON{Items: make([]any, len(l.Body.Items)), NextCursor: l.Body.NextCursor}
+	for i, item := range l.Body.Items {
+		out.Items[i] = item
+	}
+	return &answer[toolListJSON]{Body: out}
+}

@@ -1,0 +1,119 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"patchbay/internal/connectors"
+)
+
+// toolJSON is a tool of a connector. What the upstream sent passes through as it was spelled.
+type toolJSON struct {
+	Name         string          `json:"name"`
+	Title        string          `json:"title"`
+	Description  string          `json:"description"`
+	InputSchema  json.RawMessage `json:"input_schema" doc:"As the upstream sent it; null where it sent none. So are the next four."`
+	OutputSchema json.RawMessage `json:"output_schema"`
+	Annotations  json.RawMessage `json:"annotations"`
+	Icons        json.RawMessage `json:"icons"`
+	Meta         json.RawMessage `json:"meta"`
+	ConnectorID  string          `json:"connector_id" format:"uuid"`
+	ExposedName  string          `json:"exposed_name" doc:"The name that agents see."`
+	Hash         string          `json:"hash" doc:"SHA-256 of the definition as it was sent, in hexadecimal."`
+	Enabled      bool            `json:"enabled"`
+	Review       string          `json:"review" enum:"accepted,changed,new,rejected"`
+	FirstSeenAt  time.Time       `json:"first_seen_at"`
+	LastSeenAt   time.Time       `json:"last_seen_at"`
+	ChangedAt    time.Time       `json:"changed_at"`
+	RemovedAt    *time.Time      `json:"removed_at" doc:"Null: there now."`
+	Notes        []string        `json:"notes,omitempty" nullable:"false" doc:"Which optional fields were left out, having a wrong type."`
+}
+
+// quarantinedToolJSON is an entry of a tool list that is no tool.
+type quarantinedToolJSON struct {
+	Name   *string         `json:"name" doc:"Null where it has no readable one."`
+	Reason string          `json:"reason"`
+	Raw    json.RawMessage `json:"raw" doc:"The entry as the upstream sent it."`
+}
+
+// toolListJSON is a page of tools, or of quarantined entries where those were asked for.
+type toolListJSON struct {
+	Items      []any   `json:"items" nullable:"false"`
+	NextCursor *string `json:"next_cursor" doc:"Hand it back as cursor for the next page; null at the end."`
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (toolListJSON) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Properties["items"].Items = &huma.Schema{OneOf: []*huma.Schema{
+		r.Schema(reflect.TypeFor[toolJSON](), true, ""),
+		r.Schema(reflect.TypeFor[quarantinedToolJSON](), true, ""),
+	}}
+	return s
+}
+
+func viewTool(t connectors.Tool, exposedName string) toolJSON {
+	def := readDefinition(t.Raw)
+	return toolJSON{
+		Name:         t.Name,
+		Title:        def.text("title"),
+		Description:  def.text("description"),
+		InputSchema:  def.value("inputSchema", '{'),
+		OutputSchema: def.value("outputSchema", '{'),
+		Annotations:  def.value("annotations", '{'),
+		Icons:        def.value("icons", '['),
+		Meta:         def.value("_meta", '{'),
+		ConnectorID:  t.ConnectorID.String(),
+		ExposedName:  exposedName,
+		Hash:         t.Hash.String(),
+		Enabled:      t.Enabled,
+		Review:       string(t.Review),
+		FirstSeenAt:  t.FirstSeenAt.UTC(),
+		LastSeenAt:   t.LastSeenAt.UTC(),
+		ChangedAt:    t.ChangedAt.UTC(),
+		RemovedAt:    utc(t.RemovedAt),
+		Notes:        def.notes,
+	}
+}
+
+func viewQuarantined(q connectors.Quarantined) quarantinedToolJSON {
+	return quarantinedToolJSON{Name: q.Name, Reason: q.Reason, Raw: q.Raw}
+}
+
+// definition is a tool's JSON, opened one level deep. Keys count in their exact case, which a Go struct would not see to.
+type definition struct {
+	fields map[string]json.RawMessage
+	notes  []string
+}
+
+func readDefinition(raw []byte) *definition {
+	def := &definition{}
+	if err := json.Unmarshal(raw, &def.fields); err != nil {
+		def.notes = append(def.notes, "The definition could not be read.")
+	}
+	return def
+}
+
+// value is a field whose JSON begins with the byte first; nil where it is absent, null or of another type, which is noted.
+func (d *definition) value(name string, first byte) json.RawMessage {
+	raw := d.fields[name]
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	if raw[0] != first {
+		d.notes = append(d.notes, fmt.Sprintf("The field %s has a wrong type and is left out.", name))
+		return nil
+	}
+	return raw
+}
+
+func (d *definition) text(name string) string {
+	var s string
+	if raw := d.value(name, '"'); raw != nil {
+		_ = json.Unmarshal(raw, &s) // a JSON string: it was parsed before
+	}
+	return s
+}
