@@ -41,6 +41,9 @@ func (s *Syncer) Sync(ctx context.Context, tenant connectors.TenantID, req Reque
 	}
 	r := &run{Syncer: s, tenant: tenant, connector: c, id: started.ID, agent: started.AgentID}
 	done, err := r.perform(ctx)
+	if done.FinishedAt != nil {
+		s.finished(done)
+	}
 	return Report{Run: done, Connector: c}, err
 }
 

@@ -23,6 +23,9 @@ type Options struct {
 	Version     string           // ours, told to servers
 	Instance    connectors.InstanceID
 	Log         *slog.Logger
+
+	// Finished is told of every run whose end was stored, for the metrics; nil: nobody.
+	Finished func(connectors.SyncRun)
 }
 
 // Syncer performs sync runs. Between Start and Stop its process is known to be alive; no run starts outside of them.
@@ -33,6 +36,7 @@ type Syncer struct {
 	dialer      *mcp.Dialer
 	instance    connectors.InstanceID
 	log         *slog.Logger
+	finished    func(connectors.SyncRun)
 	feed        feed
 	heart       heart
 }
@@ -41,6 +45,9 @@ type Syncer struct {
 func New(o Options) *Syncer {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Finished == nil {
+		o.Finished = func(connectors.SyncRun) {}
 	}
 	if o.HTTP == nil && o.Egress != nil {
 		o.HTTP = o.Egress.Client()
@@ -55,6 +62,7 @@ func New(o Options) *Syncer {
 		dialer:      &mcp.Dialer{HTTP: o.HTTP, Version: o.Version},
 		instance:    o.Instance,
 		log:         o.Log,
+		finished:    o.Finished,
 	}
 	s.heart.cutOff, s.heart.cut = context.WithCancel(context.Background())
 	return s
