@@ -18,6 +18,9 @@ import (
 
 // explain types what went wrong with one request. ctx is the request's own.
 func explain(ctx context.Context, phase Phase, err error) *Error {
+	if redirect, ok := errors.AsType[*redirectError](err); ok {
+		return &Error{Phase: phase, Reason: ReasonRedirect, HTTPStatus: redirect.status, Detail: redirect.detail}
+	}
 	if detail, reason := ownError(err); reason != "" {
 		// A stream that was cut may come whole the next time.
 		return &Error{Phase: phase, Reason: reason, Detail: detail, Retryable: errors.Is(err, errCutStream)}
@@ -44,9 +47,6 @@ func explain(ctx context.Context, phase Phase, err error) *Error {
 
 // ownError types the errors that this package makes itself; reason is empty for others.
 func ownError(err error) (detail string, reason Reason) {
-	if redirect, ok := errors.AsType[*redirectError](err); ok {
-		return redirect.detail, ReasonRedirect
-	}
 	for _, known := range []error{errEmpty, errHTML, errNotJSON, errBroken, errNoReply, errCutStream} {
 		if errors.Is(err, known) {
 			return known.Error(), ReasonProtocol

@@ -56,7 +56,7 @@ func (s *Session) welcome(raw []byte) error {
 	}
 	version := text(result.ProtocolVersion, maxNameLength)
 	if !handshakeEra.knows(version) {
-		return &Error{Phase: PhaseInitialize, Reason: ReasonUnsupportedVersion, Detail: fmt.Sprintf(
+		return &Error{Phase: PhaseInitialize, Reason: ReasonUnsupportedVersion, HTTPStatus: 200, Detail: fmt.Sprintf(
 			"we offered MCP %s, the server chose %s", handshakeEra.offer(), shownVersion(version))}
 	}
 	s.link.version = version

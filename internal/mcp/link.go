@@ -66,6 +66,9 @@ func (l *link) notify(ctx context.Context, phase Phase, message []byte) *Error {
 	timed, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	resp, err := l.post(timed, message)
+	if _, redirected := errors.AsType[*redirectError](err); redirected {
+		return nil
+	}
 	if err != nil {
 		return explain(timed, phase, err)
 	}

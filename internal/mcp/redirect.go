@@ -9,7 +9,10 @@ import (
 const maxRedirects = 3
 
 // redirectError says that a server sends us where credentials must not follow. Its text names the target's origin.
-type redirectError struct{ detail string }
+type redirectError struct {
+	status int
+	detail string
+}
 
 func (e *redirectError) Error() string { return e.detail }
 
@@ -27,11 +30,11 @@ func isRedirect(status int) bool {
 func redirected(from *url.URL, resp *http.Response, hops int) (*url.URL, error) {
 	to, err := from.Parse(resp.Header.Get("Location"))
 	if err != nil || resp.Header.Get("Location") == "" {
-		return from, &redirectError{"redirects to no readable address"}
+		return from, &redirectError{resp.StatusCode, "redirects to no readable address"}
 	}
 	keeps := resp.StatusCode == http.StatusTemporaryRedirect || resp.StatusCode == http.StatusPermanentRedirect
 	if !keeps || hops >= maxRedirects || to.User != nil || !sameHouse(from, to) {
-		return from, &redirectError{"redirects to " + shownOrigin(to)}
+		return from, &redirectError{resp.StatusCode, "redirects to " + shownOrigin(to)}
 	}
 	to.Fragment, to.RawFragment = "", ""
 	return to, nil

@@ -1,0 +1,286 @@
+package mcp_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/mcp"
+	"patchbay/internal/mcp/mcptest"
+)
+
+const giant = 200 << 20
+
+// flood writes a beginning and then the same bytes over and over, 200 MiB of them, as long as somebody reads.
+func flood(w io.Writer, beginning, again string) {
+	_, _ = io.WriteString(w, beginning)
+	chunk := bytes.Repeat([]byte(again), 64<<10/len(again))
+	for sent := 0; sent < giant; sent += len(chunk) {
+		if _, err := w.Write(chunk); err != nil {
+			return
+		}
+	}
+}
+
+func flooding(kind, beginning, again string) mcptest.Handler {
+	return func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {
+		w.Header().Set("Content-Type", kind)
+		flood(w, beginning, again)
+	}
+}
+
+// Not parallel: it counts what the whole process allocates.
+func TestGiantAnswersCostLittleMemory(t *testing.T) {
+	body, event := "sent more than 8 MiB", "text/event-stream"
+	for name, c := range map[string]struct {
+		answer mcptest.Handler
+		want   facts
+	}{
+		"one string":  {flooding("application/json", `{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"`, "x"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
+		"white space": {flooding("application/json", "", " "), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
+		"many tools":  {flooding("application/json", `{"jsonrpc":"2.0","id":2,"result":{"tools":[`, `{"name":"a"},`), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
+		"one event":   {flooding(event, "data: ", "x"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
+		"many lines":  {flooding(event, "", "data: x\n"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
+		"many events": {flooding(event, "", "data: {}\n\n"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
+		"a refusal":   {func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) { w.WriteHeader(400); flood(w, "", "x") }, facts{Reason: mcp.ReasonHTTPStatus, HTTP: 400}},
+		"announced":   {mcptest.Status(200, "{", "Content-Length", "209715200"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
+		"compressed": {func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			flood(z, `{"a":"`, "x")
+			_ = z.Close()
+		}, facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": c.answer}})
+			client := newClient(t)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, _, err := client.sync(t, mcp.Target{URL: up.URL})
+			runtime.ReadMemStats(&after)
+			c.want.Phase = mcp.PhaseList
+			if diff := cmp.Diff(c.want, factsOf(t, err)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if cost := after.TotalAlloc - before.TotalAlloc; cost > 32<<20 {
+				t.Errorf("allocated %d MiB in all, server included", cost>>20)
+			}
+		})
+	}
+}
+
+// drip sends a beginning, and then a byte at a time for as long as somebody listens.
+func drip(kind, beginning, again string) mcptest.Handler {
+	return func(w http.ResponseWriter, r *http.Request, _ mcptest.Call) {
+		w.Header().Set("Content-Type", kind)
+		_, _ = io.WriteString(w, beginning)
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for r.Context().Err() == nil {
+			_, _ = io.WriteString(w, again)
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-tick.C:
+			case <-r.Context().Done():
+			}
+		}
+	}
+}
+
+var slow = map[string]mcptest.Handler{
+	"silence":         mcptest.Hang,
+	"a body in drips": drip("application/json", `{"jsonrpc":"2.0","id":1,"result":{"a":"`, "x"),
+	"blank drips":     drip("application/json", "", " "),
+	"pings for ever":  drip("text/event-stream", "", ": ping\n\n"),
+	"events for ever": drip("text/event-stream", "", "data: {\"method\":\"notifications/progress\"}\n\n"),
+	"a line in drips": drip("text/event-stream", "data: ", "x"),
+	"headers and then": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+		w.WriteHeader(200)
+		_ = http.NewResponseController(w).Flush()
+		mcptest.Hang(w, r, c)
+	},
+	"a slow refusal": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+		w.WriteHeader(404)
+		drip("", "", "x")(w, r, c)
+	},
+}
+
+func TestSlowServersAreGivenUpInTime(t *testing.T) {
+	t.Parallel()
+	const timeout = 150 * time.Millisecond
+	for name, answer := range slow {
+		for phase, method := range map[mcp.Phase]string{mcp.PhaseInitialize: "initialize", mcp.PhaseList: "tools/list"} {
+			t.Run(name+" at "+method, func(t *testing.T) {
+				t.Parallel()
+				up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{method: answer}})
+				began := time.Now()
+				_, _, err := newClient(t).sync(t, mcp.Target{URL: up.URL, Timeout: timeout})
+				if took := time.Since(began); took < timeout || took > timeout+2*time.Second {
+					t.Errorf("took %v", took)
+				}
+				want := facts{Phase: phase, Reason: mcp.ReasonTimeout, Retryable: true, HTTP: factsOf(t, err).HTTP}
+				if name == "a slow refusal" {
+					want.Reason, want.Retryable = mcp.ReasonHTTPStatus, false
+				}
+				if diff := cmp.Diff(want, factsOf(t, err)); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+func TestCallThatTimedOutIsCancelled(t *testing.T) {
+	t.Parallel()
+	up := mcptest.Start(t, mcptest.Script{SessionID: "s", On: map[string]mcptest.Handler{"tools/list": mcptest.Hang}})
+	_, _, err := newClient(t).sync(t, mcp.Target{URL: up.URL, Timeout: 100 * time.Millisecond})
+	factsOf(t, err)
+	want := []string{"initialize", "notifications/initialized", "tools/list", "notifications/cancelled", "DELETE"}
+	if diff := cmp.Diff(want, up.Methods()); diff != "" {
+		t.Fatalf("methods (-want +got):\n%s", diff)
+	}
+	calls := up.Calls()
+	if got, want := string(calls[3].Params), `{"reason":"timeout","requestId":`+string(calls[2].ID)+`}`; got != want {
+		t.Errorf("params %s, want %s", got, want)
+	}
+}
+
+func TestCloseDoesNotWaitForASilentServer(t *testing.T) {
+	t.Parallel()
+	up := mcptest.Start(t, mcptest.Script{SessionID: "s", On: map[string]mcptest.Handler{"DELETE": mcptest.Hang}})
+	began := time.Now()
+	_, _, err := newClient(t).sync(t, mcp.Target{URL: up.URL})
+	if took := time.Since(began); err != nil || took > 3*time.Second {
+		t.Errorf("took %v, error %v", took, err)
+	}
+}
+
+func TestCloseWorksAfterTheContextHasEnded(t *testing.T) {
+	t.Parallel()
+	up := mcptest.Start(t, mcptest.Script{SessionID: "s"})
+	ctx, cancel := context.WithCancel(t.Context())
+	s, err := newClient(t).Dial(ctx, mcp.Target{URL: up.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	s.Close(ctx)
+	s.Close(ctx)
+	want := []string{"initialize", "notifications/initialized", "DELETE"}
+	if diff := cmp.Diff(want, up.Methods()); diff != "" {
+		t.Errorf("methods (-want +got):\n%s", diff)
+	}
+}
+
+// tracked is a connection that says when it is closed.
+type tracked struct {
+	net.Conn
+	closed func()
+}
+
+// Close closes the connection and says so.
+func (c *tracked) Close() error {
+	c.closed()
+	return c.Conn.Close()
+}
+
+func TestNothingIsLeftOpenAfterSlowServers(t *testing.T) {
+	t.Parallel()
+	var open sync.WaitGroup
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		open.Add(1)
+		return &tracked{conn, sync.OnceFunc(open.Done)}, nil
+	}}
+	client := newClient(t)
+	client.HTTP.Transport = transport
+	for _, answer := range slow {
+		open.Add(1)
+		up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{
+			"tools/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+				defer open.Done() // the server sees that we left
+				answer(w, r, c)
+			},
+		}})
+		_, _, err := client.sync(t, mcp.Target{URL: up.URL, Timeout: 50 * time.Millisecond})
+		factsOf(t, err)
+	}
+	transport.CloseIdleConnections()
+	done := make(chan struct{})
+	go func() { open.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(patience):
+		t.Error("connections or handlers are still open")
+	}
+}
+
+// In a world with a clock of its own: every page takes nearly as long as it may.
+func TestWholeSessionIsBoundedInTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		transport := roundTrip(func(r *http.Request) (*http.Response, error) {
+			var call struct{ ID int }
+			if err := json.NewDecoder(r.Body).Decode(&call); err != nil {
+				return nil, err
+			}
+			switch call.ID {
+			case 0:
+				return response(r, 202, ""), nil
+			case 1:
+				return response(r, 200, `{"id":1,"result":{"protocolVersion":"2025-11-25"}}`), nil
+			}
+			select {
+			case <-time.After(25 * time.Second):
+				return response(r, 200, fmt.Sprintf(`{"id":%d,"result":{"tools":[],"nextCursor":"%d"}}`, call.ID, call.ID)), nil
+			case <-r.Context().Done():
+				return nil, r.Context().Err()
+			}
+		})
+		d := &mcp.Dialer{HTTP: &http.Client{Transport: transport}}
+		began := time.Now()
+		s, err := d.Dial(t.Context(), mcp.Target{URL: "https://mcp.example.com/", Timeout: 30 * time.Second, Retries: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Tools(t.Context())
+		const most = 3*30*time.Second + 55*time.Second
+		if took := time.Since(began); took != most || factsOf(t, err).Reason != mcp.ReasonTimeout {
+			t.Errorf("took %v, error %v", took, err)
+		}
+	})
+}
+
+func TestRetriesOfASilentServerKeepTheBound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		transport := roundTrip(func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})
+		for retries, most := range map[int]time.Duration{0: 32 * time.Second, 3: (4*30 + 60) * time.Second} {
+			d := &mcp.Dialer{HTTP: &http.Client{Transport: transport}}
+			began := time.Now()
+			_, err := d.Dial(t.Context(), mcp.Target{URL: "https://mcp.example.com/", Retries: retries})
+			took := time.Since(began)
+			if f := factsOf(t, err); f.Reason != mcp.ReasonTimeout || took > most || took < 30*time.Second*time.Duration(retries+1) {
+				t.Errorf("%d retries: took %v, %+v", retries, took, f)
+			}
+		}
+	})
+}

@@ -1,0 +1,151 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/mcp"
+	"patchbay/internal/mcp/mcptest"
+)
+
+// paged answers tools/list by the cursor that was asked for; "-" is no cursor.
+func paged(pages map[string]string) mcptest.Script {
+	return mcptest.Script{On: map[string]mcptest.Handler{
+		"tools/list": mcptest.Answer("application/json", func(c mcptest.Call) string {
+			var params struct{ Cursor *string }
+			_ = json.Unmarshal(c.Params, &params)
+			cursor := "-"
+			if params.Cursor != nil {
+				cursor = *params.Cursor
+			}
+			if page, ok := pages[cursor]; ok {
+				return mcptest.Result(c, page)
+			}
+			return mcptest.Failure(c, -32602, "Invalid cursor")
+		}),
+	}}
+}
+
+// page is a result with tools of these names; next is raw JSON, empty for none.
+func page(next string, tools ...string) string {
+	var raw []string
+	for _, name := range tools {
+		raw = append(raw, fmt.Sprintf(`{"name":%q}`, name))
+	}
+	if next != "" {
+		next = `,"nextCursor":` + next
+	}
+	return `{"tools":[` + strings.Join(raw, ",") + `]` + next + `}`
+}
+
+func TestListEndsWhereTheServerEndsIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		pages map[string]string
+		want  string
+		count int
+	}{
+		"without a cursor":                  {map[string]string{"-": page("", "a")}, "a", 1},
+		"with null":                         {map[string]string{"-": page("null", "a")}, "a", 1},
+		"after some pages":                  {map[string]string{"-": page(`"x"`, "a"), "x": page(`"y"`, "b"), "y": page("", "c")}, "a b c", 3},
+		"an empty cursor that is one":       {map[string]string{"-": page(`""`, "a"), "": page(`"x"`, "b"), "x": page("", "c")}, "a b c", 3},
+		"an empty cursor, twice":            {map[string]string{"-": page(`""`, "a"), "": page(`""`, "b")}, "a b", 2},
+		"an empty cursor that means none":   {map[string]string{"-": page(`""`, "a"), "": page(`""`, "a")}, "a", 2},
+		"an empty cursor after some pages":  {map[string]string{"-": page(`"x"`, "a"), "x": page(`""`, "b"), "": page(`"x"`, "a")}, "a b", 3},
+		"an empty cursor that is not taken": {map[string]string{"-": page(`""`, "a")}, "a", 1},
+		"pages without tools":               {map[string]string{"-": page(`"x"`), "x": page("", "a")}, "a", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, list, err := syncScript(t, paged(c.pages))
+			if err != nil || names(list) != c.want || list.Pages != c.count || len(list.Quarantined) != 0 {
+				t.Errorf("%d pages %q, set aside %v, error %v", list.Pages, names(list), list.Quarantined, err)
+			}
+		})
+	}
+}
+
+func TestListStopsWithAReason(t *testing.T) {
+	t.Parallel()
+	endless := mcptest.Script{On: map[string]mcptest.Handler{
+		"tools/list": mcptest.Answer("application/json", func(c mcptest.Call) string {
+			return mcptest.Result(c, page(fmt.Sprintf(`"%d"`, c.N), fmt.Sprintf("tool_%d", c.N)))
+		}),
+	}}
+	many := make([]string, 5001)
+	for i := range many {
+		many[i] = fmt.Sprintf(`{"name":"t%d"}`, i)
+	}
+	for name, c := range map[string]struct {
+		script mcptest.Script
+		want   facts
+	}{
+		"a repeated cursor": {paged(map[string]string{"-": page(`"x"`, "a"), "x": page(`"y"`, "b"), "y": page(`"x"`, "c")}),
+			facts{Reason: mcp.ReasonProtocol, HTTP: 200, Detail: "repeats a cursor in its tool list"}},
+		"its own cursor": {paged(map[string]string{"-": page(`"x"`, "a"), "x": page(`"x"`, "b")}),
+			facts{Reason: mcp.ReasonProtocol, HTTP: 200, Detail: "repeats a cursor in its tool list"}},
+		"endless pages": {endless, facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists its tools on more than 200 pages"}},
+		"too many tools": {mcptest.Script{Tools: many},
+			facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists more than 5000 tools"}},
+		"too many tools on pages": {mcptest.Script{Tools: many, PageSize: 500, Stream: true},
+			facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists more than 5000 tools"}},
+		"a cursor that fails": {paged(map[string]string{"-": page(`"x"`, "a")}),
+			facts{Reason: mcp.ReasonRPC, HTTP: 200, RPC: -32602}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, _, err := syncScript(t, c.script)
+			c.want.Phase = mcp.PhaseList
+			if diff := cmp.Diff(c.want, factsOf(t, err)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestListTakesAsManyToolsAsItMay(t *testing.T) {
+	t.Parallel()
+	many := make([]string, 5000)
+	for i := range many {
+		many[i] = fmt.Sprintf(`{"name":"t%d"}`, i)
+	}
+	_, list, err := syncScript(t, mcptest.Script{Tools: many, PageSize: 25})
+	if err != nil || len(list.Tools) != 5000 || list.Pages != 200 {
+		t.Errorf("%d tools on %d pages, error %v", len(list.Tools), list.Pages, err)
+	}
+}
+
+func TestSameNameOnAnotherPageIsSetAside(t *testing.T) {
+	t.Parallel()
+	_, list, err := syncScript(t, paged(map[string]string{"-": page(`"x"`, "a"), "x": page("", "a", "b")}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "a"
+	want := []mcp.Quarantined{{Name: &name, Reason: "Another tool before it has the same name.", Raw: json.RawMessage(`{"name":"a"}`)}}
+	if diff := cmp.Diff(want, list.Quarantined); diff != "" || names(list) != "a b" {
+		t.Errorf("tools %q, set aside (-want +got):\n%s", names(list), diff)
+	}
+}
+
+func TestServerWithoutToolsHasAnEmptyList(t *testing.T) {
+	t.Parallel()
+	initialize := func(capabilities string) mcptest.Handler {
+		return mcptest.Answer("application/json", func(c mcptest.Call) string {
+			return mcptest.Result(c, `{"protocolVersion":"2025-11-25","capabilities":`+capabilities+`}`)
+		})
+	}
+	unknown := mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Failure(c, -32601, "no") })
+	_, list, err := syncScript(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": initialize(`{"prompts":{}}`), "tools/list": unknown}})
+	if err != nil || len(list.Tools) != 0 {
+		t.Errorf("a server of prompts: %+v, %v", list, err)
+	}
+	_, _, err = syncScript(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": initialize(`{"tools":{}}`), "tools/list": unknown}})
+	if f := factsOf(t, err); f.RPC != -32601 {
+		t.Errorf("a server that promised tools: %+v", f)
+	}
+}
