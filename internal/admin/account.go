@@ -1,0 +1,55 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/fault"
+	"patchbay/internal/respond"
+	"patchbay/web/templates"
+)
+
+// accountShow is the person's own page.
+func (h *Handler) accountShow(w http.ResponseWriter, r *http.Request) error {
+	return h.accountPage(w, r, form{}, nil)
+}
+
+// passwordSave changes the person's own password.
+func (h *Handler) passwordSave(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	err = h.auth.ChangePassword(r.Context(), actor(r), f.secret("current_password"), f.secret("new_password"))
+	if problem, ok := mendable(err); ok {
+		return h.accountPage(w, r, f, problem)
+	}
+	if err != nil {
+		return err
+	}
+	return h.respond.Back(w, r, "/account", respond.Flash{Kind: respond.Notice, Text: "The password is changed."})
+}
+
+func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f form, problem *fault.Error) error {
+	status := http.StatusOK
+	if problem != nil {
+		respond.SetRetryAfter(w.Header(), problem)
+		status = respond.Status(problem.Kind)
+	}
+	return h.respond.Page(w, r, status, templates.Account(templates.AccountPage{
+		Frame: h.frame(r, templates.NavAccount, crumb("Account", "")),
+		Facts: accountFacts(actor(r)),
+		Form:  f.again(problem),
+	}))
+}
+
+func accountFacts(a auth.Actor) []templates.Fact {
+	facts := []templates.Fact{
+		{Label: "Name", Value: a.Name},
+		{Label: "E-mail", Value: a.Email},
+	}
+	for _, m := range a.Memberships {
+		facts = append(facts, templates.Fact{Label: m.Tenant.Name, Value: roleName(m.Role)})
+	}
+	return facts
+}

@@ -1,0 +1,34 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/respond"
+)
+
+// agentCreate adds an agent.
+func (h *Handler) agentCreate(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	a, err := h.registry.CreateAgent(r.Context(), actor(r), connectors.Agent{
+		Name:        f.text("name"),
+		Slug:        f.text("slug"),
+		Description: f.text("description"),
+		Approval:    connectors.ApprovalAlwaysAsk,
+		Enabled:     true,
+	})
+	if problem, ok := mendable(err); ok {
+		return h.agentFormPage(w, r, respond.Status(problem.Kind), f.again(problem))
+	}
+	if err != nil {
+		return err
+	}
+	return h.respond.Back(w, r, agentPath(a.Slug), respond.Flash{
+		Kind: respond.Notice,
+		Text: fmt.Sprintf("'%s' is added.", a.Name),
+	})
+}

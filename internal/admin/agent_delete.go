@@ -1,0 +1,20 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+
+	"patchbay/internal/respond"
+)
+
+// agentDelete deletes an agent with its credentials.
+func (h *Handler) agentDelete(w http.ResponseWriter, r *http.Request) error {
+	a, err := h.tenant(r).Agent(r.Context(), ref(r, "id"))
+	if err != nil {
+		return err
+	}
+	if err := h.registry.DeleteAgent(r.Context(), actor(r), ref(r, "id")); err != nil {
+		return err
+	}
+	return h.respond.Back(w, r, "/agents", respond.Flash{Kind: respond.Notice, Text: fmt.Sprintf("'%s' is deleted.", a.Name)})
+}

@@ -1,0 +1,41 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// agentList lists the programs that use tools.
+func (h *Handler) agentList(w http.ResponseWriter, r *http.Request) error {
+	list, err := h.tenant(r).Agents(r.Context(), store.Page{Cursor: r.URL.Query().Get("cursor")})
+	if err != nil {
+		return err
+	}
+	page := templates.AgentsPage{
+		Frame: h.frame(r, templates.NavAgents, crumb("Agents", "")),
+		Count: countOf(len(list.Items), list.Next != "", "agent"),
+		Pager: pager(r, list.Next),
+	}
+	for _, a := range list.Items {
+		page.Rows = append(page.Rows, templates.AgentRow{
+			Name:        a.Name,
+			Slug:        a.Slug,
+			Href:        agentPath(a.Slug),
+			Initial:     initial(a.Name),
+			Description: a.Description,
+			State:       agentState(a),
+			Created:     when(a.CreatedAt, h.now()),
+		})
+	}
+	return h.respond.Page(w, r, http.StatusOK, templates.Agents(page))
+}
+
+func agentState(a connectors.Agent) templates.State {
+	if a.Enabled {
+		return templates.State{Kind: templates.StateOK, Text: "Enabled"}
+	}
+	return templates.State{Kind: templates.StateOff, Text: "Disabled"}
+}

@@ -1,0 +1,19 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/web/templates"
+)
+
+// agentNew asks for an agent.
+func (h *Handler) agentNew(w http.ResponseWriter, r *http.Request) error {
+	return h.agentFormPage(w, r, http.StatusOK, templates.Form{})
+}
+
+func (h *Handler) agentFormPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form) error {
+	return h.respond.Page(w, r, status, templates.AgentForm(templates.AgentFormPage{
+		Frame: h.frame(r, templates.NavAgents, crumb("Agents", "/agents"), crumb("Add agent", "")),
+		Form:  f,
+	}))
+}

@@ -1,0 +1,40 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/respond"
+)
+
+// connectorCreate adds a connector.
+func (h *Handler) connectorCreate(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	c, err := h.createConnector(r, f)
+	if problem, ok := mendable(err); ok {
+		return h.connectorFormPage(w, r, respond.Status(problem.Kind), f.again(problem), nil)
+	}
+	if err != nil {
+		return err
+	}
+	to, next := connectorPath(c.Slug), "Sync it to read its tools."
+	if c.Auth.Type != connectors.AuthNone && c.CredentialMode == connectors.CredentialPerAgent {
+		to, next = to+"/credentials", "Set the credentials of its agents."
+	}
+	return h.respond.Back(w, r, to, respond.Flash{
+		Kind: respond.Notice,
+		Text: fmt.Sprintf("'%s' is added. %s", c.Name, next),
+	})
+}
+
+func (h *Handler) createConnector(r *http.Request, f form) (connectors.Connector, error) {
+	d, err := f.draft(connectors.NewDraft())
+	if err != nil {
+		return connectors.Connector{}, err
+	}
+	return h.registry.CreateConnector(r.Context(), actor(r), d, f.secrets(d.Auth.Type, "auth."))
+}

@@ -1,0 +1,48 @@
+package admin
+
+import (
+	"net/http"
+	"strings"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// connectorList lists the connectors, filtered by words and state.
+func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query()
+	filter := store.ConnectorFilter{
+		Query:  strings.TrimSpace(query.Get("q")),
+		Status: connectors.ConnectorStatus(query.Get("status")),
+		Page:   store.Page{Cursor: query.Get("cursor")},
+	}
+	tenant := h.tenant(r)
+	stats, err := tenant.ConnectorStats(r.Context())
+	if err != nil {
+		return err
+	}
+	list, err := tenant.Connectors(r.Context(), filter)
+	if err != nil {
+		return err
+	}
+	page := templates.ConnectorsPage{
+		Frame:    h.frame(r, templates.NavConnectors, crumb("Connectors", "")),
+		Stats:    connectorStats(stats),
+		Query:    filter.Query,
+		Status:   string(filter.Status),
+		Statuses: statusOptions(),
+		Filtered: filter.Query != "" || filter.Status != "",
+		Count:    countOf(len(list.Items), list.Next != "", "connector"),
+		Pager:    pager(r, list.Next),
+	}
+	for _, c := range list.Items {
+		page.Rows = append(page.Rows, connectorRow(c, page.Frame.Can.Sync, page.Frame.Path, h.now()))
+	}
+	return h.respond.Page(w, r, http.StatusOK, templates.Connectors(page))
+}
+
+// tenant is the door to the rows that the request may see.
+func (h *Handler) tenant(r *http.Request) *store.Tenant {
+	return h.store.Tenant(actor(r).Tenant.ID)
+}

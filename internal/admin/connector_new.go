@@ -1,0 +1,23 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/connectors"
+	"patchbay/web/templates"
+)
+
+// connectorNew asks for a connector.
+func (h *Handler) connectorNew(w http.ResponseWriter, r *http.Request) error {
+	return h.connectorFormPage(w, r, http.StatusOK, draftForm(connectors.NewDraft()), nil)
+}
+
+func (h *Handler) connectorFormPage(
+	w http.ResponseWriter, r *http.Request, status int, f templates.Form, test *templates.TestResult,
+) error {
+	return h.respond.Page(w, r, status, templates.ConnectorForm(templates.ConnectorFormPage{
+		Frame: h.frame(r, templates.NavConnectors, crumb("Connectors", "/connectors"), crumb("Add connector", "")),
+		Form:  f,
+		Test:  test,
+	}))
+}

@@ -1,0 +1,120 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/respond"
+	"patchbay/internal/toolsync"
+	"patchbay/web"
+	"patchbay/web/templates"
+)
+
+// connectorTest talks to the server that a form describes, and stores nothing. It answers with the form as it was typed,
+// but for secrets, and what the server said; where a script asks, with what the server said alone.
+func (h *Handler) connectorTest(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	var before *connectors.Connector
+	if id := f.text("id"); id != "" {
+		c, err := h.tenant(r).Connector(r.Context(), connectors.Ref(id))
+		if err != nil {
+			return err
+		}
+		before = &c
+	}
+	waitLong(w)
+	report, name, err := h.probe(r, f, before)
+	problem, ok := mendable(err)
+	if err != nil && !ok {
+		return err
+	}
+	status, result := http.StatusOK, testResult(name, report)
+	if problem != nil {
+		status, result = respond.Status(problem.Kind), refusedTest(problem)
+	}
+	if r.Header.Get("HX-Request") != "" {
+		return h.respond.Page(w, r, status, templates.TestPanel(web.Asset, result))
+	}
+	if problem != nil {
+		result = nil // each field says what is wrong with it
+	}
+	if before != nil {
+		return h.settingsPage(w, r, status, *before, f.again(problem), result)
+	}
+	return h.connectorFormPage(w, r, status, f.again(problem), result)
+}
+
+// probe talks to the server. For a stored connector an empty secret means the stored one.
+func (h *Handler) probe(r *http.Request, f form, before *connectors.Connector) (toolsync.ProbeReport, string, error) {
+	base := connectors.NewDraft()
+	if before != nil {
+		base = connectors.DraftOf(*before)
+	}
+	d, err := f.draft(base)
+	if err != nil {
+		return toolsync.ProbeReport{}, d.Name, err
+	}
+	tenant, secrets := actor(r).Tenant.ID, f.secrets(d.Auth.Type, "auth.")
+	if before != nil {
+		report, err := h.syncer.ProbeStored(r.Context(), tenant, connectors.Ref(before.ID.String()), d, secrets)
+		return report, d.Name, err
+	}
+	report, err := h.syncer.Probe(r.Context(), tenant, d, secrets)
+	return report, d.Name, err
+}
+
+// testResult tells what a test found.
+func testResult(name string, report toolsync.ProbeReport) *templates.TestResult {
+	if report.Error != nil {
+		return &templates.TestResult{Failure: failureOf(report.Error)}
+	}
+	if name == "" {
+		name = "The server" // a test may come before the name
+	}
+	result := &templates.TestResult{
+		OK:      true,
+		Summary: name + " answered with " + plural(len(report.Tools), "tool") + ".",
+		Facts:   serverFacts(report.Server),
+	}
+	for _, t := range report.Tools {
+		result.Tools = append(result.Tools, definitionView(t))
+	}
+	for _, q := range report.Quarantined {
+		result.Quarantined = append(result.Quarantined, quarantinedTool(q))
+	}
+	return result
+}
+
+// failureOf tells how a conversation with a server failed.
+func failureOf(f *fault.Error) *templates.Failure {
+	failure := &templates.Failure{Sentence: f.Message, Advice: advice(f.Code)}
+	if f.Code != "" {
+		failure.Facts = append(failure.Facts, templates.Fact{Label: "Code", Value: f.Code, Mono: true})
+	}
+	if f.Remote == nil {
+		return failure
+	}
+	failure.Phase = phaseName(f.Remote.Phase)
+	if f.Remote.HTTPStatus != 0 {
+		failure.Facts = append(failure.Facts, templates.Fact{Label: "HTTP status", Value: statusText(f.Remote.HTTPStatus)})
+	}
+	if f.Remote.RPCCode != 0 {
+		failure.Facts = append(failure.Facts, templates.Fact{Label: "JSON-RPC error", Value: number(f.Remote.RPCCode)})
+	}
+	return failure
+}
+
+// refusedTest tells why there was nothing to test.
+func refusedTest(problem *fault.Error) *templates.TestResult {
+	failure := &templates.Failure{Sentence: problem.Message}
+	if len(problem.Fields) > 1 {
+		for _, field := range problem.Fields {
+			failure.Facts = append(failure.Facts, templates.Fact{Label: field.Location, Value: field.Message})
+		}
+	}
+	return &templates.TestResult{Failure: failure}
+}

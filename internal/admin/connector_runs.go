@@ -1,0 +1,34 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// connectorRuns lists the attempts to read a connector's tools, the newest first.
+func (h *Handler) connectorRuns(w http.ResponseWriter, r *http.Request) error {
+	tenant := h.tenant(r)
+	c, err := tenant.Connector(r.Context(), ref(r, "id"))
+	if err != nil {
+		return err
+	}
+	runs, err := tenant.SyncRuns(r.Context(), c.ID, store.Page{Cursor: r.URL.Query().Get("cursor")})
+	if err != nil {
+		return err
+	}
+	agents, err := h.agentNames(r)
+	if err != nil {
+		return err
+	}
+	page := templates.ConnectorRunsPage{
+		Frame: h.connectorFrame(r, c, "Sync runs"),
+		Head:  connectorHead(c, templates.TabRuns),
+		Pager: pager(r, runs.Next),
+	}
+	for _, run := range runs.Items {
+		page.Rows = append(page.Rows, syncRunRow(run, agents, h.now()))
+	}
+	return h.respond.Page(w, r, http.StatusOK, templates.ConnectorRuns(page))
+}

@@ -1,0 +1,73 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// runsOnOverview is how many attempts the overview shows; the others stand on the tab of their own.
+const runsOnOverview = 5
+
+// connectorShow says how a connector is.
+func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
+	tenant := h.tenant(r)
+	c, err := tenant.Connector(r.Context(), ref(r, "id"))
+	if err != nil {
+		return err
+	}
+	runs, err := tenant.SyncRuns(r.Context(), c.ID, store.Page{Limit: runsOnOverview})
+	if err != nil {
+		return err
+	}
+	agents, err := h.agentNames(r)
+	if err != nil {
+		return err
+	}
+	frame := h.connectorFrame(r, c, "Overview")
+	page := templates.ConnectorOverviewPage{
+		Frame:        frame,
+		Head:         connectorHead(c, templates.TabOverview),
+		Attention:    attention(c, lastQuarantined(runs.Items), frame.Can, h.now()),
+		Stats:        overviewStats(c, h.now()),
+		Server:       serverFacts(c.Server),
+		Connection:   connectionFacts(c),
+		Instructions: clean(c.Server.Instructions),
+	}
+	for _, run := range runs.Items {
+		page.Runs = append(page.Runs, syncRunRow(run, agents, h.now()))
+	}
+	return h.respond.Page(w, r, http.StatusOK, templates.ConnectorOverview(page))
+}
+
+// connectorFrame is the frame of a connector's tab.
+func (h *Handler) connectorFrame(r *http.Request, c connectors.Connector, tab string) templates.Frame {
+	f := h.frame(r, templates.NavConnectors, crumb("Connectors", "/connectors"), crumb(c.Name, ""))
+	f.Title = c.Name + " · " + tab
+	return f
+}
+
+// agentNames names the tenant's agents by their ids.
+func (h *Handler) agentNames(r *http.Request) (map[connectors.AgentID]string, error) {
+	list, err := h.tenant(r).Agents(r.Context(), store.Page{Limit: 200})
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[connectors.AgentID]string, len(list.Items))
+	for _, a := range list.Items {
+		names[a.ID] = a.Name
+	}
+	return names, nil
+}
+
+// lastQuarantined is how many malformed tools the last list held that was read.
+func lastQuarantined(newestFirst []connectors.SyncRun) int {
+	for _, run := range newestFirst {
+		if run.State == connectors.SyncOK {
+			return run.Counts.Quarantined
+		}
+	}
+	return 0
+}

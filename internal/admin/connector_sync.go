@@ -1,0 +1,71 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/respond"
+	"patchbay/internal/toolsync"
+)
+
+// connectorSync reads a connector's tools now, and says on the page that the button stands on how it went.
+func (h *Handler) connectorSync(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	to := respond.OwnPath(f.text("return_to"), respond.CameFrom(r, connectorPath(string(ref(r, "id")))))
+	request := toolsync.Request{Connector: ref(r, "id"), Trigger: connectors.TriggerManual}
+	if agent := connectors.Ref(f.text("agent")); agent != "" {
+		request.Agent = &agent
+	}
+	waitLong(w)
+	report, err := h.syncer.Sync(r.Context(), actor(r).Tenant.ID, request)
+	if err != nil {
+		return h.syncFailed(w, r, to, err)
+	}
+	return h.respond.Back(w, r, to, respond.Flash{
+		Kind: respond.Notice,
+		Text: fmt.Sprintf("Discovered %d tools from '%s'.", report.Run.Counts.Total, report.Connector.Name),
+	})
+}
+
+// syncFailed tells why a sync failed. What is not there stays not found, and our own mistakes are logged.
+func (h *Handler) syncFailed(w http.ResponseWriter, r *http.Request, to string, err error) error {
+	if fault.Is(err, fault.NotFound) {
+		return err
+	}
+	return h.respond.Back(w, r, to, respond.Flash{
+		Kind: respond.Alert,
+		Text: "Sync failed: " + h.respond.Sentence(r, err),
+	})
+}
+
+// waitLong lifts the server's limit on the time to an answer: what follows waits for a remote server, and has bounds of
+// its own.
+func waitLong(w http.ResponseWriter) {
+	// A writer without deadlines, as in a test, has no limit to lift.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+}
+
+// programsElsewhere hands the route to the JSON API where the caller is a program.
+func (h *Handler) programsElsewhere(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h.programSync != nil && fromProgram(r) {
+			h.programSync.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func fromProgram(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	return r.Header.Get("Authorization") != "" ||
+		strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") ||
+		strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
+}

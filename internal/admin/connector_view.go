@@ -1,0 +1,211 @@
+package admin
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// connectorRow is a connector in the list.
+func connectorRow(c connectors.Connector, canSync bool, returnTo string, now time.Time) templates.ConnectorRow {
+	row := templates.ConnectorRow{
+		ID:         c.ID.String(),
+		Name:       c.Name,
+		Href:       connectorPath(c.Slug),
+		Initial:    initial(c.Name),
+		URL:        c.URL,
+		State:      connectorState(c),
+		Credential: credentialName(c),
+		Tools:      number(c.ToolCount),
+		LastSync:   whenOr(c.ToolsLastSyncedAt, now, "never"),
+		CanSync:    canSync,
+		ReturnTo:   returnTo,
+	}
+	if c.LastError != nil && c.Running == nil && c.Status != connectors.StatusDisabled {
+		row.Reason = c.LastError.Message
+	}
+	return row
+}
+
+// connectorStats are the figures above the list.
+func connectorStats(s store.Stats) []templates.Stat {
+	attention := templates.StateOK
+	if s.NeedAttention > 0 {
+		attention = templates.StateBad
+	}
+	return []templates.Stat{
+		{Label: "Connectors", Value: number(s.Connectors), Href: "/connectors"},
+		{Label: "Tools", Value: number(s.Tools), Href: "/tools"},
+		{Label: "Need attention", Value: number(s.NeedAttention), Kind: attention},
+		{Label: "Never synced", Value: number(s.ByStatus[connectors.StatusNeverSynced]), Href: "/connectors?status=never_synced"},
+	}
+}
+
+func statusOptions() []templates.Option {
+	options := []templates.Option{{Value: "", Label: "All states"}}
+	for _, s := range []connectors.ConnectorStatus{
+		connectors.StatusOK, connectors.StatusError, connectors.StatusNeedsAuth, connectors.StatusNeverSynced, connectors.StatusDisabled,
+	} {
+		options = append(options, templates.Option{Value: string(s), Label: statusName(s)})
+	}
+	return options
+}
+
+// connectorHead stands above the tabs of a connector.
+func connectorHead(c connectors.Connector, tab templates.ConnectorTab) templates.ConnectorHead {
+	return templates.ConnectorHead{
+		ID:          c.ID.String(),
+		Slug:        c.Slug,
+		Name:        c.Name,
+		Initial:     initial(c.Name),
+		Description: c.Description,
+		URL:         c.URL,
+		Href:        connectorPath(c.Slug),
+		Tab:         tab,
+		State:       connectorState(c),
+		ToolCount:   number(c.ToolCount),
+	}
+}
+
+// attention is what of a connector needs someone, the most pressing first.
+func attention(c connectors.Connector, quarantined int, can templates.Can, now time.Time) []templates.Attention {
+	var list []templates.Attention
+	if c.LastError != nil && c.Status != connectors.StatusDisabled {
+		at := when(c.LastError.At, now)
+		a := templates.Attention{Kind: templates.StateBad, Title: statusName(c.Status), Text: c.LastError.Message, When: &at}
+		if hint := advice(c.LastError.Code); hint != "" {
+			a.Text += " " + hint
+		}
+		if can.Manage {
+			a.Action = mend(c)
+		}
+		list = append(list, a)
+	}
+	if quarantined > 0 {
+		list = append(list, templates.Attention{
+			Kind:   templates.StateWarn,
+			Title:  plural(quarantined, "malformed tool"),
+			Text:   "The server listed entries that are no tools. They are kept aside; the others arrived.",
+			Action: &templates.Link{Text: "Show", Href: connectorPath(c.Slug) + "/tools"},
+		})
+	}
+	if !c.Enabled {
+		list = append(list, templates.Attention{
+			Kind: templates.StateWarn, Title: "Disabled", Text: "No scheduled sync runs while the connector is disabled.",
+		})
+	}
+	return list
+}
+
+// mend is where a failing connector is repaired.
+func mend(c connectors.Connector) *templates.Link {
+	if c.Status == connectors.StatusNeedsAuth && c.Auth.Type != connectors.AuthNone {
+		return &templates.Link{Text: "Set the credential", Href: connectorPath(c.Slug) + "/credentials"}
+	}
+	return &templates.Link{Text: "Open the settings", Href: connectorPath(c.Slug) + "/settings"}
+}
+
+// serverFacts are what a server said of itself; none before the first sync.
+func serverFacts(s connectors.Server) []templates.Fact {
+	var facts []templates.Fact
+	for _, f := range []templates.Fact{
+		{Label: "Name", Value: clean(s.Name)},
+		{Label: "Title", Value: clean(s.Title)},
+		{Label: "Version", Value: clean(s.Version), Mono: true},
+		{Label: "Protocol", Value: clean(s.ProtocolVersion), Mono: true},
+	} {
+		if f.Value != "" {
+			facts = append(facts, f)
+		}
+	}
+	return facts
+}
+
+// connectionFacts are how a connector is reached.
+func connectionFacts(c connectors.Connector) []templates.Fact {
+	facts := []templates.Fact{
+		{Label: "Address", Value: c.URL, Mono: true, Copy: true},
+		{Label: "Transport", Value: transportName(c.Transport)},
+		{Label: "Authentication", Value: credentialName(c)},
+		{Label: "Asks for", Value: behaviourName(c.AuthBehaviour)},
+	}
+	if c.Auth.Type == connectors.AuthAPIKey {
+		facts = append(facts, templates.Fact{Label: "Key header", Value: keyHeader(c), Mono: true})
+	}
+	if len(c.Headers) > 0 {
+		names := slices.Sorted(maps.Keys(c.Headers))
+		facts = append(facts, templates.Fact{Label: "Extra headers", Value: strings.Join(names, ", "), Mono: true})
+	}
+	return append(facts,
+		templates.Fact{Label: "Synced", Value: every(c.SyncInterval)},
+		templates.Fact{Label: "Timeout", Value: strconv.FormatFloat(c.Timeout.Seconds(), 'f', -1, 64) + " s a request"},
+		templates.Fact{Label: "Retries", Value: number(c.RetryAttempts)},
+		templates.Fact{Label: "ID", Value: c.ID.String(), Mono: true, Copy: true},
+	)
+}
+
+func keyHeader(c connectors.Connector) string {
+	if c.Auth.Header == "" {
+		return connectors.DefaultAPIKeyHeader
+	}
+	return c.Auth.Header
+}
+
+func behaviourName(b connectors.AuthBehaviour) string {
+	switch b {
+	case connectors.AuthOpen:
+		return "nothing"
+	case connectors.AuthListOpen:
+		return "a credential at calls, not at listing"
+	case connectors.AuthAll:
+		return "a credential for everything"
+	default:
+		return "not known yet"
+	}
+}
+
+// syncRunRow is one attempt to read the tools.
+func syncRunRow(run connectors.SyncRun, agents map[connectors.AgentID]string, now time.Time) templates.SyncRunRow {
+	row := templates.SyncRunRow{
+		ID:          run.ID.String(),
+		Trigger:     triggerName(run.Trigger),
+		State:       runState(run.State),
+		Started:     when(run.QueuedAt, now),
+		Added:       run.Counts.Added,
+		Changed:     run.Counts.Changed,
+		Removed:     run.Counts.Removed,
+		Quarantined: run.Counts.Quarantined,
+		Protocol:    run.ProtocolVersion,
+		Error:       run.ErrorMessage,
+	}
+	if run.StartedAt != nil {
+		row.Started = when(*run.StartedAt, now)
+	}
+	if run.FinishedAt != nil {
+		row.Duration = took(run.Duration())
+	}
+	if run.State == connectors.SyncOK {
+		row.Total = plural(run.Counts.Total, "tool")
+	}
+	if run.AgentID != nil {
+		row.Agent = agents[*run.AgentID]
+	}
+	return row
+}
+
+// overviewStats are the figures of one connector.
+func overviewStats(c connectors.Connector, now time.Time) []templates.Stat {
+	synced := whenOr(c.ToolsLastSyncedAt, now, "never")
+	return []templates.Stat{
+		{Label: "Tools", Value: number(c.ToolCount), Href: connectorPath(c.Slug) + "/tools"},
+		{Label: "Last sync", When: &synced},
+		{Label: "Authentication", Value: credentialName(c)},
+		{Label: "Synced", Value: every(c.SyncInterval)},
+	}
+}

@@ -1,0 +1,43 @@
+package admin
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/respond"
+)
+
+// credentialSave stores a connector's secret, or an agent's for it.
+func (h *Handler) credentialSave(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	c, err := h.tenant(r).Connector(r.Context(), ref(r, "id"))
+	if err != nil {
+		return err
+	}
+	agent, row := agentOf(r)
+	err = h.registry.SetCredential(r.Context(), actor(r), ref(r, "id"), agent, f.secrets(c.Auth.Type, ""))
+	if problem, ok := mendable(err); ok {
+		return h.credentialsPage(w, r, c, credentialAttempt{row: row, form: f, problem: problem})
+	}
+	if err != nil {
+		return err
+	}
+	return h.respond.Back(w, r, connectorPath(c.Slug)+"/credentials", respond.Flash{
+		Kind: respond.Notice,
+		Text: "The credential is stored. Sync to use it.",
+	})
+}
+
+// agentOf is the agent in the path, with the key of its row; nil where the path is the shared credential's.
+func agentOf(r *http.Request) (agent *connectors.Ref, row string) {
+	if chi.URLParam(r, "agent") == "" {
+		return nil, "shared"
+	}
+	a := ref(r, "agent")
+	return &a, string(a)
+}

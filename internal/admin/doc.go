@@ -1,0 +1,15 @@
+// Package admin is the browser's door: the dashboard's routes, forms and views.
+//
+// One action is one file, and each has the same shape: read the form, ask the room that knows, answer with a page or with
+// 303 and a sentence. [Handler.Mount] lists all routes with the least role that each needs.
+//
+//	*_list, *_show, *_new ...   pages: one read shaped for the page → a pure view builder → a template
+//	*_save, *_delete, …         forms: → a room below → 303, or the form again with what is wrong
+//	*_view                      pure view builders: rows of the store → props of web/templates
+//	events                      the stream that refreshes a page that stands already
+//
+// Pages work without script. A page issues the same number of queries whatever it lists.
+//
+// What it is not for: rules. Which change is legal is decided in registry and auth, how a sync goes in toolsync; which
+// status a failure has in respond.
+package admin

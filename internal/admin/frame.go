@@ -1,0 +1,57 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/web"
+	"patchbay/web/templates"
+)
+
+// actor is who makes an identified request.
+func actor(r *http.Request) auth.Actor {
+	a, _ := auth.ActorFrom(r.Context())
+	return a
+}
+
+// frame is what surrounds a page. The crumbs lead from the tenant to the page; the last one names it.
+func (h *Handler) frame(r *http.Request, nav templates.Nav, crumbs ...templates.Crumb) templates.Frame {
+	a := actor(r)
+	f := templates.Frame{
+		Title:  crumbs[len(crumbs)-1].Text,
+		Asset:  web.Asset,
+		Path:   r.URL.RequestURI(),
+		Active: nav,
+		Crumbs: append([]templates.Crumb{{Text: a.Tenant.Name, Href: "/connectors"}}, crumbs...),
+		Person: &templates.Person{Name: a.Name, Email: a.Email, Role: roleName(a.Role)},
+		Tenant: templates.TenantChoice{Slug: a.Tenant.Slug, Name: a.Tenant.Name},
+		Can:    abilities(a.Role),
+	}
+	for _, m := range a.Memberships {
+		f.Tenants = append(f.Tenants, templates.TenantChoice{Slug: m.Tenant.Slug, Name: m.Tenant.Name})
+	}
+	if flash, ok := h.respond.TakeFlash(r.Context()); ok {
+		f.Flash = &templates.Flash{Kind: templates.FlashKind(flash.Kind), Text: flash.Text}
+	}
+	return f
+}
+
+func abilities(role connectors.Role) templates.Can {
+	return templates.Can{
+		Sync:   role.AtLeast(connectors.RoleMember),
+		Manage: role.AtLeast(connectors.RoleAdmin),
+		Own:    role.AtLeast(connectors.RoleOwner),
+	}
+}
+
+// door is the frame of a page that nobody is signed in to.
+func (h *Handler) door(r *http.Request, title string) templates.Frame {
+	f := templates.Frame{Title: title, Asset: web.Asset, Path: r.URL.Path}
+	if flash, ok := h.respond.TakeFlash(r.Context()); ok {
+		f.Flash = &templates.Flash{Kind: templates.FlashKind(flash.Kind), Text: flash.Text}
+	}
+	return f
+}
+
+func crumb(text, href string) templates.Crumb { return templates.Crumb{Text: text, Href: href} }

@@ -1,0 +1,173 @@
+package admin
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/middleware"
+	"patchbay/internal/registry"
+	"patchbay/internal/respond"
+	"patchbay/internal/store"
+	"patchbay/internal/toolsync"
+)
+
+// Options are what the dashboard stands on. All but Log, Now, Done and ProgramSync are required.
+type Options struct {
+	Store    *store.Store
+	Auth     *auth.Service
+	Registry *registry.Registry
+	Syncer   *toolsync.Syncer
+	Respond  *respond.Responder
+	Log      *slog.Logger
+	Now      func() time.Time // nil: time.Now
+	BaseURL  string           // as people type it, for examples: "https://patchbay.example.com"
+	Done     <-chan struct{}  // closed when the server stops: event streams end; nil: never
+
+	// ProgramSync answers POST /connectors/{id}/sync_tools where the caller is a program; nil: only browsers are served.
+	ProgramSync http.Handler
+}
+
+// Handler serves the dashboard.
+type Handler struct {
+	store       *store.Store
+	auth        *auth.Service
+	registry    *registry.Registry
+	syncer      *toolsync.Syncer
+	respond     *respond.Responder
+	log         *slog.Logger
+	now         func() time.Time
+	baseURL     string
+	done        <-chan struct{}
+	programSync http.Handler
+}
+
+// New makes a Handler.
+func New(o Options) *Handler {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Handler{
+		store: o.Store, auth: o.Auth, registry: o.Registry, syncer: o.Syncer, respond: o.Respond,
+		log: o.Log, now: o.Now, baseURL: o.BaseURL, done: o.Done, programSync: o.ProgramSync,
+	}
+}
+
+// Mount adds the dashboard's routes to r, which has the envelope of package middleware around it.
+func (h *Handler) Mount(r chi.Router) {
+	r.Group(func(r chi.Router) {
+		r.Use(h.auth.Sessions().LoadAndSave)
+		h.open(r)
+	})
+	r.Group(func(r chi.Router) {
+		r.Use(h.programsElsewhere)
+		r.Use(h.signedIn()...)
+		h.role(r, connectors.RoleMember).post("/connectors/{id}/sync_tools", h.connectorSync)
+	})
+	r.Group(func(r chi.Router) {
+		r.Use(h.signedIn()...)
+		h.forViewers(h.role(r, connectors.RoleViewer))
+		h.forMembers(h.role(r, connectors.RoleMember))
+		h.forAdmins(h.role(r, connectors.RoleAdmin))
+		h.forOwners(h.role(r, connectors.RoleOwner))
+	})
+}
+
+// open are the routes for whoever comes.
+func (h *Handler) open(r chi.Router) {
+	r.Get("/setup", h.respond.Browser(h.setupShow))
+	r.Post("/setup", h.respond.Browser(h.setupFinish))
+	r.Get("/login", h.respond.Browser(h.loginShow))
+	r.Post("/login", h.respond.Browser(h.login))
+}
+
+func (h *Handler) forViewers(r routes) {
+	r.get("/", h.home)
+	r.get("/events", h.events)
+	r.get("/connectors", h.connectorList)
+	r.get("/connectors/{id}", h.connectorShow)
+	r.get("/connectors/{id}/tools", h.connectorTools)
+	r.get("/connectors/{id}/tools/{tool}", h.toolShow)
+	r.get("/connectors/{id}/credentials", h.credentialList)
+	r.get("/connectors/{id}/runs", h.connectorRuns)
+	r.get("/tools", h.toolSearch)
+	r.get("/agents", h.agentList)
+	r.get("/agents/{id}", h.agentShow)
+	r.get("/account", h.accountShow)
+	// One's own session and password are nobody else's: a viewer may change them.
+	r.post("/account/password", h.passwordSave)
+	r.post("/tenant", h.tenantSwitch)
+	r.post("/logout", h.logout)
+}
+
+func (h *Handler) forMembers(r routes) {
+	r.post("/sync_tools", h.syncAll)
+}
+
+func (h *Handler) forAdmins(r routes) {
+	r.get("/connectors/new", h.connectorNew)
+	r.post("/connectors", h.connectorCreate)
+	r.post("/connectors/test", h.connectorTest)
+	r.get("/connectors/{id}/settings", h.connectorSettings)
+	r.post("/connectors/{id}", h.connectorSave)
+	r.post("/connectors/{id}/enabled", h.connectorEnable)
+	r.post("/connectors/{id}/delete", h.connectorDelete)
+	r.post("/connectors/{id}/credential", h.credentialSave)
+	r.post("/connectors/{id}/credential/delete", h.credentialDelete)
+	r.post("/connectors/{id}/agents/{agent}/credential", h.credentialSave)
+	r.post("/connectors/{id}/agents/{agent}/credential/delete", h.credentialDelete)
+	r.get("/agents/new", h.agentNew)
+	r.post("/agents", h.agentCreate)
+	r.post("/agents/{id}", h.agentSave)
+	r.post("/agents/{id}/delete", h.agentDelete)
+}
+
+func (h *Handler) forOwners(r routes) {
+	r.get("/api-keys", h.keyList)
+	r.post("/api-keys", h.keyCreate)
+	r.post("/api-keys/{id}/revoke", h.keyRevoke)
+	r.get("/members", h.memberList)
+	r.post("/members", h.memberAdd)
+	r.post("/members/{id}/role", h.memberRole)
+	r.post("/members/{id}/delete", h.memberRemove)
+	r.get("/settings", h.settingsShow)
+	r.post("/settings", h.settingsSave)
+}
+
+// routes are those that need one least role.
+type routes struct {
+	router chi.Router
+	h      *Handler
+}
+
+// role returns r behind a check of the actor's role, so that a refusal comes before anything is read.
+func (h *Handler) role(r chi.Router, least connectors.Role) routes {
+	check := func(next http.Handler) http.Handler {
+		return h.respond.Browser(func(w http.ResponseWriter, r *http.Request) error {
+			if err := actor(r).Require(least); err != nil {
+				return err
+			}
+			next.ServeHTTP(w, r)
+			return nil
+		})
+	}
+	return routes{router: r.With(check), h: h}
+}
+
+func (r routes) get(path string, f respond.HandlerFunc)  { r.router.Get(path, r.h.respond.Browser(f)) }
+func (r routes) post(path string, f respond.HandlerFunc) { r.router.Post(path, r.h.respond.Browser(f)) }
+
+// signedIn lets only people through, by their session.
+func (h *Handler) signedIn() []middleware.Middleware {
+	return []middleware.Middleware{
+		h.auth.Sessions().LoadAndSave,
+		middleware.Identify(h.auth.IdentifyPerson, h.respond.Failure),
+	}
+}

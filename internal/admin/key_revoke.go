@@ -1,0 +1,21 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/respond"
+)
+
+// keyRevoke ends an API key.
+func (h *Handler) keyRevoke(w http.ResponseWriter, r *http.Request) error {
+	id, ok := ref(r, "id").UUID()
+	if !ok {
+		return fault.Errorf(fault.NotFound, "There is no such key.")
+	}
+	if err := h.auth.RevokeKey(r.Context(), actor(r), connectors.APIKeyID{UUID: id}); err != nil {
+		return err
+	}
+	return h.respond.Back(w, r, "/api-keys", respond.Flash{Kind: respond.Notice, Text: "The key is revoked."})
+}

@@ -1,0 +1,50 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/fault"
+	"patchbay/internal/respond"
+	"patchbay/web/templates"
+)
+
+// loginShow asks who is there; whoever is signed in already goes on.
+func (h *Handler) loginShow(w http.ResponseWriter, r *http.Request) error {
+	returnTo := respond.OwnPath(r.URL.Query().Get("return_to"), "/connectors")
+	if _, err := h.auth.FromSession(r.Context()); err == nil {
+		return respond.See(w, r, returnTo)
+	}
+	return h.respond.Page(w, r, http.StatusOK, templates.SignIn(templates.SignInPage{
+		Frame:    h.door(r, "Sign in"),
+		ReturnTo: returnTo,
+	}))
+}
+
+// login checks a password and starts the session.
+func (h *Handler) login(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	returnTo := respond.OwnPath(f.text("return_to"), "/connectors")
+	user, err := h.auth.SignIn(r.Context(), f.text("email"), f.secret("password"), auth.Address(r))
+	if err == nil {
+		err = h.auth.StartSession(r.Context(), user.ID)
+	}
+	if err == nil {
+		return respond.See(w, r, returnTo)
+	}
+	refused := respond.Fault(err)
+	switch refused.Kind {
+	case fault.Unauthenticated, fault.RateLimited, fault.Denied, fault.Unavailable:
+		respond.SetRetryAfter(w.Header(), refused)
+		return h.respond.Page(w, r, respond.Status(refused.Kind), templates.SignIn(templates.SignInPage{
+			Frame:    h.door(r, "Sign in"),
+			Form:     f.again(refused),
+			ReturnTo: returnTo,
+		}))
+	default:
+		return err
+	}
+}

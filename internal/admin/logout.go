@@ -1,0 +1,15 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/respond"
+)
+
+// logout ends the session.
+func (h *Handler) logout(w http.ResponseWriter, r *http.Request) error {
+	if err := h.auth.EndSession(r.Context()); err != nil {
+		return err
+	}
+	return respond.See(w, r, "/login")
+}

@@ -1,0 +1,34 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/respond"
+)
+
+// memberAdd makes a person a member, with a first password for an account that is new.
+func (h *Handler) memberAdd(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	m, err := h.auth.AddMember(r.Context(), actor(r), auth.Person{
+		Email:    f.text("email"),
+		Name:     f.text("name"),
+		Password: f.secret("password"),
+		Role:     connectors.Role(f.text("role")),
+	})
+	if problem, ok := mendable(err); ok {
+		return h.membersPage(w, r, respond.Status(problem.Kind), f.again(problem))
+	}
+	if err != nil {
+		return err
+	}
+	return h.respond.Back(w, r, "/members", respond.Flash{
+		Kind: respond.Notice,
+		Text: fmt.Sprintf("%s is a member now.", m.Email),
+	})
+}

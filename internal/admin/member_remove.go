@@ -1,0 +1,19 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/respond"
+)
+
+// memberRemove ends a membership; the person is out with the next request.
+func (h *Handler) memberRemove(w http.ResponseWriter, r *http.Request) error {
+	id, err := userID(r)
+	if err != nil {
+		return err
+	}
+	if err := h.auth.RemoveMember(r.Context(), actor(r), id); err != nil {
+		return h.memberRefused(w, r, err)
+	}
+	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: "The member is removed."})
+}

@@ -1,0 +1,42 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/respond"
+)
+
+// memberRole changes what a member may do.
+func (h *Handler) memberRole(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	id, err := userID(r)
+	if err != nil {
+		return err
+	}
+	if err := h.auth.SetMemberRole(r.Context(), actor(r), id, connectors.Role(f.text("role"))); err != nil {
+		return h.memberRefused(w, r, err)
+	}
+	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: "The role is changed."})
+}
+
+// memberRefused shows on the list why a member stays as it is: the last owner does.
+func (h *Handler) memberRefused(w http.ResponseWriter, r *http.Request, err error) error {
+	problem, ok := mendable(err)
+	if !ok {
+		return err
+	}
+	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Alert, Text: problem.Message})
+}
+
+func userID(r *http.Request) (connectors.UserID, error) {
+	id, ok := ref(r, "id").UUID()
+	if !ok {
+		return connectors.UserID{}, fault.Errorf(fault.NotFound, "There is no such member.")
+	}
+	return connectors.UserID{UUID: id}, nil
+}

@@ -1,0 +1,58 @@
+package admin
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/go-chi/chi/v5"
+
+	"patchbay/internal/connectors"
+	"patchbay/web/templates"
+)
+
+func connectorPath(slug string) string { return "/connectors/" + url.PathEscape(slug) }
+
+func agentPath(slug string) string { return "/agents/" + url.PathEscape(slug) }
+
+func toolPath(connector, tool string) string {
+	return connectorPath(connector) + "/tools/" + url.PathEscape(tool)
+}
+
+// ref is a connector's or an agent's name in the path.
+func ref(r *http.Request, param string) connectors.Ref { return connectors.Ref(pathValue(r, param)) }
+
+// pathValue is a decoded part of the path. chi routes by the encoded path where a part holds an encoded slash, as a
+// tool's name may, and then leaves the part encoded.
+func pathValue(r *http.Request, param string) string {
+	value := chi.URLParam(r, param)
+	if r.URL.RawPath == "" {
+		return value
+	}
+	decoded, err := url.PathUnescape(value)
+	if err != nil {
+		return value
+	}
+	return decoded
+}
+
+// pager leads from one part of a list to the next, keeping the page's other parameters.
+func pager(r *http.Request, next string) templates.Pager {
+	var p templates.Pager
+	query := r.URL.Query()
+	if query.Get("cursor") != "" {
+		query.Del("cursor")
+		p.First = withQuery(r.URL.Path, query)
+	}
+	if next != "" {
+		query.Set("cursor", next)
+		p.Next = withQuery(r.URL.Path, query)
+	}
+	return p
+}
+
+func withQuery(path string, query url.Values) string {
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
+}

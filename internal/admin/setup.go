@@ -1,0 +1,67 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/fault"
+	"patchbay/internal/respond"
+	"patchbay/internal/secret"
+	"patchbay/web/templates"
+)
+
+// setupShow is where the link of a fresh installation leads: a form that makes its owner.
+func (h *Handler) setupShow(w http.ResponseWriter, r *http.Request) error {
+	token := r.URL.Query().Get("token")
+	if _, err := h.auth.CheckSetup(r.Context(), secret.Text(token)); err != nil {
+		return err
+	}
+	return h.setupForm(w, r, token, form{}, nil)
+}
+
+// setupFinish makes the owner and signs in.
+func (h *Handler) setupFinish(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	token := f.text("token")
+	person := auth.Person{Email: f.text("email"), Name: f.text("name"), Password: f.secret("password")}
+	_, err = h.auth.Setup(r.Context(), secret.Text(token), person)
+	if problem, ok := mendable(err); ok {
+		return h.setupForm(w, r, token, f, problem)
+	}
+	if err != nil {
+		return err
+	}
+	// The password is checked like at any sign-in: an account that was there before keeps its own, and this link does
+	// not open it.
+	user, err := h.auth.SignIn(r.Context(), person.Email, person.Password, auth.Address(r))
+	if err != nil {
+		return h.respond.Back(w, r, "/login", respond.Flash{
+			Kind: respond.Notice,
+			Text: "The account is an owner now. Sign in with the password that it has.",
+		})
+	}
+	if err := h.auth.StartSession(r.Context(), user.ID); err != nil {
+		return err
+	}
+	return respond.See(w, r, "/connectors")
+}
+
+func (h *Handler) setupForm(w http.ResponseWriter, r *http.Request, token string, f form, problem *fault.Error) error {
+	tenant, err := h.auth.CheckSetup(r.Context(), secret.Text(token))
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if problem != nil {
+		status = respond.Status(problem.Kind)
+	}
+	return h.respond.Page(w, r, status, templates.Setup(templates.SetupPage{
+		Frame:  h.door(r, "Set up"),
+		Form:   f.again(problem),
+		Token:  token,
+		Tenant: tenant.Name,
+	}))
+}

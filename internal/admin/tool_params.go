@@ -1,0 +1,205 @@
+package admin
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"patchbay/web/templates"
+)
+
+// Bounds of a parameter table: a schema comes from a remote server and may be of any size or depth. The schema itself is
+// shown whole beside it.
+const (
+	maxParams     = 100
+	maxParamDepth = 4
+	maxNote       = 200
+)
+
+// schema is the part of a JSON Schema that a table of parameters shows.
+type schema struct {
+	Type        typeNames       `json:"type"`
+	Description lenient[string] `json:"description"`
+	Properties  ordered         `json:"properties"`
+	Required    lenient[[]any]  `json:"required"`
+	Items       json.RawMessage `json:"items"`
+	Enum        values          `json:"enum"`
+	Default     json.RawMessage `json:"default"`
+	Minimum     json.RawMessage `json:"minimum"`
+	Maximum     json.RawMessage `json:"maximum"`
+	Format      lenient[string] `json:"format"`
+	Pattern     lenient[string] `json:"pattern"`
+}
+
+// params reads the parameters out of an input schema, in its own order, nested ones below their parent.
+func params(raw json.RawMessage) []templates.Param {
+	s, ok := readSchema(raw)
+	if !ok {
+		return nil
+	}
+	return s.params("", 1, nil)
+}
+
+func readSchema(raw json.RawMessage) (schema, bool) {
+	var s schema
+	if len(raw) == 0 || json.Unmarshal(raw, &s) != nil {
+		return schema{}, false
+	}
+	return s, true
+}
+
+func (s schema) params(prefix string, depth int, list []templates.Param) []templates.Param {
+	for _, property := range s.Properties {
+		if len(list) >= maxParams {
+			return list
+		}
+		name := prefix + property.name
+		p, ok := readSchema(property.value)
+		if !ok {
+			list = append(list, templates.Param{Name: clean(name), Required: s.requires(property.name)})
+			continue
+		}
+		list = append(list, templates.Param{
+			Name:        clean(name),
+			Type:        p.typeName(),
+			Required:    s.requires(property.name),
+			Description: clean(p.Description.value),
+			Notes:       p.notes(),
+		})
+		if depth == maxParamDepth {
+			continue
+		}
+		list = p.params(name+".", depth+1, list)
+		if items, ok := readSchema(p.Items); ok {
+			list = items.params(name+"[].", depth+1, list)
+		}
+	}
+	return list
+}
+
+func (s schema) requires(name string) bool {
+	return slices.Contains(s.Required.value, any(name))
+}
+
+func (s schema) typeName() string {
+	name := strings.Join(s.Type, " or ")
+	if items, ok := readSchema(s.Items); ok && name == "array" && len(items.Type) > 0 {
+		name = "array of " + strings.Join(items.Type, " or ")
+	}
+	return clean(name)
+}
+
+func (s schema) notes() []string {
+	var notes []string
+	if len(s.Enum.value) > 0 {
+		choices := make([]string, len(s.Enum.value))
+		for i, v := range s.Enum.value {
+			choices[i] = spell(v)
+		}
+		notes = append(notes, "one of "+strings.Join(choices, ", "))
+	}
+	if len(s.Default) > 0 {
+		notes = append(notes, "default "+spell(s.Default))
+	}
+	switch lowest, highest := spell(s.Minimum), spell(s.Maximum); {
+	case lowest != "" && highest != "":
+		notes = append(notes, lowest+"–"+highest)
+	case lowest != "":
+		notes = append(notes, "at least "+lowest)
+	case highest != "":
+		notes = append(notes, "at most "+highest)
+	}
+	if s.Format.value != "" {
+		notes = append(notes, "format "+s.Format.value)
+	}
+	if s.Pattern.value != "" {
+		notes = append(notes, "matches "+s.Pattern.value)
+	}
+	for i, n := range notes {
+		notes[i] = shorten(clean(n))
+	}
+	return notes
+}
+
+func shorten(s string) string {
+	runes := []rune(s)
+	if len(runes) <= maxNote {
+		return s
+	}
+	return string(runes[:maxNote]) + "…"
+}
+
+// spell writes a value as a person would: text without quotes, a number as the server spells it.
+func spell(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil && s != "" {
+		return s
+	}
+	var out bytes.Buffer
+	if json.Compact(&out, raw) != nil {
+		return ""
+	}
+	return out.String()
+}
+
+// values are spelled as the server spells them.
+type values = lenient[[]json.RawMessage]
+
+// typeNames is a schema's type: one name or several.
+type typeNames []string
+
+// UnmarshalJSON takes a string or a list of strings, and nothing from any other value.
+func (t *typeNames) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil {
+		*t = typeNames{one}
+		return nil
+	}
+	var several []string
+	if json.Unmarshal(b, &several) == nil {
+		*t = several
+	}
+	return nil
+}
+
+// lenient is a value that stays empty where the document holds another type.
+type lenient[T any] struct{ value T }
+
+// UnmarshalJSON never fails: one odd field must not hide the others.
+func (l *lenient[T]) UnmarshalJSON(b []byte) error {
+	var v T
+	if json.Unmarshal(b, &v) == nil {
+		l.value = v
+	}
+	return nil
+}
+
+// ordered is a JSON object's members in the order of the document.
+type ordered []member
+
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// UnmarshalJSON reads an object, and nothing from any other value.
+func (o *ordered) UnmarshalJSON(b []byte) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return nil
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil
+		}
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return nil
+		}
+		name, _ := key.(string)
+		*o = append(*o, member{name: name, value: value})
+	}
+	return nil
+}

@@ -1,0 +1,29 @@
+package admin
+
+import (
+	"net/http"
+	"strings"
+
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// toolSearch searches the tools of all connectors.
+func (h *Handler) toolSearch(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query()
+	filter := store.ToolFilter{
+		Query: strings.TrimSpace(query.Get("q")),
+		Page:  store.Page{Cursor: query.Get("cursor")},
+	}
+	tools, err := h.tenant(r).Tools(r.Context(), filter)
+	if err != nil {
+		return err
+	}
+	return h.respond.Page(w, r, http.StatusOK, templates.Tools(templates.ToolsPage{
+		Frame: h.frame(r, templates.NavTools, crumb("Tools", "")),
+		Query: filter.Query,
+		Rows:  h.toolViews(tools.Items),
+		Count: countOf(len(tools.Items), tools.Next != "", "tool"),
+		Pager: pager(r, tools.Next),
+	}))
+}
