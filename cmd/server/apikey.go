@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+)
+
+type apikeyCreateCommand struct {
+	databaseCommand
+	Tenant  string `required:"" placeholder:"SLUG" help:"Slug or id of the tenant."`
+	Role    string `required:"" enum:"viewer,member,admin,owner" placeholder:"ROLE" help:"viewer, member, admin or owner."`
+	Name    string `required:"" placeholder:"NAME" help:"What the key is for."`
+	Expires string `placeholder:"WHEN" help:"A duration from now (720h, 30d) or a time (2027-01-31, or RFC 3339). Unset: never."`
+}
+
+// Run prints the key alone on standard output, so that a script can take it into a variable.
+func (c apikeyCreateCommand) Run(ctx context.Context, p program) error {
+	expires, err := expiry(c.Expires, time.Now())
+	if err != nil {
+		return err
+	}
+	d, err := c.open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	tenant, err := findTenant(ctx, d.store, c.Tenant)
+	if err != nil {
+		return err
+	}
+	request := auth.KeyRequest{Name: c.Name, Role: connectors.Role(c.Role), ExpiresAt: expires}
+	_, text, err := d.auth().IssueKey(ctx, auth.Operator(tenant), request)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.stdout, text.Reveal())
+	return err
+}
+
+// expiry reads a duration, a day or a moment; nil is never.
+func expiry(text string, now time.Time) (*time.Time, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if number, ok := strings.CutSuffix(text, "d"); ok {
+		if days, err := strconv.ParseUint(number, 10, 16); err == nil && days > 0 {
+			at := now.AddDate(0, 0, int(days))
+			return &at, nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		at := now.Add(d)
+		return &at, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return &at, nil
+		}
+	}
+	return nil, fault.Errorf(fault.Invalid, "--expires must be a duration (720h, 30d), a day (2027-01-31) or an RFC 3339 time, and is %q.", text)
+}

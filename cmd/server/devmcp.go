@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"patchbay/internal/devmcp"
+	"patchbay/internal/fault"
+)
+
+// devMCPAddr is where dev-mcp listens and where seed points.
+const devMCPAddr = "127.0.0.1:9090"
+
+type devMCPCommand struct {
+	Addr  string        `default:"127.0.0.1:9090" placeholder:"HOST:PORT" help:"Where to listen, on loopback (${default})."`
+	Mode  string        `default:"json" placeholder:"MODE" help:"What /mcp does (${default}); every mode has a path of its own, too."`
+	Tools int           `placeholder:"N" help:"How many tools are listed. Unset: a dozen."`
+	Token string        `placeholder:"TOKEN" help:"What the modes with a credential ask for. Unset: ${dev_token}."`
+	Delay time.Duration `placeholder:"TIME" help:"How long slow waits before each answer. Unset: 3s."`
+}
+
+// Run serves until it is interrupted.
+func (c devMCPCommand) Run(ctx context.Context, p program) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	listener, err := listen(ctx, "--addr", c.Addr)
+	if err != nil {
+		return err
+	}
+	c.announce(p, listener.Addr())
+	server := &http.Server{
+		Handler:           devmcp.Handler(devmcp.Options{Mode: c.Mode, Tools: c.Tools, Token: c.Token, Delay: c.Delay}),
+		ReadHeaderTimeout: readHeaderTimeout,
+	}
+	stopped := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stopped()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve dev-mcp: %w", err)
+	}
+	return nil
+}
+
+// check keeps it on loopback: its tokens are published, and it answers anybody.
+func (c devMCPCommand) check() error {
+	host, _, err := net.SplitHostPort(c.Addr)
+	if err != nil {
+		return fault.Errorf(fault.Invalid, "--addr must be HOST:PORT, as %s, and is %q.", devMCPAddr, c.Addr)
+	}
+	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
+		return fault.Errorf(fault.Invalid, "--addr must be on loopback, as %s: dev-mcp answers anybody.", devMCPAddr)
+	}
+	var names []string
+	for _, mode := range devmcp.Modes {
+		if mode.Name == c.Mode {
+			return nil
+		}
+		names = append(names, mode.Name)
+	}
+	return fault.Errorf(fault.Invalid, "--mode must be one of %s, and is %q.", join(names), c.Mode)
+}
+
+func (c devMCPCommand) announce(p program, addr net.Addr) {
+	_, _ = fmt.Fprintf(p.stdout, "A small MCP server. Register one of these addresses as a connector:\n")
+	for _, mode := range devmcp.Modes {
+		_, _ = fmt.Fprintf(p.stdout, "  %-32s %s\n", "http://"+addr.String()+mode.Path, mode.Sentence)
+	}
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"patchbay/db"
+	"patchbay/internal/config"
+	"patchbay/internal/postgres"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+const (
+	// leastDisk is where PostgreSQL soon stops: its log of changes alone may take 512 MB.
+	leastDisk = 1 << 30
+	// mostSkew is how far two clocks may differ before expiries become wrong.
+	mostSkew = 5 * time.Second
+	// doctorPatience bounds the wait for a database.
+	doctorPatience = 15 * time.Second
+)
+
+// database looks at all that lies below the store.
+func (e *examination) database(ctx context.Context, d config.Database) {
+	log := slog.New(slog.DiscardHandler)
+	if d.Embedded() {
+		if !e.programs(ctx, d) || !e.directory(d) {
+			return
+		}
+		if !postgres.Exists(d.DataDir) {
+			e.note("database", "there is none yet in %s; the first start makes it.", d.DataDir)
+			return
+		}
+	}
+	kek, ok := e.keyset(d)
+	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+	defer cancel()
+	address, stop, err := attach(ctx, d, log)
+	if err != nil {
+		e.failed("database", err)
+		return
+	}
+	defer stop()
+	if socket := socketDir(address); d.Embedded() && socket != "" {
+		e.ok("socket", "%s, for pg_dump and psql: host=%s user=patchbay dbname=patchbay", socket, socket)
+	}
+	pool, err := db.OpenPool(ctx, address, db.PoolOptions{MaxConns: 2})
+	if err != nil {
+		e.failed("database", err)
+		return
+	}
+	defer pool.Close()
+	e.clock(ctx, pool)
+	if e.schema(ctx, pool) && ok {
+		e.opens(ctx, pool, kek)
+	}
+}
+
+// socketDir is where the embedded PostgreSQL listens, out of its address.
+func socketDir(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Query().Get("host")
+}
+
+// programs finds PostgreSQL.
+func (e *examination) programs(ctx context.Context, d config.Database) bool {
+	bin, err := postgres.FindBinaries(ctx, d.DataDir, d.PostgresBin)
+	if err != nil {
+		e.failed("PostgreSQL", err)
+		return false
+	}
+	e.ok("PostgreSQL", "%s in %s", bin.Version, bin.Dir)
+	return true
+}
+
+// directory looks at the nearest directory there is: the data directory itself is made at the first start.
+func (e *examination) directory(d config.Database) bool {
+	const what = "data directory"
+	dir := d.DataDir
+	info, err := os.Stat(dir)
+	for errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir {
+		dir = filepath.Dir(dir)
+		info, err = os.Stat(dir)
+	}
+	const writable = 2 // W_OK of access(2)
+	switch {
+	case err != nil:
+		e.problem(what, "%s cannot be read. Choose another with PATCHBAY_DATA_DIR.", dir)
+		return false
+	case !info.IsDir():
+		e.problem(what, "%s is no directory. Choose another with PATCHBAY_DATA_DIR.", dir)
+		return false
+	case syscall.Access(dir, writable) != nil:
+		e.problem(what, "%s is not writable for this user. Change its owner, or choose another with PATCHBAY_DATA_DIR.", dir)
+		return false
+	}
+	e.ok(what, "%s", d.DataDir)
+	e.disk(dir)
+	return true
+}
+
+func (e *examination) disk(dir string) {
+	var stat syscall.Statfs_t
+	if err := syscall.Statfs(dir, &stat); err != nil {
+		e.note("disk", "how much is free below %s is not known.", dir)
+		return
+	}
+	free := uint64(stat.Bavail) * uint64(stat.Bsize)
+	if free < leastDisk {
+		e.problem("disk", "%d MiB are free below %s. Make room: PostgreSQL stops when the disk is full.", free>>20, dir)
+		return
+	}
+	e.ok("disk", "%d GiB free", free>>30)
+}
+
+func (e *examination) keyset(d config.Database) (secret.KEK, bool) {
+	if d.Keyset.Empty() {
+		info, err := os.Stat(d.KeysetFile())
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			e.problem("keyset", "%s is gone, and nothing else opens the database. Restore it from a backup, or set PATCHBAY_KEYSET.", d.KeysetFile())
+			return secret.KEK{}, false
+		case err == nil && info.Mode().Perm()&0o077 != 0:
+			e.problem("keyset", "%s can be read by others. Run chmod 600 on it.", d.KeysetFile())
+		}
+	}
+	kek, err := keyset(d)
+	if err != nil {
+		e.failed("keyset", err)
+		return secret.KEK{}, false
+	}
+	return kek, true
+}
+
+func (e *examination) clock(ctx context.Context, pool *pgxpool.Pool) {
+	var there time.Time
+	var version string
+	asked := time.Now()
+	if err := pool.QueryRow(ctx, `select clock_timestamp(), current_setting('server_version')`).Scan(&there, &version); err != nil {
+		e.failed("database", err)
+		return
+	}
+	e.ok("database", "PostgreSQL %s answers", version)
+	// The answer was made between asking and now; a slow network is no wrong clock.
+	if there.Before(asked.Add(-mostSkew)) || there.After(time.Now().Add(mostSkew)) {
+		e.problem("clock", "this machine and the database differ by %s. Set both clocks by NTP.", time.Since(there).Abs().Round(time.Second))
+		return
+	}
+	e.ok("clock", "agrees with the database")
+}
+
+func (e *examination) schema(ctx context.Context, pool *pgxpool.Pool) bool {
+	applied, wanted, err := db.Current(ctx, pool)
+	switch {
+	case err != nil:
+		e.failed("schema", err)
+		return false
+	case applied < wanted:
+		e.problem("schema", "version %d, and this program wants %d. Run patchbay migrate.", applied, wanted)
+		return false
+	}
+	e.ok("schema", "version %d", applied)
+	return true
+}
+
+// opens tells whether the keyset is the one that the database was made with.
+func (e *examination) opens(ctx context.Context, pool *pgxpool.Pool, kek secret.KEK) {
+	st, err := store.Open(ctx, pool, kek)
+	if err != nil {
+		e.failed("keyset", err)
+		return
+	}
+	st.Close()
+	e.ok("keyset", "opens the database")
+}

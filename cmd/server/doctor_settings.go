@@ -1,0 +1,54 @@
+package main
+
+import (
+	"net"
+
+	"patchbay/internal/config"
+	"patchbay/internal/safehttp"
+)
+
+// settings reports what is misspelt or refused.
+func (e *examination) settings(environ []string, err error) {
+	for _, name := range config.UnknownVariables(environ) {
+		e.problem("settings", "%s is set, and no setting has that name. patchbay serve --help lists them.", name)
+	}
+	if err != nil {
+		e.failed("settings", err)
+		return
+	}
+	e.ok("settings", "all are legal")
+}
+
+func (e *examination) baseURL(server config.Server) {
+	const what = "base URL"
+	addr, err := net.ResolveTCPAddr("tcp", server.Addr)
+	if err != nil {
+		e.problem(what, "PATCHBAY_ADDR names a host that is not known: %s.", server.Addr)
+		return
+	}
+	base := server.BaseURL(addr)
+	loopback := config.IsLoopback(base.Hostname())
+	switch {
+	case base.Scheme == "http" && !loopback:
+		e.problem(what, "%s is plain http: passwords and keys travel readable. Put a proxy with https in front and set PATCHBAY_BASE_URL to its address.", base)
+	case !server.BaseURLIsSet() && !config.IsLoopback(addr.IP.String()):
+		e.problem(what, "the server listens on %s, and links are made for %s. Set PATCHBAY_BASE_URL to the address that people use.", server.Addr, base)
+	default:
+		e.ok(what, "%s", base)
+	}
+}
+
+func (e *examination) egress(server config.Server) {
+	const what = "egress"
+	allow, err := safehttp.ParseAllow(server.EgressAllow)
+	if err != nil {
+		e.failed(what, err)
+		return
+	}
+	host, _, _ := net.SplitHostPort(server.Addr) // checked with the settings
+	if server.Egress == config.EgressLocal && !config.IsLoopback(host) {
+		e.problem(what, "local, while others can reach this server: every tenant's admin reaches this machine and its network. Set PATCHBAY_EGRESS=public, and PATCHBAY_EGRESS_ALLOW for exceptions.")
+		return
+	}
+	e.ok(what, "%s, with %d exceptions", server.Egress, len(allow))
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"patchbay/db"
+	"patchbay/internal/config"
+)
+
+type migrateCommand struct {
+	config.DatabaseFlags
+	config.LogFlags
+}
+
+// Help is shown under the flags.
+func (migrateCommand) Help() string {
+	return "serve does this by itself where its role may. Run migrate apart where it may not: with the URL of a role that owns the tables."
+}
+
+// Run migrates and says which version the schema has.
+func (c migrateCommand) Run(ctx context.Context, p program) error {
+	settings, err := c.DatabaseFlags.Check()
+	if err != nil {
+		return err
+	}
+	log, err := p.logger(c.LogFlags)
+	if err != nil {
+		return err
+	}
+	url, stop, err := attach(ctx, settings, log)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := db.Migrate(ctx, url, log); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "The schema is current: version %d.\n", db.Version())
+	return err
+}

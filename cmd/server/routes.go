@@ -1,0 +1,54 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"patchbay/internal/api"
+	"patchbay/internal/fault"
+	"patchbay/internal/middleware"
+	"patchbay/web"
+)
+
+// routes is the whole address space: what is public, what is for programs, what is for people.
+func (h *house) routes() http.Handler {
+	r := chi.NewRouter()
+	r.Use(h.metrics.Requests)
+	r.Use(middleware.Envelope(middleware.Options{
+		BaseURL:        h.baseURL,
+		TrustedProxies: h.serving.server.Proxies,
+		Log:            h.serving.log,
+		Refuse:         h.refuse,
+	})...)
+	r.NotFound(h.notFound)
+	r.MethodNotAllowed(h.badMethod)
+
+	r.Get("/healthz", health)
+	r.Get("/readyz", h.respond.Program(ready(h.database.pool, h.database.store)))
+	r.Handle("/static/*", web.Static())
+	r.Group(func(r chi.Router) {
+		r.Use(h.auth.Sessions().LoadAndSave)
+		h.api.Mount(r)
+	})
+	h.admin.Mount(r)
+	return r
+}
+
+func (h *house) notFound(w http.ResponseWriter, r *http.Request) {
+	h.refuse(w, r, fault.Errorf(fault.NotFound, "There is nothing at this address."))
+}
+
+func (h *house) badMethod(w http.ResponseWriter, r *http.Request) {
+	h.refuse(w, r, fault.Errorf(fault.BadMethod, "This address does not take the method %s.", r.Method))
+}
+
+// refuse answers outside any door: programs get a problem document, browsers a page.
+func (h *house) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if api.WantsJSON(r) || strings.HasPrefix(r.URL.Path, "/api/") {
+		h.respond.Problem(w, r, err)
+		return
+	}
+	h.respond.Failure(w, r, err)
+}

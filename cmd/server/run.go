@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	"patchbay/internal/config"
+	"patchbay/internal/devmcp"
+	"patchbay/internal/fault"
+	"patchbay/internal/telemetry"
+)
+
+// Exit codes.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// program is the world that a command runs in.
+type program struct {
+	stdin          *os.File
+	stdout, stderr io.Writer
+	environ        []string
+}
+
+// commandLine is every command, in the order in which a newcomer meets them.
+type commandLine struct {
+	Serve   serveCommand   `cmd:"" default:"withargs" help:"Start the server. This is what patchbay does when no command is given."`
+	Migrate migrateCommand `cmd:"" help:"Bring the database to this program's schema, and make the runtime role."`
+	Tenant  struct {
+		Create tenantCreateCommand `cmd:"" help:"Make a tenant and print its slug."`
+	} `cmd:"" help:"Tenants."`
+	User struct {
+		Create userCreateCommand `cmd:"" help:"Make a person a member of a tenant."`
+	} `cmd:"" help:"People."`
+	APIKey struct {
+		Create apikeyCreateCommand `cmd:"" help:"Make an API key and print it, once."`
+	} `cmd:"" name:"apikey" help:"API keys."`
+	Keys struct {
+		New keysNewCommand `cmd:"" help:"Print a new value for PATCHBAY_KEYSET."`
+	} `cmd:"" help:"The key that wraps all other keys."`
+	Doctor doctorCommand `cmd:"" help:"Check the installation and say what to do about each problem."`
+	DevMCP devMCPCommand `cmd:"" name:"dev-mcp" help:"Serve a small MCP server on loopback, to try things with."`
+	Seed   seedCommand   `cmd:"" help:"Fill a fresh installation with examples that point at dev-mcp."`
+
+	Version kong.VersionFlag `help:"Print the version."`
+}
+
+// run parses the arguments, runs one command and returns the exit code.
+func run(ctx context.Context, args []string, p program) int {
+	var cli commandLine
+	exited := -1 // set where kong has answered by itself: --help, --version
+	parser, err := kong.New(&cli,
+		kong.Name("patchbay"),
+		kong.Description("Patchbay registers MCP servers, keeps their tools, and hands them to agents. Every flag has a variable; a flag wins over it."),
+		kong.Vars{"version": version(), "dev_token": devmcp.DefaultToken},
+		kong.Writers(p.stdout, p.stderr),
+		kong.Exit(func(code int) {
+			if exited < 0 {
+				exited = code
+			}
+		}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(p),
+	)
+	if err != nil {
+		return p.fail(err)
+	}
+	command, err := parser.Parse(args)
+	if exited >= 0 {
+		return exited
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(p.stderr, "patchbay: %s\nRun patchbay --help, or patchbay COMMAND --help, for what there is.\n", err)
+		return exitUsage
+	}
+	for _, name := range config.UnknownVariables(p.environ) {
+		_, _ = fmt.Fprintf(p.stderr, "patchbay: %s is set, and no setting has that name. patchbay serve --help lists them.\n", name)
+	}
+	return p.fail(command.Run())
+}
+
+// fail prints what went wrong, one sentence a line, and returns the exit code.
+func (p program) fail(err error) int {
+	var silent failedQuietly
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &silent):
+		return exitFailed
+	case errors.Is(err, context.Canceled):
+		_, _ = fmt.Fprintln(p.stderr, "patchbay: interrupted.")
+		return exitFailed
+	}
+	for _, line := range sentences(err) {
+		_, _ = fmt.Fprintf(p.stderr, "patchbay: %s\n", line)
+	}
+	return exitFailed
+}
+
+// failedQuietly is the failure of a command that has said everything already.
+type failedQuietly struct{}
+
+func (failedQuietly) Error() string { return "failed" }
+
+// sentences are what the operator reads: a fault's own words, each wrong field apart. The operator owns the machine, so
+// an unforeseen error is shown whole instead of hidden.
+func sentences(err error) []string {
+	f, ok := errors.AsType[*fault.Error](err)
+	switch {
+	case !ok:
+		return []string{err.Error()}
+	case len(f.Fields) > 0:
+		var lines []string
+		for _, field := range f.Fields {
+			lines = append(lines, field.Message)
+		}
+		return lines
+	case f.Kind == fault.Internal && f.Err != nil:
+		return []string{f.Error()}
+	}
+	return []string{f.Message}
+}
+
+// logger makes the logger of the command.
+func (p program) logger(flags config.LogFlags) (*slog.Logger, error) {
+	settings, err := flags.Check()
+	if err != nil {
+		return nil, err
+	}
+	return telemetry.NewLogger(p.stderr, settings.Level, telemetry.Format(settings.Format)), nil
+}

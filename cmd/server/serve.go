@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"patchbay/internal/config"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/postgres"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/telemetry"
+)
+
+const (
+	// drainTime is how long requests that are under way may take to end after a signal.
+	drainTime = 20 * time.Second
+	// stopTime bounds each of the steps after that.
+	stopTime = 20 * time.Second
+	// idleTimeout ends connections that ask for nothing. It is longer than the 60 s of usual load balancers, which must
+	// be the first to close.
+	idleTimeout = 75 * time.Second
+)
+
+type serveCommand struct {
+	config.ServerFlags
+	config.DatabaseFlags
+	config.LogFlags
+}
+
+// Run serves until ctx ends.
+func (c serveCommand) Run(ctx context.Context, p program) error {
+	server, serverErr := c.ServerFlags.Check()
+	database, databaseErr := c.DatabaseFlags.Check()
+	log, logErr := p.logger(c.LogFlags)
+	if err := mergeFields(serverErr, databaseErr, logErr); err != nil {
+		return err
+	}
+	allow, err := safehttp.ParseAllow(server.EgressAllow)
+	if err != nil {
+		return fault.Wrap(fault.Invalid, err, "PATCHBAY_EGRESS_ALLOW "+fault.As(err).Message)
+	}
+	s := &serving{server: server, database: database, allow: allow, log: log, stdout: p.stdout}
+	return s.live(ctx)
+}
+
+// mergeFields makes one fault of several checks, so that a person mends all settings at once.
+func mergeFields(errs ...error) error {
+	var fields []fault.Field
+	for _, err := range errs {
+		if err != nil {
+			fields = append(fields, fault.As(err).Fields...)
+		}
+	}
+	return fault.InvalidFields(fields...)
+}
+
+// serving is one run of the server.
+type serving struct {
+	server   config.Server
+	database config.Database
+	allow    []safehttp.Exception
+	log      *slog.Logger
+	stdout   io.Writer
+
+	cluster *postgres.Cluster // nil with DATABASE_URL
+}
+
+// live starts everything in order, serves until ctx ends, and stops everything in the opposite order:
+//
+//  1. the address, so that a port in use is said at once
+//  2. the keyset, before the database that it opens is made
+//  3. PostgreSQL, where it is our own; its lock keeps a second server away
+//  4. the schema, the pool, the store
+//  5. the services
+//  6. the heartbeat, which closes the runs of servers that died, then the workers
+//  7. the private listener, then the public one
+//
+// ctx ends the serving alone: what has to be written down at the end still needs the database.
+func (s *serving) live(ctx context.Context) (err error) {
+	listener, err := listen(ctx, "PATCHBAY_ADDR", s.server.Addr)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = listener.Close() }()
+
+	kek, err := keyset(s.database)
+	if err != nil {
+		return err
+	}
+	url, stopPostgres, err := s.startPostgres(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopPostgres()) }()
+
+	d, err := openDatabase(ctx, url, kek, s.log)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+
+	house, err := s.build(d, listener.Addr())
+	if err != nil {
+		return err
+	}
+	stopWork, err := s.startWork(ctx, d, house)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopWork()) }()
+
+	stopPrivate, err := s.startPrivate(ctx, house.metrics)
+	if err != nil {
+		return err
+	}
+	defer stopPrivate()
+
+	if err := s.announce(ctx, d, house); err != nil {
+		return err
+	}
+	return s.serve(ctx, listener, house)
+}
+
+// startPostgres starts the embedded PostgreSQL; with DATABASE_URL there is nothing to start.
+func (s *serving) startPostgres(ctx context.Context) (url string, stop func() error, err error) {
+	if !s.database.Embedded() {
+		return s.database.URL.Reveal(), func() error { return nil }, nil
+	}
+	cluster, err := postgres.Start(ctx, postgresOptions(s.database, s.log))
+	if err != nil {
+		return "", nil, err
+	}
+	s.cluster = cluster
+	return cluster.URL(), func() error {
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopTime)
+		defer cancel()
+		return cluster.Stop(stopping)
+	}, nil
+}
+
+// startPrivate serves metrics and profiles where an address is set for them.
+func (s *serving) startPrivate(ctx context.Context, metrics *telemetry.Metrics) (stop func(), err error) {
+	if s.server.PrivateAddr == "" {
+		return func() {}, nil
+	}
+	listener, err := listen(ctx, "PATCHBAY_PRIVATE_ADDR", s.server.PrivateAddr)
+	if err != nil {
+		return nil, err
+	}
+	s.log.InfoContext(ctx, "private listener started", "addr", listener.Addr().String())
+	private := &http.Server{Handler: metrics.Private(), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := private.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.log.ErrorContext(ctx, "private listener failed", "error", err)
+		}
+	}()
+	return func() {
+		_ = private.Close()
+		<-done
+	}, nil
+}
+
+// announce prints where the server is, and the setup link while nobody owns the first tenant.
+func (s *serving) announce(ctx context.Context, d *database, house *house) error {
+	if _, err := fmt.Fprintf(s.stdout, "Patchbay %s is at %s\n", version(), house.baseURL); err != nil {
+		return err
+	}
+	tenant, err := d.store.System().TenantByRef(ctx, firstTenant)
+	if fault.Is(err, fault.NotFound) {
+		return nil // the operator has gone other ways
+	}
+	if err != nil {
+		return err
+	}
+	return s.announceSetup(ctx, d, house, tenant)
+}
+
+func (s *serving) announceSetup(ctx context.Context, d *database, house *house, tenant connectors.Tenant) error {
+	owned, err := d.store.System().HasOwner(ctx, tenant.ID)
+	if err != nil || owned {
+		return err
+	}
+	token, err := house.auth.SetupLink(ctx, tenant.ID)
+	if fault.Is(err, fault.Conflict) {
+		return nil // another replica's owner was just made
+	}
+	if err != nil {
+		return err
+	}
+	link := house.baseURL.JoinPath("setup")
+	link.RawQuery = "token=" + token.Reveal() // URL-safe by its alphabet
+	_, err = fmt.Fprintf(s.stdout, "Make the first owner at %s\n", link)
+	return err
+}
+
+// serve answers requests until ctx ends, then lets those under way finish.
+func (s *serving) serve(ctx context.Context, listener net.Listener, house *house) error {
+	public := &http.Server{
+		Handler:           deadlines(house.routes()),
+		ReadHeaderTimeout: readHeaderTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- public.Serve(listener) }()
+	s.log.InfoContext(ctx, "server started", "addr", listener.Addr().String(), "base_url", house.baseURL.String(), "egress", s.server.Egress, "version", version())
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-s.clusterEnded():
+		_ = public.Close()
+		<-failed
+		return fault.Wrap(fault.Unavailable, s.cluster.Err(), "The embedded PostgreSQL has ended and does not start again; its messages are in the data directory.")
+	case <-ctx.Done():
+	}
+	s.log.InfoContext(ctx, "server stopping")
+	s.drain(ctx, public, house)
+	<-failed
+	return nil
+}
+
+// drain stops accepting, ends the event streams, which would never end by themselves, and gives requests and syncs the
+// same time to finish. A sync that is cut off writes that down.
+func (s *serving) drain(ctx context.Context, public *http.Server, house *house) {
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	close(house.draining)
+	var syncs sync.WaitGroup
+	syncs.Go(func() { house.syncer.Stop(stopping) })
+	defer syncs.Wait()
+	if err := public.Shutdown(stopping); err != nil {
+		s.log.WarnContext(ctx, "requests cut off", "reason", err)
+		_ = public.Close()
+	}
+}
+
+// clusterEnded is closed when the embedded PostgreSQL has ended for good; it heals itself from what it can.
+func (s *serving) clusterEnded() <-chan struct{} {
+	if s.cluster == nil {
+		return nil
+	}
+	return s.cluster.Done()
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+type tenantCreateCommand struct {
+	databaseCommand
+	Name string `arg:"" help:"What people call it."`
+	Slug string `placeholder:"SLUG" help:"Its short name in flags: lower-case letters, digits, dashes. Unset: made from the name."`
+}
+
+// Run makes the tenant and prints its slug alone, for scripts.
+func (c tenantCreateCommand) Run(ctx context.Context, p program) error {
+	d, err := c.open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	tenant, err := d.store.System().CreateTenant(ctx, c.Name, c.Slug)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.stdout, tenant.Slug)
+	return err
+}
+
+// findTenant takes a slug or an id, and names what there is where it is neither.
+func findTenant(ctx context.Context, st *store.Store, ref string) (connectors.Tenant, error) {
+	tenant, err := st.System().TenantByRef(ctx, ref)
+	if !fault.Is(err, fault.NotFound) {
+		return tenant, err
+	}
+	all, err := st.System().Tenants(ctx)
+	if err != nil {
+		return connectors.Tenant{}, err
+	}
+	const most = 10
+	var slugs []string
+	for _, t := range all[:min(len(all), most)] {
+		slugs = append(slugs, t.Slug)
+	}
+	return connectors.Tenant{}, fault.Errorf(fault.NotFound, "There is no tenant %q. There are %d, among them: %s.", ref, len(all), join(slugs))
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"net"
+	"net/url"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"patchbay/internal/admin"
+	"patchbay/internal/api"
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/registry"
+	"patchbay/internal/respond"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/telemetry"
+	"patchbay/internal/toolsync"
+)
+
+// house is everything that is built once.
+type house struct {
+	serving  *serving
+	database *database
+	baseURL  *url.URL
+	instance connectors.InstanceID
+	metrics  *telemetry.Metrics
+	auth     *auth.Service
+	respond  *respond.Responder
+	syncer   *toolsync.Syncer
+	api      *api.Handler
+	admin    *admin.Handler
+
+	draining chan struct{} // closed when the server stops: event streams end
+}
+
+// build makes the services, each with what it may see: the vault goes to credentials alone.
+func (s *serving) build(d *database, addr net.Addr) (*house, error) {
+	instance, err := uuid.NewV7()
+	if err != nil {
+		return nil, err
+	}
+	h := &house{
+		serving:  s,
+		database: d,
+		baseURL:  s.server.BaseURL(addr),
+		instance: connectors.InstanceID{UUID: instance},
+		metrics:  telemetry.NewMetrics(version()),
+		draining: make(chan struct{}),
+	}
+	h.metrics.WatchPool(poolStats(d.pool))
+
+	egress := safehttp.New(safehttp.Options{
+		Mode:      safehttp.Mode(s.server.Egress),
+		Allow:     s.allow,
+		OwnHosts:  ownHosts(h.baseURL, addr),
+		UserAgent: "Patchbay/" + version(),
+	})
+	h.auth = auth.New(auth.Options{Store: d.store, Secure: h.baseURL.Scheme == "https", Log: s.log})
+	h.respond = respond.New(s.log, h.auth.Sessions())
+	reg := registry.New(d.store, egress)
+	h.syncer = toolsync.New(toolsync.Options{
+		Store:       d.store,
+		Credentials: credentials.New(d.store),
+		Egress:      egress,
+		HTTP:        egress.Client(),
+		Version:     version(),
+		Instance:    h.instance,
+		Log:         s.log,
+		Finished:    countSync(h.metrics),
+	})
+	h.api, err = api.New(api.Options{
+		Store: d.store, Registry: reg, Syncer: h.syncer, Auth: h.auth, Respond: h.respond, Version: version(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.admin = admin.New(admin.Options{
+		Store: d.store, Auth: h.auth, Registry: reg, Syncer: h.syncer, Respond: h.respond, Log: s.log,
+		BaseURL: h.baseURL.String(), Done: h.draining,
+		ProgramSync: h.auth.Sessions().LoadAndSave(h.api.SyncTools()),
+	})
+	return h, nil
+}
+
+// ownHosts are the names and addresses that lead back to ourselves, which no connector may point at.
+func ownHosts(base *url.URL, addr net.Addr) []string {
+	port := base.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[base.Scheme]
+	}
+	hosts := []string{net.JoinHostPort(base.Hostname(), port), addr.String()}
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		_, own, _ := net.SplitHostPort(addr.String()) // it is a TCP address
+		hosts = append(hosts, "127.0.0.1:"+own, "[::1]:"+own, "localhost:"+own)
+	}
+	return hosts
+}
+
+func poolStats(pool *pgxpool.Pool) func() telemetry.PoolStats {
+	return func() telemetry.PoolStats {
+		stat := pool.Stat()
+		return telemetry.PoolStats{
+			InUse:  stat.AcquiredConns(),
+			Idle:   stat.IdleConns(),
+			Max:    stat.MaxConns(),
+			Waits:  stat.EmptyAcquireCount(),
+			Waited: stat.EmptyAcquireWaitTime(),
+		}
+	}
+}
+
+// countSync counts a finished run under "ok" or its reason code.
+func countSync(metrics *telemetry.Metrics) func(connectors.SyncRun) {
+	return func(run connectors.SyncRun) {
+		outcome := string(run.State)
+		if run.ErrorCode != "" {
+			outcome = run.ErrorCode
+		}
+		metrics.SyncFinished(outcome, run.Duration())
+	}
+}
