@@ -9,8 +9,10 @@ where tools.tenant_id = @tenant_id
   and (@removed::boolean or tools.removed_at is null)
   and (@query::text = ''
        or tools.name ilike @prefix::text
-       or definition.search @@ websearch_to_tsquery('english', @query)
-       or definition.search @@ websearch_to_tsquery('simple', @query))
+       or definition.search @@ case when numnode(websearch_to_tsquery('english', @query)) > 0
+                                    then websearch_to_tsquery('english', @query)
+                                    else websearch_to_tsquery('simple', @query) -- "all", "on": words of names, and nothing to English
+                               end)
   and (sqlc.narg(after_name)::text is null
        or (tools.name, tools.connector_id) > (sqlc.narg(after_name), sqlc.narg(after_connector)::uuid))
 order by tools.name, tools.connector_id
@@ -42,6 +44,7 @@ limit @max_rows;
 insert into tool_definitions (tenant_id, hash, raw, title, description, search)
 select @tenant_id, new.hash, new.raw, new.title, new.description,
        setweight(to_tsvector('simple', new.words), 'A')
+       || setweight(to_tsvector('english', new.words), 'A')
        || setweight(to_tsvector('english', left(new.title, 1000)), 'B')
        || setweight(to_tsvector('english', left(new.description, 20000)), 'C')
 from (select unnest(@hashes::bytea[]) as hash,

@@ -58,6 +58,7 @@ const insertDefinitions = `-- name: InsertDefinitions :exec
 insert into tool_definitions (tenant_id, hash, raw, title, description, search)
 select $1, new.hash, new.raw, new.title, new.description,
        setweight(to_tsvector('simple', new.words), 'A')
+       || setweight(to_tsvector('english', new.words), 'A')
        || setweight(to_tsvector('english', left(new.title, 1000)), 'B')
        || setweight(to_tsvector('english', left(new.description, 20000)), 'C')
 from (select unnest($2::bytea[]) as hash,
@@ -284,8 +285,10 @@ where tools.tenant_id = $1
   and ($3::boolean or tools.removed_at is null)
   and ($4::text = ''
        or tools.name ilike $5::text
-       or definition.search @@ websearch_to_tsquery('english', $4)
-       or definition.search @@ websearch_to_tsquery('simple', $4))
+       or definition.search @@ case when numnode(websearch_to_tsquery('english', $4)) > 0
+                                    then websearch_to_tsquery('english', $4)
+                                    else websearch_to_tsquery('simple', $4) -- "all", "on": words of names, and nothing to English
+                               end)
   and ($6::text is null
        or (tools.name, tools.connector_id) > ($6, $7::uuid))
 order by tools.name, tools.connector_id

@@ -1,0 +1,134 @@
+package store_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+func TestASecretIsStoredSealedAndOpensInItsVault(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c, a := w.Connector(t), w.Agent(t)
+	w.Credential(t, c.ID, nil, "the shared token")
+	w.Credential(t, c.ID, &a.ID, "the agent's token")
+
+	for agent, want := range map[*connectors.AgentID]string{nil: "the shared token", &a.ID: "the agent's token"} {
+		cred, text, err := w.St.Vault(w.Tenant).Secret(t.Context(), c.ID, agent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text.Reveal() != want || cred.Type != connectors.AuthBearer || cred.Status != connectors.CredentialActive {
+			t.Errorf("credential = %+v with another secret", cred)
+		}
+	}
+	var sealed []byte
+	if err := asSystem(t.Context(), w.Pool, "select string_agg(sealed, '') from credentials", nil, &sealed); err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(sealed, []byte("token")) {
+		t.Error("a secret stands in the database as it is")
+	}
+}
+
+func TestASecretMovedToAnotherRowDoesNotOpen(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	from, to, theirs := w.Connector(t), w.Connector(t), w.ConnectorIn(t, w.Other)
+	w.Credential(t, from.ID, nil, "the token")
+	w.Credential(t, to.ID, nil, "another token")
+	w.CredentialIn(t, w.Other, theirs.ID, nil, "their token")
+	err := asSystem(t.Context(), w.Pool, "update credentials set sealed = (select sealed from credentials where connector_id = $1)", []any{from.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if _, text, err := w.St.Vault(w.Tenant).Secret(t.Context(), from.ID, nil); err != nil || text.Reveal() != "the token" {
+		t.Errorf("in its own row: %v", err)
+	}
+	if _, text, err := w.St.Vault(w.Tenant).Secret(t.Context(), to.ID, nil); !text.Empty() || err == nil {
+		t.Errorf("in another row it opened: %v", err)
+	}
+	if _, text, err := w.St.Vault(w.Other).Secret(t.Context(), theirs.ID, nil); !text.Empty() || err == nil {
+		t.Errorf("in another tenant it opened: %v", err)
+	}
+}
+
+func TestAReplacedCredentialKeepsItsRow(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c := w.Connector(t)
+	w.Credential(t, c.ID, nil, "old")
+	before, _, err := w.St.Vault(w.Tenant).Secret(t.Context(), c.ID, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = w.Door().SetCredential(t.Context(), store.NewCredential{ConnectorID: c.ID, Type: connectors.AuthBasic, Account: "ada", Secret: "new"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, text, err := w.St.Vault(w.Tenant).Secret(t.Context(), c.ID, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.ID != before.ID || after.Version != before.Version+1 || after.Account != "ada" || after.Type != connectors.AuthBasic || text.Reveal() != "new" {
+		t.Errorf("credential went from %+v to %+v", before, after)
+	}
+}
+
+func TestTheCredentialUsedLastIsAnAgents(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c, first, second := w.Connector(t), w.Agent(t), w.Agent(t)
+	vault := w.St.Vault(w.Tenant)
+	w.Credential(t, c.ID, nil, "shared")
+	_, _, err := vault.LastUsed(t.Context(), c.ID)
+	wantKind(t, err, fault.NotFound)
+
+	w.Credential(t, c.ID, &first.ID, "first")
+	w.Credential(t, c.ID, &second.ID, "second")
+	if _, text, err := vault.LastUsed(t.Context(), c.ID); err != nil || text.Reveal() != "second" {
+		t.Errorf("unused ones: want the newest (%v)", err)
+	}
+	cred, _, err := vault.Secret(t.Context(), c.ID, &first.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := vault.MarkUsed(t.Context(), cred.ID); err != nil {
+		t.Fatal(err)
+	}
+	used, text, err := vault.LastUsed(t.Context(), c.ID)
+	if err != nil || text.Reveal() != "first" || used.LastUsedAt == nil {
+		t.Errorf("used: %+v (%v)", used, err)
+	}
+}
+
+func TestCredentialsAreDeletedOneByOneOrAll(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c, a := w.Connector(t), w.Agent(t)
+	w.Credential(t, c.ID, nil, "shared")
+	w.Credential(t, c.ID, &a.ID, "agent's")
+
+	if err := w.Door().DeleteCredential(t.Context(), c.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	wantKind(t, w.Door().DeleteCredential(t.Context(), c.ID, nil), fault.NotFound)
+	list, err := w.Door().Credentials(t.Context(), c.ID, store.Page{})
+	if err != nil || len(list.Items) != 1 || list.Items[0].AgentID == nil || *list.Items[0].AgentID != a.ID {
+		t.Errorf("left: %+v, %v", list.Items, err)
+	}
+	if n, err := w.Door().DeleteCredentials(t.Context(), c.ID); n != 1 || err != nil {
+		t.Errorf("deleted %d, %v", n, err)
+	}
+	err = w.Door().SetCredential(t.Context(), store.NewCredential{ConnectorID: c.ID, Type: connectors.AuthNone, Secret: "x"})
+	wantField(t, err, fault.Invalid, "auth.type")
+	if strings.Contains(err.Error(), "x'") {
+		t.Error("the error repeats the secret")
+	}
+}

@@ -1,0 +1,302 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+// outsider is a tenant (w.Other) that knows every id of another tenant's (w.Tenant) rows, and tries them.
+type outsider struct {
+	*fixture.World
+	door  *store.Tenant
+	vault *store.Vault
+
+	connector  connectors.Connector
+	agent      connectors.Agent
+	member     connectors.Member
+	key        connectors.APIKey
+	credential connectors.Credential
+	done       connectors.SyncRun // a finished run
+	queued     connectors.SyncRun
+	running    connectors.SyncRun // of another connector
+}
+
+// attempt is one case: what the outsider finds. A list or a count is found when it is not empty.
+type attempt func(ctx context.Context, o outsider) (found bool, err error)
+
+// tenantAttempts has a case for each method of the tenant's door. A method that takes no id of a row shows the outsider's own
+// rows: its case tells whether the victim's are among them.
+var tenantAttempts = map[string]attempt{
+	"Tx": func(ctx context.Context, o outsider) (bool, error) {
+		return false, o.door.Tx(ctx, func(tx *store.Tenant) error {
+			_, err := tx.Connector(ctx, connectors.Ref(o.connector.Slug))
+			return err
+		})
+	},
+	"Self": func(ctx context.Context, o outsider) (bool, error) {
+		self, err := o.door.Self(ctx)
+		return self.ID == o.Tenant, err
+	},
+	"Rename": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.Rename(ctx, "Mine"); err != nil {
+			return false, err
+		}
+		theirs, err := o.Door().Self(ctx)
+		return theirs.Name == "Mine", err
+	},
+	"Members": func(ctx context.Context, o outsider) (bool, error) { return some(o.door.Members(ctx, store.Page{})) },
+	"Member":  func(ctx context.Context, o outsider) (bool, error) { return one(o.door.Member(ctx, o.member.UserID)) },
+	"AddMember": func(ctx context.Context, o outsider) (bool, error) {
+		if _, err := o.door.AddMember(ctx, store.NewMember{Email: o.member.Email, Role: connectors.RoleViewer}); err != nil {
+			return false, err
+		}
+		theirs, err := o.Door().Member(ctx, o.member.UserID)
+		return theirs.Role != o.member.Role || theirs.Name != o.member.Name, errors.Join(err, o.door.RemoveMember(ctx, o.member.UserID))
+	},
+	"SetMemberRole": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.SetMemberRole(ctx, o.member.UserID, connectors.RoleViewer)
+	},
+	"RemoveMember": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.RemoveMember(ctx, o.member.UserID)
+	},
+	"APIKeys": func(ctx context.Context, o outsider) (bool, error) { return some(o.door.APIKeys(ctx, store.Page{})) },
+	"CreateAPIKey": func(ctx context.Context, o outsider) (bool, error) {
+		_, err := o.door.CreateAPIKey(ctx, store.NewAPIKey{ID: o.key.ID, Name: "Mine", Role: connectors.RoleOwner, SecretMAC: []byte("m")})
+		if err == nil {
+			return true, nil // an id that stands in another tenant's key
+		}
+		stored, keyErr := o.St.System().APIKey(ctx, o.key.ID)
+		return stored.Tenant.ID != o.Tenant || stored.Key.Name == "Mine", keyErr
+	},
+	"RevokeAPIKey": func(ctx context.Context, o outsider) (bool, error) { return true, o.door.RevokeAPIKey(ctx, o.key.ID) },
+	"Agents":       func(ctx context.Context, o outsider) (bool, error) { return some(o.door.Agents(ctx, store.Page{})) },
+	"Agent": func(ctx context.Context, o outsider) (bool, error) {
+		if _, err := o.door.Agent(ctx, connectors.Ref(o.agent.Slug)); !fault.Is(err, fault.NotFound) {
+			return true, err
+		}
+		return one(o.door.Agent(ctx, connectors.Ref(o.agent.ID.String())))
+	},
+	"CreateAgent": func(ctx context.Context, o outsider) (bool, error) {
+		mine, err := o.door.CreateAgent(ctx, o.agent) // with the victim's id and slug
+		if err != nil {
+			return false, err
+		}
+		return mine.ID == o.agent.ID, o.door.DeleteAgent(ctx, mine.ID)
+	},
+	"UpdateAgent": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.UpdateAgent(ctx, o.agent)) },
+	"DeleteAgent": func(ctx context.Context, o outsider) (bool, error) { return true, o.door.DeleteAgent(ctx, o.agent.ID) },
+	"Connectors": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.Connectors(ctx, store.ConnectorFilter{}))
+	},
+	"ConnectorStats": func(ctx context.Context, o outsider) (bool, error) {
+		stats, err := o.door.ConnectorStats(ctx)
+		return stats.Connectors != 0 || stats.Tools != 0, err
+	},
+	"Connector": func(ctx context.Context, o outsider) (bool, error) {
+		if _, err := o.door.Connector(ctx, connectors.Ref(o.connector.Slug)); !fault.Is(err, fault.NotFound) {
+			return true, err
+		}
+		return one(o.door.Connector(ctx, connectors.Ref(o.connector.ID.String())))
+	},
+	"CreateConnector": func(ctx context.Context, o outsider) (bool, error) {
+		mine, err := o.door.CreateConnector(ctx, fixture.Draft(func(d *connectors.Draft) { d.Slug, d.Name = o.connector.Slug, o.connector.Name }))
+		if err != nil {
+			return true, err // a Conflict would tell that the name exists
+		}
+		return mine.ID == o.connector.ID, o.door.DeleteConnector(ctx, mine.ID)
+	},
+	"UpdateConnector": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.UpdateConnector(ctx, o.connector.ID, 0, fixture.Draft()))
+	},
+	"DeleteConnector": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.DeleteConnector(ctx, o.connector.ID)
+	},
+	"Credentials": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.Credentials(ctx, o.connector.ID, store.Page{}))
+	},
+	"SetCredential": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.SetCredential(ctx, store.NewCredential{ConnectorID: o.connector.ID, Type: connectors.AuthBearer, Secret: "mine"})
+	},
+	"DeleteCredential": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.DeleteCredential(ctx, o.connector.ID, &o.agent.ID)
+	},
+	"DeleteCredentials": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.DeleteCredentials(ctx, o.connector.ID)
+		return n > 0, err
+	},
+	"QueueSync": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.QueueSync(ctx, store.NewRun{ConnectorID: o.connector.ID, Trigger: connectors.TriggerManual}))
+	},
+	"QueueAllSyncs": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.QueueAllSyncs(ctx, connectors.TriggerManual)
+		return n > 0, err
+	},
+	"StartSync": func(ctx context.Context, o outsider) (bool, error) {
+		if _, err := o.door.StartSync(ctx, store.StartSync{Run: &o.queued.ID, Instance: o.Instance}); !fault.Is(err, fault.NotFound) {
+			return true, err
+		}
+		return one(o.door.StartSync(ctx, o.Start(o.connector.ID)))
+	},
+	"SyncBase": func(ctx context.Context, o outsider) (bool, error) {
+		hash, states, err := o.door.SyncBase(ctx, o.connector.ID)
+		return hash != nil || len(states) > 0, err
+	},
+	"Definitions": func(ctx context.Context, o outsider) (bool, error) {
+		found, err := o.door.Definitions(ctx, []connectors.Hash{fixture.Definition("search").Hash})
+		return len(found) > 0, err
+	},
+	"FinishUnchanged": func(ctx context.Context, o outsider) (bool, error) {
+		ok, _, err := o.door.FinishUnchanged(ctx, o.running.ID, fixture.ListHash(fixture.Definition("search")), store.Seen{})
+		return ok, err
+	},
+	"FinishSync": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.FinishSync(ctx, o.running.ID, fixture.FirstResult(fixture.Definition("mine"))))
+	},
+	"FailSync": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.FailSync(ctx, o.running.ID, connectors.SyncError{Code: "timeout", Message: "Mine."}, store.Seen{}))
+	},
+	"SyncRuns": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.SyncRuns(ctx, o.connector.ID, store.Page{}))
+	},
+	"SyncRun": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.SyncRun(ctx, o.done.ID)) },
+	"Tools": func(ctx context.Context, o outsider) (bool, error) {
+		if found, err := some(o.door.Tools(ctx, store.ToolFilter{Connector: &o.connector.ID})); found || err != nil {
+			return found, err
+		}
+		return some(o.door.Tools(ctx, store.ToolFilter{Query: "search", Removed: true}))
+	},
+	"Tool": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Tool(ctx, o.connector.ID, "search"))
+	},
+	"Quarantined": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.Quarantined(ctx, o.connector.ID, store.Page{}))
+	},
+	"Record": func(ctx context.Context, o outsider) (bool, error) {
+		err := o.door.Record(ctx, store.Event{ActorType: "system", Action: "connector.delete", Target: o.connector.Slug})
+		return auditEvents(ctx, o) != 1, err
+	},
+}
+
+var vaultAttempts = map[string]attempt{
+	"Secret": func(ctx context.Context, o outsider) (bool, error) {
+		_, text, err := o.vault.Secret(ctx, o.connector.ID, &o.agent.ID)
+		return !text.Empty(), err
+	},
+	"LastUsed": func(ctx context.Context, o outsider) (bool, error) {
+		_, text, err := o.vault.LastUsed(ctx, o.connector.ID)
+		return !text.Empty(), err
+	},
+	"MarkUsed": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.vault.MarkUsed(ctx, o.credential.ID); err != nil {
+			return false, err
+		}
+		list, err := o.Door().Credentials(ctx, o.connector.ID, store.Page{})
+		return list.Items[0].LastUsedAt != nil, err
+	},
+}
+
+// ownWorld are the methods that make or show the outsider's own rows: they succeed, and find nothing of the victim's.
+var ownWorld = map[string]bool{
+	"Self": true, "Rename": true, "AddMember": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
+	"QueueAllSyncs": true, "ConnectorStats": true, "Record": true, "Definitions": true, "FinishUnchanged": true, "DeleteCredentials": true, "MarkUsed": true,
+	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "SyncRuns": true, "Tools": true, "Quarantined": true,
+}
+
+func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
+	t.Parallel()
+	o := newOutsider(t)
+	for _, door := range []struct {
+		name     string
+		methods  reflect.Type
+		attempts map[string]attempt
+	}{
+		{"Tenant", reflect.TypeFor[*store.Tenant](), tenantAttempts},
+		{"Vault", reflect.TypeFor[*store.Vault](), vaultAttempts},
+	} {
+		for m := range door.methods.Methods() {
+			try, ok := door.attempts[m.Name]
+			if !ok {
+				t.Errorf("%s.%s has no case in the isolation table", door.name, m.Name)
+				continue
+			}
+			found, err := try(t.Context(), o)
+			switch {
+			case ownWorld[m.Name]:
+				if found || err != nil {
+					t.Errorf("%s.%s: the outsider found something (%v), or met an error: %v", door.name, m.Name, found, err)
+				}
+			case !fault.Is(err, fault.NotFound):
+				t.Errorf("%s.%s answers an outsider with %v, want NotFound", door.name, m.Name, err)
+			}
+		}
+	}
+	o.wantUntouched(t)
+}
+
+// newOutsider fills the victim's tenant with a row of every kind.
+func newOutsider(t *testing.T) outsider {
+	t.Helper()
+	w := fixture.New(t)
+	o := outsider{World: w, door: w.OtherDoor(), vault: w.St.Vault(w.Other)}
+	o.connector = w.Connector(t)
+	o.agent = w.Agent(t)
+	o.member = w.Member(t, connectors.RoleOwner)
+	o.key = w.APIKey(t, connectors.RoleAdmin)
+	w.Credential(t, o.connector.ID, &o.agent.ID, "the victim's token")
+	list, err := w.Door().Credentials(t.Context(), o.connector.ID, store.Page{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.credential = list.Items[0]
+	o.done = w.Synced(t, o.connector.ID, "search")
+	if o.queued, err = w.Door().QueueSync(t.Context(), store.NewRun{ConnectorID: o.connector.ID, Trigger: connectors.TriggerManual}); err != nil {
+		t.Fatal(err)
+	}
+	busy := w.Connector(t)
+	w.Synced(t, busy.ID, "search")
+	o.running = w.Run(t, busy.ID)
+	return o
+}
+
+// wantUntouched holds the victim's rows against what they were.
+func (o outsider) wantUntouched(t *testing.T) {
+	t.Helper()
+	ctx := t.Context()
+	c, err := o.Door().Connector(ctx, connectors.Ref(o.connector.ID.String()))
+	if err != nil || c.Version != o.connector.Version || len(c.DiscoveredTools) != 1 {
+		t.Errorf("connector = %+v, %v", c, err)
+	}
+	if run, err := o.Door().SyncRun(ctx, o.running.ID); err != nil || run.State != connectors.SyncRunning {
+		t.Errorf("running run = %+v, %v", run, err)
+	}
+	if m, err := o.Door().Member(ctx, o.member.UserID); err != nil || m.Role != connectors.RoleOwner {
+		t.Errorf("member = %+v, %v", m, err)
+	}
+	if _, text, err := o.St.Vault(o.Tenant).Secret(ctx, o.connector.ID, &o.agent.ID); err != nil || text.Reveal() != "the victim's token" {
+		t.Errorf("secret: %v", err)
+	}
+}
+
+// auditEvents counts the events of the outsider's tenant; -1: of the victim's there is one.
+func auditEvents(ctx context.Context, o outsider) int {
+	var mine, theirs int
+	err := asSystem(ctx, o.Pool, `select count(*) filter (where tenant_id = $1), count(*) filter (where tenant_id = $2) from audit_events`,
+		[]any{uuid.UUID(o.Other.UUID), uuid.UUID(o.Tenant.UUID)}, &mine, &theirs)
+	if err != nil || theirs > 0 {
+		return -1
+	}
+	return mine
+}
+
+func one[T any](_ T, err error) (bool, error) { return err == nil, err }
+
+func some[T any](l store.List[T], err error) (bool, error) { return len(l.Items) > 0, err }

@@ -1,0 +1,232 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+// tenantTables are the tables whose rows belong to one tenant.
+var tenantTables = []string{
+	"memberships", "api_keys", "agents", "connectors", "credentials", "tool_definitions", "tools", "quarantined_tools", "sync_runs", "audit_events",
+}
+
+// The second lock. sqlc vet has the same rule, for the author; this holds it where only Go is.
+func TestEveryQueryOnATenantsTableNamesTheTenant(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../db/queries/*.sql")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no queries: %v", err)
+	}
+	touches := regexp.MustCompile(`(?i)\b(from|join|into|update|using)\s+(tenants|` + strings.Join(tenantTables, "|") + `)\b`)
+	names := regexp.MustCompile(`(?i)\b(tenant_id|tenants\.id) = @tenant_id\b`)
+	inserts := regexp.MustCompile(`(?is)insert into \w+ \(tenant_id\b.*\b(values \(|select )@tenant_id\b`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		system := strings.HasPrefix(filepath.Base(file), "system_")
+		for _, query := range strings.Split(string(text), "-- name: ")[1:] {
+			name, _, _ := strings.Cut(query, " ")
+			exempt := strings.Contains(query, "@sqlc-vet-disable")
+			scoped := names.MatchString(query) || inserts.MatchString(query)
+			switch {
+			case exempt && !system:
+				t.Errorf("%s: %s works across tenants outside of system_*.sql", filepath.Base(file), name)
+			case exempt && scoped:
+				t.Errorf("%s: %s names the tenant, and says that it need not", filepath.Base(file), name)
+			case touches.MatchString(query) && !scoped && !exempt:
+				t.Errorf("%s: %s is on a tenant's table and does not say tenant_id = @tenant_id", filepath.Base(file), name)
+			}
+		}
+	}
+}
+
+// The third lock.
+func TestAReferenceIntoAnotherTenantCannotBeStored(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	mine, theirs := w.Connector(t), w.ConnectorIn(t, w.Other)
+	theirAgent := w.AgentIn(t, w.Other)
+	w.SyncedIn(t, w.Other, theirs.ID, "search")
+	hash := fixture.Definition("search").Hash
+
+	// Through the door: the other tenant's rows are not there.
+	err := w.Door().SetCredential(t.Context(), store.NewCredential{ConnectorID: mine.ID, AgentID: &theirAgent.ID, Type: connectors.AuthBearer, Secret: "x"})
+	wantKind(t, err, fault.NotFound)
+	start := w.Start(mine.ID)
+	start.AgentID = &theirAgent.ID
+	_, err = w.Door().StartSync(t.Context(), start)
+	wantKind(t, err, fault.NotFound)
+
+	// Around it, with row-level security open: the foreign keys hold.
+	for name, sql := range map[string]string{
+		"credential of their connector": fmt.Sprintf(`insert into credentials (tenant_id, id, connector_id, type, sealed) values ('%s', gen_random_uuid(), '%s', 'bearer', '\x00')`, w.Tenant, theirs.ID),
+		"credential of their agent":     fmt.Sprintf(`insert into credentials (tenant_id, id, connector_id, agent_id, type, sealed) values ('%s', gen_random_uuid(), '%s', '%s', 'bearer', '\x00')`, w.Tenant, mine.ID, theirAgent.ID),
+		"tool of their connector":       fmt.Sprintf(`insert into tools (tenant_id, connector_id, name, current_hash, review, first_seen_at, last_seen_at, changed_at) values ('%s', '%s', 't', '\x%s', 'new', now(), now(), now())`, w.Tenant, theirs.ID, hash),
+		"tool with their definition":    fmt.Sprintf(`insert into tools (tenant_id, connector_id, name, current_hash, review, first_seen_at, last_seen_at, changed_at) values ('%s', '%s', 't', '\x%s', 'new', now(), now(), now())`, w.Tenant, mine.ID, hash),
+		"run of their connector":        fmt.Sprintf(`insert into sync_runs (tenant_id, id, connector_id, trigger, state) values ('%s', gen_random_uuid(), '%s', 'manual', 'queued')`, w.Tenant, theirs.ID),
+		"run with their agent":          fmt.Sprintf(`insert into sync_runs (tenant_id, id, connector_id, agent_id, trigger, state) values ('%s', gen_random_uuid(), '%s', '%s', 'manual', 'queued')`, w.Tenant, mine.ID, theirAgent.ID),
+		"quarantine of their connector": fmt.Sprintf(`insert into quarantined_tools (tenant_id, connector_id, position, reason, raw) values ('%s', '%s', 1, 'r', '\x00')`, w.Tenant, theirs.ID),
+	} {
+		if err := asSystem(t.Context(), w.Pool, sql, nil); err == nil || !strings.Contains(err.Error(), "23503") {
+			t.Errorf("%s: %v, want a foreign key violation", name, err)
+		}
+	}
+}
+
+// The fourth lock.
+func TestWithoutATenantThereAreNoRows(t *testing.T) {
+	t.Parallel()
+	w := newOutsider(t)
+	owner, err := pgxpool.New(t.Context(), w.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(owner.Close)
+	var superuser bool
+	if err := owner.QueryRow(t.Context(), `select rolsuper or rolbypassrls from pg_roles where rolname = current_user`).Scan(&superuser); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := w.Door().Record(t.Context(), store.Event{ActorType: "system", Action: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range append([]string{"tenants"}, tenantTables...) {
+		var raw, scoped int
+		if err := w.Pool.QueryRow(t.Context(), "select count(*) from "+table).Scan(&raw); err != nil {
+			t.Fatal(err)
+		}
+		if raw != 0 {
+			t.Errorf("%s: the runtime role sees %d rows without a tenant", table, raw)
+		}
+		if err := asSystem(t.Context(), w.Pool, "select count(*) from "+table, nil, &scoped); err != nil {
+			t.Fatal(err)
+		}
+		if scoped == 0 && table != "quarantined_tools" {
+			t.Errorf("%s has no rows at all: the test shows nothing", table)
+		}
+		var enabled, forced, owned bool
+		err := owner.QueryRow(t.Context(), `
+			select relrowsecurity, relforcerowsecurity, pg_get_userbyid(relowner) = 'patchbay_app'
+			from pg_class where oid = $1::regclass`, table).Scan(&enabled, &forced, &owned)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !enabled || !forced || owned {
+			t.Errorf("%s: row-level security enabled %v, forced %v; owned by the runtime role %v", table, enabled, forced, owned)
+		}
+		if !superuser { // a superuser always sees everything
+			var seen int
+			if err := owner.QueryRow(t.Context(), "select count(*) from "+table).Scan(&seen); err != nil || seen != 0 {
+				t.Errorf("%s: its owner sees %d rows without a tenant (%v)", table, seen, err)
+			}
+		}
+	}
+}
+
+func TestEveryTableWithATenantIsLocked(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	rows, err := w.Pool.Query(t.Context(), `
+		select relname from pg_class join pg_attribute on attrelid = pg_class.oid
+		where relnamespace = 'public'::regnamespace and relkind = 'r' and attname = 'tenant_id' and not relforcerowsecurity
+		order by relname`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A set-up link is found by its hash alone, before anyone is known; only the system door reads it.
+	if len(open) != 1 || open[0] != "setup_links" {
+		t.Errorf("tables with a tenant_id and without forced row-level security: %v, want only setup_links", open)
+	}
+}
+
+func TestTheRuntimeRoleIsNeitherOwnerNorPrivileged(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	var role string
+	var super, bypass, createRole bool
+	var owns int
+	err := w.Pool.QueryRow(t.Context(), `
+		select current_user, rolsuper, rolbypassrls, rolcreaterole,
+		       (select count(*) from pg_class where relowner = pg_roles.oid)
+		from pg_roles where rolname = current_user`).Scan(&role, &super, &bypass, &createRole, &owns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if role != "patchbay_app" || super || bypass || createRole || owns > 0 {
+		t.Errorf("role %s: superuser %v, bypasses %v, makes roles %v, owns %d tables", role, super, bypass, createRole, owns)
+	}
+	for _, sql := range []string{"update audit_events set action = 'x'", "delete from audit_events", "alter table connectors no force row level security", "drop table connectors"} {
+		if _, err := w.Pool.Exec(t.Context(), sql); err == nil || !strings.Contains(err.Error(), "42501") {
+			t.Errorf("%q: %v, want insufficient privilege", sql, err)
+		}
+	}
+}
+
+func TestARowOfAnotherTenantCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	tx, err := w.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(t.Context(), "select set_config('app.tenant_id', $1, true)", w.Tenant.String()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = tx.Exec(t.Context(), "insert into agents (tenant_id, id, slug, name) values ($1, gen_random_uuid(), 's', 'n')", w.Other.String())
+	if err == nil || !strings.Contains(err.Error(), "row-level security") {
+		t.Errorf("insert into another tenant: %v", err)
+	}
+}
+
+func TestAScopeEndsWithItsStatement(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	w.Connector(t)
+	for range 20 { // every connection of the pool has served a tenant by now
+		if _, err := w.Door().Connectors(t.Context(), store.ConnectorFilter{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.St.System().Tenants(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var tenant, system string
+		err := w.Pool.QueryRow(t.Context(), `select coalesce(current_setting('app.tenant_id', true), ''), coalesce(current_setting('app.system', true), '')`).Scan(&tenant, &system)
+		if err != nil || tenant != "" || system != "" {
+			t.Fatalf("a pooled connection still has tenant %q, system %q (%v)", tenant, system, err)
+		}
+	}
+}
+
+// asSystem runs one statement with row-level security open to all tenants.
+func asSystem(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, dest ...any) error {
+	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "select set_config('app.system', 'on', true)"); err != nil {
+			return err
+		}
+		if len(dest) == 0 {
+			_, err := tx.Exec(ctx, sql, args...)
+			return err
+		}
+		return tx.QueryRow(ctx, sql, args...).Scan(dest...)
+	})
+}

@@ -1,0 +1,146 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+func TestToolsAreFoundByWordAndByTheBeginningOfTheirName(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	linear, github := w.Connector(t), w.Connector(t)
+	finish(t, w, linear.ID,
+		fixture.DefinitionOf("createIssue", `{"name":"createIssue","description":"Opens an issue."}`),
+		fixture.DefinitionOf("list_projects", `{"name":"list_projects","title":"Projects","description":"Lists 100% of them."}`))
+	finish(t, w, github.ID, fixture.DefinitionOf("create_issue", `{"name":"create_issue","annotations":{"title":"New ticket"}}`))
+	w.SyncedIn(t, w.Other, w.ConnectorIn(t, w.Other).ID, "create_issue")
+
+	for query, want := range map[string][]string{
+		"":                  {"createIssue", "create_issue", "list_projects"},
+		"issue":             {"createIssue", "create_issue"},
+		"issues":            {"createIssue", "create_issue"}, // by the word's stem
+		"opening":           {"createIssue"},
+		"createissue":       {"createIssue"},
+		"create":            {"createIssue", "create_issue"},
+		"crea":              {"createIssue", "create_issue"},
+		"list_pro":          {"list_projects"},
+		"list all":          {"list_projects"}, // "all" says nothing in English
+		"of":                nil,
+		"ticket":            {"create_issue"},
+		"projects -lists":   nil,
+		"project":           {"list_projects"},
+		`"opens an issue"`:  {"createIssue"},
+		"%":                 nil,
+		"zebra":             nil,
+		"is\x00sue & ! ( '": nil,
+	} {
+		list, err := w.Door().Tools(t.Context(), store.ToolFilter{Query: query})
+		if err != nil {
+			t.Errorf("%q: %v", query, err)
+		}
+		got := toolNames(list)
+		if query == "" || len(want) > 1 { // the database's collation orders the two spellings
+			if len(got) != len(want) {
+				t.Errorf("%q found %v, want %v", query, got, want)
+			}
+			continue
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", query, diff)
+		}
+	}
+
+	list, err := w.Door().Tools(t.Context(), store.ToolFilter{Connector: &github.ID})
+	if err != nil || len(list.Items) != 1 {
+		t.Fatalf("one connector's tools: %v, %v", toolNames(list), err)
+	}
+	if got := list.Items[0]; got.ConnectorSlug != github.Slug || got.ConnectorName != github.Name || got.Title != "New ticket" {
+		t.Errorf("tool = %+v", got)
+	}
+}
+
+func TestRemovedToolsAreListedOnRequestOnly(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c := w.Connector(t)
+	w.Synced(t, c.ID, "kept", "removed")
+	res := fixture.FirstResult()
+	res.Diff.Removed = []string{"removed"}
+	if _, err := w.Door().FinishSync(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
+		t.Fatal(err)
+	}
+	for removed, want := range map[bool][]string{false: {"kept"}, true: {"kept", "removed"}} {
+		list, err := w.Door().Tools(t.Context(), store.ToolFilter{Removed: removed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, toolNames(list)); diff != "" {
+			t.Errorf("removed %v (-want +got):\n%s", removed, diff)
+		}
+	}
+}
+
+func TestToolsComeInPages(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	seen := map[string]bool{}
+	for range 3 { // the same names thrice: the order is total
+		var names []string
+		for i := range 7 {
+			names = append(names, fmt.Sprintf("tool_%d", i))
+		}
+		w.Synced(t, w.Connector(t).ID, names...)
+	}
+	page := store.Page{Limit: 4}
+	for pages := 0; ; pages++ {
+		list, err := w.Door().Tools(t.Context(), store.ToolFilter{Page: page})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range list.Items {
+			key := tool.Name + tool.ConnectorID.String()
+			if seen[key] {
+				t.Errorf("%s came twice", key)
+			}
+			seen[key] = true
+		}
+		if page.Cursor = list.Next; page.Cursor == "" || pages > 10 {
+			break
+		}
+	}
+	if len(seen) != 21 {
+		t.Errorf("%d tools came, want 21", len(seen))
+	}
+}
+
+func TestAToolThatIsNotThereIsNotFound(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c := w.Connector(t)
+	_, err := w.Door().Tool(t.Context(), c.ID, "no\x00such")
+	wantKind(t, err, fault.NotFound)
+	_, _, err = w.Door().SyncBase(t.Context(), connectors.ConnectorID{})
+	wantKind(t, err, fault.NotFound)
+}
+
+func finish(t *testing.T, w *fixture.World, id connectors.ConnectorID, defs ...connectors.Definition) {
+	t.Helper()
+	if _, err := w.Door().FinishSync(t.Context(), w.Run(t, id).ID, fixture.FirstResult(defs...)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func toolNames(l store.List[connectors.Tool]) []string {
+	var names []string
+	for _, tool := range l.Items {
+		names = append(names, tool.Name)
+	}
+	return names
+}
