@@ -1,11 +1,6 @@
 package safehttp
 
-import (
-	"errors"
-	"net/netip"
-
-	"code.dny.dev/ssrf"
-)
+import "net/netip"
 
 // checkAddress tells whether a connection may go to at. named says that the operator allowed the name which led here.
 func (p *Policy) checkAddress(at netip.AddrPort, named bool) error {
@@ -22,14 +17,13 @@ func (p *Policy) checkAddress(at netip.AddrPort, named bool) error {
 	case p.local && addr.IsLoopback():
 		return nil
 	}
-	err := p.guardian.SafeAddrPort(at)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, ssrf.ErrProhibitedPort):
+	if p.guardian.SafeAddr(addr) != nil {
+		return blocked(host, "The address %s "+kindOf(addr)+"; Patchbay does not connect to it.")
+	}
+	if p.guardian.SafeAddrPort(at) != nil {
 		return blocked(host, "The port at %s is not one that Patchbay connects to.")
 	}
-	return blocked(host, "The address %s "+kindOf(addr)+"; Patchbay does not connect to it.")
+	return nil
 }
 
 // kindOf says in plain words what an address that is not global is.

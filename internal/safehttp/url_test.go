@@ -193,6 +193,8 @@ func TestBlockedErrorIsASentence(t *testing.T) {
 		"https://2130706433/":         "The host 2130706433 is a number; write an address in its usual form, as 192.0.2.1.",
 		"https://a.internal/":         "The name a.internal is internal; Patchbay does not connect to it.",
 		"http://mcp.example.com/":     "The URL of mcp.example.com must begin with https://.",
+		"https://10.0.0.5:9000/":      "The address 10.0.0.5 is private; Patchbay does not connect to it.",
+		"https://8.8.8.8:9000/":       "The port at 8.8.8.8 is not one that Patchbay connects to.",
 		"https://mcp.example.com:22/": "The port in the URL of mcp.example.com is not one that Patchbay connects to.",
 	} {
 		if _, err := p.CheckURL(url); err == nil || err.Error() != want {

@@ -130,12 +130,24 @@ func (s *scanner) leave() error {
 	return nil
 }
 
+// plain are the bytes that stand for themselves in a string. Most of a reply is made of them.
+var plain = func() (table [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		table[c] = c != '"' && c != '\\'
+	}
+	return table
+}()
+
 // str reads a string and returns it with its quotes.
 func (s *scanner) str() ([]byte, error) {
 	start := s.pos
 	ascii := true
 	for i := start + 1; i < len(s.data); i++ {
-		switch c := s.data[i]; {
+		c := s.data[i]
+		if plain[c] {
+			continue
+		}
+		switch {
 		case c == '"':
 			s.pos = i + 1
 			raw := s.data[start:s.pos]

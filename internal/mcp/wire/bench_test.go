@@ -1,0 +1,20 @@
+package wire_test
+
+import (
+	"strings"
+	"testing"
+
+	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/mcp/wire"
+)
+
+func BenchmarkFindPage(b *testing.B) {
+	text := []byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[` + strings.Join(mcptest.Tools(100), ",") + `]}}`)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if reply, err := wire.FindPage(text, 1); err != nil || len(reply.Page.Entries) != 100 {
+			b.Fatal(err)
+		}
+	}
+}
