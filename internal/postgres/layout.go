@@ -88,7 +88,7 @@ func (l layout) readPIDFile() pidFile {
 
 // address is the URL of a database behind the socket.
 func address(socketDir, name string) string {
-	query := url.Values{"host": {socketDir}, "port": {socketPort}, "sslmode": {"disable"}}
+	query := url.Values{"host": {socketDir}, "port": {socketPort}, "sslmode": {"disable"}, "connect_timeout": {"5"}}
 	u := url.URL{Scheme: "postgres", User: url.User(ownerRole), Host: "", Path: "/" + name, RawQuery: query.Encode()}
 	return u.String()
 }

@@ -29,9 +29,12 @@ const commandPatience = 20 * time.Second
 type fileLock struct{ file *os.File }
 
 func (l *fileLock) release() {
-	if l != nil {
-		_ = l.file.Close()
+	if l == nil {
+		return
 	}
+	// Closing alone is not enough: a child that is just being forked has a copy of the descriptor until it execs.
+	_ = syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN)
+	_ = l.file.Close()
 }
 
 // tryLock returns nil without an error where somebody else holds the lock.
