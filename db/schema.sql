@@ -1,0 +1,368 @@
+-- The schema as the migrations leave it, for reviews: what changes here changes in the database.
+-- Not run by anything. Written from a migrated database: UPDATE=1 go test ./db -run TestSchema
+
+CREATE OR REPLACE FUNCTION public.system_scope()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$ select coalesce(current_setting('app.system', true), '') = 'on' $function$
+
+CREATE OR REPLACE FUNCTION public.tenant()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$ select nullif(current_setting('app.tenant_id', true), '')::uuid $function$
+
+create table agents (
+    tenant_id uuid not null,
+    id uuid not null,
+    slug text not null,
+    name text not null,
+    description text not null default ''::text,
+    approval text not null default 'always_ask'::text,
+    enabled boolean not null default true,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint agents_approval_known CHECK ((approval = ANY (ARRAY['auto'::text, 'always_ask'::text, 'trusted_only'::text]))),
+    constraint agents_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    constraint agents_pkey PRIMARY KEY (tenant_id, id),
+    constraint agents_slug_form CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$'::text)),
+    constraint agents_slug_key UNIQUE (tenant_id, slug),
+    constraint agents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table agents enable row level security;
+alter table agents force row level security;
+create policy tenant_rows on agents for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on agents to patchbay_app;
+
+create table api_keys (
+    tenant_id uuid not null,
+    id uuid not null,
+    name text not null,
+    role text not null,
+    prefix text not null,
+    secret_mac bytea not null,
+    created_at timestamp with time zone not null default now(),
+    expires_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    constraint api_keys_id_key UNIQUE (id),
+    constraint api_keys_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    constraint api_keys_pkey PRIMARY KEY (tenant_id, id),
+    constraint api_keys_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text]))),
+    constraint api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table api_keys enable row level security;
+alter table api_keys force row level security;
+create policy tenant_rows on api_keys for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on api_keys to patchbay_app;
+
+create table audit_events (
+    tenant_id uuid not null,
+    id uuid not null,
+    at timestamp with time zone not null default now(),
+    actor_type text not null,
+    actor_id uuid,
+    actor_name text not null,
+    action text not null,
+    target text not null,
+    detail jsonb not null default '{}'::jsonb,
+    request_id text not null default ''::text,
+    ip text not null default ''::text,
+    constraint audit_events_pkey PRIMARY KEY (tenant_id, id),
+    constraint audit_events_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table audit_events enable row level security;
+alter table audit_events force row level security;
+create policy tenant_rows on audit_events for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant insert, select on audit_events to patchbay_app;
+
+create table connectors (
+    tenant_id uuid not null,
+    id uuid not null,
+    slug text not null,
+    name text not null,
+    description text not null default ''::text,
+    transport text not null,
+    url text not null default ''::text,
+    headers jsonb not null default '{}'::jsonb,
+    credential_mode text not null,
+    auth_type text not null,
+    auth_header text not null default ''::text,
+    timeout_ms integer not null,
+    retry_attempts integer not null,
+    enabled boolean not null,
+    sync_interval_s integer not null,
+    tool_changes text not null,
+    version integer not null default 1,
+    auth_behaviour text not null default 'unknown'::text,
+    tool_count integer not null default 0,
+    tools_hash bytea,
+    tools_last_synced_at timestamp with time zone,
+    next_sync_at timestamp with time zone,
+    last_error_code text,
+    last_error_message text,
+    last_error_at timestamp with time zone,
+    server_name text not null default ''::text,
+    server_version text not null default ''::text,
+    server_title text not null default ''::text,
+    server_protocol text not null default ''::text,
+    server_instructions text not null default ''::text,
+    status text not null generated always as (
+CASE
+    WHEN (NOT enabled) THEN 'disabled'::text
+    WHEN (last_error_code = ANY (ARRAY['unauthorized'::text, 'credential_required'::text])) THEN 'needs_auth'::text
+    WHEN (last_error_code IS NOT NULL) THEN 'error'::text
+    WHEN (tools_last_synced_at IS NULL) THEN 'never_synced'::text
+    ELSE 'ok'::text
+END) stored,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint connectors_auth_behaviour_known CHECK ((auth_behaviour = ANY (ARRAY['unknown'::text, 'open'::text, 'list_open'::text, 'all_auth'::text]))),
+    constraint connectors_auth_type_known CHECK ((auth_type = ANY (ARRAY['none'::text, 'bearer'::text, 'api_key'::text, 'basic'::text, 'oauth2'::text, 'client_credentials'::text, 'private_key_jwt'::text]))),
+    constraint connectors_credential_mode_known CHECK ((credential_mode = ANY (ARRAY['shared'::text, 'per_agent'::text]))),
+    constraint connectors_error_whole CHECK ((((last_error_code IS NULL) = (last_error_message IS NULL)) AND ((last_error_code IS NULL) = (last_error_at IS NULL)))),
+    constraint connectors_headers_object CHECK ((jsonb_typeof(headers) = 'object'::text)),
+    constraint connectors_interval_range CHECK (((sync_interval_s = 0) OR (sync_interval_s >= 60))),
+    constraint connectors_name_key UNIQUE (tenant_id, name),
+    constraint connectors_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    constraint connectors_pkey PRIMARY KEY (tenant_id, id),
+    constraint connectors_retry_range CHECK (((retry_attempts >= 0) AND (retry_attempts <= 5))),
+    constraint connectors_slug_form CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$'::text)),
+    constraint connectors_slug_key UNIQUE (tenant_id, slug),
+    constraint connectors_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint connectors_timeout_range CHECK (((timeout_ms >= 1000) AND (timeout_ms <= 300000))),
+    constraint connectors_tool_changes_known CHECK ((tool_changes = ANY (ARRAY['auto'::text, 'hold_risky'::text, 'hold_all'::text]))),
+    constraint connectors_tools_hash_length CHECK ((length(tools_hash) = 32)),
+    constraint connectors_transport_known CHECK ((transport = ANY (ARRAY['streamable_http'::text, 'sse'::text, 'http'::text, 'stdio'::text]))),
+    constraint connectors_url_length CHECK ((length(url) <= 2048))
+) with (fillfactor=80);
+CREATE INDEX connectors_page_idx ON public.connectors USING btree (tenant_id, lower(name), id);
+alter table connectors enable row level security;
+alter table connectors force row level security;
+create policy tenant_rows on connectors for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on connectors to patchbay_app;
+
+create table credentials (
+    tenant_id uuid not null,
+    id uuid not null,
+    connector_id uuid not null,
+    agent_id uuid,
+    type text not null,
+    sealed bytea not null,
+    status text not null default 'active'::text,
+    account text not null default ''::text,
+    scopes text[] not null default '{}'::text[],
+    expires_at timestamp with time zone,
+    refreshed_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    error text not null default ''::text,
+    version integer not null default 1,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint credentials_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint credentials_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint credentials_owner_key UNIQUE NULLS NOT DISTINCT (tenant_id, connector_id, agent_id),
+    constraint credentials_pkey PRIMARY KEY (tenant_id, id),
+    constraint credentials_status_known CHECK ((status = ANY (ARRAY['active'::text, 'expired'::text, 'refresh_failed'::text, 'revoked'::text]))),
+    constraint credentials_type_known CHECK ((type = ANY (ARRAY['bearer'::text, 'api_key'::text, 'basic'::text, 'oauth2'::text, 'client_credentials'::text, 'private_key_jwt'::text]))),
+    constraint credentials_version_positive CHECK ((version > 0))
+);
+CREATE INDEX credentials_agent_idx ON public.credentials USING btree (tenant_id, agent_id);
+alter table credentials enable row level security;
+alter table credentials force row level security;
+create policy tenant_rows on credentials for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on credentials to patchbay_app;
+
+create table instances (
+    id uuid not null,
+    started_at timestamp with time zone not null default now(),
+    beat_at timestamp with time zone not null default now(),
+    constraint instances_pkey PRIMARY KEY (id)
+);
+grant delete, insert, select, update on instances to patchbay_app;
+
+create table keysets (
+    purpose text not null,
+    wrapped bytea not null,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint keysets_pkey PRIMARY KEY (purpose),
+    constraint keysets_purpose_known CHECK ((purpose = ANY (ARRAY['seal'::text, 'mac'::text])))
+);
+grant delete, insert, select, update on keysets to patchbay_app;
+
+create table memberships (
+    tenant_id uuid not null,
+    user_id uuid not null,
+    role text not null,
+    created_at timestamp with time zone not null default now(),
+    constraint memberships_pkey PRIMARY KEY (tenant_id, user_id),
+    constraint memberships_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text]))),
+    constraint memberships_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX memberships_user_id_idx ON public.memberships USING btree (user_id);
+alter table memberships enable row level security;
+alter table memberships force row level security;
+create policy tenant_rows on memberships for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on memberships to patchbay_app;
+
+create table quarantined_tools (
+    tenant_id uuid not null,
+    connector_id uuid not null,
+    "position" integer not null,
+    name text,
+    reason text not null,
+    raw bytea not null,
+    constraint quarantined_tools_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint quarantined_tools_pkey PRIMARY KEY (tenant_id, connector_id, "position")
+);
+alter table quarantined_tools enable row level security;
+alter table quarantined_tools force row level security;
+create policy tenant_rows on quarantined_tools for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on quarantined_tools to patchbay_app;
+
+create table sessions (
+    token text not null,
+    data bytea not null,
+    expiry timestamp with time zone not null,
+    constraint sessions_pkey PRIMARY KEY (token)
+);
+CREATE INDEX sessions_expiry_idx ON public.sessions USING btree (expiry);
+grant delete, insert, select, update on sessions to patchbay_app;
+
+create table setup_links (
+    token_hash bytea not null,
+    tenant_id uuid not null,
+    created_at timestamp with time zone not null default now(),
+    constraint setup_links_pkey PRIMARY KEY (token_hash),
+    constraint setup_links_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on setup_links to patchbay_app;
+
+create table sign_in_failures (
+    id bigint not null generated always as identity,
+    account text not null,
+    address text not null,
+    at timestamp with time zone not null default now(),
+    constraint sign_in_failures_pkey PRIMARY KEY (id)
+);
+CREATE INDEX sign_in_failures_account_idx ON public.sign_in_failures USING btree (account, at);
+CREATE INDEX sign_in_failures_address_idx ON public.sign_in_failures USING btree (address, at);
+grant delete, insert, select, update on sign_in_failures to patchbay_app;
+
+create table sync_runs (
+    tenant_id uuid not null,
+    id uuid not null,
+    connector_id uuid not null,
+    agent_id uuid,
+    trigger text not null,
+    state text not null,
+    instance_id uuid,
+    queued_at timestamp with time zone not null default now(),
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    tools_total integer not null default 0,
+    tools_added integer not null default 0,
+    tools_changed integer not null default 0,
+    tools_removed integer not null default 0,
+    tools_quarantined integer not null default 0,
+    protocol_version text not null default ''::text,
+    error_code text,
+    error_message text,
+    constraint sync_runs_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE SET NULL (agent_id),
+    constraint sync_runs_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint sync_runs_ended_has_end CHECK (((state = ANY (ARRAY['ok'::text, 'error'::text])) = (finished_at IS NOT NULL))),
+    constraint sync_runs_error_whole CHECK (((error_code IS NULL) = (error_message IS NULL))),
+    constraint sync_runs_pkey PRIMARY KEY (tenant_id, id),
+    constraint sync_runs_running_has_owner CHECK (((state <> 'running'::text) OR ((instance_id IS NOT NULL) AND (started_at IS NOT NULL)))),
+    constraint sync_runs_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'ok'::text, 'error'::text]))),
+    constraint sync_runs_trigger_known CHECK ((trigger = ANY (ARRAY['manual'::text, 'api'::text, 'oauth'::text, 'schedule'::text, 'list_changed'::text])))
+);
+CREATE INDEX sync_runs_agent_idx ON public.sync_runs USING btree (tenant_id, agent_id) WHERE (agent_id IS NOT NULL);
+CREATE INDEX sync_runs_connector_idx ON public.sync_runs USING btree (tenant_id, connector_id, id DESC);
+CREATE UNIQUE INDEX sync_runs_one_queued_key ON public.sync_runs USING btree (tenant_id, connector_id) WHERE (state = 'queued'::text);
+CREATE UNIQUE INDEX sync_runs_one_running_key ON public.sync_runs USING btree (tenant_id, connector_id) WHERE (state = 'running'::text);
+CREATE INDEX sync_runs_running_instance_idx ON public.sync_runs USING btree (instance_id) WHERE (state = 'running'::text);
+alter table sync_runs enable row level security;
+alter table sync_runs force row level security;
+create policy tenant_rows on sync_runs for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on sync_runs to patchbay_app;
+
+create table tenants (
+    id uuid not null,
+    slug text not null,
+    name text not null,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint tenants_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    constraint tenants_pkey PRIMARY KEY (id),
+    constraint tenants_slug_form CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$'::text)),
+    constraint tenants_slug_key UNIQUE (slug)
+);
+alter table tenants enable row level security;
+alter table tenants force row level security;
+create policy tenant_rows on tenants for all using (((id = tenant()) OR system_scope())) with check (((id = tenant()) OR system_scope()));
+grant delete, insert, select, update on tenants to patchbay_app;
+
+create table tool_definitions (
+    tenant_id uuid not null,
+    hash bytea not null,
+    raw bytea not null,
+    title text not null default ''::text,
+    description text not null default ''::text,
+    search tsvector not null,
+    created_at timestamp with time zone not null default now(),
+    constraint tool_definitions_hash_length CHECK ((length(hash) = 32)),
+    constraint tool_definitions_pkey PRIMARY KEY (tenant_id, hash),
+    constraint tool_definitions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table tool_definitions enable row level security;
+alter table tool_definitions force row level security;
+create policy tenant_rows on tool_definitions for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on tool_definitions to patchbay_app;
+
+create table tools (
+    tenant_id uuid not null,
+    connector_id uuid not null,
+    name text not null,
+    current_hash bytea not null,
+    accepted_hash bytea,
+    review text not null,
+    enabled boolean not null default true,
+    first_seen_at timestamp with time zone not null,
+    last_seen_at timestamp with time zone not null,
+    changed_at timestamp with time zone not null,
+    removed_at timestamp with time zone,
+    constraint tools_accepted_fkey FOREIGN KEY (tenant_id, accepted_hash) REFERENCES tool_definitions(tenant_id, hash),
+    constraint tools_accepted_is_current CHECK (((review <> 'accepted'::text) OR (accepted_hash = current_hash))),
+    constraint tools_changed_keeps_accepted CHECK (((review <> 'changed'::text) OR (accepted_hash IS NOT NULL))),
+    constraint tools_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint tools_current_fkey FOREIGN KEY (tenant_id, current_hash) REFERENCES tool_definitions(tenant_id, hash),
+    constraint tools_name_length CHECK (((length(name) >= 1) AND (length(name) <= 128))),
+    constraint tools_new_has_no_accepted CHECK (((review <> 'new'::text) OR (accepted_hash IS NULL))),
+    constraint tools_pkey PRIMARY KEY (tenant_id, connector_id, name),
+    constraint tools_review_known CHECK ((review = ANY (ARRAY['accepted'::text, 'changed'::text, 'new'::text, 'rejected'::text])))
+) with (fillfactor=85);
+CREATE INDEX tools_accepted_hash_idx ON public.tools USING btree (tenant_id, accepted_hash);
+CREATE INDEX tools_current_hash_idx ON public.tools USING btree (tenant_id, current_hash);
+alter table tools enable row level security;
+alter table tools force row level security;
+create policy tenant_rows on tools for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on tools to patchbay_app;
+
+create table users (
+    id uuid not null,
+    email text not null,
+    name text not null default ''::text,
+    password_hash text,
+    password_set_at timestamp with time zone not null default now(),
+    signed_in_at timestamp with time zone,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint users_email_form CHECK (((email = lower(email)) AND (email ~ '^[^@\s]+@[^@\s]+$'::text) AND (length(email) <= 254))),
+    constraint users_email_key UNIQUE (email),
+    constraint users_pkey PRIMARY KEY (id)
+);
+grant delete, insert, select, update on users to patchbay_app;
