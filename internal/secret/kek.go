@@ -18,13 +18,13 @@ const kekSize = 32
 // KEK is the key-encryption key, the value of PATCHBAY_KEYSET. It wraps a Keyring and nothing else. The zero KEK is not
 // set. It prints as [secret].
 type KEK struct {
-	key [kekSize]byte
-	set bool
+	// A pointer, because fmt does not ask an unexported field how to print it: it would print the bytes, and prints an address.
+	key *[kekSize]byte
 }
 
 // NewKEK makes a random KEK.
 func NewKEK() (KEK, error) {
-	k := KEK{set: true}
+	k := KEK{key: new([kekSize]byte)}
 	if _, err := rand.Read(k.key[:]); err != nil {
 		return KEK{}, fmt.Errorf("make a key: %w", err)
 	}
@@ -45,16 +45,19 @@ func ParseKEK(s string) (KEK, error) {
 	if err != nil || len(raw) != kekSize {
 		return KEK{}, fault.Errorf(fault.Invalid, "PATCHBAY_KEYSET must be 32 random bytes in base64, or file:PATH of a file that holds them.")
 	}
-	k := KEK{set: true}
-	copy(k.key[:], raw)
-	return k, nil
+	return KEK{key: (*[kekSize]byte)(raw)}, nil
 }
 
-// Encode returns the KEK as ParseKEK reads it.
-func (k KEK) Encode() string { return base64.StdEncoding.EncodeToString(k.key[:]) }
+// Encode returns the KEK as ParseKEK reads it; empty where none is set.
+func (k KEK) Encode() string {
+	if k.IsZero() {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString(k.key[:])
+}
 
 // IsZero tells whether no key is set.
-func (k KEK) IsZero() bool { return !k.set }
+func (k KEK) IsZero() bool { return k.key == nil }
 
 // String hides the key.
 func (k KEK) String() string { return hidden }

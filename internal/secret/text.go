@@ -10,7 +10,8 @@ import (
 // hidden is what every printer shows of a Text.
 const hidden = "[secret]"
 
-// Text is a secret in memory. fmt, slog and encoding/json show [secret] in its place; only Reveal gives it away.
+// Text is a secret in memory. fmt, slog and encoding/json show [secret] in its place; only Reveal gives it away. One
+// gap is Go's own: fmt cannot ask a Text in an unexported field of a struct, so a struct that holds one there is not printed whole.
 type Text string
 
 // Reveal returns the secret itself.
