@@ -62,8 +62,11 @@ func (f form) again(err *fault.Error) templates.Form {
 	return shown
 }
 
-// mendable returns the fault that a person can mend in the form; any other error is the handler's to return.
+// mendable returns the fault that a person can mend in the form; any other error is the handler's to return, and so is nil.
 func mendable(err error) (*fault.Error, bool) {
+	if err == nil {
+		return nil, false
+	}
 	f := respond.Fault(err)
 	switch f.Kind {
 	case fault.Invalid, fault.Conflict, fault.RateLimited, fault.Upstream:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/go-chi/chi/v5/middleware"
@@ -23,13 +24,22 @@ func Recover(log *slog.Logger, refuse Refuse) Middleware {
 					panic(v)
 				}
 				log.ErrorContext(r.Context(), "handler panicked",
-					"request_id", middleware.GetReqID(r.Context()), "panic", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+					"request_id", middleware.GetReqID(r.Context()), "panic", describe(v), "stack", string(debug.Stack()))
 				if wrapped.Status() != 0 {
 					panic(http.ErrAbortHandler) // half an answer must not look whole
 				}
-				refuse(wrapped, r, fmt.Errorf("handler panicked: %T", v))
+				refuse(wrapped, r, fmt.Errorf("handler panicked: %s", describe(v)))
 			}()
 			next.ServeHTTP(wrapped, r)
 		})
 	}
+}
+
+// describe names what a handler panicked with: the runtime's own words, and of anything else the type alone. It could hold
+// what the request brought along.
+func describe(v any) string {
+	if err, ok := v.(runtime.Error); ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("%T", v)
 }

@@ -1,0 +1,175 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/store"
+)
+
+// connectorForm is the form of a new connector, as a browser without script sends it: with the fields of every auth type.
+func connectorForm(name, address string, more ...string) url.Values {
+	form := url.Values{
+		"name": {name}, "url": {address}, "slug": {""}, "description": {""}, "transport": {"streamable_http"},
+		"credential_mode": {"shared"}, "headers": {""}, "timeout_ms": {"5000"}, "retry_attempts": {"0"},
+		"sync_interval_s": {"900"}, "enabled": {"true"},
+		"auth.type": {"none"}, "auth.token": {""}, "auth.key": {""}, "auth.header": {""}, "auth.username": {""}, "auth.password": {""},
+	}
+	for i := 0; i+1 < len(more); i += 2 {
+		form.Set(more[i], more[i+1])
+	}
+	return form
+}
+
+func TestConnectorIsAddedFromItsForm(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleAdmin)
+	b.get("/connectors/new").want(t, http.StatusOK, "Test connection")
+	p := b.post("/connectors", connectorForm("Linear Issues", "https://mcp.example.com/mcp",
+		"auth.type", "bearer", "auth.token", "tok-1234567890", "auth.password", "filled in by the browser", "headers", "X-Team: eu\n\nX-Area:  7 \r\n"))
+	if p.Status != http.StatusSeeOther || p.Location != "/connectors/linear-issues" {
+		t.Fatalf("%d to %q\n%s", p.Status, p.Location, plainText(p.Body))
+	}
+	b.get(p.Location).want(t, http.StatusOK, "'Linear Issues' is added. Sync it to read its tools.", "Bearer · shared", "X-Area, X-Team")
+	c, err := d.Door().Connector(t.Context(), "linear-issues")
+	if err != nil || c.Headers["X-Team"] != "eu" || c.Headers["X-Area"] != "7" || c.SyncInterval.Seconds() != 900 {
+		t.Errorf("stored %+v, %v", c, err)
+	}
+	b.get("/connectors/linear-issues/credentials").want(t, http.StatusOK, "All agents", "Stored")
+}
+
+func TestWrongFieldsAreToldBesideThem(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleAdmin)
+	form := connectorForm("", "ftp://example.com", "timeout_ms", "soon", "auth.type", "bearer", "auth.token", "s3cret-token-value")
+	p := b.post("/connectors", form)
+	p.want(t, http.StatusUnprocessableEntity, "This is not a whole number.", "ftp://example.com")
+	form.Set("timeout_ms", "1000")
+	p = b.post("/connectors", form)
+	p.want(t, http.StatusUnprocessableEntity, "A name is needed.", "A URL begins with https:// or http:// and names a host.")
+	if p.says("s3cret-token-value") {
+		t.Error("the page repeats the secret")
+	}
+	d.Connector(t, func(c *connectors.Draft) { c.Name = "Linear" })
+	b.post("/connectors", connectorForm("Linear", "https://mcp.example.com/mcp")).want(t, http.StatusConflict, "Linear")
+	b.post("/connectors", connectorForm("Odd", "https://mcp.example.com/mcp", "headers", "no colon")).
+		want(t, http.StatusUnprocessableEntity, "Each line is one header, as X-Team: eu, and each name stands once.")
+}
+
+func TestConnectionIsTestedBeforeSaving(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	up := mcptest.Start(t, mcptest.Script{
+		Bearer: "the-right-token",
+		Tools:  []string{mcptest.Tool("create_issue"), mcptest.Tool("search"), `{"name":7}`},
+	})
+	b := d.as(connectors.RoleAdmin)
+	form := connectorForm("Linear", up.URL, "auth.type", "bearer", "auth.token", "the-right-token")
+	p := b.post("/connectors/test", form)
+	p.want(t, http.StatusOK, "Linear answered with 2 tools.", "create_issue", "mcptest", up.URL)
+	if p.says("the-right-token") {
+		t.Error("the page repeats the secret")
+	}
+	form.Set("auth.token", "another-token")
+	b.post("/connectors/test", form).want(t, http.StatusOK, "No connection", "unauthorized", "401 Unauthorized")
+
+	b.header.Set("HX-Request", "true")
+	p = b.post("/connectors/test", form)
+	p.want(t, http.StatusOK, "No connection")
+	if strings.Contains(p.Body, "<html") || !strings.Contains(p.Body, `id="test-result"`) {
+		t.Error("a script gets more than the panel")
+	}
+	form.Set("url", "nonsense")
+	b.post("/connectors/test", form).want(t, http.StatusUnprocessableEntity, "No connection", "A URL begins with")
+	list, err := d.Door().Connectors(t.Context(), store.ConnectorFilter{})
+	if err != nil || len(list.Items) != 0 {
+		t.Errorf("stored: %d, %v", len(list.Items), err)
+	}
+}
+
+func TestStoredSecretIsTestedWhereNoneIsTyped(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	up := mcptest.Start(t, mcptest.Script{Bearer: "the-right-token", Tools: []string{mcptest.Tool("search")}})
+	elsewhere := mcptest.Start(t, mcptest.Script{Tools: []string{mcptest.Tool("harvest")}})
+	b := d.as(connectors.RoleAdmin)
+	b.post("/connectors", connectorForm("Linear", up.URL, "auth.type", "bearer", "auth.token", "the-right-token"))
+	c, err := d.Door().Connector(t.Context(), "linear")
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := connectorForm("Linear", up.URL, "auth.type", "bearer", "id", c.ID.String(), "version", "1", "slug", "linear")
+	b.post("/connectors/test", form).want(t, http.StatusOK, "Linear answered with 1 tool.")
+	form.Set("url", elsewhere.URL)
+	b.post("/connectors/test", form)
+	for _, call := range elsewhere.Calls() {
+		if strings.Contains(call.Header.Get("Authorization"), "the-right-token") {
+			t.Fatal("the stored secret went to another origin")
+		}
+	}
+}
+
+func TestSettingsKeepTheSecretThatIsNotTyped(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleAdmin)
+	b.post("/connectors", connectorForm("Linear", "https://mcp.example.com/mcp", "auth.type", "bearer", "auth.token", "stored-token-1"))
+	p := b.get("/connectors/linear/settings")
+	p.want(t, http.StatusOK, "https://mcp.example.com/mcp", "Leave this empty to keep it.", "its sync runs")
+	if p.says("stored-token-1") {
+		t.Error("the page shows the secret")
+	}
+	edit := connectorForm("Linear", "https://mcp.example.com/mcp", "auth.type", "bearer", "slug", "linear", "version", "1", "timeout_ms", "7000")
+	b.submit("/connectors/linear", edit).want(t, http.StatusOK, "The settings are saved.", "7000")
+	b.get("/connectors/linear/credentials").want(t, http.StatusOK, "Stored")
+
+	edit.Set("timeout_ms", "8000") // still version 1: somebody else has saved meanwhile
+	b.post("/connectors/linear", edit).want(t, http.StatusConflict, "8000")
+
+	edit.Set("version", "2")
+	edit.Set("url", "https://elsewhere.example.com/mcp")
+	b.submit("/connectors/linear", edit).
+		want(t, http.StatusOK, "The stored secret was deleted, because the URL moved to another origin. Set it again.")
+	b.get("/connectors/linear/credentials").want(t, http.StatusOK, "Not set")
+}
+
+func TestConnectorIsDisabledEnabledAndDeleted(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	c := d.Connector(t)
+	b := d.as(connectors.RoleAdmin)
+	path := "/connectors/" + c.Slug
+	b.submit(path+"/enabled", url.Values{"enabled": {"false"}}).want(t, http.StatusOK, "is disabled.", "Disabled")
+	b.submit(path+"/enabled", url.Values{"enabled": {"true"}}).want(t, http.StatusOK, "is enabled.", "Never synced")
+	b.submit(path+"/delete", nil).want(t, http.StatusOK, "'"+c.Name+"' is deleted.", "Add your first connector")
+	b.get(path).want(t, http.StatusNotFound)
+}
+
+func TestAgentsHaveCredentialsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleAdmin)
+	b.submit("/agents", url.Values{"name": {"Support"}}).want(t, http.StatusOK, "'Support' is added.")
+	p := b.post("/connectors", connectorForm("Linear", "https://mcp.example.com/mcp", "auth.type", "api_key", "credential_mode", "per_agent"))
+	if p.Location != "/connectors/linear/credentials" {
+		t.Errorf("%d to %q", p.Status, p.Location)
+	}
+	path := "/connectors/linear/agents/support/credential"
+	b.post(path, url.Values{"key": {""}}).want(t, http.StatusUnprocessableEntity, "A key is needed.")
+	p = b.submit(path, url.Values{"key": {"key-of-support"}})
+	p.want(t, http.StatusOK, "The credential is stored.", "Support", "Stored")
+	if p.says("key-of-support") {
+		t.Error("the page shows the secret")
+	}
+	b.submit(path+"/delete", nil).want(t, http.StatusOK, "The credential is deleted.", "Not set")
+	b.post("/connectors/linear/credential", url.Values{"key": {"x"}}).want(t, http.StatusConflict)
+	b.submit("/agents/support", url.Values{"name": {"Helpdesk"}, "slug": {"support"}}).want(t, http.StatusOK, "Helpdesk", "Disabled")
+	b.post("/agents/support", url.Values{"name": {""}}).want(t, http.StatusUnprocessableEntity, "A name is needed.")
+	b.submit("/agents/support/delete", nil).want(t, http.StatusOK, "'Helpdesk' is deleted.")
+}

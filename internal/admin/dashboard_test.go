@@ -1,0 +1,231 @@
+package admin_test
+
+import (
+	"bytes"
+	"html"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/alexedwards/argon2id"
+	"github.com/go-chi/chi/v5"
+
+	"patchbay/internal/admin"
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/middleware"
+	"patchbay/internal/registry"
+	"patchbay/internal/respond"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+	"patchbay/internal/toolsync"
+)
+
+const password = secret.Text("correct horse battery")
+
+// cheap makes tests fast; what it costs is no part of what they show.
+var cheap = argon2id.Params{Memory: 64, Iterations: 1, Parallelism: 1, SaltLength: 16, KeyLength: 32}
+
+// dashboard is the dashboard over a world of its own, served on loopback.
+type dashboard struct {
+	*fixture.World
+	t      *testing.T
+	auth   *auth.Service
+	syncer *toolsync.Syncer
+	router *chi.Mux
+	server *httptest.Server
+	log    *logBuffer
+	stop   chan struct{} // closed by a test that stops the server
+}
+
+// logBuffer holds what was logged, at every level.
+type logBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer // guarded by mu
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+func newDashboard(t *testing.T) *dashboard {
+	t.Helper()
+	d := &dashboard{World: fixture.New(t), t: t, log: &logBuffer{}, stop: make(chan struct{})}
+	log := slog.New(slog.NewJSONHandler(d.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
+	d.auth = auth.New(auth.Options{Store: d.St, Log: log, PasswordCost: &cheap})
+	d.syncer = toolsync.New(toolsync.Options{
+		Store: d.St, Credentials: credentials.New(d.St), Egress: egress, Instance: d.Instance, Log: log,
+	})
+	pages := respond.New(log, d.auth.Sessions())
+
+	d.router = chi.NewRouter()
+	d.server = httptest.NewUnstartedServer(d.router)
+	base := &url.URL{Scheme: "http", Host: d.server.Listener.Addr().String()}
+	d.router.Use(middleware.Envelope(middleware.Options{BaseURL: base, Log: log, Refuse: pages.Failure})...)
+	admin.New(admin.Options{
+		Store: d.St, Auth: d.auth, Registry: registry.New(d.St, egress), Syncer: d.syncer, Respond: pages, Log: log,
+		BaseURL: base.String(), Done: d.stop,
+	}).Mount(d.router)
+	d.server.Start()
+	t.Cleanup(d.server.Close)
+	return d
+}
+
+// hash hashes password.
+func (d *dashboard) hash() string {
+	d.t.Helper()
+	hash, err := d.auth.HashPassword(d.t.Context(), password)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return hash
+}
+
+// person makes a member who can sign in.
+func (d *dashboard) person(role connectors.Role) connectors.Member {
+	d.t.Helper()
+	return d.Member(d.t, role, func(m *store.NewMember) { m.PasswordHash = d.hash() })
+}
+
+// as is the browser of a new member with that role, signed in.
+func (d *dashboard) as(role connectors.Role) *browser {
+	d.t.Helper()
+	b := d.browser()
+	b.signIn(d.person(role).Email)
+	return b
+}
+
+// browser keeps cookies and follows nothing by itself.
+type browser struct {
+	t      *testing.T
+	base   string
+	client *http.Client
+	header http.Header
+}
+
+func (d *dashboard) browser() *browser {
+	d.t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return &browser{t: d.t, base: d.server.URL, header: http.Header{}, client: &http.Client{
+		Jar:           jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// page is an answer, read whole.
+type page struct {
+	Status   int
+	Location string
+	Header   http.Header
+	Body     string
+}
+
+// says tells whether the page holds the text, as a person reads it.
+func (p page) says(text string) bool { return strings.Contains(html.UnescapeString(p.Body), text) }
+
+func (b *browser) do(method, path string, form url.Values) page {
+	b.t.Helper()
+	var body io.Reader
+	if form != nil {
+		body = strings.NewReader(form.Encode())
+	}
+	req, err := http.NewRequestWithContext(b.t.Context(), method, b.base+path, body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Origin", b.base)
+	}
+	for name, values := range b.header {
+		req.Header[name] = values
+	}
+	res, err := b.client.Do(req)
+	if err != nil {
+		b.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		b.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return page{Status: res.StatusCode, Location: res.Header.Get("Location"), Header: res.Header, Body: string(text)}
+}
+
+func (b *browser) get(path string) page { b.t.Helper(); return b.do(http.MethodGet, path, nil) }
+
+func (b *browser) post(path string, form url.Values) page {
+	b.t.Helper()
+	if form == nil {
+		form = url.Values{}
+	}
+	return b.do(http.MethodPost, path, form)
+}
+
+// submit posts a form and goes where the answer leads, as a browser does.
+func (b *browser) submit(path string, form url.Values) page {
+	b.t.Helper()
+	p := b.post(path, form)
+	if p.Status != http.StatusSeeOther {
+		return p
+	}
+	return b.get(p.Location)
+}
+
+func (b *browser) signIn(email string) {
+	b.t.Helper()
+	p := b.post("/login", url.Values{"email": {email}, "password": {password.Reveal()}})
+	if p.Status != http.StatusSeeOther {
+		b.t.Fatalf("sign-in: %d\n%s", p.Status, p.Body)
+	}
+}
+
+func (p page) want(t *testing.T, status int, texts ...string) {
+	t.Helper()
+	if p.Status != status {
+		t.Errorf("status %d, want %d (to %q)", p.Status, status, p.Location)
+	}
+	for _, text := range texts {
+		if !p.says(text) {
+			t.Errorf("the page does not say %q:\n%s", text, plainText(p.Body))
+		}
+	}
+}
+
+// plainText is a page without its tags, for messages of failed tests.
+func plainText(body string) string {
+	var out strings.Builder
+	tag := false
+	for _, c := range body {
+		switch {
+		case c == '<':
+			tag = true
+		case c == '>':
+			tag = false
+		case !tag:
+			out.WriteRune(c)
+		}
+	}
+	return strings.Join(strings.Fields(html.UnescapeString(out.String())), " ")
+}

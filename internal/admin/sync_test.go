@@ -1,0 +1,113 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/mcptest"
+)
+
+// at makes a connector of an upstream that is tried once.
+func (d *dashboard) at(name, address string) connectors.Connector {
+	d.t.Helper()
+	return d.Connector(d.t, func(c *connectors.Draft) {
+		c.Name, c.Slug, c.URL, c.RetryAttempts = name, connectors.Slug(name, "c"), address, 0
+	})
+}
+
+func TestSyncTellsHowManyToolsItFound(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	up := mcptest.Start(t, mcptest.Script{Tools: []string{mcptest.Tool("search"), mcptest.Tool("create_issue"), mcptest.Tool("close_issue")}})
+	d.at("Linear", up.URL)
+	b := d.as(connectors.RoleMember)
+	b.get("/connectors").want(t, http.StatusOK, "Never synced")
+	b.submit("/connectors/linear/sync_tools", url.Values{"return_to": {"/connectors?q=lin"}}).
+		want(t, http.StatusOK, "Discovered 3 tools from 'Linear'.", "Connected", "just now")
+	if p := b.get("/connectors"); p.says("Discovered 3 tools") {
+		t.Error("the notice stays")
+	}
+	b.get("/connectors/linear/tools").want(t, http.StatusOK, "create_issue", "Does close_issue.", "3 tools")
+	b.get("/connectors/linear/tools?q=create").want(t, http.StatusOK, "create_issue", "1 tool")
+	b.get("/connectors/linear/tools/create_issue").want(t, http.StatusOK, "Does create_issue.", "SHA-256")
+	b.get("/connectors/linear/tools/nothing").want(t, http.StatusNotFound)
+	b.get("/tools?q=search").want(t, http.StatusOK, "search", "Linear")
+	b.get("/connectors/linear/runs").want(t, http.StatusOK, "Manual", "3 tools", "Done")
+	b.get("/connectors/linear").want(t, http.StatusOK, "mcptest")
+}
+
+func TestSyncTellsWhyItFailed(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{
+		"initialize": mcptest.Status(http.StatusInternalServerError, "a body that may hold secrets"),
+	}})
+	d.at("Linear", up.URL)
+	b := d.as(connectors.RoleMember)
+	p := b.submit("/connectors/linear/sync_tools", nil)
+	p.want(t, http.StatusOK, "Sync failed: ", "500")
+	if p.says("may hold secrets") {
+		t.Error("the page repeats what the server sent")
+	}
+	c, err := d.Door().Connector(t.Context(), "linear")
+	if err != nil || c.LastError == nil || !p.says("Sync failed: "+c.LastError.Message) {
+		t.Errorf("the alert is not the reason %+v, %v", c.LastError, err)
+	}
+	b.get("/connectors/linear/runs").want(t, http.StatusOK, "Failed", c.LastError.Message)
+}
+
+func TestSecondSyncIsToldOfTheFirst(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	c := d.at("Linear", "https://mcp.example.com/mcp")
+	d.Run(t, c.ID)
+	b := d.as(connectors.RoleMember)
+	b.submit("/connectors/linear/sync_tools", nil).want(t, http.StatusOK, "Sync failed: A sync is already running.", "Syncing")
+}
+
+func TestSyncReturnsToThePageItCameFrom(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	up := mcptest.Start(t, mcptest.Script{})
+	d.at("Linear", up.URL)
+	b := d.as(connectors.RoleMember)
+	for _, tc := range []struct{ field, referer, want string }{
+		{"/connectors?status=ok", "", "/connectors?status=ok"},
+		{"", d.server.URL + "/connectors/linear/tools?q=a", "/connectors/linear/tools?q=a"},
+		{"//evil.example", "https://evil.example/connectors", "/connectors/linear"},
+		{"", "", "/connectors/linear"},
+	} {
+		b.header.Set("Referer", tc.referer)
+		if p := b.post("/connectors/linear/sync_tools", url.Values{"return_to": {tc.field}}); p.Location != tc.want {
+			t.Errorf("field %q, referer %q: to %q, want %q", tc.field, tc.referer, p.Location, tc.want)
+		}
+	}
+}
+
+func TestSyncByAgentUsesItsCredential(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	up := mcptest.Start(t, mcptest.Script{Bearer: "token-of-support", Tools: []string{mcptest.Tool("search")}})
+	b := d.as(connectors.RoleAdmin)
+	b.post("/agents", url.Values{"name": {"Support"}})
+	b.post("/connectors", connectorForm("Linear", up.URL, "auth.type", "bearer", "credential_mode", "per_agent"))
+	form := url.Values{"agent": {"support"}}
+	b.submit("/connectors/linear/sync_tools", form).want(t, http.StatusOK, "Sync failed: ")
+	b.post("/connectors/linear/agents/support/credential", url.Values{"token": {"token-of-support"}})
+	b.submit("/connectors/linear/sync_tools", form).want(t, http.StatusOK, "Discovered 1 tools from 'Linear'.")
+	b.get("/connectors/linear/runs").want(t, http.StatusOK, "as Support")
+}
+
+func TestSyncAllQueuesEveryEnabledConnector(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleMember)
+	b.submit("/sync_tools", nil).want(t, http.StatusOK, "No connector is enabled.")
+	d.Connector(t)
+	d.Connector(t)
+	d.Connector(t, func(c *connectors.Draft) { c.Enabled = false })
+	d.ConnectorIn(t, d.Other)
+	b.submit("/sync_tools", nil).want(t, http.StatusOK, "Queued a sync of 2 connectors.")
+}
