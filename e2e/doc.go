@@ -1,0 +1,11 @@
+// Package e2e tests the real program from the outside: the binary as it is built, processes that are killed, a real
+// PostgreSQL, and MCP servers that the program knows nothing of.
+//
+//	program_test.go    builds the binary once; an installation, its server, commands beside it
+//	process_test.go    starts, stops and kills processes, and reads what they print
+//	person_test.go     somebody with a browser's cookie jar
+//	client_test.go     a program with an API key
+//
+// Nothing here reaches into the product: what is asserted is what an operator, a browser or a program can see. Each test
+// has a data directory of its own, and all of them run at once.
+package e2e

@@ -1,0 +1,64 @@
+package e2e_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+)
+
+func TestSIGTERMEndsCleanly(t *testing.T) {
+	t.Parallel()
+	h, s, owner, c := install(t)
+	slow := h.devMCP("--delay", "1s")
+	c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{"name": "Slow", "url": slow + "/slow"})
+
+	stream, err := owner.client.Get(s.base + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+	if stream.StatusCode != http.StatusOK {
+		t.Fatalf("the event stream answers %d", stream.StatusCode)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, stream.Body)
+	}()
+	answered := make(chan int, 1)
+	go func() {
+		status, _, _ := c.try(http.MethodPost, "/connectors/slow/sync_tools", nil)
+		answered <- status
+	}()
+	eventually(t, func() error {
+		return runningSync(c, "slow")
+	})
+	postmaster := h.postmaster()
+
+	if code := s.terminate(); code != 0 {
+		t.Errorf("the server ended with %d", code)
+	}
+	if status := <-answered; status != http.StatusOK {
+		t.Errorf("the sync that was under way is answered %d", status)
+	}
+	<-ended
+	if alive(postmaster) {
+		t.Error("PostgreSQL outlives the server")
+	}
+}
+
+// runningSync is nil once a sync of the connector is under way.
+func runningSync(c client, connector string) error {
+	_, answer, err := c.try(http.MethodGet, "/api/v1/connectors/"+connector+"/sync_runs", nil)
+	if err != nil {
+		return err
+	}
+	items, _ := answer["items"].([]any)
+	for _, item := range items {
+		if run, _ := item.(object); run["status"] == "running" {
+			return nil
+		}
+	}
+	return errors.New("no sync is under way")
+}
