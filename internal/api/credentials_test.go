@@ -1,0 +1,76 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+)
+
+func TestACredentialIsWrittenAndNeverReadBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.key(t, connectors.RoleAdmin)
+	c := w.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBasic })
+	path := "/api/v1/connectors/" + c.Slug
+
+	got := w.call(t, admin, http.MethodPut, path+"/credential", `{"username": "ann", "password": "p-1"}`)
+	if got.status != http.StatusNoContent || len(got.body) != 0 {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	list := w.call(t, admin, http.MethodGet, path+"/credentials", nil).want(http.StatusOK)
+	want := map[string]any{
+		"agent_id": nil, "type": "basic", "status": "active", "account": "ann", "scopes": []any{},
+		"expires_at": nil, "refreshed_at": nil, "last_used_at": nil, "error": nil,
+	}
+	if diff := cmp.Diff(map[string]any{"items": []any{want}, "next_cursor": nil}, list); diff != "" {
+		t.Error(diff)
+	}
+	if got := w.call(t, admin, http.MethodDelete, path+"/credential", nil); got.status != http.StatusNoContent {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	w.call(t, admin, http.MethodDelete, path+"/credential", nil).problem(http.StatusNotFound, "not-found")
+}
+
+func TestACredentialFitsTheTypeAndTheMode(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin, agent := w.key(t, connectors.RoleAdmin), w.Agent(t)
+	with := func(auth connectors.AuthType, mode connectors.CredentialMode) string {
+		c := w.Connector(t, func(d *connectors.Draft) { d.Auth.Type, d.CredentialMode = auth, mode })
+		return "/api/v1/connectors/" + c.Slug
+	}
+	bearer := with(connectors.AuthBearer, connectors.CredentialShared)
+	perAgent := with(connectors.AuthBearer, connectors.CredentialPerAgent)
+	open := with(connectors.AuthNone, connectors.CredentialShared)
+	forAgent := "/agents/" + agent.Slug + "/credential"
+	for _, test := range []struct {
+		path, body string
+		status     int
+		at         []string
+	}{
+		{bearer + "/credential", `{"token": "t"}`, http.StatusNoContent, nil},
+		{bearer + "/credential", `{}`, http.StatusUnprocessableEntity, []string{"token"}},
+		{bearer + "/credential", `{"token": ""}`, http.StatusUnprocessableEntity, []string{"token"}},
+		{bearer + "/credential", `{"token": null}`, http.StatusUnprocessableEntity, []string{"token"}},
+		{bearer + "/credential", `{"key": "k"}`, http.StatusUnprocessableEntity, []string{"token", "key"}},
+		{bearer + "/credential", `{"token": "t", "type": "bearer"}`, http.StatusUnprocessableEntity, []string{"type"}},
+		{bearer + forAgent, `{"token": "t"}`, http.StatusConflict, nil},
+		{perAgent + "/credential", `{"token": "t"}`, http.StatusConflict, nil},
+		{perAgent + forAgent, `{"token": "t"}`, http.StatusNoContent, nil},
+		{open + "/credential", `{"token": "t"}`, http.StatusConflict, nil},
+	} {
+		got := w.call(t, admin, http.MethodPut, test.path, test.body)
+		if got.status != test.status {
+			t.Errorf("%s %s: %d, want %d: %s", test.path, test.body, got.status, test.status, got.body)
+			continue
+		}
+		if test.status == http.StatusUnprocessableEntity {
+			if diff := cmp.Diff(test.at, got.locations()); diff != "" {
+				t.Errorf("%s: %s", test.body, diff)
+			}
+		}
+	}
+}

@@ -1,0 +1,274 @@
+package api_test
+
+import (
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+)
+
+// routes is every operation with the least role that may, and a body that its schema takes. TestEveryRouteHasARow holds it
+// against the OpenAPI document.
+var routes = map[string]struct {
+	least connectors.Role
+	body  string
+}{
+	"GET /api/v1/connectors":                                   {connectors.RoleViewer, ""},
+	"POST /api/v1/connectors":                                  {connectors.RoleAdmin, `{"name": "A", "url": "https://mcp.example.com/"}`},
+	"POST /api/v1/connectors/test":                             {connectors.RoleAdmin, `{"name": "A", "url": "http://localhost:1/", "retry_attempts": 0}`},
+	"GET /api/v1/connectors/{id}":                              {connectors.RoleViewer, ""},
+	"PATCH /api/v1/connectors/{id}":                            {connectors.RoleAdmin, `{"description": "Changed"}`},
+	"DELETE /api/v1/connectors/{id}":                           {connectors.RoleAdmin, ""},
+	"POST /api/v1/connectors/{id}/sync_tools":                  {connectors.RoleMember, ""},
+	"POST /connectors/{id}/sync_tools":                         {connectors.RoleMember, ""},
+	"POST /api/v1/sync_tools":                                  {connectors.RoleMember, ""},
+	"GET /api/v1/connectors/{id}/sync_runs":                    {connectors.RoleViewer, ""},
+	"GET /api/v1/sync_runs/{id}":                               {connectors.RoleViewer, ""},
+	"GET /api/v1/connectors/{id}/tools":                        {connectors.RoleViewer, ""},
+	"GET /api/v1/tools":                                        {connectors.RoleViewer, ""},
+	"GET /api/v1/connectors/{id}/credentials":                  {connectors.RoleViewer, ""},
+	"PUT /api/v1/connectors/{id}/credential":                   {connectors.RoleAdmin, `{"token": "t-1"}`},
+	"DELETE /api/v1/connectors/{id}/credential":                {connectors.RoleAdmin, ""},
+	"PUT /api/v1/connectors/{id}/agents/{agent}/credential":    {connectors.RoleAdmin, `{"token": "t-1"}`},
+	"DELETE /api/v1/connectors/{id}/agents/{agent}/credential": {connectors.RoleAdmin, ""},
+	"GET /api/v1/agents":                                       {connectors.RoleViewer, ""},
+	"POST /api/v1/agents":                                      {connectors.RoleAdmin, `{"name": "A"}`},
+	"GET /api/v1/agents/{id}":                                  {connectors.RoleViewer, ""},
+	"PATCH /api/v1/agents/{id}":                                {connectors.RoleAdmin, `{"name": "B"}`},
+	"DELETE /api/v1/agents/{id}":                               {connectors.RoleAdmin, ""},
+	"GET /api/v1/api_keys":                                     {connectors.RoleOwner, ""},
+	"POST /api/v1/api_keys":                                    {connectors.RoleOwner, `{"name": "A", "role": "viewer"}`},
+	"DELETE /api/v1/api_keys/{id}":                             {connectors.RoleOwner, ""},
+	"GET /api/v1/members":                                      {connectors.RoleOwner, ""},
+	"POST /api/v1/members":                                     {connectors.RoleOwner, `{"email": "a@example.com", "role": "viewer", "password": "long enough"}`},
+	"GET /api/v1/members/{id}":                                 {connectors.RoleOwner, ""},
+	"PATCH /api/v1/members/{id}":                               {connectors.RoleOwner, `{"role": "member"}`},
+	"DELETE /api/v1/members/{id}":                              {connectors.RoleOwner, ""},
+	"GET /api/v1/tenant":                                       {connectors.RoleOwner, ""},
+	"PATCH /api/v1/tenant":                                     {connectors.RoleOwner, `{"name": "Acme"}`},
+}
+
+func TestEveryRouteHasARow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	documented := map[string]connectors.Role{}
+	for path, operations := range w.document(t)["paths"].(map[string]any) {
+		for method, op := range operations.(map[string]any) {
+			least, _ := op.(map[string]any)["x-least-role"].(string)
+			documented[strings.ToUpper(method)+" "+path] = connectors.Role(least)
+		}
+	}
+	want := map[string]connectors.Role{}
+	for route, row := range routes {
+		want[route] = row.least
+	}
+	if diff := cmp.Diff(want, documented); diff != "" {
+		t.Errorf("routes (-rows +documented):\n%s", diff)
+	}
+}
+
+// eachRoute runs a test for every route, on a path with the ids of target.
+func eachRoute(t *testing.T, target targets, test func(t *testing.T, method, path, body string, least connectors.Role)) {
+	t.Helper()
+	for _, route := range slices.Sorted(maps.Keys(routes)) {
+		method, pattern, _ := strings.Cut(route, " ")
+		if !strings.Contains(pattern, target.only) {
+			continue
+		}
+		t.Run(route, func(t *testing.T) { test(t, method, target.path(pattern), routes[route].body, routes[route].least) })
+	}
+}
+
+// targets are the things of one tenant that paths name.
+type targets struct {
+	connector, agent, run, key, member string
+	only                               string // routes with this in their pattern; empty: all
+}
+
+// all names every thing by one word.
+func all(id string) targets {
+	return targets{connector: id, agent: id, run: id, key: id, member: id, only: "{"}
+}
+
+func (x targets) path(pattern string) string {
+	id := x.connector
+	switch {
+	case strings.HasPrefix(pattern, "/api/v1/agents"):
+		id = x.agent
+	case strings.HasPrefix(pattern, "/api/v1/sync_runs"):
+		id = x.run
+	case strings.HasPrefix(pattern, "/api/v1/api_keys"):
+		id = x.key
+	case strings.HasPrefix(pattern, "/api/v1/members"):
+		id = x.member
+	}
+	return strings.NewReplacer("{id}", id, "{agent}", x.agent).Replace(pattern)
+}
+
+func (w *world) targetsIn(t *testing.T, tenant connectors.TenantID) targets {
+	t.Helper()
+	c := w.ConnectorIn(t, tenant, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	return targets{
+		connector: c.ID.String(),
+		agent:     w.AgentIn(t, tenant).ID.String(),
+		run:       w.SyncedIn(t, tenant, c.ID, "search").ID.String(),
+		key:       w.APIKeyIn(t, tenant, connectors.RoleViewer).ID.String(),
+		member:    w.MemberIn(t, tenant, connectors.RoleViewer).UserID.String(),
+	}
+}
+
+func TestNobodyWithoutAKeyGetsIn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	revoked := w.key(t, connectors.RoleOwner)
+	w.revoke(t, revoked)
+	owner := w.key(t, connectors.RoleOwner)
+	eachRoute(t, w.targetsIn(t, w.Tenant), func(t *testing.T, method, path, body string, _ connectors.Role) {
+		for name, authorization := range map[string]string{
+			"nothing":        "",
+			"an agent":       "Bearer pb_agent_0123456789",
+			"another scheme": "Basic YTpi",
+			"garbage":        "Bearer pb_key_garbage",
+			"no scheme":      owner,
+			"a cut key":      "Bearer " + owner[:len(owner)-1],
+			"a revoked key":  "Bearer " + revoked,
+		} {
+			r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+			if authorization != "" {
+				r.Header.Set("Authorization", authorization)
+			}
+			got := w.serve(t, r)
+			got.problem(http.StatusUnauthorized, "unauthenticated")
+			if got.header.Get("WWW-Authenticate") == "" {
+				t.Errorf("%s: no challenge", name)
+			}
+		}
+	})
+}
+
+func TestEachRoleDoesWhatItMayAndNoMore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	everywhere := all("nowhere")
+	everywhere.only = ""
+	for _, role := range connectors.Roles {
+		key := w.key(t, role)
+		eachRoute(t, everywhere,
+			func(t *testing.T, method, path, body string, least connectors.Role) {
+				got := w.call(t, key, method, path, body)
+				if denied := got.status == http.StatusForbidden; denied == role.AtLeast(least) {
+					t.Errorf("%s gets %d: %s", role, got.status, got.body)
+				}
+				if !role.AtLeast(least) {
+					got.problem(http.StatusForbidden, "denied")
+					w.call(t, key, method, path+"?limit=no", `{`).problem(http.StatusForbidden, "denied")
+				}
+			})
+	}
+}
+
+func TestAnotherTenantsThingsAreNotThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner, theirs := w.key(t, connectors.RoleOwner), w.targetsIn(t, w.Other)
+	mine := w.targetsIn(t, w.Tenant)
+	unknown := uuid.Must(uuid.NewV7()).String()
+	otherAgent := theirs
+	otherAgent.connector, otherAgent.only = mine.connector, "{agent}"
+	theirs.only = "{"
+	for _, ids := range map[string]targets{
+		"another tenant's":          theirs,
+		"my connector, their agent": otherAgent,
+		"an unknown id":             all(unknown),
+		"almost an id":              all(unknown[1:]),
+		"an id in other clothes":    all("{" + unknown + "}"),
+		"no id":                     all("~"),
+		"a long word":               all(strings.Repeat("a", 5000)),
+		"a NUL":                     all("a%00"),
+		"a slash":                   all("a%2Fb"),
+		"no UTF-8":                  all("%FF"),
+	} {
+		eachRoute(t, ids, func(t *testing.T, method, path, body string, _ connectors.Role) {
+			w.call(t, owner, method, path, body).problem(http.StatusNotFound, "not-found")
+		})
+	}
+	w.unharmed(t, theirs)
+}
+
+// unharmed fails the test unless the things of the other tenant are as they were.
+func (w *world) unharmed(t *testing.T, theirs targets) {
+	t.Helper()
+	owner := w.keyIn(t, w.Other, connectors.RoleOwner)
+	for _, path := range []string{
+		"/api/v1/connectors/" + theirs.connector, "/api/v1/agents/" + theirs.agent, "/api/v1/members/" + theirs.member,
+		"/api/v1/sync_runs/" + theirs.run,
+	} {
+		w.call(t, owner, http.MethodGet, path, nil).want(http.StatusOK)
+	}
+	keys := w.call(t, owner, http.MethodGet, "/api/v1/api_keys", nil).want(http.StatusOK)["items"].([]any)
+	for _, key := range keys {
+		if k := key.(map[string]any); k["id"] == theirs.key && k["revoked_at"] != nil {
+			t.Errorf("%v", k)
+		}
+	}
+}
+
+func TestUnknownAddressesAndMethodsAreProblems(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	viewer := w.key(t, connectors.RoleViewer)
+	for _, path := range []string{"/api", "/api/", "/api/v1", "/api/v2/connectors", "/api/v1/nothing", "/api/v1/connectors/a/b/c"} {
+		w.call(t, viewer, http.MethodGet, path, nil).problem(http.StatusNotFound, "not-found")
+		w.call(t, "", http.MethodGet, path, nil).problem(http.StatusUnauthorized, "unauthenticated")
+	}
+	for method, allow := range map[string][]string{
+		http.MethodPut: {"GET", "POST"}, http.MethodOptions: {"GET", "POST"}, http.MethodTrace: {"GET", "POST"},
+	} {
+		got := w.call(t, viewer, method, "/api/v1/connectors", nil)
+		got.problem(http.StatusMethodNotAllowed, "method-not-allowed")
+		if diff := cmp.Diff(allow, got.header.Values("Allow")); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestHeadIsGetWithoutItsBody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	server := httptest.NewServer(w.handler)
+	t.Cleanup(server.Close)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodHead, server.URL+"/api/v1/connectors", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+w.key(t, connectors.RoleViewer))
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("%s %v", res.Status, res.Header)
+	}
+}
+
+func (w *world) revoke(t *testing.T, key string) {
+	t.Helper()
+	owner := w.key(t, connectors.RoleOwner)
+	for _, item := range w.call(t, owner, http.MethodGet, "/api/v1/api_keys", nil).want(http.StatusOK)["items"].([]any) {
+		k := item.(map[string]any)
+		if strings.HasPrefix(key, k["prefix"].(string)) {
+			got := w.call(t, owner, http.MethodDelete, "/api/v1/api_keys/"+k["id"].(string), nil)
+			if got.status != http.StatusNoContent {
+				t.Fatalf("%d %s", got.status, got.body)
+			}
+		}
+	}
+}

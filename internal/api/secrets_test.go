@@ -1,0 +1,67 @@
+package api_test
+
+import (
+	"encoding/base64"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/mcptest"
+)
+
+func TestNoAnswerAndNoLogLineHoldsASecret(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.key(t, connectors.RoleOwner)
+	upstream := mcptest.Start(t, mcptest.Script{Tools: []string{mcptest.Tool("search")}})
+	refusing := mcptest.Start(t, mcptest.Script{Bearer: "another"})
+	secrets := []string{"sekret-token", "sekret-key", "sekret-password", "sekret-agent", "sekret-member-password"}
+	auths := map[string]map[string]any{
+		"bearer": {"type": "bearer", "token": secrets[0]},
+		"key":    {"type": "api_key", "key": secrets[1]},
+		"basic":  {"type": "basic", "username": "ann", "password": secrets[2]},
+	}
+	var bodies []string
+	keep := func(r reply) reply { bodies = append(bodies, string(r.body)); return r }
+	for name, auth := range auths {
+		url := upstream.URL
+		if name == "bearer" {
+			url = refusing.URL
+		}
+		doc := map[string]any{"name": name, "url": url, "auth": auth, "retry_attempts": 0}
+		keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors/test", doc)).want(http.StatusOK)
+		keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors", doc)).want(http.StatusCreated)
+		keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors", doc)).want(http.StatusConflict)
+		keep(w.call(t, owner, http.MethodPatch, "/api/v1/connectors/"+name, map[string]any{"auth": auth})).want(http.StatusOK)
+		keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors/"+name+"/sync_tools", nil))
+	}
+	agent := w.Agent(t)
+	keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors", map[string]any{
+		"name": "each", "url": upstream.URL, "credential_mode": "per_agent", "auth": map[string]any{"type": "bearer"},
+	})).want(http.StatusCreated)
+	keep(w.call(t, owner, http.MethodPut, "/api/v1/connectors/each/agents/"+agent.Slug+"/credential", map[string]any{"token": secrets[3]}))
+	keep(w.call(t, owner, http.MethodPost, "/api/v1/members",
+		map[string]any{"email": "a@example.com", "role": "viewer", "password": secrets[4]})).want(http.StatusCreated)
+
+	for _, name := range []string{"bearer", "key", "basic", "each"} {
+		ids := targets{connector: name, agent: agent.Slug, run: "none", key: "none", member: "none"}
+		for _, route := range slices.Sorted(maps.Keys(routes)) {
+			method, pattern, _ := strings.Cut(route, " ")
+			if method == http.MethodGet {
+				keep(w.call(t, owner, method, ids.path(pattern), nil))
+			}
+		}
+	}
+	everything := strings.Join(bodies, "\n") + w.log.String()
+	for _, secret := range append(secrets, base64.StdEncoding.EncodeToString([]byte("ann:"+secrets[2])), owner) {
+		if i := strings.Index(everything, secret); i >= 0 {
+			t.Errorf("%s stands in …%s", secret, everything[max(0, i-200):i+len(secret)])
+		}
+	}
+	if !strings.Contains(everything, `"discovered_tools":["search"]`) {
+		t.Error("the sweep saw no synced connector")
+	}
+}

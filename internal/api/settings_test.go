@@ -1,0 +1,121 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+)
+
+func TestAKeyIsShownOnceAndWorksUntilItIsRevoked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.key(t, connectors.RoleOwner)
+	made := w.call(t, owner, http.MethodPost, "/api/v1/api_keys",
+		`{"name": "CI", "role": "viewer", "expires_at": "2099-01-01T00:00:00+02:00"}`).want(http.StatusCreated)
+	key := made["key"].(string)
+	if !strings.HasPrefix(key, "pb_key_") || made["role"] != "viewer" || made["expires_at"] != "2098-12-31T22:00:00Z" {
+		t.Errorf("%v", made)
+	}
+	w.call(t, key, http.MethodGet, "/api/v1/connectors", nil).want(http.StatusOK)
+	list := w.call(t, owner, http.MethodGet, "/api/v1/api_keys", nil)
+	if strings.Contains(string(list.body), key) || strings.Contains(string(list.body), `"key"`) {
+		t.Errorf("%s", list.body)
+	}
+	if got := w.call(t, owner, http.MethodDelete, "/api/v1/api_keys/"+made["id"].(string), nil); got.status != http.StatusNoContent {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	w.call(t, key, http.MethodGet, "/api/v1/connectors", nil).problem(http.StatusUnauthorized, "unauthenticated")
+}
+
+func TestKeysFieldsAreChecked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.key(t, connectors.RoleOwner)
+	for body, at := range map[string][]string{
+		`{}`:                                 {"name", "role"},
+		`{"name": "A"}`:                      {"role"},
+		`{"name": "", "role": "viewer"}`:     {"name"},
+		`{"name": "A", "role": "superuser"}`: {"role"},
+		`{"name": "A", "role": null}`:        {"role"},
+		`{"name": "A", "role": "viewer", "expires_at": "tomorrow"}`:             {"expires_at"},
+		`{"name": "A", "role": "viewer", "expires_at": "2001-01-01T00:00:00Z"}`: {"expires_at"},
+		`{"name": "A", "role": "viewer", "expires_at": 4102444800}`:             {"expires_at"},
+	} {
+		got := w.call(t, owner, http.MethodPost, "/api/v1/api_keys", body)
+		got.problem(http.StatusUnprocessableEntity, "invalid")
+		if diff := cmp.Diff(at, got.locations()); diff != "" {
+			t.Errorf("%s: %s", body, diff)
+		}
+	}
+	never := w.call(t, owner, http.MethodPost, "/api/v1/api_keys", `{"name": "A", "role": "viewer", "expires_at": null}`).want(http.StatusCreated)
+	if never["expires_at"] != nil {
+		t.Errorf("%v", never)
+	}
+}
+
+func TestMembersAreAddedChangedAndRemoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.key(t, connectors.RoleOwner)
+	made := w.call(t, owner, http.MethodPost, "/api/v1/members",
+		`{"email": "Ann@Example.com", "name": "Ann", "role": "owner", "password": "correct horse"}`).want(http.StatusCreated)
+	if made["email"] != "ann@example.com" || made["role"] != "owner" || made["last_signed_in_at"] != nil {
+		t.Errorf("%v", made)
+	}
+	path := "/api/v1/members/" + made["id"].(string)
+	w.call(t, owner, http.MethodPatch, path, `{"role": "viewer"}`).problem(http.StatusConflict, "last-owner")
+	w.call(t, owner, http.MethodDelete, path, nil).problem(http.StatusConflict, "last-owner")
+
+	w.Member(t, connectors.RoleOwner)
+	changed := w.call(t, owner, http.MethodPatch, path, `{"role": "viewer"}`).want(http.StatusOK)
+	if changed["role"] != "viewer" {
+		t.Errorf("%v", changed)
+	}
+	read := w.call(t, owner, http.MethodGet, path, nil).want(http.StatusOK)
+	if diff := cmp.Diff(changed, read); diff != "" {
+		t.Error(diff)
+	}
+	if got := w.call(t, owner, http.MethodDelete, path, nil); got.status != http.StatusNoContent {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	w.call(t, owner, http.MethodGet, path, nil).problem(http.StatusNotFound, "not-found")
+}
+
+func TestMembersFieldsAreChecked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.key(t, connectors.RoleOwner)
+	for body, at := range map[string][]string{
+		`{}`: {"email", "role", "password"},
+		`{"email": "nobody", "role": "viewer", "password": "long enough"}`:     {"email"},
+		`{"email": "a@b.c", "role": "boss", "password": "long enough"}`:        {"role"},
+		`{"email": "a@b.c", "role": "viewer", "password": "short"}`:            {"password"},
+		`{"email": "a@b.c", "role": "viewer", "password": ["long", "enough"]}`: {"password"},
+	} {
+		got := w.call(t, owner, http.MethodPost, "/api/v1/members", body)
+		got.problem(http.StatusUnprocessableEntity, "invalid")
+		if diff := cmp.Diff(at, got.locations()); diff != "" {
+			t.Errorf("%s: %s", body, diff)
+		}
+	}
+}
+
+func TestTheTenantIsReadAndRenamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.key(t, connectors.RoleOwner)
+	before := w.call(t, owner, http.MethodGet, "/api/v1/tenant", nil).want(http.StatusOK)
+	after := w.call(t, owner, http.MethodPatch, "/api/v1/tenant", `{"name": "Acme & Sons"}`).want(http.StatusOK)
+	if before["name"] != "Acme" || after["name"] != "Acme & Sons" || after["slug"] != before["slug"] || after["id"] != before["id"] {
+		t.Errorf("%v %v", before, after)
+	}
+	got := w.call(t, owner, http.MethodPatch, "/api/v1/tenant", `{"name": ""}`)
+	got.problem(http.StatusUnprocessableEntity, "invalid")
+	if diff := cmp.Diff([]string{"name"}, got.locations()); diff != "" {
+		t.Error(diff)
+	}
+}
