@@ -62,7 +62,7 @@ func migrateLocked(ctx context.Context, pool *pgxpool.Pool, conn *pgx.Conn, log 
 		return fmt.Errorf("lock migrations: %w", err)
 	}
 	defer func() {
-		//nolint:errcheck // closing the connection unlocks, too
+		// Where this fails, closing the connection unlocks, too.
 		_, _ = conn.Exec(context.WithoutCancel(ctx), `select pg_advisory_unlock($1)`, lockKey)
 	}()
 

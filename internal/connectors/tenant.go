@@ -29,7 +29,7 @@ func (r Role) rank() int {
 func (r Role) Valid() bool { return r.rank() > 0 }
 
 // AtLeast tells whether r includes what min may do. An unknown role includes nothing.
-func (r Role) AtLeast(min Role) bool { return r.rank() > 0 && r.rank() >= min.rank() }
+func (r Role) AtLeast(least Role) bool { return r.rank() > 0 && r.rank() >= least.rank() }
 
 // Tenant is one customer of the installation. Tenants never see each other.
 type Tenant struct {

@@ -81,12 +81,12 @@ func inspectAll(ctx context.Context, dirs []string) []Binaries {
 	seen := map[string]bool{}
 	for _, dir := range dirs {
 		// A link as /usr/local/bin/postgres leads to the directory where the libraries and templates are.
-		real, err := filepath.EvalSymlinks(filepath.Join(dir, "postgres"))
-		if err != nil || seen[real] {
+		program, err := filepath.EvalSymlinks(filepath.Join(dir, "postgres"))
+		if err != nil || seen[program] {
 			continue
 		}
-		seen[real] = true
-		if b, ok := inspect(ctx, filepath.Dir(real)); ok {
+		seen[program] = true
+		if b, ok := inspect(ctx, filepath.Dir(program)); ok {
 			found = append(found, b)
 		}
 	}

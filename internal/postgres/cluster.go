@@ -185,7 +185,7 @@ func (c *Cluster) ensureDatabase(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("connect to the new cluster: %w", err)
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing depends on it
+	defer conn.Close(context.WithoutCancel(ctx))
 	var there bool
 	if err := conn.QueryRow(ctx, `select exists (select from pg_database where datname = $1)`, databaseName).Scan(&there); err != nil {
 		return fmt.Errorf("look for the database: %w", err)

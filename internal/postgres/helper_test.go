@@ -138,7 +138,7 @@ func exec1(t *testing.T, url, sql string) {
 	if err != nil {
 		t.Fatalf("connect: %v", err)
 	}
-	defer conn.Close(context.Background()) //nolint:errcheck // the test is over
+	defer conn.Close(context.Background())
 	if _, err := conn.Exec(t.Context(), sql); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
@@ -158,7 +158,7 @@ func query(ctx context.Context, url, sql string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // read already
+	defer conn.Close(context.WithoutCancel(ctx))
 	var value string
 	err = conn.QueryRow(ctx, sql).Scan(&value)
 	return value, err

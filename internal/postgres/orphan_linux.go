@@ -59,7 +59,7 @@ func isPostgres(pid int) bool {
 // container.
 func (c *Cluster) dropStalePIDFile() error {
 	pid := c.layout.readPIDFile().pid
-	if pid == 0 || syscall.Kill(pid, 0) != nil {
+	if pid == 0 || !signalable(pid) {
 		return nil // PostgreSQL sees by itself that nobody is there
 	}
 	c.opts.Log.Warn("removing the process id file of a dead PostgreSQL", "pid", pid)
@@ -68,3 +68,5 @@ func (c *Cluster) dropStalePIDFile() error {
 	}
 	return nil
 }
+
+func signalable(pid int) bool { return syscall.Kill(pid, 0) == nil }

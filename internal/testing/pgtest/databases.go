@@ -152,7 +152,7 @@ func dropOldDatabases(url string) error {
 	if err != nil {
 		return fmt.Errorf("connect to TEST_DATABASE_URL: %w", err)
 	}
-	defer conn.Close(ctx) //nolint:errcheck // nothing depends on it
+	defer conn.Close(ctx)
 	rows, err := conn.Query(ctx, `
 		select datname from pg_database
 		where datname ~ '^patchbay_test_\d+_' and split_part(datname, '_', 3)::bigint < extract(epoch from now()) - 3600`)

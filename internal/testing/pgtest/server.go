@@ -64,7 +64,7 @@ func memory() string {
 }
 
 // lifeline is held, not used: the garbage collector would close what nobody refers to.
-var lifeline io.Closer
+var lifeline io.Closer //nolint:unused // held for its being held
 
 // leaveNothing starts a shell that waits for this process's end, by whatever cause, then ends the server and removes
 // its directory. A test binary has no hook for its end, and a killed one could not run it.

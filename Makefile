@@ -1,0 +1,67 @@
+# `make` lists what there is. Nothing here needs more than Go, git and make: PostgreSQL's programs are fetched where
+# they are missing.
+
+SHELL := /bin/sh
+GO    ?= go
+TOOL  := $(GO) tool -modfile=tools/go.mod
+
+# Generated, and held fresh by `make check`.
+GENERATED = find internal/store/dbgen web/templates -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' \) | sort | xargs cksum
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test check format lint fresh race generate dev bench fuzz clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## start Patchbay on http://127.0.0.1:8080, with a PostgreSQL of its own unless DATABASE_URL is set
+	@if [ -z "$$DATABASE_URL" ]; then scripts/get-postgres; fi
+	@exec ./bin/patchbay
+
+build: ## compile ./bin/patchbay
+	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/patchbay ./cmd/server
+
+test: ## run every test; nothing has to be started first
+	@scripts/get-postgres
+	$(GO) test ./...
+
+check: format lint fresh race ## everything a change has to pass
+
+format: ## fail where gofmt or `templ fmt` would change a file
+	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "not formatted, run gofmt -w:" $$unformatted; exit 1; fi
+	@$(TOOL) templ fmt -fail web/templates >/dev/null
+
+lint: ## golangci-lint, and the queries' tenant rule
+	$(TOOL) golangci-lint run ./...
+	$(TOOL) sqlc vet
+
+fresh: ## fail where the committed generated code is not what `make generate` makes
+	@before=$$($(GENERATED)); $(MAKE) --no-print-directory generate; after=$$($(GENERATED)); \
+	if [ "$$before" != "$$after" ]; then echo "generated code was stale; it is fresh now: commit it"; exit 1; fi
+
+race: ## every test with the race detector, in random order
+	@scripts/get-postgres
+	$(GO) test -race -shuffle=on ./...
+
+generate: ## queries and pages to Go
+	@$(TOOL) sqlc generate
+	@$(TOOL) templ generate -path web/templates -log-level error
+
+dev: ## run, and start again whenever a source file changes
+	@if [ -z "$$DATABASE_URL" ]; then scripts/get-postgres; fi
+	@exec scripts/dev
+
+bench: ## the figures of docs/performance.md
+	@scripts/get-postgres
+	$(GO) test -run '^$$' -bench . -benchmem -p 1 ./...
+
+fuzz: ## each fuzz test for 20 seconds
+	@for package in $$($(GO) list ./...); do \
+		for name in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+			$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime 20s $$package || exit 1; \
+		done; \
+	done
+
+clean: ## remove what was built (the data directory stays)
+	rm -rf bin
