@@ -21,11 +21,12 @@ const (
 	RateLimited                 // 429
 	Upstream                    // 502: the remote server failed us
 	Unavailable                 // 503: we cannot serve now
+	BadMethod                   // 405: the thing is there, and not for this method
 )
 
 var kindNames = [...]string{
 	"internal", "malformed", "unauthenticated", "denied", "not found", "conflict",
-	"too large", "invalid", "rate limited", "upstream", "unavailable",
+	"too large", "invalid", "rate limited", "upstream", "unavailable", "method not allowed",
 }
 
 // String names the kind for logs.
