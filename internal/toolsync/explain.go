@@ -14,11 +14,11 @@ import (
 
 // The codes of failed syncs that are no [mcp.Reason].
 const (
-	codeBlocked      = "blocked"      // by the egress rules
-	codeUnauthorized = "unauthorized" // as the server says, or for want of a credential
-	codeInterrupted  = "interrupted"  // the server (ours) stopped; the store writes the same
-	codeInternal     = "internal"
-	codeDisabled     = "disabled"
+	codeBlocked     = "blocked"             // by the egress rules
+	codeCredential  = "credential_required" // there is none to use
+	codeInterrupted = "interrupted"         // our own server stopped; the store writes the same
+	codeInternal    = "internal"
+	codeDisabled    = "disabled"
 )
 
 // CodeStopping is the reason of a sync that did not begin because this process stops.

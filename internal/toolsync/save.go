@@ -98,7 +98,7 @@ func code(f *fault.Error) string {
 	case f.Code != "":
 		return f.Code
 	case f.Type == "credential-required":
-		return codeUnauthorized
+		return codeCredential
 	default:
 		return codeInternal
 	}

@@ -1,0 +1,205 @@
+package toolsync_test
+
+import (
+	"net/http"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
+	"patchbay/internal/mcp/mcptest"
+)
+
+func (b *bundle) credentials() *credentials.Resolver { return credentials.New(b.St) }
+
+// authorizations are the Authorization headers of the list requests, in order.
+func authorizations(up *mcptest.Server) []string {
+	var sent []string
+	for _, c := range up.Calls() {
+		if c.Method == "initialize" {
+			sent = append(sent, c.Header.Get("Authorization"))
+		}
+	}
+	return sent
+}
+
+func wantSent(t testing.TB, up *mcptest.Server, want ...string) {
+	t.Helper()
+	got := authorizations(up)
+	if len(got) != len(want) {
+		t.Fatalf("sent %q, want %q", got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("conversation %d sent %q, want %q", i+1, got[i], want[i])
+		}
+	}
+}
+
+func TestASharedCredentialIsSent(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1), Bearer: "s3cret"})
+	c := b.to(t, up.URL, bearer)
+	b.token(t, c, nil, "s3cret")
+
+	b.ok(t, c)
+
+	wantSent(t, up, "Bearer s3cret")
+	list, err := b.Door().Credentials(t.Context(), c.ID, storePage())
+	if err != nil || list.Items[0].LastUsedAt == nil {
+		t.Errorf("credentials = %+v, %v", list.Items, err)
+	}
+	if now := b.now(t, c); now.AuthBehaviour != connectors.AuthUnknown {
+		t.Errorf("auth behaviour = %s: an answer to a credential tells nothing", now.AuthBehaviour)
+	}
+}
+
+func TestARefusedCredentialNeedsAttention(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := upstream(t, mcptest.Script{Bearer: "s3cret"})
+	c := b.to(t, up.URL, bearer)
+	b.token(t, c, nil, "wrong")
+
+	_, err := b.run(t, c)
+
+	f := wantFault(t, err, fault.Upstream, "unauthorized")
+	if want := "The server refused the credential (401). Set a new one on the connector's credentials page."; f.Message != want {
+		t.Errorf("message = %q", f.Message)
+	}
+	if now := b.now(t, c); now.Status != connectors.StatusNeedsAuth {
+		t.Errorf("status = %s", now.Status)
+	}
+}
+
+func TestASharedConnectorWithoutItsCredentialTriesOpenly(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	open := upstream(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	c := b.to(t, open.URL, bearer)
+	b.ok(t, c)
+	if now := b.now(t, c); now.AuthBehaviour != connectors.AuthListOpen {
+		t.Errorf("auth behaviour = %s", now.AuthBehaviour)
+	}
+
+	closed := upstream(t, mcptest.Script{Bearer: "s3cret"})
+	c = b.to(t, closed.URL, bearer)
+	_, err := b.run(t, c)
+	if f := wantFault(t, err, fault.Conflict, ""); f.Type != "credential-required" {
+		t.Errorf("type = %q", f.Type)
+	}
+	now := b.now(t, c)
+	if now.Status != connectors.StatusNeedsAuth || now.AuthBehaviour != connectors.AuthAll {
+		t.Errorf("status = %s, auth behaviour = %s", now.Status, now.AuthBehaviour)
+	}
+}
+
+func TestANamedAgentsOwnCredentialIsSent(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1), Bearer: "of-ann"})
+	c, ann, bob := b.to(t, up.URL, perAgent), b.Agent(t), b.Agent(t)
+	b.token(t, c, &ann.ID, "of-ann")
+
+	run, err := b.runAs(t, c, &ann)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.AgentID == nil || *run.AgentID != ann.ID {
+		t.Errorf("agent = %v", run.AgentID)
+	}
+	wantSent(t, up, "Bearer of-ann")
+
+	_, err = b.runAs(t, c, &bob)
+	if f := wantFault(t, err, fault.Conflict, ""); f.Type != "credential-required" {
+		t.Errorf("type = %q", f.Type)
+	}
+	wantSent(t, up, "Bearer of-ann") // never another agent's, and nothing at all
+}
+
+func TestWithoutAnAgentAPerAgentServerIsAskedOpenlyFirst(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	c, ann := b.to(t, up.URL, perAgent), b.Agent(t)
+	b.token(t, c, &ann.ID, "of-ann")
+
+	b.ok(t, c)
+
+	wantSent(t, up, "")
+	if now := b.now(t, c); now.AuthBehaviour != connectors.AuthListOpen {
+		t.Errorf("auth behaviour = %s", now.AuthBehaviour)
+	}
+}
+
+func TestWithoutAnAgentTheCredentialUsedLastServes(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	behind := upstream(t, mcptest.Script{})
+	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1), On: map[string]mcptest.Handler{"initialize": needsToken(behind)}})
+	c, ann, bob := b.to(t, up.URL, perAgent), b.Agent(t), b.Agent(t)
+	b.token(t, c, &bob.ID, "of-bob")
+	b.token(t, c, &ann.ID, "of-ann")
+	if _, err := b.runAs(t, c, &bob); err != nil {
+		t.Fatal(err)
+	}
+
+	b.ok(t, c)
+	wantSent(t, up, "Bearer of-bob", "", "Bearer of-bob")
+	if now := b.now(t, c); now.AuthBehaviour != connectors.AuthAll {
+		t.Errorf("auth behaviour = %s", now.AuthBehaviour)
+	}
+
+	b.ok(t, c) // what it asks for is known now
+	wantSent(t, up, "Bearer of-bob", "", "Bearer of-bob", "Bearer of-bob")
+}
+
+// needsToken answers as s does, to callers with any token.
+func needsToken(s *mcptest.Server) mcptest.Handler {
+	return func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+		if r.Header.Get("Authorization") == "" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		s.Default(w, r, c)
+	}
+}
+
+func TestWithoutAnyCredentialAPerAgentServerThatAsksIsAConflict(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := upstream(t, mcptest.Script{Bearer: "s3cret"})
+	c := b.to(t, up.URL, perAgent)
+	_, err := b.run(t, c)
+	if f := wantFault(t, err, fault.Conflict, ""); f.Type != "credential-required" {
+		t.Errorf("type = %q", f.Type)
+	}
+	if run := b.lastRun(t, c); run.ErrorCode != "credential_required" {
+		t.Errorf("run = %+v", run)
+	}
+	wantSent(t, up, "")
+}
+
+func TestACredentialOfAnotherAuthTypeIsNotSent(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	c := b.to(t, up.URL, func(d *connectors.Draft) { d.Auth = connectors.Auth{Type: connectors.AuthAPIKey, Header: "X-Key"} })
+	b.token(t, c, nil, "a bearer token")
+	b.ok(t, c)
+	wantSent(t, up, "")
+}
+
+func TestExtraHeadersAreSent(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	c := b.to(t, up.URL, func(d *connectors.Draft) { d.Headers = map[string]string{"X-Team": "eu"} })
+	b.ok(t, c)
+	for _, call := range up.Calls() {
+		if call.Header.Get("X-Team") != "eu" || call.Header.Get("User-Agent") != "patchbay/test" {
+			t.Errorf("%s had X-Team %q, User-Agent %q", call.Method, call.Header.Get("X-Team"), call.Header.Get("User-Agent"))
+		}
+	}
+}

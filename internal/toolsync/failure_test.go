@@ -1,0 +1,336 @@
+package toolsync_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/store"
+	"patchbay/internal/toolsync"
+)
+
+const remoteText = "remote-text-that-nobody-may-see"
+
+// failures are servers that fail, each with what a person is told.
+var failures = map[string]struct {
+	on       map[string]mcptest.Handler
+	version  string
+	code     string
+	status   int
+	rpc      int
+	phase    string
+	sentence string
+}{
+	"hangs": {
+		on:   map[string]mcptest.Handler{"tools/list": mcptest.Hang},
+		code: "timeout", phase: "list",
+		sentence: "The server did not answer within 2 seconds. Try again, or give the connector a longer timeout.",
+	},
+	"status 500": {
+		on:   map[string]mcptest.Handler{"initialize": mcptest.Status(500, remoteText)},
+		code: "http_status", status: 500, phase: "initialize",
+		sentence: "The server answered with HTTP status 500. It has a problem of its own; try again later.",
+	},
+	"status 404": {
+		on:   map[string]mcptest.Handler{"initialize": mcptest.Status(404, remoteText)},
+		code: "http_status", status: 404, phase: "initialize",
+		sentence: "The server answered with HTTP status 404. Check that the URL is that of its MCP endpoint.",
+	},
+	"asks to wait": {
+		on:   map[string]mcptest.Handler{"initialize": mcptest.Status(429, remoteText, "Retry-After", "90")},
+		code: "http_status", status: 429, phase: "initialize",
+		sentence: "The server asks to be left alone for a while (429). Try again in 90 seconds.",
+	},
+	"HTML": {
+		on:   map[string]mcptest.Handler{"initialize": mcptest.Answer("text/html", func(mcptest.Call) string { return "<!doctype html><p>" + remoteText })},
+		code: "protocol", status: 200, phase: "initialize",
+		sentence: "The server answered with HTML. Check that the URL is that of its MCP endpoint.",
+	},
+	"garbage": {
+		on:   map[string]mcptest.Handler{"tools/list": mcptest.Answer("application/json", func(mcptest.Call) string { return "\x00\x01" + remoteText })},
+		code: "protocol", status: 200, phase: "list",
+		sentence: "The server answered with something that is not JSON. Check that the URL is that of its MCP endpoint.",
+	},
+	"huge": {
+		on: map[string]mcptest.Handler{"tools/list": mcptest.Answer("application/json", func(c mcptest.Call) string {
+			return mcptest.Result(c, `{"tools":["`+strings.Repeat("x", 9<<20)+`"]}`)
+		})},
+		code: "too_large", phase: "list",
+		sentence: "The server sent more than 8 MiB. Ask its operator for a smaller list.",
+	},
+	"a JSON-RPC error": {
+		on: map[string]mcptest.Handler{"tools/list": mcptest.Answer("application/json", func(c mcptest.Call) string {
+			return mcptest.Failure(c, -32603, remoteText)
+		})},
+		code: "rpc", status: 200, rpc: -32603, phase: "list",
+		sentence: "The server refused to list its tools with the JSON-RPC error -32603. Its log may say why.",
+	},
+	"an unknown version": {
+		version: "1999-01-01",
+		code:    "unsupported_version", phase: "initialize",
+		sentence: "The server speaks a version of MCP that Patchbay does not know: we offered MCP 2025-11-25, the server chose 1999-01-01. Update the server, or Patchbay.",
+	},
+	"a redirect": {
+		on:   map[string]mcptest.Handler{"initialize": mcptest.Status(307, "", "Location", "https://elsewhere.example.com/mcp?"+remoteText)},
+		code: "redirect", phase: "initialize",
+		sentence: "The server redirects to https://elsewhere.example.com. If that is the right server, set its URL on the connector.",
+	},
+	"no credential": {
+		on:   map[string]mcptest.Handler{"initialize": mcptest.Status(401, remoteText)},
+		code: "unauthorized", status: 401, phase: "initialize",
+		sentence: "The server asks for a credential (401). Choose an authentication in the connector's settings.",
+	},
+}
+
+func TestAFailingServerIsOneSentenceAndItsToolsStay(t *testing.T) {
+	t.Parallel()
+	for name, tc := range failures {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBundle(t)
+			good := upstream(t, mcptest.Script{Tools: mcptest.Tools(3)})
+			c := b.to(t, good.URL)
+			b.ok(t, c)
+			bad := upstream(t, mcptest.Script{Tools: mcptest.Tools(3), On: tc.on, Version: tc.version})
+			b.move(t, c, bad.URL)
+
+			began := time.Now()
+			_, err := b.run(t, c)
+
+			if took := time.Since(began); took > 4*time.Second {
+				t.Errorf("took %s", took)
+			}
+			f := wantFault(t, err, fault.Upstream, tc.code)
+			if f.Message != tc.sentence {
+				t.Errorf("sentence:\n%s\nwant:\n%s", f.Message, tc.sentence)
+			}
+			if f.Remote == nil || f.Remote.Phase != tc.phase || f.Remote.HTTPStatus != tc.status && tc.status != 0 || f.Remote.RPCCode != tc.rpc {
+				t.Errorf("remote = %+v", f.Remote)
+			}
+			if strings.Contains(err.Error(), remoteText) {
+				t.Errorf("the error repeats the server: %v", err)
+			}
+			run, now := b.lastRun(t, c), b.now(t, c)
+			if run.State != connectors.SyncFailed || run.ErrorCode != tc.code || run.ErrorMessage != tc.sentence {
+				t.Errorf("run = %+v", run)
+			}
+			if now.LastError == nil || now.LastError.Code != tc.code || now.ToolCount != 3 || len(now.DiscoveredTools) != 3 {
+				t.Errorf("connector = %+v", now)
+			}
+
+			b.move(t, c, good.URL)
+			b.ok(t, c)
+			if now := b.now(t, c); now.LastError != nil || now.Status != connectors.StatusOK {
+				t.Errorf("after a success: %s, %+v", now.Status, now.LastError)
+			}
+		})
+	}
+}
+
+// move gives the connector another URL.
+func (b *bundle) move(t testing.TB, c connectors.Connector, url string) {
+	t.Helper()
+	now := b.now(t, c)
+	d := connectors.DraftOf(now)
+	d.URL = url
+	if _, err := b.Door().UpdateConnector(t.Context(), c.ID, now.Version, d); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestADeadServerIsUnreachable(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := upstream(t, mcptest.Script{})
+	c := b.to(t, up.URL)
+	up.Stop()
+	_, err := b.run(t, c)
+	wantFault(t, err, fault.Upstream, "unreachable")
+}
+
+func TestTheEgressRulesHoldAtEachConnection(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	c := b.to(t, "http://169.254.169.254/mcp")
+	_, err := b.run(t, c)
+	if f := wantFault(t, err, fault.Upstream, "blocked"); f.Remote.Phase != "connect" || f.Message == "" {
+		t.Errorf("fault = %+v, %+v", f, f.Remote)
+	}
+	if run := b.lastRun(t, c); run.ErrorCode != "blocked" {
+		t.Errorf("run = %+v", run)
+	}
+}
+
+func TestADisabledConnectorIsNotSynced(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := upstream(t, mcptest.Script{})
+	c := b.to(t, up.URL, func(d *connectors.Draft) { d.Enabled = false })
+	_, err := b.run(t, c)
+	wantFault(t, err, fault.Conflict, "disabled")
+	if _, err := b.sync.Queue(t.Context(), b.Tenant, toolsync.Request{Connector: connectors.Ref(c.Slug), Trigger: connectors.TriggerAPI}); !fault.Is(err, fault.Conflict) {
+		t.Errorf("queue: %v", err)
+	}
+	if calls := up.Calls(); len(calls) != 0 {
+		t.Errorf("the server was called: %v", calls)
+	}
+}
+
+func TestAnotherTenantsConnectorIsNotThere(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := upstream(t, mcptest.Script{})
+	c := b.to(t, up.URL)
+	_, err := b.sync.Sync(t.Context(), b.Other, toolsync.Request{Connector: connectors.Ref(c.ID.String()), Trigger: connectors.TriggerAPI})
+	wantFault(t, err, fault.NotFound, "")
+	if calls := up.Calls(); len(calls) != 0 {
+		t.Errorf("the server was called: %v", calls)
+	}
+}
+
+// held is a server whose list waits until it is released.
+func held(t testing.TB) (url string, listing <-chan struct{}, release func()) {
+	t.Helper()
+	arrived, gate := make(chan struct{}, 8), make(chan struct{})
+	up := upstream(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+		arrived <- struct{}{}
+		select {
+		case <-gate:
+		case <-r.Context().Done():
+		}
+		mcptest.ListResult(mcptest.Tool("a"))(w, r, c)
+	}}})
+	return up.URL, arrived, func() { close(gate) }
+}
+
+func TestASecondSyncIsToldThatOneRuns(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	url, listing, release := held(t)
+	c := b.to(t, url, func(d *connectors.Draft) { d.Timeout = 30 * time.Second })
+	first := make(chan error, 1)
+	go func() {
+		_, err := b.run(t, c)
+		first <- err
+	}()
+	<-listing
+
+	_, err := b.run(t, c)
+	if f := wantFault(t, err, fault.Conflict, ""); f.Type != store.TypeSyncRunning {
+		t.Errorf("type = %q", f.Type)
+	}
+	if now := b.now(t, c); now.Running == nil {
+		t.Error("the connector does not show its run")
+	}
+
+	release()
+	if err := <-first; err != nil {
+		t.Fatal(err)
+	}
+	b.ok(t, c)
+}
+
+func TestASyncOutlivesItsCaller(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	url, listing, release := held(t)
+	c := b.to(t, url, func(d *connectors.Draft) { d.Timeout = 30 * time.Second })
+	ctx, leave := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := b.sync.Sync(ctx, b.Tenant, toolsync.Request{Connector: connectors.Ref(c.Slug), Trigger: connectors.TriggerManual})
+		done <- err
+	}()
+	<-listing
+	leave()
+	release()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if run := b.lastRun(t, c); run.State != connectors.SyncOK {
+		t.Errorf("run = %+v", run)
+	}
+}
+
+func TestARunOfADeadProcessBlocksNoLaterOne(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	c := b.to(t, upstream(t, mcptest.Script{Tools: mcptest.Tools(2)}).URL)
+	// A process that never beat holds the run.
+	start := b.Start(c.ID)
+	start.Instance = connectors.InstanceID{UUID: c.ID.UUID}
+	orphan, err := b.Door().StartSync(t.Context(), start)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	b.ok(t, c)
+
+	closed, err := b.Door().SyncRun(t.Context(), orphan.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if closed.State != connectors.SyncFailed || closed.ErrorCode != "interrupted" {
+		t.Errorf("orphan = %+v", closed)
+	}
+}
+
+func TestStopCutsRunsOffAndSaysSo(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	url, listing, release := held(t)
+	defer release()
+	c := b.to(t, url, func(d *connectors.Draft) { d.Timeout = 30 * time.Second })
+	done := make(chan error, 1)
+	go func() {
+		_, err := b.run(t, c)
+		done <- err
+	}()
+	<-listing
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+
+	b.sync.Stop(over)
+
+	wantFault(t, <-done, fault.Unavailable, "interrupted")
+	if run := b.lastRun(t, c); run.State != connectors.SyncFailed || run.ErrorCode != "interrupted" {
+		t.Errorf("run = %+v", run)
+	}
+	_, err := b.run(t, c)
+	wantFault(t, err, fault.Unavailable, toolsync.CodeStopping)
+}
+
+// explodingTransport panics at the first request.
+type explodingTransport struct{}
+
+func (explodingTransport) RoundTrip(*http.Request) (*http.Response, error) {
+	panic(errors.New("a bug"))
+}
+
+func TestAPanicClosesTheRun(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.sync = toolsync.New(toolsync.Options{
+		Store: b.St, Credentials: b.credentials(), Instance: b.Instance,
+		Egress: safehttp.New(safehttp.Options{Mode: safehttp.Local}),
+		HTTP:   &http.Client{Transport: explodingTransport{}},
+	})
+	c := b.to(t, "http://127.0.0.1:1/mcp")
+	_, err := b.run(t, c)
+	if f := wantFault(t, err, fault.Internal, ""); strings.Contains(f.Message, "bug") {
+		t.Errorf("message = %q", f.Message)
+	}
+	run := b.lastRun(t, c)
+	if diff := cmp.Diff(connectors.SyncFailed, run.State); diff != "" || run.ErrorCode != "internal" {
+		t.Errorf("run = %+v", run)
+	}
+}
