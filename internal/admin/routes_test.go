@@ -1,0 +1,244 @@
+package admin_test
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+)
+
+// Who may use a route: a role, or one of these.
+const (
+	anyone  = connectors.Role("anyone")
+	oneself = connectors.Role("oneself") // whoever is signed in, for what is their own
+)
+
+// routeRoles says the least role of every route of the dashboard. A new route needs a row here.
+var routeRoles = map[string]connectors.Role{
+	"GET /login":  anyone,
+	"POST /login": anyone,
+	"GET /setup":  anyone,
+	"POST /setup": anyone,
+
+	"POST /logout":           oneself,
+	"POST /tenant":           oneself,
+	"POST /account/password": oneself,
+
+	"GET /":                             connectors.RoleViewer,
+	"GET /account":                      connectors.RoleViewer,
+	"GET /agents":                       connectors.RoleViewer,
+	"GET /agents/{id}":                  connectors.RoleViewer,
+	"GET /connectors":                   connectors.RoleViewer,
+	"GET /connectors/{id}":              connectors.RoleViewer,
+	"GET /connectors/{id}/credentials":  connectors.RoleViewer,
+	"GET /connectors/{id}/runs":         connectors.RoleViewer,
+	"GET /connectors/{id}/tools":        connectors.RoleViewer,
+	"GET /connectors/{id}/tools/{tool}": connectors.RoleViewer,
+	"GET /events":                       connectors.RoleViewer,
+	"GET /tools":                        connectors.RoleViewer,
+
+	"POST /connectors/{id}/sync_tools": connectors.RoleMember,
+	"POST /sync_tools":                 connectors.RoleMember,
+
+	"GET /agents/new":                                        connectors.RoleAdmin,
+	"GET /connectors/new":                                    connectors.RoleAdmin,
+	"GET /connectors/{id}/settings":                          connectors.RoleAdmin,
+	"POST /agents":                                           connectors.RoleAdmin,
+	"POST /agents/{id}":                                      connectors.RoleAdmin,
+	"POST /agents/{id}/delete":                               connectors.RoleAdmin,
+	"POST /connectors":                                       connectors.RoleAdmin,
+	"POST /connectors/test":                                  connectors.RoleAdmin,
+	"POST /connectors/{id}":                                  connectors.RoleAdmin,
+	"POST /connectors/{id}/agents/{agent}/credential":        connectors.RoleAdmin,
+	"POST /connectors/{id}/agents/{agent}/credential/delete": connectors.RoleAdmin,
+	"POST /connectors/{id}/credential":                       connectors.RoleAdmin,
+	"POST /connectors/{id}/credential/delete":                connectors.RoleAdmin,
+	"POST /connectors/{id}/delete":                           connectors.RoleAdmin,
+	"POST /connectors/{id}/enabled":                          connectors.RoleAdmin,
+
+	"GET /api-keys":              connectors.RoleOwner,
+	"GET /members":               connectors.RoleOwner,
+	"GET /settings":              connectors.RoleOwner,
+	"POST /api-keys":             connectors.RoleOwner,
+	"POST /api-keys/{id}/revoke": connectors.RoleOwner,
+	"POST /members":              connectors.RoleOwner,
+	"POST /members/{id}/delete":  connectors.RoleOwner,
+	"POST /members/{id}/role":    connectors.RoleOwner,
+	"POST /settings":             connectors.RoleOwner,
+}
+
+// routes are the routes as they are mounted, "METHOD pattern".
+func (d *dashboard) routes() []string {
+	d.t.Helper()
+	var routes []string
+	err := chi.Walk(d.router, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		routes = append(routes, method+" "+route)
+		return nil
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	slices.Sort(routes)
+	return routes
+}
+
+// things are the ids that paths are filled with.
+type things struct{ connector, agent, member, key, tool string }
+
+func (x things) fill(pattern string) string {
+	id := x.connector
+	switch {
+	case strings.HasPrefix(pattern, "/agents"):
+		id = x.agent
+	case strings.HasPrefix(pattern, "/members"):
+		id = x.member
+	case strings.HasPrefix(pattern, "/api-keys"):
+		id = x.key
+	}
+	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{tool}", x.tool).Replace(pattern)
+}
+
+// own are things of the tenant.
+func (d *dashboard) own() things { return d.thingsOf(d.Tenant) }
+
+func (d *dashboard) thingsOf(tenant connectors.TenantID) things {
+	d.t.Helper()
+	c := d.ConnectorIn(d.t, tenant)
+	d.SyncedIn(d.t, tenant, c.ID, "search")
+	return things{
+		connector: c.ID.String(), tool: "search",
+		agent:  d.AgentIn(d.t, tenant).ID.String(),
+		member: d.MemberIn(d.t, tenant, connectors.RoleViewer).UserID.String(),
+		key:    d.APIKeyIn(d.t, tenant, connectors.RoleViewer).ID.String(),
+	}
+}
+
+func TestEveryRouteHasALeastRole(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	mounted := d.routes()
+	for _, route := range mounted {
+		if _, ok := routeRoles[route]; !ok {
+			t.Errorf("%s has no row in routeRoles", route)
+		}
+	}
+	for _, route := range slices.Sorted(maps.Keys(routeRoles)) {
+		if !slices.Contains(mounted, route) {
+			t.Errorf("%s has a row and is not mounted", route)
+		}
+	}
+}
+
+// rank orders who may use a route.
+func rank(r connectors.Role) int { return slices.Index(connectors.Roles, r) }
+
+func TestTooLowARoleIsRefusedOnEveryRoute(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	ids := d.own()
+	before := d.snapshot()
+	for i, role := range connectors.Roles[:len(connectors.Roles)-1] {
+		b := d.as(role)
+		for route, least := range routeRoles {
+			if rank(least) <= i {
+				continue
+			}
+			method, pattern, _ := strings.Cut(route, " ")
+			var form url.Values
+			if method == http.MethodPost {
+				form = url.Values{"enabled": {"false"}, "name": {"Changed"}}
+			}
+			if p := b.do(method, ids.fill(pattern), form); p.Status != http.StatusForbidden {
+				t.Errorf("%s as %s: %d, want 403", route, role, p.Status)
+			}
+		}
+	}
+	if after := d.snapshot(); after != before {
+		t.Errorf("something changed:\n%s\n%s", before, after)
+	}
+}
+
+// snapshot is what all tenants have, to be compared later.
+func (d *dashboard) snapshot() string {
+	d.t.Helper()
+	ctx := d.t.Context()
+	tx, err := d.Pool.Begin(ctx)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(ctx) }()
+	if _, err := tx.Exec(ctx, `select set_config('app.system', 'on', true)`); err != nil {
+		d.t.Fatal(err)
+	}
+	var text string
+	err = tx.QueryRow(ctx, `
+		select concat_ws(';',
+		    (select string_agg(c::text, ',' order by id) from connectors c),
+		    (select string_agg(a::text, ',' order by id) from agents a),
+		    (select string_agg(k::text, ',' order by id) from api_keys k),
+		    (select count(*) from credentials), (select count(*) from sync_runs), (select count(*) from audit_events))`).Scan(&text)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return text
+}
+
+func TestWhatIsAnothersOrNowhereIsNotFound(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleOwner)
+	own, theirs := d.own(), d.thingsOf(d.Other)
+	nowhere, odd := uuid.NewString(), "Not-An-Id!"
+	unknown := things{connector: nowhere, agent: nowhere, member: nowhere, key: nowhere, tool: "nothing"}
+	malformed := things{connector: odd, agent: odd, member: odd, key: odd, tool: "nothing"}
+	for route := range routeRoles {
+		method, pattern, _ := strings.Cut(route, " ")
+		if !strings.Contains(pattern, "{") {
+			continue
+		}
+		for name, ids := range map[string]things{"another tenant's": theirs, "unknown": unknown, "malformed": malformed} {
+			var form url.Values
+			if method == http.MethodPost {
+				form = url.Values{"role": {"admin"}, "enabled": {"false"}, "name": {"Changed"}, "token": {"t"}}
+			}
+			if p := b.do(method, ids.fill(pattern), form); p.Status != http.StatusNotFound {
+				t.Errorf("%s with %s id: %d, want 404 (to %q)", route, name, p.Status, p.Location)
+			}
+			if !strings.Contains(pattern, "{agent}") {
+				continue
+			}
+			mixed := ids
+			mixed.connector = own.connector
+			if p := b.do(method, mixed.fill(pattern), form); p.Status != http.StatusNotFound {
+				t.Errorf("%s with %s agent at one's own connector: %d, want 404", route, name, p.Status)
+			}
+		}
+	}
+}
+
+func TestStrangersReachNothing(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	ids := d.own()
+	for route, least := range routeRoles {
+		if least == anyone {
+			continue
+		}
+		method, pattern, _ := strings.Cut(route, " ")
+		var form url.Values
+		if method == http.MethodPost {
+			form = url.Values{}
+		}
+		p := d.browser().do(method, ids.fill(pattern), form)
+		if p.Status != http.StatusSeeOther || !strings.HasPrefix(p.Location, "/login") {
+			t.Errorf("%s: %d to %q", route, p.Status, p.Location)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/mcptest"
+)
+
+func TestNoPageAndNoLogLineHoldsASecret(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	const shared, ofAgent, basic = "sEcret-shared-token-0001", "sEcret-agent-key-0002", "sEcret-password-0003"
+	up := mcptest.Start(t, mcptest.Script{Bearer: shared, Tools: []string{mcptest.Tool("search")}})
+	echo := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{
+		"initialize": func(w http.ResponseWriter, r *http.Request, _ mcptest.Call) { // a server that repeats what it was told
+			http.Error(w, r.Header.Get("X-Api-Key")+r.Header.Get("Authorization"), http.StatusForbidden)
+		},
+	}})
+	b := d.as(connectors.RoleOwner)
+	b.post("/agents", url.Values{"name": {"Support"}})
+	b.post("/connectors", connectorForm("Linear", up.URL, "auth.type", "bearer", "auth.token", shared))
+	b.post("/connectors", connectorForm("Echo", echo.URL, "auth.type", "api_key", "credential_mode", "per_agent"))
+	b.post("/connectors/echo/agents/support/credential", url.Values{"key": {ofAgent}})
+	b.post("/connectors", connectorForm("Basic", echo.URL, "auth.type", "basic", "auth.username", "ann", "auth.password", basic))
+	key := b.post("/api-keys", url.Values{"name": {"nightly"}, "role": {"viewer"}})
+	b.post("/connectors/linear/sync_tools", nil)
+	b.post("/connectors/echo/sync_tools", url.Values{"agent": {"support"}})
+	b.post("/connectors/basic/sync_tools", nil)
+
+	secrets := map[string]string{"shared token": shared, "agent's key": ofAgent, "password of basic": basic, "own password": password.Reveal()}
+	if secrets["API key"] = shownKey(key.Body); secrets["API key"] == "" {
+		t.Fatalf("no key on the page that makes it:\n%s", plainText(key.Body))
+	}
+	sweep := func(what, text string) {
+		for name, secret := range secrets {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s holds the %s", what, name)
+			}
+		}
+	}
+	for route := range routeRoles {
+		method, pattern, _ := strings.Cut(route, " ")
+		if method != http.MethodGet || pattern == "/events" {
+			continue
+		}
+		for _, slug := range []string{"linear", "echo", "basic"} {
+			ids := things{connector: slug, agent: "support", tool: "search"}
+			sweep(route, b.get(ids.fill(pattern)).Body)
+		}
+	}
+	sweep("the log", d.log.String())
+	if !strings.Contains(d.log.String(), "request answered") {
+		t.Error("nothing was logged")
+	}
+}
+
+// shownKey finds the API key on the page that shows it.
+func shownKey(body string) string {
+	start := strings.Index(body, "pb_key_")
+	for start >= 0 {
+		rest := body[start:]
+		end := strings.IndexFunc(rest, func(c rune) bool { return c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') })
+		if text := rest[:max(end, 0)]; strings.Count(text, "_") == 4 {
+			return text
+		}
+		next := strings.Index(rest[1:], "pb_key_")
+		if next < 0 {
+			return ""
+		}
+		start += 1 + next
+	}
+	return ""
+}
+
+func TestAPIKeyIsShownOnceAndRevoked(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleOwner)
+	b.post("/api-keys", url.Values{"name": {""}, "role": {"viewer"}, "expires_at": {"2099-01-31"}}).
+		want(t, http.StatusUnprocessableEntity, "A name has 1 to 100 characters.")
+	b.post("/api-keys", url.Values{"name": {"k"}, "role": {"viewer"}, "expires_at": {"tomorrow"}}).
+		want(t, http.StatusUnprocessableEntity, "This is not a date")
+	p := b.post("/api-keys", url.Values{"name": {"nightly"}, "role": {"member"}, "expires_at": {"2099-01-31"}})
+	p.want(t, http.StatusOK, "nightly", "on 1 Feb 2099", d.server.URL+"/api/v1/connectors")
+	text := shownKey(p.Body)
+	a, err := d.auth.FromBearer(t.Context(), "Bearer "+text)
+	if err != nil || a.Role != connectors.RoleMember {
+		t.Fatalf("the key opens %+v, %v", a, err)
+	}
+	if b.get("/api-keys").says(text) {
+		t.Error("shown twice")
+	}
+	b.submit("/api-keys/"+a.KeyID.String()+"/revoke", nil).want(t, http.StatusOK, "The key is revoked.", "Revoked")
+	if _, err := d.auth.FromBearer(t.Context(), "Bearer "+text); err == nil {
+		t.Error("a revoked key opens")
+	}
+}
+
+func TestMembersAreManaged(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	owner := d.person(connectors.RoleOwner)
+	b := d.browser()
+	b.signIn(owner.Email)
+	b.post("/members", url.Values{"email": {"nonsense"}, "password": {"short"}, "role": {"viewer"}}).
+		want(t, http.StatusUnprocessableEntity, "This is not an e-mail address.", "A password has 10 to 200 characters.")
+	b.submit("/members", url.Values{"email": {"bo@example.com"}, "name": {"Bo"}, "password": {password.Reveal()}, "role": {"viewer"}}).
+		want(t, http.StatusOK, "bo@example.com is a member now.", "Bo")
+	bo := d.browser()
+	bo.signIn("bo@example.com")
+	id := d.userID("bo@example.com")
+	b.submit("/members/"+id+"/role", url.Values{"role": {"owner"}}).want(t, http.StatusOK, "The role is changed.")
+	bo.get("/settings").want(t, http.StatusOK)
+	b.submit("/members/"+id+"/delete", nil).want(t, http.StatusOK, "The member is removed.")
+	if p := bo.get("/connectors"); p.Status != http.StatusSeeOther {
+		t.Errorf("a removed member gets %d", p.Status)
+	}
+	b.submit("/members/"+owner.UserID.String()+"/delete", nil).want(t, http.StatusOK, owner.Email)
+}
+
+func (d *dashboard) userID(email string) string {
+	d.t.Helper()
+	user, err := d.St.System().UserByEmail(d.t.Context(), email)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return user.ID.String()
+}
+
+func TestTenantIsRenamed(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleOwner)
+	b.post("/settings", url.Values{"name": {""}}).want(t, http.StatusUnprocessableEntity, "A name has 1 to 100 characters.")
+	b.submit("/settings", url.Values{"name": {"Umbrella"}}).want(t, http.StatusOK, "The settings are saved.", "Umbrella")
+}
