@@ -50,9 +50,9 @@ func New(o Options) (*Handler, error) {
 		sync:     o.Syncer,
 		auth:     o.Auth,
 		respond:  o.Respond,
-		identify: middleware.Identify(o.Auth.Identify, o.Respond.Problem),
 		routes:   chi.NewMux(),
 	}
+	h.identify = middleware.Identify(o.Auth.Identify, h.refuse)
 	h.routes.Use(noStore, h.identify, headIsGet)
 	h.routes.NotFound(h.notFound)
 	h.routes.MethodNotAllowed(h.badMethod)
@@ -122,6 +122,14 @@ func headIsGet(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// refuse turns a caller away who is not known.
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if fault.Is(err, fault.Unauthenticated) && r.Header.Get("Authorization") == "" {
+		err = fault.Wrap(fault.Unauthenticated, err, "Send an API key as Authorization: Bearer pb_key_…, or sign in.")
+	}
+	h.respond.Problem(w, r, err)
 }
 
 func (h *Handler) notFound(w http.ResponseWriter, r *http.Request) {
