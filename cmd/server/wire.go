@@ -59,6 +59,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	})
 	h.auth = auth.New(auth.Options{Store: d.store, Secure: h.baseURL.Scheme == "https", Log: s.log})
 	h.respond = respond.New(s.log, h.auth.Sessions())
+	h.auth.Sessions().ErrorFunc = h.refuse // a session that cannot be read is a failure like any other
 	reg := registry.New(d.store, egress)
 	h.syncer = toolsync.New(toolsync.Options{
 		Store:       d.store,
