@@ -1,0 +1,113 @@
+package connectors_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+)
+
+var exposed = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+func checkNames(t testing.TB, slug string, tools []string) map[string]string {
+	t.Helper()
+	names := connectors.ExposedNames(slug, tools)
+	taken := map[string]string{}
+	for tool, name := range names {
+		if !exposed.MatchString(name) || !strings.HasPrefix(name, "mcp_"+slug+"__") {
+			t.Errorf("ExposedNames(%q): %q is %q", slug, tool, name)
+		}
+		if other, ok := taken[name]; ok {
+			t.Errorf("ExposedNames(%q): %q and %q share %q", slug, tool, other, name)
+		}
+		taken[name] = tool
+	}
+	for _, tool := range tools {
+		if names[tool] == "" {
+			t.Errorf("ExposedNames(%q): %q has no name", slug, tool)
+		}
+	}
+	return names
+}
+
+func TestAPlainNameStandsAsItIs(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"search", "create_issue", "Get-Thing", "a__b", "_", "9", "get_projects", strings.Repeat("x", 64-len("mcp_linear__"))} {
+		if got, want := connectors.ExposedName("linear", tool), "mcp_linear__"+tool; got != want {
+			t.Errorf("%q is exposed as %q", tool, got)
+		}
+	}
+}
+
+func TestOtherNamesAreSpelledAndCutAndKeepApart(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 120)
+	slug := strings.Repeat("s", 48)
+	for _, s := range []string{"x", slug} {
+		names := checkNames(t, s, []string{"a.b", "a b", "a_b", "a/b", "a//b", "日本語", "語", long, long + "x", long + "y", "A.b", ""})
+		for tool, name := range names {
+			if got := connectors.ExposedName(s, tool); got != name {
+				t.Errorf("%q is %q alone and %q among others", tool, got, name)
+			}
+		}
+	}
+}
+
+func TestANameStaysWhateverOtherToolsThereAre(t *testing.T) {
+	t.Parallel()
+	alone := connectors.ExposedNames("x", []string{"a.b"})["a.b"]
+	among := connectors.ExposedNames("x", []string{"zzz", "a b", "a.b", "a_b", alone[len("mcp_x__"):]})["a.b"]
+	if alone != among {
+		t.Errorf("alone %q, among others %q", alone, among)
+	}
+}
+
+func TestAServerCannotTakeTheNameOfAnotherOfItsTools(t *testing.T) {
+	t.Parallel()
+	given := strings.TrimPrefix(connectors.ExposedName("x", "a.b"), "mcp_x__")
+	names := checkNames(t, "x", []string{"a.b", given})
+	if names[given] == "mcp_x__"+given {
+		t.Errorf("%q kept a name that was cut for another tool", given)
+	}
+}
+
+func TestToolsWhoseHashesCollideKeepApart(t *testing.T) {
+	t.Parallel()
+	// Names of only odd characters are all spelled "_", so that 32 bits of hash alone tell them apart: among 200 000 some meet.
+	tools := make([]string, 0, 200_000)
+	for i := range 200_000 {
+		tools = append(tools, strings.Map(func(r rune) rune { return r + 0x4e00 }, fmt.Sprint(i)))
+	}
+	names := checkNames(t, "x", tools)
+	moved := 0
+	for tool, name := range names {
+		if connectors.ExposedName("x", tool) != name {
+			moved++
+		}
+	}
+	if moved == 0 {
+		t.Error("no hashes met; the test shows nothing")
+	}
+	slices.Reverse(tools)
+	for tool, name := range connectors.ExposedNames("x", tools) {
+		if names[tool] != name {
+			t.Fatalf("%q depends on the order of the list", tool)
+		}
+	}
+}
+
+func FuzzExposedNames(f *testing.F) {
+	f.Add("linear", "search", "create_issue", "a.b")
+	f.Add("x", "a b", "a_b", "a.b")
+	f.Add(strings.Repeat("s", 48), strings.Repeat("a", 128), strings.Repeat("a", 127), "_12345678")
+	f.Add("x", "\xff", "\xfe", "_deadbeef")
+	f.Fuzz(func(t *testing.T, slug, a, b, c string) {
+		if !connectors.ValidSlug(slug) {
+			t.Skip()
+		}
+		checkNames(t, slug, []string{a, b, c, strings.TrimPrefix(connectors.ExposedName(slug, a), "mcp_"+slug+"__")})
+	})
+}
