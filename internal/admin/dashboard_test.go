@@ -11,7 +11,9 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/alexedwards/argon2id"
 	"github.com/go-chi/chi/v5"
@@ -45,7 +47,10 @@ type dashboard struct {
 	server *httptest.Server
 	log    *logBuffer
 	stop   chan struct{} // closed by a test that stops the server
+	ahead  atomic.Int64  // nanoseconds that the dashboard's clock runs ahead
 }
+
+func (d *dashboard) now() time.Time { return time.Now().Add(time.Duration(d.ahead.Load())) }
 
 // logBuffer holds what was logged, at every level.
 type logBuffer struct {
@@ -82,7 +87,7 @@ func newDashboard(t *testing.T) *dashboard {
 	d.router.Use(middleware.Envelope(middleware.Options{BaseURL: base, Log: log, Refuse: pages.Failure})...)
 	admin.New(admin.Options{
 		Store: d.St, Auth: d.auth, Registry: registry.New(d.St, egress), Syncer: d.syncer, Respond: pages, Log: log,
-		BaseURL: base.String(), Done: d.stop,
+		BaseURL: base.String(), Done: d.stop, Now: d.now,
 	}).Mount(d.router)
 	d.server.Start()
 	t.Cleanup(d.server.Close)
@@ -102,7 +107,11 @@ func (d *dashboard) hash() string {
 // person makes a member who can sign in.
 func (d *dashboard) person(role connectors.Role) connectors.Member {
 	d.t.Helper()
-	return d.Member(d.t, role, func(m *store.NewMember) { m.PasswordHash = d.hash() })
+	return d.Member(d.t, role, d.withPassword())
+}
+
+func (d *dashboard) withPassword() func(*store.NewMember) {
+	return func(m *store.NewMember) { m.PasswordHash = d.hash() }
 }
 
 // as is the browser of a new member with that role, signed in.
