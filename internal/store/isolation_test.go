@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/google/uuid"
-
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
@@ -290,7 +288,7 @@ func (o outsider) wantUntouched(t *testing.T) {
 func auditEvents(ctx context.Context, o outsider) int {
 	var mine, theirs int
 	err := asSystem(ctx, o.Pool, `select count(*) filter (where tenant_id = $1), count(*) filter (where tenant_id = $2) from audit_events`,
-		[]any{uuid.UUID(o.Other.UUID), uuid.UUID(o.Tenant.UUID)}, &mine, &theirs)
+		[]any{o.Other, o.Tenant}, &mine, &theirs)
 	if err != nil || theirs > 0 {
 		return -1
 	}

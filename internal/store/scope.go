@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -43,7 +42,10 @@ func (s scope) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comman
 		return pgconn.CommandTag{}, err
 	}
 	tag, err := sent.Exec()
-	return tag, classify(errors.Join(err, closeAfter(sent, err)))
+	if end := sent.Close(); err == nil {
+		err = end // the implicit transaction may still fail at its end
+	}
+	return tag, classify(err)
 }
 
 // Query runs a statement and returns its rows.
@@ -95,15 +97,6 @@ func (s scope) begin(ctx context.Context) (scope, error) {
 	}
 	s.tx = tx
 	return s, nil
-}
-
-// closeAfter ends a batch; its own error says no more where the statement's is known.
-func closeAfter(sent pgx.BatchResults, statement error) error {
-	err := sent.Close()
-	if statement != nil {
-		return nil
-	}
-	return err
 }
 
 // scopedRows ends its batch, and so its implicit transaction, with its last row.
