@@ -1,7 +1,11 @@
 package devmcp
 
 import (
+	"fmt"
+	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"time"
 )
 
@@ -19,6 +23,11 @@ type Options struct {
 
 // DefaultToken is asked for where Options name no other. It is no secret.
 const DefaultToken = "dev-token"
+
+const (
+	defaultDelay = 3 * time.Second
+	pageSize     = 5
+)
 
 // Mode is one way to behave.
 type Mode struct {
@@ -39,5 +48,56 @@ var Modes = []Mode{
 	{"failing", "/failing", "Answers everything with status 500."},
 }
 
-// Handler serves every mode at its path.
-func Handler(o Options) http.Handler { return http.NotFoundHandler() }
+// Handler serves every mode at its path, and a list of them at /.
+func Handler(o Options) http.Handler {
+	if o.Token == "" {
+		o.Token = DefaultToken
+	}
+	if o.Delay <= 0 {
+		o.Delay = defaultDelay
+	}
+	tools := catalog(o.Tools)
+	mux := http.NewServeMux()
+	for i, mode := range Modes {
+		name := mode.Name
+		if i == 0 && o.Mode != "" {
+			name = o.Mode
+		}
+		mux.Handle(mode.Path, behave(name, o, tools))
+	}
+	mux.HandleFunc("GET /{$}", index)
+	return onlyLocal(mux)
+}
+
+func index(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	for _, mode := range Modes {
+		_, _ = fmt.Fprintf(w, "http://%s%-14s %s\n", r.Host, mode.Path, mode.Sentence)
+	}
+}
+
+// onlyLocal refuses what a foreign web page could send here: by a name of its own that it points at loopback (DNS
+// rebinding), or across origins.
+func onlyLocal(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origin := r.Header.Get("Origin")
+		from, err := url.Parse(origin)
+		if !isLoopback(r.Host) || origin != "" && (err != nil || !isLoopback(from.Host)) {
+			http.Error(w, "This server answers requests from this machine only.", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func isLoopback(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = hostport
+	}
+	if len(host) > 1 && host[0] == '[' && host[len(host)-1] == ']' {
+		host = host[1 : len(host)-1]
+	}
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}

@@ -1,0 +1,90 @@
+package devmcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+type issue struct {
+	Number int    `json:"number"`
+	Title  string `json:"title"`
+	State  string `json:"state"`
+}
+
+var issues = []issue{
+	{17, "Sync fails behind a proxy", "open"},
+	{12, "Dark mode: the focus ring is hard to see", "open"},
+	{9, "Export the tool list as CSV", "closed"},
+}
+
+// call performs a tool. The few that have something to say do; the others tell what they were given.
+func (e *endpoint) call(raw json.RawMessage) (any, *rpcError) {
+	var params struct {
+		Name      string
+		Arguments map[string]any
+	}
+	if json.Unmarshal(raw, &params) != nil || !e.known[params.Name] {
+		return nil, &rpcError{-32602, "There is no such tool."}
+	}
+	switch params.Name {
+	case "search_issues":
+		return searchIssues(params.Arguments), nil
+	case "get_issue":
+		return getIssue(params.Arguments), nil
+	case "create_issue":
+		return createIssue(params.Arguments), nil
+	case "list_labels":
+		return text("bug, feature, question, good first issue"), nil
+	}
+	return text(fmt.Sprintf("%s was called with %d arguments. This server is for practice: nothing happened.",
+		params.Name, len(params.Arguments))), nil
+}
+
+func searchIssues(arguments map[string]any) any {
+	query, ok := arguments["query"].(string)
+	if !ok || query == "" {
+		return failed("query is missing.")
+	}
+	state, _ := arguments["state"].(string)
+	if state == "" {
+		state = "open"
+	}
+	found := []issue{}
+	for _, i := range issues {
+		if (state == "all" || state == i.State) && strings.Contains(strings.ToLower(i.Title), strings.ToLower(query)) {
+			found = append(found, i)
+		}
+	}
+	result := text(fmt.Sprintf("%d issues found.", len(found)))
+	result["structuredContent"] = object{"issues": found}
+	return result
+}
+
+func getIssue(arguments map[string]any) any {
+	number, _ := arguments["number"].(float64)
+	for _, i := range issues {
+		if float64(i.Number) == number {
+			return text(fmt.Sprintf("#%d %s (%s)", i.Number, i.Title, i.State))
+		}
+	}
+	return failed("There is no such issue.")
+}
+
+func createIssue(arguments map[string]any) any {
+	title, ok := arguments["title"].(string)
+	if !ok || len(title) < 3 {
+		return failed("title must have at least 3 characters.")
+	}
+	return text(fmt.Sprintf("Created issue #18: %s", title))
+}
+
+func text(t string) object {
+	return object{"content": []object{{"type": "text", "text": t}}}
+}
+
+func failed(t string) object {
+	result := text(t)
+	result["isError"] = true
+	return result
+}

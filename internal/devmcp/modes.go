@@ -1,0 +1,75 @@
+package devmcp
+
+import (
+	"bytes"
+	"crypto/subtle"
+	"encoding/json"
+	"io"
+	"net/http"
+	"time"
+)
+
+// behave makes the endpoint of one mode.
+func behave(mode string, o Options, tools []json.RawMessage) http.Handler {
+	e := &endpoint{tools: tools, known: names(tools), sessions: newSessions()}
+	switch mode {
+	case "sse":
+		e.stream = true
+	case "paged":
+		e.pageSize = pageSize
+	case "bearer":
+		return guarded(e, `Bearer realm="dev-mcp"`, func(r *http.Request) bool {
+			return same(r.Header.Get("Authorization"), "Bearer "+o.Token)
+		})
+	case "api-key":
+		return guarded(e, "", func(r *http.Request) bool { return same(r.Header.Get("X-Api-Key"), o.Token) })
+	case "basic":
+		return guarded(e, `Basic realm="dev-mcp"`, func(r *http.Request) bool {
+			user, password, _ := r.BasicAuth()
+			return same(user, "dev") && same(password, o.Token)
+		})
+	case "slow":
+		return delayed(e, o.Delay)
+	case "failing":
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "This server always fails.", http.StatusInternalServerError)
+		})
+	}
+	return e
+}
+
+// guarded asks for a credential first. challenge is the WWW-Authenticate of a refusal; empty: none.
+func guarded(next http.Handler, challenge string, allowed func(*http.Request) bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if allowed(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if challenge != "" {
+			w.Header().Set("WWW-Authenticate", challenge)
+		}
+		http.Error(w, "A credential is missing or wrong.", http.StatusUnauthorized)
+	})
+}
+
+func same(got, want string) bool { return subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1 }
+
+// delayed waits before each answer, unless the client leaves.
+func delayed(next http.Handler, delay time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// net/http notices that a client left only after it has read the body.
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		if err != nil {
+			http.Error(w, "The body cannot be read.", http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			next.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	})
+}
