@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"strconv"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -103,7 +104,7 @@ func failureOf(f *fault.Error) *templates.Failure {
 		failure.Facts = append(failure.Facts, templates.Fact{Label: "HTTP status", Value: statusText(f.Remote.HTTPStatus)})
 	}
 	if f.Remote.RPCCode != 0 {
-		failure.Facts = append(failure.Facts, templates.Fact{Label: "JSON-RPC error", Value: number(f.Remote.RPCCode)})
+		failure.Facts = append(failure.Facts, templates.Fact{Label: "JSON-RPC error", Value: strconv.Itoa(f.Remote.RPCCode), Mono: true})
 	}
 	return failure
 }

@@ -1,0 +1,223 @@
+package admin
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/toolsync"
+	"patchbay/web/templates"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func TestTimesAreWords(t *testing.T) {
+	t.Parallel()
+	for ago, want := range map[time.Duration]string{
+		0:                     "just now",
+		59 * time.Second:      "59 seconds ago",
+		time.Minute:           "1 minute ago",
+		119 * time.Minute:     "1 hour ago",
+		25 * time.Hour:        "yesterday",
+		5 * 24 * time.Hour:    "5 days ago",
+		40 * 24 * time.Hour:   "12 Oct 2026",
+		-3 * time.Second:      "just now",
+		-30 * time.Second:     "in 1 minute",
+		-90 * time.Minute:     "in 1 hour",
+		-72 * time.Hour:       "in 3 days",
+		-400 * 24 * time.Hour: "on 26 Dec 2027",
+	} {
+		if have := when(noon.Add(-ago), noon).Text; have != want {
+			t.Errorf("%v ago: %q, want %q", ago, have, want)
+		}
+	}
+	want := templates.When{Text: "2 minutes ago", Title: "21 Nov 2026, 11:58:00 UTC", ISO: "2026-11-21T11:58:00Z"}
+	if diff := cmp.Diff(want, when(noon.Add(-2*time.Minute), noon)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(templates.When{Text: "never"}, whenOr(nil, noon, "never")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDurationsAndIntervalsAreWords(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		340 * time.Millisecond: "340 ms", 1234 * time.Millisecond: "1.2 s", 125 * time.Second: "2 min 5 s",
+	} {
+		if have := took(d); have != want {
+			t.Errorf("%v: %q, want %q", d, have, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		0: "never by itself", 15 * time.Minute: "every 15 minutes", time.Hour: "every hour", 48 * time.Hour: "every 2 days", 90 * time.Second: "every 90 seconds",
+	} {
+		if have := every(d); have != want {
+			t.Errorf("%v: %q, want %q", d, have, want)
+		}
+	}
+}
+
+func TestNumbersAreGrouped(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0", 999: "999", 1204: "1,204", 1234567: "1,234,567", -32601: "-32,601"} {
+		if have := number(n); have != want {
+			t.Errorf("%d: %q, want %q", n, have, want)
+		}
+	}
+	if have := countOf(50, true, "tool"); have != "50+ tools" {
+		t.Errorf("%q", have)
+	}
+}
+
+func TestConnectorRowSaysHowItIs(t *testing.T) {
+	t.Parallel()
+	synced := noon.Add(-14 * time.Minute)
+	c := connectors.Connector{
+		Slug: "linear", Name: "linear", URL: "https://mcp.linear.app/mcp", Status: connectors.StatusOK, ToolCount: 1204,
+		Auth: connectors.Auth{Type: connectors.AuthBearer}, CredentialMode: connectors.CredentialPerAgent, ToolsLastSyncedAt: &synced,
+	}
+	row := connectorRow(c, true, "/connectors", noon)
+	want := templates.ConnectorRow{
+		ID: c.ID.String(), Name: "linear", Href: "/connectors/linear", Initial: "L", URL: c.URL,
+		State: templates.State{Kind: templates.StateOK, Text: "Connected"}, Credential: "Bearer · per agent", Tools: "1,204",
+		LastSync: when(synced, noon), CanSync: true, ReturnTo: "/connectors",
+	}
+	if diff := cmp.Diff(want, row); diff != "" {
+		t.Error(diff)
+	}
+
+	c.Status = connectors.StatusNeedsAuth
+	c.LastError = &connectors.SyncError{Code: "unauthorized", Message: "The server refused the credential.", At: noon}
+	row = connectorRow(c, true, "", noon)
+	if row.Reason != c.LastError.Message || row.State != (templates.State{Kind: templates.StateBad, Text: "Needs authorization"}) {
+		t.Errorf("needs authorization: %+v", row)
+	}
+	c.Running = &connectors.SyncRunID{}
+	if row = connectorRow(c, true, "", noon); row.Reason != "" || row.State.Kind != templates.StateBusy {
+		t.Errorf("running: %+v", row)
+	}
+}
+
+func TestAttentionLeadsToWhereItIsMended(t *testing.T) {
+	t.Parallel()
+	c := connectors.Connector{
+		Slug: "linear", Status: connectors.StatusNeedsAuth, Enabled: true, Auth: connectors.Auth{Type: connectors.AuthBearer},
+		LastError: &connectors.SyncError{Code: "unauthorized", Message: "The server refused the credential.", At: noon},
+	}
+	list := attention(c, 2, templates.Can{Manage: true}, noon)
+	if len(list) != 2 || list[0].Action.Href != "/connectors/linear/credentials" || list[1].Title != "2 malformed tools" {
+		t.Errorf("%+v", list)
+	}
+	if list = attention(c, 0, templates.Can{}, noon); list[0].Action != nil {
+		t.Error("a viewer is sent to a page that refuses them")
+	}
+	c.Enabled, c.Status = false, connectors.StatusDisabled
+	if list = attention(c, 0, templates.Can{}, noon); len(list) != 1 || list[0].Title != "Disabled" {
+		t.Errorf("%+v", list)
+	}
+}
+
+const issueTool = `{"name":"create_issue","annotations":{"title":"Create an issue","destructiveHint":true,"openWorldHint":true},
+  "description":"Creates an issue.\u003cb\u003e","inputSchema":{"type":"object","required":["title"],"properties":{
+    "title":{"type":"string","description":"In a few words","maxLength":200},
+    "priority":{"type":["integer","null"],"minimum":0,"maximum":9007199254740993,"default":2},
+    "state":{"enum":["open",1,null]},
+    "filter":{"type":"object","properties":{"labels":{"type":"array","items":{"type":"string"}}}},
+    "steps":{"type":"array","items":{"type":"object","properties":{"text":{"type":"string"}}}},
+    "odd":true,"worse":{"type":7,"description":9,"required":"x","properties":[]}}}}`
+
+func TestToolViewReadsTheDefinition(t *testing.T) {
+	t.Parallel()
+	v := definitionView(connectors.Definition{Name: "create_issue", Raw: []byte(issueTool)})
+	if v.Title != "Create an issue" || v.Description != "Creates an issue.<b>" {
+		t.Errorf("title %q, description %q", v.Title, v.Description)
+	}
+	var badges []string
+	for _, b := range v.Badges {
+		badges = append(badges, b.Text)
+	}
+	if diff := cmp.Diff([]string{"destructive", "open world"}, badges); diff != "" {
+		t.Error(diff)
+	}
+	want := []templates.Param{
+		{Name: "title", Type: "string", Required: true, Description: "In a few words"},
+		{Name: "priority", Type: "integer or null", Notes: []string{"default 2", "0–9007199254740993"}},
+		{Name: "state", Notes: []string{"one of open, 1, null"}},
+		{Name: "filter", Type: "object"},
+		{Name: "filter.labels", Type: "array of string"},
+		{Name: "steps", Type: "array of object"},
+		{Name: "steps[].text", Type: "string"},
+		{Name: "odd"},
+		{Name: "worse"},
+	}
+	if diff := cmp.Diff(want, v.Params); diff != "" {
+		t.Error(diff)
+	}
+	if !strings.Contains(v.Raw, `"maximum": 9007199254740993`) || strings.Index(v.Raw, "title") > strings.Index(v.Raw, "priority") {
+		t.Errorf("numbers or order changed:\n%s", v.Raw)
+	}
+}
+
+func TestToolViewStandsAnyDefinition(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat(`{"type":"object","properties":{"a":`, 50) + `{}` + strings.Repeat(`}}`, 50)
+	wide := `{"properties":{` + strings.TrimSuffix(strings.Repeat(`"p":{},`, 5000), ",") + `}}`
+	for _, raw := range []string{
+		``, `null`, `[]`, `{}`, `{"inputSchema":7}`, `{"title":1,"description":[],"annotations":"x"}`, "{\"name\":\"\xff\"}",
+		`{"inputSchema":` + deep + `}`, `{"inputSchema":` + wide + `}`,
+	} {
+		v := definitionView(connectors.Definition{Name: "\xff", Raw: []byte(raw)})
+		if len(v.Params) > maxParams || v.Name != "\uFFFD" {
+			t.Errorf("%.40q: %d parameters, name %q", raw, len(v.Params), v.Name)
+		}
+	}
+}
+
+func TestFailureOfATestIsExplained(t *testing.T) {
+	t.Parallel()
+	result := testResult("Linear", toolsync.ProbeReport{Error: &fault.Error{
+		Kind: fault.Upstream, Code: "rpc", Message: "The server refused the list.", Remote: &fault.Remote{Phase: "list", RPCCode: -32601},
+	}})
+	want := &templates.TestResult{Failure: &templates.Failure{
+		Sentence: "The server refused the list.", Phase: "while reading the tools",
+		Facts: []templates.Fact{{Label: "Code", Value: "rpc", Mono: true}, {Label: "JSON-RPC error", Value: "-32601", Mono: true}},
+	}}
+	if diff := cmp.Diff(want, result); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDraftFormAndFormDraftAreInverse(t *testing.T) {
+	t.Parallel()
+	d := connectors.Draft{
+		Name: "Linear", Slug: "linear", Description: "Issues.", Transport: connectors.TransportHTTP, URL: "https://mcp.linear.app/mcp",
+		Headers: map[string]string{"X-Team": "eu: west", "X-Area": "7"}, CredentialMode: connectors.CredentialPerAgent,
+		Auth:    connectors.Auth{Type: connectors.AuthAPIKey, Header: "X-Key"},
+		Timeout: 1500 * time.Millisecond, RetryAttempts: 2, Enabled: true, SyncInterval: time.Hour, ToolChanges: connectors.ToolChangesAuto,
+	}
+	f := form{values: map[string][]string{}}
+	for name, value := range draftForm(d).Values {
+		f.values.Set(name, value)
+	}
+	before := connectors.NewDraft()
+	before.ToolChanges = connectors.ToolChangesAuto // no field of the form: it stays
+	have, err := f.draft(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(d, have); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEventsAreFramedLineByLine(t *testing.T) {
+	t.Parallel()
+	if have := string(event([]byte("<a>\r\n<b>"))); have != "data: <a>\ndata: <b>\n\n" {
+		t.Errorf("%q", have)
+	}
+}

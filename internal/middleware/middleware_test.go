@@ -1,0 +1,262 @@
+package middleware_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/go-chi/chi/v5"
+	chimiddleware "github.com/go-chi/chi/v5/middleware"
+
+	"patchbay/internal/fault"
+	"patchbay/internal/middleware"
+)
+
+// envelope serves h at every path of a router with the whole envelope, for a site at base.
+type envelope struct {
+	router *chi.Mux
+	log    bytes.Buffer
+}
+
+func newEnvelope(t *testing.T, base string, trusted ...netip.Prefix) *envelope {
+	t.Helper()
+	u, err := url.Parse(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &envelope{router: chi.NewRouter()}
+	e.router.Use(middleware.Envelope(middleware.Options{
+		BaseURL: u, TrustedProxies: trusted, Log: slog.New(slog.NewJSONHandler(&e.log, nil)), Refuse: refuse,
+	})...)
+	return e
+}
+
+// refuse answers with the kind's name, and 403 for a Denied one.
+func refuse(w http.ResponseWriter, _ *http.Request, err error) {
+	status := http.StatusInternalServerError
+	if fault.Is(err, fault.Denied) {
+		status = http.StatusForbidden
+	}
+	http.Error(w, fault.As(err).Kind.String(), status)
+}
+
+func (e *envelope) do(r *http.Request) *httptest.ResponseRecorder {
+	rec := httptest.NewRecorder()
+	e.router.ServeHTTP(rec, r)
+	return rec
+}
+
+func hello(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = io.WriteString(w, strings.Repeat("hello ", 100))
+}
+
+func TestAnswersCarryTheSecurityHeaders(t *testing.T) {
+	t.Parallel()
+	for base, hsts := range map[string]bool{"http://localhost:8080": false, "https://patchbay.example.com": true} {
+		e := newEnvelope(t, base)
+		e.router.Get("/", hello)
+		h := e.do(httptest.NewRequest(http.MethodGet, "/", nil)).Header()
+		csp := h.Get("Content-Security-Policy")
+		for _, want := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"} {
+			if !strings.Contains(csp, want) {
+				t.Errorf("policy lacks %s: %s", want, csp)
+			}
+		}
+		if strings.Contains(csp, "unsafe") {
+			t.Errorf("policy allows something unsafe: %s", csp)
+		}
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store"} {
+			if h.Get(name) != want {
+				t.Errorf("%s: %q", name, h.Get(name))
+			}
+		}
+		if (h.Get("Strict-Transport-Security") != "") != hsts {
+			t.Errorf("%s: HSTS %q", base, h.Get("Strict-Transport-Security"))
+		}
+	}
+}
+
+func TestWritesFromOtherSitesAreRefused(t *testing.T) {
+	t.Parallel()
+	const base = "https://patchbay.example.com"
+	for name, tc := range map[string]struct {
+		header http.Header
+		want   int
+	}{
+		"our own page":                          {http.Header{"Sec-Fetch-Site": {"same-origin"}, "Origin": {base}}, 200},
+		"our own page, an old browser, proxied": {http.Header{"Origin": {base}}, 200},
+		"another site":                          {http.Header{"Sec-Fetch-Site": {"cross-site"}, "Origin": {"https://evil.example"}}, 403},
+		"a sibling site":                        {http.Header{"Sec-Fetch-Site": {"same-site"}, "Origin": {"https://x.example.com"}}, 403},
+		"another site, an old browser":          {http.Header{"Origin": {"https://evil.example"}}, 403},
+		"an opaque origin":                      {http.Header{"Origin": {"null"}}, 403},
+		"a program without browser headers":     {http.Header{}, 200},
+		"a program with a key":                  {http.Header{"Authorization": {"Bearer x"}, "Origin": {"https://evil.example"}}, 200},
+	} {
+		e := newEnvelope(t, base)
+		e.router.Post("/", hello)
+		r := httptest.NewRequest(http.MethodPost, "http://10.0.0.5:8080/", nil) // as the proxy in front names us
+		r.Header = tc.header
+		if rec := e.do(r); rec.Code != tc.want {
+			t.Errorf("%s: %d, want %d", name, rec.Code, tc.want)
+		}
+	}
+}
+
+func TestLogLineNamesTheRouteAndNoSecret(t *testing.T) {
+	t.Parallel()
+	e := newEnvelope(t, "http://localhost")
+	identify := func(r *http.Request) (context.Context, []slog.Attr, error) {
+		return r.Context(), []slog.Attr{slog.String("tenant_id", "t-1")}, nil
+	}
+	e.router.With(middleware.Identify(identify, refuse)).Get("/setup/{what}", hello)
+	r := httptest.NewRequest(http.MethodGet, "/setup/secret-path?token=secret-query", nil)
+	r.Header.Set("Authorization", "Bearer secret-header")
+	r.Header.Set("Cookie", "patchbay=secret-cookie")
+	rec := e.do(r)
+	line := e.log.String()
+	for _, want := range []string{
+		`"route":"/setup/{what}"`, `"method":"GET"`, `"status":200`, `"tenant_id":"t-1"`, `"address":"192.0.2.1"`,
+		`"request_id":"` + rec.Header().Get("X-Request-Id") + `"`,
+	} {
+		if !strings.Contains(line, want) {
+			t.Errorf("no %s in %s", want, line)
+		}
+	}
+	if strings.Contains(line, "secret") {
+		t.Errorf("the line holds a secret: %s", line)
+	}
+}
+
+func TestIdentifyRefusesStrangers(t *testing.T) {
+	t.Parallel()
+	stranger := func(*http.Request) (context.Context, []slog.Attr, error) {
+		return nil, nil, fault.Errorf(fault.Denied, "No.")
+	}
+	h := middleware.Identify(stranger, refuse)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("a stranger got through")
+	}))
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/", nil))
+	if rec.Code != http.StatusForbidden {
+		t.Errorf("%d", rec.Code)
+	}
+}
+
+func TestRequestIDIsKeptOnlyWhereItIsHarmless(t *testing.T) {
+	t.Parallel()
+	for given, kept := range map[string]bool{"0af7651916cd43dd": true, "short": false, "a\"quote-and-more": false, strings.Repeat("a", 65): false, "": false} {
+		e := newEnvelope(t, "http://localhost")
+		var seen string
+		e.router.Get("/", func(_ http.ResponseWriter, r *http.Request) { seen = chimiddleware.GetReqID(r.Context()) })
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("X-Request-Id", given)
+		answered := e.do(r).Header().Get("X-Request-Id")
+		if seen == "" || answered != seen || (seen == given) != kept {
+			t.Errorf("%q became %q, answered %q", given, seen, answered)
+		}
+	}
+}
+
+func TestAddressIsTheProxysWordOnlyWhereItIsTrusted(t *testing.T) {
+	t.Parallel()
+	proxy := netip.MustParsePrefix("192.0.2.0/24") // where httptest's requests come from
+	for name, tc := range map[string]struct {
+		trusted []netip.Prefix
+		want    string
+	}{
+		"nobody is trusted":   {nil, "192.0.2.1"},
+		"the peer is trusted": {[]netip.Prefix{proxy}, "203.0.113.9"},
+		"others are trusted":  {[]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, "192.0.2.1"},
+	} {
+		e := newEnvelope(t, "http://localhost", tc.trusted...)
+		var seen string
+		e.router.Get("/", func(_ http.ResponseWriter, r *http.Request) { seen = chimiddleware.GetClientIP(r.Context()) })
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("X-Forwarded-For", "198.51.100.1, 203.0.113.9")
+		e.do(r)
+		if seen != tc.want {
+			t.Errorf("%s: %s, want %s", name, seen, tc.want)
+		}
+	}
+}
+
+func TestPanicIsAnsweredAndLoggedWithoutWhatItHeld(t *testing.T) {
+	t.Parallel()
+	e := newEnvelope(t, "http://localhost")
+	e.router.Get("/", func(http.ResponseWriter, *http.Request) { panic("a secret") })
+	rec := e.do(httptest.NewRequest(http.MethodGet, "/", nil))
+	if rec.Code != http.StatusInternalServerError || !strings.Contains(e.log.String(), "handler panicked") {
+		t.Errorf("%d, %s", rec.Code, e.log.String())
+	}
+	if strings.Contains(rec.Body.String()+e.log.String(), "a secret") {
+		t.Errorf("the panic's value is told: %s %s", rec.Body, e.log.String())
+	}
+}
+
+func TestPanicAfterTheFirstByteCutsTheConnection(t *testing.T) {
+	t.Parallel()
+	e := newEnvelope(t, "http://localhost")
+	e.router.Get("/", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "half")
+		panic(errors.New("no more"))
+	})
+	defer func() {
+		if v := recover(); v != http.ErrAbortHandler {
+			t.Errorf("recovered %v", v)
+		}
+	}()
+	e.do(httptest.NewRequest(http.MethodGet, "/", nil))
+}
+
+func TestBodiesAreLimited(t *testing.T) {
+	t.Parallel()
+	e := newEnvelope(t, "http://localhost")
+	var failed error
+	e.router.Post("/", func(_ http.ResponseWriter, r *http.Request) { _, failed = io.Copy(io.Discard, r.Body) })
+	e.do(httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", middleware.MaxBody))))
+	if failed != nil {
+		t.Errorf("4 MiB: %v", failed)
+	}
+	e.do(httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", middleware.MaxBody+1))))
+	if _, ok := errors.AsType[*http.MaxBytesError](failed); !ok {
+		t.Errorf("one byte more: %v", failed)
+	}
+}
+
+func TestPagesAreCompressedAndStreamsAreNot(t *testing.T) {
+	t.Parallel()
+	e := newEnvelope(t, "http://localhost")
+	e.router.Get("/page", hello)
+	e.router.Get("/events", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, ": hello\n\n")
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			t.Errorf("flush: %v", err)
+		}
+	})
+	r := httptest.NewRequest(http.MethodGet, "/page", nil)
+	r.Header.Set("Accept-Encoding", "gzip")
+	rec := e.do(r)
+	unzipped, err := gzip.NewReader(rec.Body)
+	if err != nil {
+		t.Fatalf("%v: %v", rec.Header(), err)
+	}
+	if text, err := io.ReadAll(unzipped); err != nil || !strings.HasPrefix(string(text), "hello hello") {
+		t.Errorf("%q, %v", text, err)
+	}
+	r = httptest.NewRequest(http.MethodGet, "/events", nil)
+	r.Header.Set("Accept-Encoding", "gzip")
+	if rec := e.do(r); rec.Body.String() != ": hello\n\n" || !rec.Flushed {
+		t.Errorf("%q, flushed %v", rec.Body, rec.Flushed)
+	}
+}
