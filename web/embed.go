@@ -13,7 +13,10 @@ var files embed.FS
 // sources says of what files each served file is made.
 var sources = map[string][]string{
 	"app.css": {
-		"css/layers.css", "vendor/basecoat.css", "css/tokens.css", "css/base.css", "css/layout.css", "css/components.css",
+		"css/layers.css", "vendor/basecoat.css", "css/tokens.css", "css/base.css", "css/layout.css",
+		"css/components/forms.css", "css/components/panels.css", "css/components/states.css", "css/components/tables.css",
+		"css/components/tools.css", "css/components/credentials.css", "css/components/navigation.css",
+		"css/components/dialogs.css", "css/components/doors.css", "css/components/phone.css",
 	},
 	"app.js":                     {"js/app.js"},
 	"theme.js":                   {"js/theme.js"},
@@ -43,7 +46,7 @@ var assets = sync.OnceValue(func() *catalog {
 // is unlayered and would win over our tokens else.
 func content(name string) []byte {
 	var b strings.Builder
-	for _, path := range sources[name] {
+	for i, path := range sources[name] {
 		part, err := fs.ReadFile(files, "static/"+path)
 		if err != nil {
 			panic("web: " + err.Error()) // embedded files are there, or the program does not compile
@@ -51,8 +54,10 @@ func content(name string) []byte {
 		if path == "vendor/basecoat.css" {
 			part = []byte("@layer basecoat {\n" + string(part) + "\n}")
 		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
 		b.Write(part)
-		b.WriteByte('\n')
 	}
 	return []byte(b.String())
 }

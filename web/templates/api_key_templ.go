@@ -79,7 +79,7 @@ func APIKeys(p APIKeysPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</p><div class=\"scroll\" role=\"region\" aria-label=\"Table of API keys\" tabindex=\"0\"><table class=\"grid\"><thead><tr><th scope=\"col\">Name</th><th scope=\"col\">State</th><th scope=\"col\">Role</th><th scope=\"col\" class=\"wide-only\">Made</th><th scope=\"col\" class=\"wide-only\">Last used</th><th scope=\"col\" class=\"wide-only\">Expires</th>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</p><div class=\"scroll\" role=\"group\" aria-label=\"Table of API keys\" tabindex=\"0\"><table class=\"grid\"><thead><tr><th scope=\"col\">Name</th><th scope=\"col\">State</th><th scope=\"col\">Role</th><th scope=\"col\" class=\"wide-only\">Made</th><th scope=\"col\" class=\"wide-only\">Last used</th><th scope=\"col\" class=\"wide-only\">Expires</th>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -66,3 +66,11 @@ type SyncRunRow struct {
 func (r SyncRunRow) unchanged() bool {
 	return r.State.Kind == StateOK && r.Added+r.Changed+r.Removed+r.Quarantined == 0
 }
+
+// syncVariant leaves the one filled button of a page to its form, where it has one.
+func (h ConnectorHead) syncVariant() string {
+	if h.Tab == TabSettings || h.Tab == TabCredentials {
+		return "outline"
+	}
+	return "primary"
+}

@@ -68,7 +68,7 @@ func (p connectorFormProps) field(name, label string, with func(*fieldProps)) fi
 
 // secret is a field whose value never comes back from us.
 func (p connectorFormProps) secret(name, label, help string) fieldProps {
-	f := fieldProps{Form: p.Form, Name: name, Label: label, Help: help, Secret: true, Optional: true, Autocomplete: "new-password"}
+	f := fieldProps{Form: p.Form, Name: name, Label: label, Help: help, Secret: true, Later: true, Autocomplete: "new-password"}
 	switch {
 	case p.Stored:
 		f.Placeholder = "Stored"

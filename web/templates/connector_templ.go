@@ -87,7 +87,7 @@ func connectorHead(f Frame, h ConnectorHead) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if f.Can.Sync {
-			templ_7745c5c3_Err = syncButton(f.Asset, syncProps{ID: h.ID, Action: h.Href + "/sync_tools", Name: h.Name, ReturnTo: f.Path, Busy: h.State.Kind == StateBusy, Variant: "primary"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = syncButton(f.Asset, syncProps{ID: h.ID, Action: h.Href + "/sync_tools", Name: h.Name, ReturnTo: f.Path, Busy: h.State.Kind == StateBusy, Variant: h.syncVariant()}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -332,14 +332,14 @@ func ConnectorOverview(p ConnectorOverviewPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.Instructions != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<section class=\"panel\"><header><h2>Instructions</h2><span class=\"quiet\">written by the server, for agents</span></header><pre class=\"text\" tabindex=\"0\" role=\"region\" aria-label=\"Instructions of the server\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<section class=\"panel\"><header><h2>Instructions</h2><span class=\"quiet\">written by the server, for agents</span></header><pre class=\"text\" tabindex=\"0\" role=\"group\" aria-label=\"Instructions of the server\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var12 string
 				templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(p.Instructions)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector.templ`, Line: 89, Col: 105}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector.templ`, Line: 89, Col: 104}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 				if templ_7745c5c3_Err != nil {
@@ -487,7 +487,7 @@ func runTable(rows []SyncRunRow) templ.Component {
 			templ_7745c5c3_Var16 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<div class=\"scroll\" role=\"region\" aria-label=\"Table of sync runs\" tabindex=\"0\"><table class=\"grid runs\"><thead><tr><th scope=\"col\">State</th><th scope=\"col\">Started</th><th scope=\"col\">Trigger</th><th scope=\"col\" class=\"number\">Duration</th><th scope=\"col\" class=\"number\">Found</th><th scope=\"col\">Changes</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<div class=\"scroll\" role=\"group\" aria-label=\"Table of sync runs\" tabindex=\"0\"><table class=\"grid runs\"><thead><tr><th scope=\"col\">State</th><th scope=\"col\">Started</th><th scope=\"col\">Trigger</th><th scope=\"col\" class=\"number\">Duration</th><th scope=\"col\" class=\"number\">Found</th><th scope=\"col\">Changes</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

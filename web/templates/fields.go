@@ -13,6 +13,7 @@ type fieldProps struct {
 	Rows         int    // more than 0: a textarea
 	Options      []Option
 	Optional     bool
+	Later        bool // may be left empty for now, but is needed in the end
 	Mono         bool
 	Secret       bool
 	Focus        bool
@@ -68,7 +69,7 @@ func (f fieldProps) describedBy() string {
 
 // attributes are those that inputs, textareas and selects share.
 func (f fieldProps) attributes() map[string]any {
-	a := map[string]any{"id": f.id(), "name": f.Name, "aria-invalid": f.invalid(), "required": !f.Optional, "autofocus": f.Focus}
+	a := map[string]any{"id": f.id(), "name": f.Name, "aria-invalid": f.invalid(), "required": !f.Optional && !f.Later, "autofocus": f.Focus}
 	set := func(name, value string) {
 		if value != "" {
 			a[name] = value
@@ -85,4 +86,11 @@ func (f fieldProps) attributes() map[string]any {
 		a["spellcheck"], a["autocapitalize"] = "false", "none"
 	}
 	return a
+}
+
+func slugHelp(use string, fresh bool) string {
+	if fresh {
+		return use + " Left empty, it is made from the name."
+	}
+	return use
 }

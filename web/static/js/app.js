@@ -70,6 +70,13 @@
     }
   });
 
+  // What a test found may lie below the fold.
+  document.addEventListener("htmx:after:swap", (event) => {
+    if (event.detail.ctx?.target?.id === "test-result") {
+      document.getElementById("test-result")?.scrollIntoView({ block: "center" });
+    }
+  });
+
   // Search or jump to
   const palette = document.getElementById("palette");
   const input = palette?.querySelector("input");
