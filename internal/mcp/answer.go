@@ -16,7 +16,10 @@ import (
 const (
 	maxBody   = 8 << 20  // of a JSON body, or of one event
 	maxStream = 32 << 20 // of a whole event stream
+	maxEvents = 10_000   // before the reply
 )
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // What can be wrong with an answer. The texts are shown.
 var (
@@ -26,7 +29,8 @@ var (
 	errBroken    = errors.New("answered with broken JSON")
 	errNoReply   = errors.New("answered with something that is no reply")
 	errCutStream = errors.New("ended its stream before the reply")
-	errTooLarge  = errors.New("sent more than we take")
+	errTooLarge  = errors.New("sent more than 8 MiB")
+	errTooMany   = errors.New("sent more than 10000 messages before its reply")
 )
 
 // answer is the successful response to one request.
@@ -69,22 +73,28 @@ func (a *answer) read() (*wire.Reply, error) {
 // to tell a stream.
 func (a *answer) start() ([]byte, error) {
 	for {
-		first, err := a.body.Peek(1)
-		if err != nil {
+		if _, err := a.body.Peek(1); err != nil {
 			if errors.Is(err, io.EOF) {
 				err = errEmpty
 			}
 			return nil, err
 		}
-		switch first[0] {
-		case ' ', '\t', '\r', '\n', 0xef, 0xbb, 0xbf:
-			_, _ = a.body.Discard(1)
-		case 'e', 'd', 'i', 'r':
+		there, _ := a.body.Peek(a.body.Buffered())
+		rest := bytes.TrimLeft(there, " \t\r\n")
+		rest = bytes.TrimPrefix(rest, byteOrderMark)
+		_, _ = a.body.Discard(len(there) - len(rest))
+		switch {
+		case len(rest) == 0 || len(rest) < len(there):
+		case rest[0] == byteOrderMark[0]: // the first byte of one, perhaps: the next round sees
+			if mark, _ := a.body.Peek(len(byteOrderMark)); !bytes.Equal(mark, byteOrderMark) {
+				return rest[:1], nil
+			}
+		case strings.IndexByte("edir", rest[0]) >= 0:
 			// What is short is not a stream; its error comes again.
 			start, _ := a.body.Peek(len("event:"))
 			return start, nil
 		default:
-			return first, nil
+			return rest[:1], nil
 		}
 	}
 }
@@ -145,7 +155,7 @@ func (a *answer) whole() ([]byte, error) {
 func (a *answer) events() (*wire.Reply, error) {
 	stream := sse.NewReader(a.body, maxBody)
 	end := errCutStream
-	for {
+	for range maxEvents {
 		event, err := stream.Next()
 		switch {
 		case errors.Is(err, sse.ErrTooLarge):
@@ -163,6 +173,7 @@ func (a *answer) events() (*wire.Reply, error) {
 			end = errBroken
 		}
 	}
+	return nil, errTooMany
 }
 
 func (a *answer) find(text []byte) (*wire.Reply, error) {

@@ -24,11 +24,17 @@ func TestOddBytesAndFramesAreRead(t *testing.T) {
 		"byte order mark before a stream": mcptest.Answer("text/event-stream", func(c mcptest.Call) string { return "\xef\xbb\xbfdata: " + ok(c) + "\n\n" }),
 		"carriage returns":                mcptest.Answer("text/event-stream", func(c mcptest.Call) string { return "event: x\rdata: " + ok(c) + "\r\r" }),
 		"both line ends":                  mcptest.Answer("text/event-stream", func(c mcptest.Call) string { return "event: x\r\ndata: " + ok(c) + "\r\n\r\n" }),
-		"no content type":                 mcptest.Answer("", ok),
-		"what follows the reply":          mcptest.Answer("application/json", func(c mcptest.Call) string { return ok(c) + "\n<!-- took 3 ms -->" }),
-		"gzip":                            compressed,
-		"status 201":                      func(w http.ResponseWriter, r *http.Request, c mcptest.Call) { mcptest.Status(201, ok(c))(w, r, c) },
-		"a stream that stays open":        staysOpen,
+		"a byte order mark in parts": func(w http.ResponseWriter, _ *http.Request, c mcptest.Call) {
+			for _, part := range []string{" ", "\xef", "\xbb", "\xbf", "\n", ok(c)} {
+				_, _ = io.WriteString(w, part)
+				_ = http.NewResponseController(w).Flush()
+			}
+		},
+		"no content type":          mcptest.Answer("", ok),
+		"what follows the reply":   mcptest.Answer("application/json", func(c mcptest.Call) string { return ok(c) + "\n<!-- took 3 ms -->" }),
+		"gzip":                     compressed,
+		"status 201":               func(w http.ResponseWriter, r *http.Request, c mcptest.Call) { mcptest.Status(201, ok(c))(w, r, c) },
+		"a stream that stays open": staysOpen,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -53,7 +53,7 @@ func TestGiantAnswersCostLittleMemory(t *testing.T) {
 		"many tools":  {flooding("application/json", `{"jsonrpc":"2.0","id":2,"result":{"tools":[`, `{"name":"a"},`), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
 		"one event":   {flooding(event, "data: ", "x"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
 		"many lines":  {flooding(event, "", "data: x\n"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
-		"many events": {flooding(event, "", "data: {}\n\n"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
+		"many events": {flooding(event, "", "data: {}\n\n"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "sent more than 10000 messages before its reply"}},
 		"a refusal":   {func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) { w.WriteHeader(400); flood(w, "", "x") }, facts{Reason: mcp.ReasonHTTPStatus, HTTP: 400}},
 		"announced":   {mcptest.Status(200, "{", "Content-Length", "209715200"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
 		"compressed": {func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {

@@ -12,8 +12,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-
-	"patchbay/internal/mcp/sse"
 )
 
 // explain types what went wrong with one request. ctx is the request's own.
@@ -53,8 +51,10 @@ func ownError(err error) (detail string, reason Reason) {
 		}
 	}
 	switch {
-	case errors.Is(err, errTooLarge), errors.Is(err, sse.ErrTooLarge):
-		return fmt.Sprintf("sent more than %d MiB", maxBody>>20), ReasonTooLarge
+	case errors.Is(err, errTooLarge):
+		return errTooLarge.Error(), ReasonTooLarge
+	case errors.Is(err, errTooMany):
+		return errTooMany.Error(), ReasonTooLarge
 	case errors.Is(err, errSessionID):
 		return fmt.Sprintf("sent a session id that is not 1 to %d visible ASCII characters", maxSessionIDLength), ReasonProtocol
 	}
