@@ -28,6 +28,23 @@ func (t *Tenant) Credentials(ctx context.Context, id connectors.ConnectorID, p P
 	return listOf(p, rows, item, "credentials", func(r dbgen.CredentialsRow) []string { return []string{r.ID.String()} }), nil
 }
 
+// MaxAgentCredentials is how many rows AgentCredentials returns at most.
+const MaxAgentCredentials = 200
+
+// AgentCredentials tells, for each connector that wants a credential per agent, what an agent has there; the connectors
+// are ordered by name.
+func (t *Tenant) AgentCredentials(ctx context.Context, id connectors.AgentID) ([]AgentCredential, error) {
+	rows, err := t.q.AgentCredentials(ctx, id.UUID, t.id, MaxAgentCredentials)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]AgentCredential, len(rows))
+	for i, r := range rows {
+		all[i] = AgentCredential{ConnectorSlug: r.Slug, ConnectorName: r.Name, Status: connectors.CredentialStatus(r.Status)}
+	}
+	return all, nil
+}
+
 // SetCredential seals and stores a credential, in place of the one that was there. The connector's last error stays until
 // the next sync: only that can tell whether the new one is any good.
 func (t *Tenant) SetCredential(ctx context.Context, c NewCredential) error {

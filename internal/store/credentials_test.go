@@ -132,3 +132,30 @@ func TestCredentialsAreDeletedOneByOneOrAll(t *testing.T) {
 		t.Error("the error repeats the secret")
 	}
 }
+
+func TestAgentCredentialsNamesTheConnectorsThatWantOnePerAgent(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	perAgent := func(name string) func(*connectors.Draft) {
+		return func(d *connectors.Draft) {
+			d.Name, d.CredentialMode, d.Auth.Type = name, connectors.CredentialPerAgent, connectors.AuthBearer
+		}
+	}
+	agent, other := w.Agent(t), w.Agent(t)
+	bare, full := w.Connector(t, perAgent("b bare")), w.Connector(t, perAgent("A full"))
+	w.Connector(t)
+	w.ConnectorIn(t, w.Other, perAgent("c theirs"))
+	w.Credential(t, full.ID, &agent.ID, "token")
+	w.Credential(t, bare.ID, &other.ID, "token")
+	have, err := w.Door().AgentCredentials(t.Context(), agent.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []store.AgentCredential{
+		{ConnectorSlug: full.Slug, ConnectorName: "A full", Status: connectors.CredentialActive},
+		{ConnectorSlug: bare.Slug, ConnectorName: "b bare"},
+	}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Error(diff)
+	}
+}

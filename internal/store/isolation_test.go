@@ -121,6 +121,10 @@ var tenantAttempts = map[string]attempt{
 	"Credentials": func(ctx context.Context, o outsider) (bool, error) {
 		return some(o.door.Credentials(ctx, o.connector.ID, store.Page{}))
 	},
+	"AgentCredentials": func(ctx context.Context, o outsider) (bool, error) {
+		all, err := o.door.AgentCredentials(ctx, o.agent.ID)
+		return len(all) > 0, err
+	},
 	"SetCredential": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.SetCredential(ctx, store.NewCredential{ConnectorID: o.connector.ID, Type: connectors.AuthBearer, Secret: "mine"})
 	},
@@ -206,7 +210,7 @@ var vaultAttempts = map[string]attempt{
 var ownWorld = map[string]bool{
 	"Self": true, "Rename": true, "AddMember": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
 	"QueueAllSyncs": true, "ConnectorStats": true, "Record": true, "Definitions": true, "FinishUnchanged": true, "DeleteCredentials": true, "MarkUsed": true,
-	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "SyncRuns": true, "Tools": true, "Quarantined": true,
+	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "SyncRuns": true, "Tools": true, "Quarantined": true,
 }
 
 func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {

@@ -52,6 +52,13 @@ type NewCredential struct {
 	Secret      secret.Text
 }
 
+// AgentCredential says whether an agent has a credential at a connector that wants one per agent.
+type AgentCredential struct {
+	ConnectorSlug string
+	ConnectorName string
+	Status        connectors.CredentialStatus // empty: there is none
+}
+
 // NewRun is a sync run to be queued or started.
 type NewRun struct {
 	ConnectorID connectors.ConnectorID

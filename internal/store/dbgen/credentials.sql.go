@@ -13,6 +13,43 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const agentCredentials = `-- name: AgentCredentials :many
+select connectors.slug, connectors.name, coalesce(credentials.status, '')::text as status
+from connectors
+left join credentials on credentials.tenant_id = connectors.tenant_id
+    and credentials.connector_id = connectors.id and credentials.agent_id = $1::uuid
+where connectors.tenant_id = $2 and connectors.credential_mode = 'per_agent' and connectors.auth_type <> 'none'
+order by lower(connectors.name), connectors.id
+limit $3
+`
+
+type AgentCredentialsRow struct {
+	Slug   string
+	Name   string
+	Status string
+}
+
+// What one agent has at each connector that wants a credential per agent.
+func (q *Queries) AgentCredentials(ctx context.Context, agentID uuid.UUID, tenantID connectors.TenantID, maxRows int32) ([]AgentCredentialsRow, error) {
+	rows, err := q.db.Query(ctx, agentCredentials, agentID, tenantID, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AgentCredentialsRow
+	for rows.Next() {
+		var i AgentCredentialsRow
+		if err := rows.Scan(&i.Slug, &i.Name, &i.Status); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const credentials = `-- name: Credentials :many
 select id, connector_id, agent_id, type, status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,
        created_at, updated_at
