@@ -10,7 +10,7 @@ import (
 
 func TestAttachUsesTheRunningServer(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := madeDir(t)
 	c := startCluster(t, throwaway(dir))
 	url, stop, err := postgres.Attach(t.Context(), throwaway(dir))
 	if err != nil {
@@ -45,7 +45,7 @@ func TestAttachStartsTheClusterWhereNoServerRuns(t *testing.T) {
 
 func TestServerWaitsForACommand(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := madeDir(t)
 	_, stop, err := postgres.Attach(t.Context(), throwaway(dir))
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestServerWaitsForACommand(t *testing.T) {
 
 func TestCommandWaitsForThoseWhoUseItsCluster(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := madeDir(t)
 	_, stopFirst, err := postgres.Attach(t.Context(), throwaway(dir))
 	if err != nil {
 		t.Fatal(err)

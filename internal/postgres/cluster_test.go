@@ -47,7 +47,7 @@ func TestClusterIsReachableThroughItsDirectoryAlone(t *testing.T) {
 
 func TestSecondServerIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := madeDir(t)
 	c := startCluster(t, throwaway(dir))
 	_, err := postgres.Start(t.Context(), throwaway(dir))
 	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "already uses the data directory "+dir) {
@@ -60,7 +60,7 @@ func TestSecondServerIsRefusedAtOnce(t *testing.T) {
 
 func TestStopFreesTheDirectory(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := madeDir(t)
 	c := startCluster(t, throwaway(dir))
 	stopCluster(t, c)
 	stopCluster(t, c) // a second time is harmless

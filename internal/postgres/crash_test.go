@@ -14,7 +14,7 @@ import (
 
 func TestKillOfTheServerLosesNothing(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := madeDir(t)
 	s := startServer(t, dir)
 	exec1(t, s.url, "create table notes as select 'kept' as note")
 	_ = s.end(t, syscall.SIGKILL)
@@ -27,7 +27,7 @@ func TestKillOfTheServerLosesNothing(t *testing.T) {
 
 func TestKillOfPostgresHealsBySelf(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := madeDir(t)
 	c := startCluster(t, throwaway(dir))
 	exec1(t, c.URL(), "create table notes as select 'kept' as note")
 	for range 2 {
@@ -45,7 +45,7 @@ func TestKillOfPostgresHealsBySelf(t *testing.T) {
 
 func TestKillOfPostgresHealsBesideABusyBackend(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := madeDir(t)
 	c := startCluster(t, throwaway(dir))
 	busy := make(chan error, 1)
 	ready := make(chan struct{})
@@ -67,7 +67,7 @@ func TestKillOfPostgresHealsBesideABusyBackend(t *testing.T) {
 
 func TestKillOfBothIsRecovered(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := madeDir(t)
 	s := startServer(t, dir)
 	exec1(t, s.url, "create table notes as select 'kept' as note")
 	kill(t, s.cmd.Process.Pid, syscall.SIGSTOP) // so that it cannot heal what dies first
@@ -82,7 +82,7 @@ func TestKillOfBothIsRecovered(t *testing.T) {
 
 func TestAnotherProcessWithTheDeadOnesIDIsNoObstacle(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := madeDir(t)
 	s := startServer(t, dir)
 	exec1(t, s.url, "create table notes as select 'kept' as note")
 	kill(t, s.cmd.Process.Pid, syscall.SIGSTOP)
@@ -108,7 +108,7 @@ func TestAnotherProcessWithTheDeadOnesIDIsNoObstacle(t *testing.T) {
 
 func TestSIGTERMEndsServerAndPostgres(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := madeDir(t)
 	s := startServer(t, dir)
 	pid := postmaster(t, dir)
 	if err := s.end(t, syscall.SIGTERM); err != nil {
@@ -121,7 +121,7 @@ func TestSIGTERMEndsServerAndPostgres(t *testing.T) {
 
 func TestStopBeatsARestart(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := madeDir(t)
 	c := startCluster(t, throwaway(dir))
 	kill(t, postmaster(t, dir), syscall.SIGKILL)
 	stopCluster(t, c)
