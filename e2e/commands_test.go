@@ -12,6 +12,7 @@ import (
 func TestCommandsWorkBesideTheServer(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, "PATCHBAY_PASSWORD="+ownerPassword)
+	h.run("migrate") // the first command need not be serve
 	commands(t, h, nil)
 	s := h.serve()
 	commands(t, h, s)
@@ -69,6 +70,9 @@ func TestCommandLineExplainsItself(t *testing.T) {
 	o := h.try("serve", "--addr", "nowhere", "--egress", "all")
 	if lines := strings.Count(o.stderr, "patchbay: PATCHBAY_"); o.code != 1 || lines != 3 {
 		t.Errorf("two wrong settings beside a misspelt one: %+v", o)
+	}
+	if o := h.try("doctor", "--addr", "0.0.0.0:8080", "--egress", "local"); o.code != 1 || !strings.Contains(o.stdout, "PROBLEM  egress") || !strings.Contains(o.stdout, "there is none yet") {
+		t.Errorf("a set-up that is open to everybody: %+v", o)
 	}
 	if o := h.try("user", "create", "--tenant", "default", "--email", "a@b.example", "--role", "owner"); o.code != 1 || !strings.Contains(o.stderr, "Set PATCHBAY_PASSWORD") {
 		t.Errorf("no terminal to ask on: %+v", o)

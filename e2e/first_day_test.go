@@ -131,6 +131,12 @@ func TestStrangersSeeOnlyPublicAddresses(t *testing.T) {
 			t.Errorf("%s: %d, want %d", path, have.status, want)
 		}
 	}
+	for _, path := range []string{"/healthz", "/readyz", "/openapi.json", "/login"} {
+		res, err := stranger.client.Head(s.base + path)
+		if shown := stranger.read(res, err); shown.status != http.StatusOK || shown.body != "" {
+			t.Errorf("HEAD %s: %d %q", path, shown.status, shown.body)
+		}
+	}
 }
 
 func TestSeedMakesExamplesOnce(t *testing.T) {

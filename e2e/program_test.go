@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -56,7 +57,7 @@ func newHome(t *testing.T, env ...string) *home {
 		t.Skip("starts real processes")
 	}
 	// Not t.TempDir(): its parents are closed to the user that PostgreSQL runs as where the tests run as root.
-	dir, err := os.MkdirTemp("", "pb-e2e-")
+	dir, err := os.MkdirTemp(memory(), "pb-e2e-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,6 +77,17 @@ func newHome(t *testing.T, env ...string) *home {
 	h.env = append(cleanEnv(), "PATCHBAY_DATA_DIR="+h.data(), "PATCHBAY_ADDR=127.0.0.1:0", "PATCHBAY_LOG_LEVEL=debug")
 	h.env = append(h.env, env...)
 	return h
+}
+
+// memory is a directory in memory, where there is one with room for several clusters: what PostgreSQL syncs to a disk
+// takes most of its start. Empty is the usual directory for temporary files.
+func memory() string {
+	const dir, room = "/dev/shm", 2 << 30
+	var stat syscall.Statfs_t
+	if err := syscall.Statfs(dir, &stat); err != nil || stat.Bavail*uint64(stat.Bsize) < room {
+		return ""
+	}
+	return dir
 }
 
 func (h *home) data() string { return filepath.Join(h.dir, "data") }
@@ -152,10 +164,10 @@ func (h *home) serve(args ...string) *server {
 	return s
 }
 
-// launch starts the server and does not wait.
+// launch starts the server, which is what the program does without a command, and does not wait.
 func (h *home) launch(args ...string) *server {
 	h.t.Helper()
-	return &server{process: h.start(append([]string{"serve"}, args...)...)}
+	return &server{process: h.start(args...)}
 }
 
 // waitReady waits for the line with the address, and for /readyz.

@@ -4,7 +4,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"syscall"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestSIGTERMEndsCleanly(t *testing.T) {
@@ -45,6 +49,43 @@ func TestSIGTERMEndsCleanly(t *testing.T) {
 	<-ended
 	if alive(postmaster) {
 		t.Error("PostgreSQL outlives the server")
+	}
+}
+
+func TestSecondSignalDoesNotWait(t *testing.T) {
+	t.Parallel()
+	h, s, c, names := synced(t)
+	upstream := newHanging(t)
+	c.must(http.StatusOK, http.MethodPatch, "/api/v1/connectors/tools", object{"url": upstream.URL + "/mcp"})
+	cut := make(chan struct{})
+	go func() {
+		defer close(cut)
+		_, _, _ = c.try(http.MethodPost, "/connectors/tools/sync_tools", nil)
+	}()
+	<-upstream.asked
+	postmaster := h.postmaster()
+
+	signalled := time.Now()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.stderr.wait("server stopping", s.exited); !ok {
+		t.Fatal("the first signal was not heard")
+	}
+	s.terminate()
+	if took := time.Since(signalled); took > 15*time.Second {
+		t.Errorf("the server took %s, as if there had been one signal", took)
+	}
+	<-cut
+	eventually(t, func() error {
+		if alive(postmaster) {
+			return errors.New("PostgreSQL outlives the server")
+		}
+		return nil
+	})
+	c.base = h.serve().base
+	if diff := cmp.Diff(names, c.tools("tools")); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -20,9 +20,15 @@ func (migrateCommand) Help() string {
 
 // Run migrates and says which version the schema has.
 func (c migrateCommand) Run(ctx context.Context, p program) error {
-	settings, err := c.DatabaseFlags.Check()
+	settings, err := c.DatabaseFlags.CheckSchema()
 	if err != nil {
 		return err
+	}
+	if settings.Embedded() {
+		// The keyset comes before the cluster, whichever command makes it.
+		if _, err := keyset(settings); err != nil {
+			return err
+		}
 	}
 	log, err := p.logger(c.LogFlags)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
+	chimiddleware "github.com/go-chi/chi/v5/middleware"
 
 	"patchbay/internal/api"
 	"patchbay/internal/fault"
@@ -22,6 +23,7 @@ func (h *house) routes() http.Handler {
 		Log:            h.serving.log,
 		Refuse:         h.refuse,
 	})...)
+	r.Use(chimiddleware.GetHead)
 	r.NotFound(h.notFound)
 	r.MethodNotAllowed(h.badMethod)
 

@@ -49,7 +49,7 @@ func TestDatabaseRefusals(t *testing.T) {
 	}{
 		"no keyset for an external database": {config.DatabaseFlags{URL: "postgres://db/p"}, []string{"PATCHBAY_KEYSET"}},
 		"no PostgreSQL address":              {config.DatabaseFlags{URL: "mysql://u:hunter2@db/p", Keyset: "x"}, []string{"DATABASE_URL"}},
-		"everything wrong at once":           {config.DatabaseFlags{URL: "host=db", PostgresBin: "/nowhere/bin"}, []string{"DATABASE_URL", "PATCHBAY_KEYSET", "PATCHBAY_POSTGRES_BIN"}},
+		"everything wrong at once":           {config.DatabaseFlags{URL: "host=db", PostgresBin: "/nowhere/bin"}, []string{"DATABASE_URL", "PATCHBAY_POSTGRES_BIN", "PATCHBAY_KEYSET"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -61,6 +61,13 @@ func TestDatabaseRefusals(t *testing.T) {
 				t.Errorf("the sentence shows the password: %v", err)
 			}
 		})
+	}
+}
+
+func TestSchemaNeedsNoKeyset(t *testing.T) {
+	t.Parallel()
+	if _, err := (config.DatabaseFlags{URL: "postgres://db/p"}).CheckSchema(); err != nil {
+		t.Error(err)
 	}
 }
 

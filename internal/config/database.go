@@ -37,6 +37,22 @@ func (d Database) KeysetFile() string { return filepath.Join(d.DataDir, "keyset"
 // Check reads the flags. It touches no file but a PATCHBAY_POSTGRES_BIN directory, which has to exist.
 func (f DatabaseFlags) Check() (Database, error) {
 	var c checker
+	d := f.check(&c)
+	if f.URL != "" && f.Keyset == "" {
+		c.refuse("PATCHBAY_KEYSET", "must be set together with DATABASE_URL: `patchbay keys new` prints one. Keep it: nothing else opens what it sealed.")
+	}
+	return d, c.err()
+}
+
+// CheckSchema reads the flags for a command that opens nothing sealed: whoever migrates a database need not have its
+// keyset.
+func (f DatabaseFlags) CheckSchema() (Database, error) {
+	var c checker
+	d := f.check(&c)
+	return d, c.err()
+}
+
+func (f DatabaseFlags) check(c *checker) Database {
 	d := Database{
 		URL:         secret.Text(f.URL),
 		Keyset:      secret.Text(f.Keyset),
@@ -46,9 +62,6 @@ func (f DatabaseFlags) Check() (Database, error) {
 		// The value is left out of the sentence: it can hold a password.
 		c.refuse("DATABASE_URL", "must look like postgres://user:password@host:5432/database.")
 	}
-	if f.URL != "" && f.Keyset == "" {
-		c.refuse("PATCHBAY_KEYSET", "must be set together with DATABASE_URL: `patchbay keys new` prints one. Keep it: nothing else opens what it sealed.")
-	}
 	if f.PostgresBin != "" && !isDir(f.PostgresBin) {
 		c.refuse("PATCHBAY_POSTGRES_BIN", "must be a directory with PostgreSQL's programs; there is none at %s.", f.PostgresBin)
 	}
@@ -57,7 +70,7 @@ func (f DatabaseFlags) Check() (Database, error) {
 		c.refuse("PATCHBAY_DATA_DIR", "must be a directory; %q cannot be made absolute.", f.DataDir)
 	}
 	d.DataDir = dir
-	return d, c.err()
+	return d
 }
 
 func isPostgresURL(raw string) bool {
