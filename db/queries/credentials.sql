@@ -7,6 +7,16 @@ where tenant_id = @tenant_id and connector_id = @connector_id
 order by id
 limit @max_rows;
 
+-- name: AgentCredentials :many
+-- What one agent has at each connector that wants a credential per agent.
+select connectors.slug, connectors.name, coalesce(credentials.status, '')::text as status
+from connectors
+left join credentials on credentials.tenant_id = connectors.tenant_id
+    and credentials.connector_id = connectors.id and credentials.agent_id = @agent_id::uuid
+where connectors.tenant_id = @tenant_id and connectors.credential_mode = 'per_agent' and connectors.auth_type <> 'none'
+order by lower(connectors.name), connectors.id
+limit @max_rows;
+
 -- name: SetCredential :exec
 -- The row keeps its id when its secret is replaced.
 insert into credentials (tenant_id, id, connector_id, agent_id, type, sealed, account)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
 
@@ -25,6 +26,10 @@ func agentForm(a connectors.Agent) templates.Form {
 }
 
 func (h *Handler) agentPage(w http.ResponseWriter, r *http.Request, status int, a connectors.Agent, f templates.Form) error {
+	held, err := h.tenant(r).AgentCredentials(r.Context(), a.ID)
+	if err != nil {
+		return err
+	}
 	created, updated := when(a.CreatedAt, h.now()), when(a.UpdatedAt, h.now())
 	return h.respond.Page(w, r, status, templates.Agent(templates.AgentPage{
 		Frame: h.frame(r, templates.NavAgents, crumb("Agents", "/agents"), crumb(a.Name, "")),
@@ -37,7 +42,21 @@ func (h *Handler) agentPage(w http.ResponseWriter, r *http.Request, status int, 
 			{Label: "Added", When: &created},
 			{Label: "Changed", When: &updated},
 		},
-		Form: f,
-		Goes: []string{"its credentials"},
+		Form:        f,
+		Credentials: agentCredentials(held),
+		Goes:        []string{"its credentials"},
 	}))
+}
+
+// agentCredentials say where an agent can sign in.
+func agentCredentials(held []store.AgentCredential) []templates.AgentCredential {
+	rows := make([]templates.AgentCredential, len(held))
+	for i, c := range held {
+		rows[i] = templates.AgentCredential{
+			Connector: c.ConnectorName,
+			Href:      connectorPath(c.ConnectorSlug) + "/credentials",
+			State:     credentialState(c.Status),
+		}
+	}
+	return rows
 }

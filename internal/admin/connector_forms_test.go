@@ -167,7 +167,9 @@ func TestAgentsHaveCredentialsOfTheirOwn(t *testing.T) {
 	if p.says("key-of-support") {
 		t.Error("the page shows the secret")
 	}
+	b.get("/agents/support").want(t, http.StatusOK, "Linear", "Stored")
 	b.submit(path+"/delete", nil).want(t, http.StatusOK, "The credential is deleted.", "Not set")
+	b.get("/agents/support").want(t, http.StatusOK, "Linear", "Not set")
 	b.post("/connectors/linear/credential", url.Values{"key": {"x"}}).want(t, http.StatusConflict)
 	b.submit("/agents/support", url.Values{"name": {"Helpdesk"}, "slug": {"support"}}).want(t, http.StatusOK, "Helpdesk", "Disabled")
 	b.post("/agents/support", url.Values{"name": {""}}).want(t, http.StatusUnprocessableEntity, "A name is needed.")

@@ -114,12 +114,11 @@ func withCredential(
 	row templates.CredentialRow, stored map[connectors.AgentID]connectors.Credential, owner connectors.AgentID, now time.Time,
 ) templates.CredentialRow {
 	c, ok := stored[owner]
+	row.State = credentialState(c.Status)
 	if !ok {
-		row.State = templates.State{Kind: templates.StateOff, Text: "Not set"}
 		return row
 	}
 	row.Stored = true
-	row.State = credentialState(c)
 	row.Account = c.Account
 	row.Changed = when(c.UpdatedAt, now)
 	row.LastUsed = whenOr(c.LastUsedAt, now, "never")

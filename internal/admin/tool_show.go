@@ -33,6 +33,7 @@ func (h *Handler) toolShow(w http.ResponseWriter, r *http.Request) error {
 func toolFacts(c connectors.Connector, t connectors.Tool, view templates.ToolView) []templates.Fact {
 	facts := []templates.Fact{
 		{Label: "Connector", Value: c.Name, Href: connectorPath(c.Slug)},
+		{Label: "Exposed as", Value: connectors.ExposedName(c.Slug, t.Name), Mono: true, Copy: true},
 		{Label: "First seen", When: &view.FirstSeen},
 		{Label: "Last change", When: &view.Changed},
 		{Label: "Last seen", When: &view.LastSeen},

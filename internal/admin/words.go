@@ -183,19 +183,19 @@ func runState(s connectors.SyncState) templates.State {
 	}
 }
 
-// credentialState is a stored credential's condition.
-func credentialState(c connectors.Credential) templates.State {
-	switch c.Status {
+// credentialState is a credential's condition; no status: there is none.
+func credentialState(s connectors.CredentialStatus) templates.State {
+	switch s {
+	case "":
+		return templates.State{Kind: templates.StateOff, Text: "Not set"}
 	case connectors.CredentialActive:
 		return templates.State{Kind: templates.StateOK, Text: "Stored"}
 	case connectors.CredentialExpired:
 		return templates.State{Kind: templates.StateBad, Text: "Expired"}
 	case connectors.CredentialRefreshFailed:
 		return templates.State{Kind: templates.StateWarn, Text: "Refresh failed, still trying"}
-	case connectors.CredentialRevoked:
-		return templates.State{Kind: templates.StateBad, Text: "Revoked"}
 	default:
-		return templates.State{Kind: templates.StateOff, Text: string(c.Status)}
+		return templates.State{Kind: templates.StateBad, Text: "Revoked"}
 	}
 }
 
