@@ -1,0 +1,126 @@
+package templates_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/a-h/templ"
+
+	"patchbay/internal/testing/htmlcheck"
+	"patchbay/web"
+	"patchbay/web/templates"
+)
+
+// routes are those that pages lead to.
+var routes = []string{
+	"GET /connectors", "POST /connectors", "GET /connectors/new", "POST /connectors/test", "POST /sync_tools", "GET /connectors/{id}", "POST /connectors/{id}",
+	"GET /connectors/{id}/tools", "GET /connectors/{id}/tools/{name}", "GET /connectors/{id}/credentials", "GET /connectors/{id}/runs", "GET /connectors/{id}/settings",
+	"POST /connectors/{id}/enabled", "POST /connectors/{id}/delete", "POST /connectors/{id}/sync_tools", "POST /connectors/{id}/credential", "POST /connectors/{id}/credential/delete",
+	"POST /connectors/{id}/agents/{agent}/credential", "POST /connectors/{id}/agents/{agent}/credential/delete",
+	"GET /tools", "GET /events", "GET /agents", "POST /agents", "GET /agents/new", "GET /agents/{id}", "POST /agents/{id}", "POST /agents/{id}/delete",
+	"GET /api-keys", "POST /api-keys", "POST /api-keys/{id}/revoke", "GET /members", "POST /members", "POST /members/{id}/role", "POST /members/{id}/delete",
+	"GET /settings", "POST /settings", "GET /account", "POST /account/password", "GET /login", "POST /login", "POST /logout", "POST /setup", "POST /tenant", "GET /static/{name}",
+}
+
+func render(t *testing.T, c templ.Component) *htmlcheck.Page {
+	t.Helper()
+	return htmlcheck.Parse(t, source(t, c))
+}
+
+func source(t *testing.T, c templ.Component) string {
+	t.Helper()
+	var b strings.Builder
+	if err := c.Render(context.Background(), &b); err != nil {
+		t.Fatalf("render: %v", err)
+	}
+	return b.String()
+}
+
+func TestEveryPageIsSound(t *testing.T) {
+	t.Parallel()
+	for name, c := range samples(web.Asset) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			page := render(t, c)
+			page.Sound(t)
+			page.Leads(t, routes...)
+			if strings.Contains(page.Text("body"), "!") {
+				t.Errorf("a page raises its voice")
+			}
+		})
+	}
+}
+
+func TestEveryIconIsInTheSprite(t *testing.T) {
+	t.Parallel()
+	sprite := serve(t, web.Asset("icons.svg"))
+	for name, c := range samples(web.Asset) {
+		for _, use := range render(t, c).All("use") {
+			_, icon, _ := strings.Cut(use.Attr("href"), "#")
+			if !strings.Contains(sprite, `<symbol id="`+icon+`"`) {
+				t.Errorf("%s: the sprite has no %q", name, icon)
+			}
+		}
+	}
+}
+
+func TestEveryAssetOfAPageIsServed(t *testing.T) {
+	t.Parallel()
+	for name, c := range samples(web.Asset) {
+		page := render(t, c)
+		for _, tag := range []string{"script", "link"} {
+			for _, e := range page.All(tag) {
+				if serve(t, e.Attr("src")+e.Attr("href")) == "" {
+					t.Errorf("%s: %s%s is not served", name, e.Attr("src"), e.Attr("href"))
+				}
+			}
+		}
+	}
+}
+
+func TestAViewerSeesNothingToPress(t *testing.T) {
+	t.Parallel()
+	f := asViewer(frame("Linear", templates.NavConnectors))
+	row := connectorsPage(f)
+	pages := map[string]templ.Component{
+		"list":     templates.Connectors(row),
+		"empty":    templates.Connectors(templates.ConnectorsPage{Frame: f}),
+		"overview": templates.ConnectorOverview(overview(f)),
+		"settings": templates.ConnectorSettings(templates.ConnectorSettingsPage{Frame: f, Head: head(templates.TabSettings, stateOK), Form: connectorForm()}),
+		"credentials": templates.ConnectorCredentials(templates.ConnectorCredentialsPage{Frame: f, Head: head(templates.TabCredentials, stateOK), Auth: "bearer",
+			Rows: []templates.CredentialRow{{Key: "shared", Who: "All agents", Stored: true, Action: "/connectors/linear/credential"}}}),
+		"agent":   templates.Agent(templates.AgentPage{Frame: f, Name: "Support", Href: "/agents/support"}),
+		"agents":  templates.Agents(templates.AgentsPage{Frame: f}),
+		"members": templates.Members(templates.MembersPage{Frame: f, Rows: []templates.MemberRow{{Name: "Ada", RoleName: "Owner", Action: "/members/1"}}}),
+		"keys":    templates.APIKeys(templates.APIKeysPage{Frame: f, Rows: []templates.APIKeyRow{{Name: "old", Revoke: "/api-keys/1/revoke"}}}),
+		"tenant":  templates.Settings(templates.SettingsPage{Frame: f}),
+	}
+	for name, c := range pages {
+		page := render(t, c)
+		page.Sound(t)
+		for _, form := range page.All("form") {
+			if form.Attr("method") == "post" && form.Attr("action") != "/logout" {
+				t.Errorf("%s: a viewer may post to %s", name, form.Attr("action"))
+			}
+		}
+		for _, a := range page.All("a") {
+			if strings.HasSuffix(a.Attr("href"), "/new") {
+				t.Errorf("%s: a viewer is led to %s", name, a.Attr("href"))
+			}
+		}
+	}
+}
+
+// serve returns what the static file at that address holds; empty where there is none.
+func serve(t *testing.T, address string) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	web.Static().ServeHTTP(w, httptest.NewRequest("GET", address, nil))
+	if w.Code != http.StatusOK {
+		return ""
+	}
+	return w.Body.String()
+}
