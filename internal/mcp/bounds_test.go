@@ -54,8 +54,11 @@ func TestGiantAnswersCostLittleMemory(t *testing.T) {
 		"one event":   {flooding(event, "data: ", "x"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
 		"many lines":  {flooding(event, "", "data: x\n"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
 		"many events": {flooding(event, "", "data: {}\n\n"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "sent more than 10000 messages before its reply"}},
-		"a refusal":   {func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) { w.WriteHeader(400); flood(w, "", "x") }, facts{Reason: mcp.ReasonHTTPStatus, HTTP: 400}},
-		"announced":   {mcptest.Status(200, "{", "Content-Length", "209715200"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
+		"a refusal": {func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {
+			w.WriteHeader(http.StatusBadRequest)
+			flood(w, "", "x")
+		}, facts{Reason: mcp.ReasonHTTPStatus, HTTP: 400}},
+		"announced": {mcptest.Status(200, "{", "Content-Length", "209715200"), facts{Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: body}},
 		"compressed": {func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
@@ -107,12 +110,12 @@ var slow = map[string]mcptest.Handler{
 	"events for ever": drip("text/event-stream", "", "data: {\"method\":\"notifications/progress\"}\n\n"),
 	"a line in drips": drip("text/event-stream", "data: ", "x"),
 	"headers and then": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
-		w.WriteHeader(200)
+		w.WriteHeader(http.StatusOK)
 		_ = http.NewResponseController(w).Flush()
 		mcptest.Hang(w, r, c)
 	},
 	"a slow refusal": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
-		w.WriteHeader(404)
+		w.WriteHeader(http.StatusNotFound)
 		drip("", "", "x")(w, r, c)
 	},
 }

@@ -81,14 +81,14 @@ func members(raw json.RawMessage) map[string]json.RawMessage {
 	return m
 }
 
-// text reads a string, cut to max bytes and free of what a database refuses; anything else is "".
-func text(raw json.RawMessage, max int) string {
+// text reads a string, cut to most bytes and free of what a database refuses; anything else is "".
+func text(raw json.RawMessage, most int) string {
 	var t string
 	if json.Unmarshal(raw, &t) != nil {
 		return ""
 	}
 	t = strings.ReplaceAll(t, "\x00", "")
-	return strings.ToValidUTF8(t[:min(len(t), max)], "")
+	return strings.ToValidUTF8(t[:min(len(t), most)], "")
 }
 
 // shownVersion is a version that the server named, where it looks like one.

@@ -149,3 +149,17 @@ func TestServerWithoutToolsHasAnEmptyList(t *testing.T) {
 		t.Errorf("a server that promised tools: %+v", f)
 	}
 }
+
+func TestWholeListIsBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat("x", 7<<20)
+	up, _, err := syncScript(t, mcptest.Script{On: map[string]mcptest.Handler{
+		"tools/list": mcptest.Answer("application/json", func(c mcptest.Call) string {
+			return mcptest.Result(c, fmt.Sprintf(`{"tools":[],"nextCursor":"%d","_meta":"%s"}`, c.N, filler))
+		}),
+	}})
+	want := facts{Phase: mcp.PhaseList, Reason: mcp.ReasonTooLarge, HTTP: 200, Detail: "lists tools of more than 64 MiB"}
+	if diff := cmp.Diff(want, factsOf(t, err)); diff != "" || len(up.Calls()) != 2+10 {
+		t.Errorf("%d calls (-want +got):\n%s", len(up.Calls()), diff)
+	}
+}

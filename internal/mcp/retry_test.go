@@ -84,9 +84,9 @@ func TestPausesGrowAndAreSpread(t *testing.T) {
 	c := newClient(t)
 	c.Jitter = func() float64 { return 0.5 }
 	_, _, _ = c.sync(t, mcp.Target{URL: up.URL, Retries: 8})
-	want := []time.Duration{187500, 375000, 750000, 1500000, 3000000, 6000000, 7500000, 7500000}
-	for i := range want {
-		want[i] *= time.Microsecond
+	want := []time.Duration{
+		187500 * time.Microsecond, 375 * time.Millisecond, 750 * time.Millisecond, 1500 * time.Millisecond,
+		3 * time.Second, 6 * time.Second, 7500 * time.Millisecond, 7500 * time.Millisecond,
 	}
 	if diff := cmp.Diff(want, c.pauses); diff != "" {
 		t.Errorf("pauses (-want +got):\n%s", diff)

@@ -24,9 +24,9 @@ func blocked(host, sentence string) *BlockedError {
 
 // shown is a host as it may stand in a sentence: as it is where it is plain, else quoted and cut.
 func shown(host string) string {
-	const max = 100
-	if len(host) > max {
-		host = host[:max] + "…"
+	const longest = 100
+	if len(host) > longest {
+		host = host[:longest] + "…"
 	}
 	if quoted := strconv.QuoteToASCII(host); quoted != `"`+host+`"` || host == "" {
 		return quoted

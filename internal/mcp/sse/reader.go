@@ -23,7 +23,7 @@ type Event struct {
 // Reader reads events from a stream.
 type Reader struct {
 	src   io.Reader
-	max   int
+	most  int    // bytes of one event
 	buf   []byte // unread bytes
 	space []byte // the array that buf is a part of
 	err   error  // of src, to be told once buf is used up
@@ -34,9 +34,9 @@ type Reader struct {
 	size   int // bytes of the event so far
 }
 
-// NewReader reads events of at most max bytes from src.
-func NewReader(src io.Reader, max int) *Reader {
-	return &Reader{src: src, max: max, space: make([]byte, bufferSize)}
+// NewReader reads events from src, each of at most that many bytes.
+func NewReader(src io.Reader, most int) *Reader {
+	return &Reader{src: src, most: most, space: make([]byte, bufferSize)}
 }
 
 // Next returns the next event that has data. At the end of the stream the error is io.EOF, and an event that was not
@@ -51,7 +51,7 @@ func (r *Reader) Next() (Event, error) {
 			continue
 		}
 		if len(line) > 0 {
-			if r.size += len(line); r.size > r.max {
+			if r.size += len(line); r.size > r.most {
 				return Event{}, ErrTooLarge
 			}
 			r.field(line)
@@ -113,7 +113,7 @@ func (r *Reader) line() ([]byte, error) {
 		if end < 0 {
 			end = len(r.buf)
 		}
-		if len(line)+end > r.max {
+		if len(line)+end > r.most {
 			return nil, ErrTooLarge
 		}
 		line = append(r.grow(line, end), r.buf[:end]...)
@@ -132,7 +132,7 @@ func (r *Reader) grow(line []byte, n int) []byte {
 	if cap(line)-len(line) >= n {
 		return line
 	}
-	grown := make([]byte, len(line), max(len(line)+n, min(2*len(line), r.max)))
+	grown := make([]byte, len(line), max(len(line)+n, min(2*len(line), r.most)))
 	copy(grown, line)
 	return grown
 }

@@ -12,9 +12,9 @@ import (
 	"patchbay/internal/mcp/sse"
 )
 
-func readAll(r io.Reader, max int) ([]sse.Event, error) {
+func readAll(r io.Reader, most int) ([]sse.Event, error) {
 	var events []sse.Event
-	reader := sse.NewReader(r, max)
+	reader := sse.NewReader(r, most)
 	for {
 		event, err := reader.Next()
 		if err != nil {
@@ -135,18 +135,18 @@ func TestReaderDoesNotWaitForTheByteAfterAnEvent(t *testing.T) {
 func FuzzReader(f *testing.F) {
 	f.Add("data: a\n\n", 64)
 	f.Add("\xef\xbb\xbfevent: x\rdata: a\r\rdata", 8)
-	f.Fuzz(func(t *testing.T, stream string, max int) {
-		if max < 0 || max > 1<<16 {
+	f.Fuzz(func(t *testing.T, stream string, most int) {
+		if most < 0 || most > 1<<16 {
 			t.Skip()
 		}
-		whole, wholeErr := readAll(strings.NewReader(stream), max)
-		bytewise, bytewiseErr := readAll(iotest.OneByteReader(strings.NewReader(stream)), max)
+		whole, wholeErr := readAll(strings.NewReader(stream), most)
+		bytewise, bytewiseErr := readAll(iotest.OneByteReader(strings.NewReader(stream)), most)
 		if diff := cmp.Diff(whole, bytewise); diff != "" || wholeErr.Error() != bytewiseErr.Error() {
 			t.Errorf("read in one go and byte by byte differ: %v, %v\n%s", wholeErr, bytewiseErr, diff)
 		}
 		for _, event := range whole {
-			if len(event.Data) > max {
-				t.Errorf("an event of %d bytes, more than %d", len(event.Data), max)
+			if len(event.Data) > most {
+				t.Errorf("an event of %d bytes, more than %d", len(event.Data), most)
 			}
 		}
 	})
