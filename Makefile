@@ -30,10 +30,10 @@ check: format lint fresh race ## everything a change has to pass
 format: ## fail where gofmt or `templ fmt` would change a file
 	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted, run gofmt -w:" $$unformatted; exit 1; fi
-	@$(TOOL) templ fmt -fail web/templates >/dev/null
+	@out=$$($(TOOL) templ fmt -fail web/templates 2>&1) || { echo "$$out"; exit 1; }
 
 lint: ## golangci-lint, and the queries' tenant rule
-	$(TOOL) golangci-lint run ./...
+	$(TOOL) golangci-lint run --allow-serial-runners ./...
 	$(TOOL) sqlc vet
 
 fresh: ## fail where the committed generated code is not what `make generate` makes
