@@ -61,15 +61,6 @@
   on("change", "[data-auth-form]", showSecrets);
   document.querySelectorAll("[data-auth-form]").forEach(showSecrets);
 
-  // A session that ended answers a part of a page with the sign-in page: go there as a whole.
-  document.addEventListener("htmx:before:response", (event) => {
-    const response = event.detail.ctx?.response?.raw;
-    if (response?.redirected && new URL(response.url).pathname === "/login") {
-      event.preventDefault();
-      location.assign(response.url);
-    }
-  });
-
   // What a test found may lie below the fold.
   document.addEventListener("htmx:after:swap", (event) => {
     if (event.detail.ctx?.target?.id === "test-result") {
