@@ -23,7 +23,7 @@ func connectorRow(c connectors.Connector, canSync bool, returnTo string, now tim
 		State:      connectorState(c),
 		Credential: credentialName(c),
 		Tools:      number(c.ToolCount),
-		LastSync:   whenOr(c.ToolsLastSyncedAt, now, "never"),
+		LastSync:   whenOrNever(c.ToolsLastSyncedAt, now),
 		CanSync:    canSync,
 		ReturnTo:   returnTo,
 	}
@@ -201,7 +201,7 @@ func syncRunRow(run connectors.SyncRun, agents map[connectors.AgentID]string, no
 
 // overviewStats are the figures of one connector.
 func overviewStats(c connectors.Connector, now time.Time) []templates.Stat {
-	synced := whenOr(c.ToolsLastSyncedAt, now, "never")
+	synced := whenOrNever(c.ToolsLastSyncedAt, now)
 	return []templates.Stat{
 		{Label: "Tools", Value: number(c.ToolCount), Href: connectorPath(c.Slug) + "/tools"},
 		{Label: "Last sync", When: &synced},

@@ -121,7 +121,7 @@ func withCredential(
 	row.Stored = true
 	row.Account = c.Account
 	row.Changed = when(c.UpdatedAt, now)
-	row.LastUsed = whenOr(c.LastUsedAt, now, "never")
+	row.LastUsed = whenOrNever(c.LastUsedAt, now)
 	row.Error = c.Error
 	return row
 }

@@ -87,12 +87,15 @@ func newDashboard(t *testing.T) *dashboard {
 	d.router.Use(middleware.Envelope(middleware.Options{BaseURL: base, Log: log, Refuse: pages.Failure})...)
 	admin.New(admin.Options{
 		Store: d.St, Auth: d.auth, Registry: registry.New(d.St, egress), Syncer: d.syncer, Respond: pages, Log: log,
-		BaseURL: base.String(), Done: d.stop, Now: d.now,
+		BaseURL: base.String(), Done: d.stop, Now: d.now, ProgramSync: http.HandlerFunc(forPrograms),
 	}).Mount(d.router)
 	d.server.Start()
 	t.Cleanup(d.server.Close)
 	return d
 }
+
+// forPrograms stands where the JSON API answers.
+func forPrograms(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }
 
 // hash hashes password.
 func (d *dashboard) hash() string {

@@ -41,8 +41,8 @@ func keyRow(k connectors.APIKey, now time.Time) templates.APIKeyRow {
 		Role:     roleName(k.Role),
 		State:    templates.State{Kind: templates.StateOK, Text: "Active"},
 		Created:  when(k.CreatedAt, now),
-		LastUsed: whenOr(k.LastUsedAt, now, "never"),
-		Expires:  whenOr(k.ExpiresAt, now, "never"),
+		LastUsed: whenOrNever(k.LastUsedAt, now),
+		Expires:  whenOrNever(k.ExpiresAt, now),
 		Revoke:   "/api-keys/" + k.ID.String() + "/revoke",
 	}
 	switch {

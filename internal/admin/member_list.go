@@ -46,7 +46,7 @@ func memberRow(m connectors.Member, viewer auth.Actor, now time.Time) templates.
 		Self:     viewer.UserID != nil && *viewer.UserID == m.UserID,
 		Role:     string(m.Role),
 		RoleName: roleName(m.Role),
-		SignedIn: whenOr(m.SignedIn, now, "never"),
+		SignedIn: whenOrNever(m.SignedIn, now),
 		Action:   "/members/" + m.UserID.String(),
 	}
 }

@@ -111,3 +111,25 @@ func TestSyncAllQueuesEveryEnabledConnector(t *testing.T) {
 	d.ConnectorIn(t, d.Other)
 	b.submit("/sync_tools", nil).want(t, http.StatusOK, "Queued a sync of 2 connectors.")
 }
+
+func TestProgramsAreServedByTheAPIAtTheSameAddress(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	up := mcptest.Start(t, mcptest.Script{})
+	d.at("Linear", up.URL)
+	for name, tc := range map[string]struct {
+		header http.Header
+		want   int
+	}{
+		"a key":                     {http.Header{"Authorization": {"Bearer pb_key_x"}}, http.StatusTeapot},
+		"a session that reads JSON": {http.Header{"Accept": {"application/json"}}, http.StatusTeapot},
+		"a session that sends JSON": {http.Header{"Content-Type": {"application/json"}}, http.StatusTeapot},
+		"a browser":                 {http.Header{"Accept": {"text/html,application/xhtml+xml,*/*;q=0.8"}}, http.StatusSeeOther},
+	} {
+		b := d.as(connectors.RoleMember)
+		b.header = tc.header
+		if p := b.post("/connectors/linear/sync_tools", nil); p.Status != tc.want {
+			t.Errorf("%s: %d, want %d", name, p.Status, tc.want)
+		}
+	}
+}

@@ -17,10 +17,10 @@ func when(t, now time.Time) templates.When {
 	}
 }
 
-// whenOr is when, or the word for a time that never was.
-func whenOr(t *time.Time, now time.Time, never string) templates.When {
+// whenOrNever is when, or the word for a time that never was.
+func whenOrNever(t *time.Time, now time.Time) templates.When {
 	if t == nil {
-		return templates.When{Text: never}
+		return templates.When{Text: "never"}
 	}
 	return when(*t, now)
 }

@@ -183,23 +183,29 @@ type member struct {
 	value json.RawMessage
 }
 
-// UnmarshalJSON reads an object, and nothing from any other value.
+// UnmarshalJSON reads an object, and as much as can be read of any other value: nothing.
 func (o *ordered) UnmarshalJSON(b []byte) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return nil
+	*o, _ = members(json.NewDecoder(bytes.NewReader(b)))
+	return nil
+}
+
+func members(d *json.Decoder) (ordered, error) {
+	open, err := d.Token()
+	if err != nil || open != json.Delim('{') {
+		return nil, err
 	}
+	var all ordered
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
-			return nil
+			return all, err
 		}
 		var value json.RawMessage
-		if d.Decode(&value) != nil {
-			return nil
+		if err := d.Decode(&value); err != nil {
+			return all, err
 		}
 		name, _ := key.(string)
-		*o = append(*o, member{name: name, value: value})
+		all = append(all, member{name: name, value: value})
 	}
-	return nil
+	return all, nil
 }

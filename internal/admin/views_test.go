@@ -39,7 +39,7 @@ func TestTimesAreWords(t *testing.T) {
 	if diff := cmp.Diff(want, when(noon.Add(-2*time.Minute), noon)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(templates.When{Text: "never"}, whenOr(nil, noon, "never")); diff != "" {
+	if diff := cmp.Diff(templates.When{Text: "never"}, whenOrNever(nil, noon)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -211,8 +211,8 @@ func TestPanicAfterTheFirstByteCutsTheConnection(t *testing.T) {
 		panic(errors.New("no more"))
 	})
 	defer func() {
-		if v := recover(); v != http.ErrAbortHandler {
-			t.Errorf("recovered %v", v)
+		if err, ok := recover().(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
+			t.Errorf("recovered %v", err)
 		}
 	}()
 	e.do(httptest.NewRequest(http.MethodGet, "/", nil))

@@ -1,0 +1,216 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+	"patchbay/internal/toolsync"
+	"patchbay/web"
+	"patchbay/web/templates"
+)
+
+// stream is one browser's event stream.
+type stream struct {
+	h       *Handler
+	ctx     context.Context
+	w       http.ResponseWriter
+	control *http.ResponseController
+	actor   auth.Actor
+	token   secret.Text
+	checked time.Time                                       // when the session was last seen to be good
+	running map[connectors.ConnectorID]connectors.Connector // of runs under way here: a step needs no query
+	sent    map[connectors.ConnectorID]look
+}
+
+func (h *Handler) newStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
+	cookie, err := r.Cookie(h.auth.Sessions().Cookie.Name)
+	if err != nil {
+		return nil, fault.Wrap(fault.Unauthenticated, err, "Sign in to go on.")
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy in front passes events on as they come
+	return &stream{
+		h: h, ctx: r.Context(), w: w, control: http.NewResponseController(w), actor: actor(r),
+		token: secret.Text(cookie.Value), checked: h.now(),
+		running: map[connectors.ConnectorID]connectors.Connector{}, sent: map[connectors.ConnectorID]look{},
+	}, nil
+}
+
+func (s *stream) run(progress <-chan toolsync.Progress) error {
+	tick := time.NewTicker(keepAlive)
+	defer tick.Stop()
+	if err := s.send([]byte(": connected\n\n")); err != nil {
+		return err
+	}
+	if err := s.refresh(); err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-s.ctx.Done():
+			return nil
+		case <-s.h.done:
+			return nil
+		case p, ok := <-progress:
+			if !ok {
+				return nil
+			}
+			if err := s.progress(p); err != nil {
+				return err
+			}
+		case <-tick.C:
+			if err := s.send([]byte(": keep-alive\n\n")); err != nil {
+				return err
+			}
+			if err := s.refresh(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// look is what of a connector makes its row another one.
+type look struct {
+	busy           bool
+	status         connectors.ConnectorStatus
+	synced, failed time.Time
+}
+
+func lookOf(c connectors.Connector) look {
+	l := look{busy: c.Running != nil, status: c.Status}
+	if c.ToolsLastSyncedAt != nil {
+		l.synced = *c.ToolsLastSyncedAt
+	}
+	if c.LastError != nil {
+		l.failed = c.LastError.At
+	}
+	return l
+}
+
+// refresh sends the rows of the list's first page that changed without this process: by another replica, or between
+// the page and its stream. At the start these are the ones that are busy or were so a moment ago.
+func (s *stream) refresh() error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	list, err := s.h.store.Tenant(s.actor.Tenant.ID).Connectors(s.ctx, store.ConnectorFilter{})
+	if err != nil {
+		return fmt.Errorf("list connectors: %w", err)
+	}
+	recent := s.h.now().Add(-2 * keepAlive)
+	for _, c := range list.Items {
+		now := lookOf(c)
+		before, known := s.sent[c.ID]
+		changed := known && before != now || !known && (now.busy || now.synced.After(recent) || now.failed.After(recent))
+		s.sent[c.ID] = now
+		if _, here := s.running[c.ID]; !changed || here {
+			continue
+		}
+		if err := s.row(c, connectorState(c)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// progress sends the row of a connector whose run has moved on.
+func (s *stream) progress(p toolsync.Progress) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	c, known := s.running[p.Connector]
+	if !known || p.Done {
+		delete(s.running, p.Connector)
+		var err error
+		c, err = s.h.store.Tenant(s.actor.Tenant.ID).Connector(s.ctx, connectors.Ref(p.Connector.String()))
+		if fault.Is(err, fault.NotFound) {
+			return nil // deleted meanwhile
+		}
+		if err != nil {
+			return fmt.Errorf("read connector: %w", err)
+		}
+	}
+	if p.Done {
+		s.sent[c.ID] = lookOf(c)
+		return s.row(c, connectorState(c))
+	}
+	s.running[p.Connector] = c
+	return s.row(c, templates.State{Kind: templates.StateBusy, Text: progressText(p)})
+}
+
+// row sends a connector's row, and its state for its own page.
+func (s *stream) row(c connectors.Connector, state templates.State) error {
+	row := connectorRow(c, abilities(s.actor.Role).Sync, "", s.h.now())
+	row.State = state
+	if state.Kind == templates.StateBusy {
+		row.Reason = ""
+	}
+	var body bytes.Buffer
+	if err := templates.ConnectorChanged(templates.ConnectorChange{Asset: web.Asset, Row: row}).Render(s.ctx, &body); err != nil {
+		return fmt.Errorf("render event: %w", err)
+	}
+	return s.send(event(body.Bytes()))
+}
+
+// progressText says how far a run is: "Syncing, page 2".
+func progressText(p toolsync.Progress) string {
+	if p.Page > 0 {
+		return fmt.Sprintf("Syncing, page %d", p.Page)
+	}
+	return "Syncing"
+}
+
+// check ends the stream of a person who was signed out, removed or moved to another tenant.
+func (s *stream) check() error {
+	if s.h.now().Sub(s.checked) < checkEvery {
+		return nil
+	}
+	// A context of its own: the request's remembers the session as it was when the stream began.
+	ctx, cancel := context.WithTimeout(context.Background(), writeLimit)
+	defer cancel()
+	a, err := s.h.auth.FromToken(ctx, s.token)
+	if err != nil {
+		return err
+	}
+	if a.Tenant.ID != s.actor.Tenant.ID {
+		return fault.Errorf(fault.Unauthenticated, "The session has moved to another tenant.")
+	}
+	s.actor.Role, s.checked = a.Role, s.h.now()
+	return nil
+}
+
+// send writes one event whole, or fails.
+func (s *stream) send(b []byte) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	// A writer without deadlines, as in a test, has none to set.
+	_ = s.control.SetWriteDeadline(time.Now().Add(writeLimit))
+	if _, err := s.w.Write(b); err != nil {
+		return fmt.Errorf("write event: %w", err)
+	}
+	if err := s.control.Flush(); err != nil {
+		return fmt.Errorf("flush event: %w", err)
+	}
+	return nil
+}
+
+// event frames data as one server-sent event: each line of it is a data line.
+func event(data []byte) []byte {
+	var out bytes.Buffer
+	for line := range bytes.Lines(data) {
+		out.WriteString("data: ")
+		out.Write(bytes.TrimRight(line, "\r\n"))
+		out.WriteByte('\n')
+	}
+	out.WriteByte('\n')
+	return out.Bytes()
+}
