@@ -9,7 +9,7 @@ TOOL  := $(GO) tool -modfile=tools/go.mod
 GENERATED = find internal/store/dbgen web/templates -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' \) | sort | xargs cksum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check format lint fresh race generate dev bench fuzz clean
+.PHONY: help run build test check format lint fresh race generate notices dev bench fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ race: ## every test with the race detector, in random order
 generate: ## queries and pages to Go
 	@$(TOOL) sqlc generate
 	@$(TOOL) templ generate -path web/templates -log-level error
+
+notices: ## the licences of everything that is linked or vendored, to THIRD_PARTY_NOTICES.md
+	@scripts/notices
 
 dev: ## run, and start again whenever a source file changes
 	@if [ -z "$$DATABASE_URL" ]; then scripts/get-postgres; fi
