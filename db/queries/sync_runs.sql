@@ -93,6 +93,14 @@ where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id and sync_runs.stat
 returning sync_runs.*;
 
 -- name: FinishRun :one
+-- The connector is locked before its run, as in every other end and in a deletion: two that meet wait, and never for each other.
+with locked as (
+    select connectors.id
+    from connectors
+    join sync_runs run on run.tenant_id = connectors.tenant_id and run.connector_id = connectors.id
+    where connectors.tenant_id = @tenant_id and run.id = @id and run.state = 'running'
+    for no key update of connectors
+)
 update sync_runs
 set state = 'ok',
     finished_at = now(),
@@ -102,7 +110,9 @@ set state = 'ok',
     tools_removed = @tools_removed,
     tools_quarantined = @tools_quarantined,
     protocol_version = @protocol_version
-where tenant_id = @tenant_id and id = @id and state = 'running'
+from locked
+where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id and sync_runs.state = 'running'
+  and sync_runs.connector_id = locked.id
 returning sync_runs.*;
 
 -- name: StampConnector :exec

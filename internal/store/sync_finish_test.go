@@ -3,6 +3,7 @@ package store_test
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -313,4 +314,53 @@ func rowVersions(t *testing.T, w *fixture.World) map[string]string {
 		t.Fatal(err)
 	}
 	return all
+}
+
+func TestAConnectorDeletedWhileItsSyncEndsLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	for i := range 20 {
+		c := w.Connector(t)
+		run := w.Run(t, c.ID)
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			_, err := w.Door().FinishSync(t.Context(), run.ID, fixture.FirstResult(fixture.Definition(fmt.Sprintf("tool_%d", i))))
+			if err != nil && !fault.Is(err, fault.NotFound) {
+				t.Errorf("finish: %v", err)
+			}
+		})
+		wg.Go(func() {
+			if err := w.Door().DeleteConnector(t.Context(), c.ID); err != nil {
+				t.Errorf("delete: %v", err)
+			}
+		})
+		wg.Wait()
+	}
+	list, err := w.Door().Tools(t.Context(), store.ToolFilter{Removed: true})
+	if err != nil || len(list.Items) != 0 {
+		t.Errorf("tools left: %v, %v", toolNames(list), err)
+	}
+}
+
+func TestSyncsOfOneTenantThatFindTheSameToolsDoNotBlockEachOther(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	var defs []connectors.Definition
+	for i := range 50 {
+		defs = append(defs, fixture.Definition(fmt.Sprintf("tool_%d", i)))
+	}
+	var wg sync.WaitGroup
+	for i := range 6 {
+		run := w.Run(t, w.Connector(t).ID)
+		mine := slices.Clone(defs)
+		if i%2 == 1 {
+			slices.Reverse(mine)
+		}
+		wg.Go(func() {
+			if _, err := w.Door().FinishSync(t.Context(), run.ID, fixture.FirstResult(mine...)); err != nil {
+				t.Errorf("finish: %v", err)
+			}
+		})
+	}
+	wg.Wait()
 }

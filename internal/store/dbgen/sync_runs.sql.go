@@ -110,6 +110,13 @@ func (q *Queries) FailRun(ctx context.Context, arg FailRunParams) (SyncRun, erro
 }
 
 const finishRun = `-- name: FinishRun :one
+with locked as (
+    select connectors.id
+    from connectors
+    join sync_runs run on run.tenant_id = connectors.tenant_id and run.connector_id = connectors.id
+    where connectors.tenant_id = $7 and run.id = $8 and run.state = 'running'
+    for no key update of connectors
+)
 update sync_runs
 set state = 'ok',
     finished_at = now(),
@@ -119,7 +126,9 @@ set state = 'ok',
     tools_removed = $4,
     tools_quarantined = $5,
     protocol_version = $6
-where tenant_id = $7 and id = $8 and state = 'running'
+from locked
+where sync_runs.tenant_id = $7 and sync_runs.id = $8 and sync_runs.state = 'running'
+  and sync_runs.connector_id = locked.id
 returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message
 `
 
@@ -134,6 +143,7 @@ type FinishRunParams struct {
 	ID               connectors.SyncRunID
 }
 
+// The connector is locked before its run, as in every other end and in a deletion: two that meet wait, and never for each other.
 func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (SyncRun, error) {
 	row := q.db.QueryRow(ctx, finishRun,
 		arg.ToolsTotal,
