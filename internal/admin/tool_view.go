@@ -3,45 +3,12 @@ package admin
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/web/templates"
 )
-
-// definition is what a page shows of a tool's raw JSON. A field of the wrong type is left out, as the sync does.
-type definition struct {
-	Title        string
-	Description  string
-	InputSchema  json.RawMessage
-	OutputSchema json.RawMessage
-	Annotations  annotations
-}
-
-// annotations are a server's hints about a tool (MCP 2025-11-25, ToolAnnotations); nil: not said.
-type annotations struct {
-	Title       string `json:"title"`
-	ReadOnly    *bool  `json:"readOnlyHint"`
-	Destructive *bool  `json:"destructiveHint"`
-	Idempotent  *bool  `json:"idempotentHint"`
-	OpenWorld   *bool  `json:"openWorldHint"`
-}
-
-func readDefinition(raw []byte) definition {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil {
-		return definition{}
-	}
-	var d definition
-	_ = json.Unmarshal(fields["title"], &d.Title)
-	_ = json.Unmarshal(fields["description"], &d.Description)
-	_ = json.Unmarshal(fields["annotations"], &d.Annotations)
-	d.InputSchema, d.OutputSchema = fields["inputSchema"], fields["outputSchema"]
-	if d.Title == "" {
-		d.Title = d.Annotations.Title
-	}
-	return d
-}
 
 // toolView is a tool with all that pages show of it.
 func toolView(t connectors.Tool, now time.Time) templates.ToolView {
@@ -65,12 +32,12 @@ func toolView(t connectors.Tool, now time.Time) templates.ToolView {
 
 // definitionView is a tool that is not stored, as a test of a connection finds it.
 func definitionView(def connectors.Definition) templates.ToolView {
-	d := readDefinition(def.Raw)
+	d := connectors.DecodeTool(def.Raw)
 	return templates.ToolView{
 		Name:        clean(def.Name),
-		Title:       clean(d.Title),
+		Title:       clean(d.DisplayTitle()),
 		Description: clean(d.Description),
-		Badges:      d.Annotations.badges(),
+		Badges:      hintBadges(d),
 		Params:      params(d.InputSchema),
 		Input:       indent(d.InputSchema),
 		Output:      indent(d.OutputSchema),
@@ -78,20 +45,24 @@ func definitionView(def connectors.Definition) templates.ToolView {
 	}
 }
 
-func (a annotations) badges() []templates.Badge {
+// hintBadges show what a server says of a tool's effects, and what of the tool could not be read.
+func hintBadges(d connectors.ToolView) []templates.Badge {
 	var list []templates.Badge
 	said := func(hint *bool) bool { return hint != nil && *hint }
 	switch {
-	case said(a.ReadOnly):
+	case said(d.Hints.ReadOnly):
 		list = append(list, templates.Badge{Kind: templates.BadgeGood, Text: "read-only", Title: "The server says that it changes nothing."})
-	case said(a.Destructive):
+	case said(d.Hints.Destructive):
 		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: "destructive", Title: "The server says that it may delete or overwrite."})
 	}
-	if said(a.Idempotent) {
+	if said(d.Hints.Idempotent) {
 		list = append(list, templates.Badge{Text: "idempotent", Title: "The server says that doing it twice does no more than once."})
 	}
-	if said(a.OpenWorld) {
+	if said(d.Hints.OpenWorld) {
 		list = append(list, templates.Badge{Text: "open world", Title: "The server says that it deals with things outside of itself."})
+	}
+	if len(d.Notes) > 0 {
+		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: plural(len(d.Notes), "odd field"), Title: strings.Join(d.Notes, " ")})
 	}
 	return list
 }
