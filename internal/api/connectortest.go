@@ -71,14 +71,14 @@ func (h *Handler) testConnector(ctx context.Context, who auth.Actor, in *createC
 }
 
 func viewTestedTool(t connectors.Definition) testedToolJSON {
-	def := readDefinition(t.Raw)
+	def := connectors.DecodeTool(t.Raw)
 	return testedToolJSON{
 		Name:         t.Name,
-		Title:        def.text("title"),
-		Description:  def.text("description"),
-		InputSchema:  def.value("inputSchema", '{'),
-		OutputSchema: def.value("outputSchema", '{'),
-		Annotations:  def.value("annotations", '{'),
+		Title:        def.Title,
+		Description:  def.Description,
+		InputSchema:  def.InputSchema,
+		OutputSchema: def.OutputSchema,
+		Annotations:  def.Annotations,
 	}
 }
 

@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"time"
 
@@ -56,16 +55,16 @@ func (toolListJSON) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schem
 }
 
 func viewTool(t connectors.Tool, exposedName string) toolJSON {
-	def := readDefinition(t.Raw)
+	def := connectors.DecodeTool(t.Raw)
 	return toolJSON{
 		Name:         t.Name,
-		Title:        def.text("title"),
-		Description:  def.text("description"),
-		InputSchema:  def.value("inputSchema", '{'),
-		OutputSchema: def.value("outputSchema", '{'),
-		Annotations:  def.value("annotations", '{'),
-		Icons:        def.value("icons", '['),
-		Meta:         def.value("_meta", '{'),
+		Title:        def.Title,
+		Description:  def.Description,
+		InputSchema:  def.InputSchema,
+		OutputSchema: def.OutputSchema,
+		Annotations:  def.Annotations,
+		Icons:        def.Icons,
+		Meta:         def.Meta,
 		ConnectorID:  t.ConnectorID.String(),
 		ExposedName:  exposedName,
 		Hash:         t.Hash.String(),
@@ -75,45 +74,10 @@ func viewTool(t connectors.Tool, exposedName string) toolJSON {
 		LastSeenAt:   t.LastSeenAt.UTC(),
 		ChangedAt:    t.ChangedAt.UTC(),
 		RemovedAt:    utc(t.RemovedAt),
-		Notes:        def.notes,
+		Notes:        def.Notes,
 	}
 }
 
 func viewQuarantined(q connectors.Quarantined) quarantinedToolJSON {
 	return quarantinedToolJSON{Name: q.Name, Reason: q.Reason, Raw: q.Raw}
-}
-
-// definition is a tool's JSON, opened one level deep. Keys count in their exact case, which a Go struct would not see to.
-type definition struct {
-	fields map[string]json.RawMessage
-	notes  []string
-}
-
-func readDefinition(raw []byte) *definition {
-	def := &definition{}
-	if err := json.Unmarshal(raw, &def.fields); err != nil {
-		def.notes = append(def.notes, "The definition could not be read.")
-	}
-	return def
-}
-
-// value is a field whose JSON begins with the byte first; nil where it is absent, null or of another type, which is noted.
-func (d *definition) value(name string, first byte) json.RawMessage {
-	raw := d.fields[name]
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil
-	}
-	if raw[0] != first {
-		d.notes = append(d.notes, fmt.Sprintf("The field %s has a wrong type and is left out.", name))
-		return nil
-	}
-	return raw
-}
-
-func (d *definition) text(name string) string {
-	var s string
-	if raw := d.value(name, '"'); raw != nil {
-		_ = json.Unmarshal(raw, &s) // a JSON string: it was parsed before
-	}
-	return s
 }

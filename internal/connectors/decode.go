@@ -9,7 +9,7 @@ import (
 // ToolView is a definition taken apart for people: its known fields, each as the upstream spelled it.
 type ToolView struct {
 	Name         string
-	Title        string // its own, else that of its annotations; may be empty
+	Title        string // may be empty; see DisplayTitle
 	Description  string
 	InputSchema  json.RawMessage // an object, or nil
 	OutputSchema json.RawMessage // an object, or nil
@@ -20,8 +20,10 @@ type ToolView struct {
 	Notes        []string // what was left out, and why; one sentence each
 }
 
-// Hints are what a tool says of its effects. They are the server's word; nil: it does not say.
+// Hints are what a tool says of itself in its annotations (MCP 2025-11-25, ToolAnnotations). They are the server's word; nil:
+// it does not say.
 type Hints struct {
+	Title       string
 	ReadOnly    *bool
 	Destructive *bool
 	Idempotent  *bool
@@ -43,17 +45,26 @@ func DecodeTool(raw []byte) ToolView {
 		Meta:         d.value("_meta", '{'),
 	}
 	a := toolDecoder{members: members(v.Annotations), prefix: "annotations."}
-	if title := a.text("title"); v.Title == "" {
-		v.Title = title
-	}
 	v.Hints = Hints{
+		Title:       a.text("title"),
 		ReadOnly:    a.truth("readOnlyHint"),
 		Destructive: a.truth("destructiveHint"),
 		Idempotent:  a.truth("idempotentHint"),
 		OpenWorld:   a.truth("openWorldHint"),
 	}
 	v.Notes = slices.Concat(d.notes, a.notes)
+	if d.members == nil {
+		v.Notes = []string{"The definition cannot be read: it is not an object."}
+	}
 	return v
+}
+
+// DisplayTitle is the tool's own title, else that of its annotations; it may be empty.
+func (v ToolView) DisplayTitle() string {
+	if v.Title != "" {
+		return v.Title
+	}
+	return v.Hints.Title
 }
 
 // members reads an object; nil where raw is none. Values keep their bytes.

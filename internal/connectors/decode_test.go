@@ -14,14 +14,17 @@ func TestDecodeToolKeepsWhatTheServerSpelled(t *testing.T) {
 		`"outputSchema":{"b":1},"annotations":{"title":"From hints","readOnlyHint":true,"destructiveHint":false},"icons":[{"src":"x"}],"_meta":{"k":1e2}}`))
 	yes, no := true, false
 	want := connectors.ToolView{
-		Name: "t", Title: "From hints", Description: "d<",
+		Name: "t", Description: "d<",
 		InputSchema: []byte(`{"z":9007199254740993, "a":1.0}`), OutputSchema: []byte(`{"b":1}`),
 		Annotations: []byte(`{"title":"From hints","readOnlyHint":true,"destructiveHint":false}`),
 		Icons:       []byte(`[{"src":"x"}]`), Meta: []byte(`{"k":1e2}`),
-		Hints: connectors.Hints{ReadOnly: &yes, Destructive: &no},
+		Hints: connectors.Hints{Title: "From hints", ReadOnly: &yes, Destructive: &no},
 	}
 	if diff := cmp.Diff(want, v); diff != "" {
 		t.Error(diff)
+	}
+	if v.DisplayTitle() != "From hints" {
+		t.Errorf("display title = %q", v.DisplayTitle())
 	}
 }
 

@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"slices"
 
 	"patchbay/internal/connectors"
@@ -57,43 +56,14 @@ func (t *Tenant) definitions(writes []connectors.ToolWrite, known []connectors.D
 
 	p := dbgen.InsertDefinitionsParams{TenantID: t.id}
 	for i := range defs {
-		title, description := wording(defs[i].Raw)
+		view := connectors.DecodeTool(defs[i].Raw) // what a search looks at
 		p.Hashes = append(p.Hashes, defs[i].Hash[:])
 		p.Raws = append(p.Raws, defs[i].Raw)
-		p.Titles = append(p.Titles, clean(title))
-		p.Descriptions = append(p.Descriptions, clean(description))
+		p.Titles = append(p.Titles, clean(view.DisplayTitle()))
+		p.Descriptions = append(p.Descriptions, clean(view.Description))
 		p.Words = append(p.Words, clean(words(defs[i].Name)))
 	}
 	return p
-}
-
-// wording reads what a search looks at. A field of the wrong type counts as absent.
-func wording(raw []byte) (title, description string) {
-	var tool struct {
-		Title       json.RawMessage `json:"title"`
-		Description json.RawMessage `json:"description"`
-		Annotations json.RawMessage `json:"annotations"`
-	}
-	if json.Unmarshal(raw, &tool) != nil {
-		return "", ""
-	}
-	if title = jsonText(tool.Title); title == "" {
-		var annotations struct {
-			Title json.RawMessage `json:"title"`
-		}
-		if json.Unmarshal(tool.Annotations, &annotations) == nil {
-			title = jsonText(annotations.Title)
-		}
-	}
-	return title, jsonText(tool.Description)
-}
-
-func jsonText(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
 }
 
 func (t *Tenant) tools(id connectors.ConnectorID, writes []connectors.ToolWrite) dbgen.WriteToolsParams {
