@@ -3,7 +3,9 @@ package toolsync_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -154,7 +156,22 @@ func TestADeadServerIsUnreachable(t *testing.T) {
 	c := b.to(t, up.URL)
 	up.Stop()
 	_, err := b.run(t, c)
-	wantFault(t, err, fault.Upstream, "unreachable")
+	_ = wantFault(t, err, fault.Upstream, "unreachable")
+}
+
+func TestAnUntrustedCertificateIsSaid(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := httptest.NewUnstartedServer(http.NotFoundHandler())
+	up.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // of the refused handshake
+	up.StartTLS()
+	t.Cleanup(up.Close)
+	_, err := b.run(t, b.to(t, up.URL))
+	f := wantFault(t, err, fault.Upstream, "tls")
+	want := "No secure connection to the server came about: its certificate is signed by an unknown authority. Check the URL and the server's certificate."
+	if f.Message != want {
+		t.Errorf("sentence:\n%s\nwant:\n%s", f.Message, want)
+	}
 }
 
 func TestTheEgressRulesHoldAtEachConnection(t *testing.T) {
@@ -176,7 +193,7 @@ func TestADisabledConnectorIsNotSynced(t *testing.T) {
 	up := upstream(t, mcptest.Script{})
 	c := b.to(t, up.URL, func(d *connectors.Draft) { d.Enabled = false })
 	_, err := b.run(t, c)
-	wantFault(t, err, fault.Conflict, "disabled")
+	_ = wantFault(t, err, fault.Conflict, "disabled")
 	if _, err := b.sync.Queue(t.Context(), b.Tenant, toolsync.Request{Connector: connectors.Ref(c.Slug), Trigger: connectors.TriggerAPI}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("queue: %v", err)
 	}
@@ -191,7 +208,7 @@ func TestAnotherTenantsConnectorIsNotThere(t *testing.T) {
 	up := upstream(t, mcptest.Script{})
 	c := b.to(t, up.URL)
 	_, err := b.sync.Sync(t.Context(), b.Other, toolsync.Request{Connector: connectors.Ref(c.ID.String()), Trigger: connectors.TriggerAPI})
-	wantFault(t, err, fault.NotFound, "")
+	_ = wantFault(t, err, fault.NotFound, "")
 	if calls := up.Calls(); len(calls) != 0 {
 		t.Errorf("the server was called: %v", calls)
 	}
@@ -301,12 +318,12 @@ func TestStopCutsRunsOffAndSaysSo(t *testing.T) {
 
 	b.sync.Stop(over)
 
-	wantFault(t, <-done, fault.Unavailable, "interrupted")
+	_ = wantFault(t, <-done, fault.Unavailable, "interrupted")
 	if run := b.lastRun(t, c); run.State != connectors.SyncFailed || run.ErrorCode != "interrupted" {
 		t.Errorf("run = %+v", run)
 	}
 	_, err := b.run(t, c)
-	wantFault(t, err, fault.Unavailable, toolsync.CodeStopping)
+	_ = wantFault(t, err, fault.Unavailable, toolsync.CodeStopping)
 }
 
 // explodingTransport panics at the first request.

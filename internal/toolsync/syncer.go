@@ -14,7 +14,7 @@ import (
 	"patchbay/internal/store"
 )
 
-// Options configure a [Syncer]. Store, Credentials and HTTP are required.
+// Options configure a [Syncer]. Store, Credentials and one of Egress and HTTP are required.
 type Options struct {
 	Store       *store.Store
 	Credentials *credentials.Resolver
@@ -76,7 +76,7 @@ type Request struct {
 	Run       *connectors.SyncRunID // a queued run to perform; nil: a new one
 }
 
-// Report is a finished run, and the connector as it is after it.
+// Report is a finished run, and the connector as it was when the run began.
 type Report struct {
 	Run       connectors.SyncRun
 	Connector connectors.Connector
