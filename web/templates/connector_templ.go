@@ -309,7 +309,7 @@ func ConnectorOverview(p ConnectorOverviewPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(p.Server) == 0 {
-				templ_7745c5c3_Err = empty(p.Frame.Asset, "plug", "Not asked yet", "What the server says of itself is known after the first sync.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = empty(p.Frame.Asset, "plug", "Not known yet", "What the server says of itself stands here after the first sync that works.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
