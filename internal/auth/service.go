@@ -18,7 +18,7 @@ type Options struct {
 	Secure       bool // the base URL is https: cookies are Secure and __Host-
 	Log          *slog.Logger
 	Now          func() time.Time // nil: time.Now
-	PasswordCost *argon2id.Params // nil: the second recommended option of RFC 9106 §4
+	PasswordCost *argon2id.Params // nil: 64 MiB, one pass
 }
 
 // Service establishes actors.

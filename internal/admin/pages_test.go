@@ -1,0 +1,55 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/testing/htmlcheck"
+)
+
+func TestPagesAreSoundAndLeadToRoutesThatExist(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	up := mcptest.Start(t, mcptest.Script{Tools: append(mcptest.Tools(3), mcptest.Tool("a/b c?"), `{"name":7}`)})
+	b := d.as(connectors.RoleOwner)
+	b.post("/agents", url.Values{"name": {"Support"}})
+	b.post("/connectors", connectorForm("Linear", up.URL, "auth.type", "bearer", "auth.token", "tok-123", "description", "Issues."))
+	b.post("/connectors", connectorForm("Sentry", up.URL, "auth.type", "basic", "credential_mode", "per_agent"))
+	b.post("/connectors", connectorForm("Gone", "http://127.0.0.1:1/mcp"))
+	b.post("/api-keys", url.Values{"name": {"nightly"}, "role": {"viewer"}})
+	for _, slug := range []string{"linear", "sentry", "gone"} {
+		b.submit("/connectors/"+slug+"/sync_tools", nil)
+	}
+	routes := append(d.routes(), "GET /static/", "GET /{$}") // served by the program; and "/" alone, not what is below it
+	routes = slices.DeleteFunc(routes, func(route string) bool { return route == "GET /" })
+	for _, role := range connectors.Roles {
+		b := d.as(role)
+		for route, least := range routeRoles {
+			method, pattern, _ := strings.Cut(route, " ")
+			if method != http.MethodGet || pattern == "/events" || pattern == "/setup" || rank(least) > rank(role) {
+				continue
+			}
+			for _, slug := range []string{"linear", "sentry", "gone"} {
+				path := things{connector: slug, agent: "support", tool: url.PathEscape("a/b c?")}.fill(pattern)
+				t.Run(string(role)+" "+path, func(t *testing.T) {
+					p := b.get(path)
+					if p.Status == http.StatusSeeOther || slug == "gone" && p.Status == http.StatusNotFound {
+						return
+					}
+					p.want(t, http.StatusOK)
+					doc := htmlcheck.Parse(t, p.Body)
+					doc.Sound(t)
+					doc.Leads(t, routes...)
+				})
+				if !strings.Contains(pattern, "{id}") {
+					break
+				}
+			}
+		}
+	}
+}
