@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"strings"
 	"testing"
 )
 
@@ -86,8 +85,7 @@ func (s *server) setUp(p *person) {
 // setupLink is the one that the server printed.
 func (s *server) setupLink() string {
 	s.t.Helper()
-	line := s.line("/setup?token=")
-	return line[strings.Index(line, "http"):]
+	return addressIn(s.line("/setup?token="))
 }
 
 // signIn signs the owner in.

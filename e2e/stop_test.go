@@ -72,7 +72,9 @@ func TestSecondSignalDoesNotWait(t *testing.T) {
 	if _, ok := s.stderr.wait("server stopping", s.exited); !ok {
 		t.Fatal("the first signal was not heard")
 	}
-	s.terminate()
+	if code := s.terminate(); code != 1 {
+		t.Errorf("the server ended with %d", code)
+	}
 	if took := time.Since(signalled); took > 15*time.Second {
 		t.Errorf("the server took %s, as if there had been one signal", took)
 	}

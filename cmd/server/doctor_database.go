@@ -117,7 +117,7 @@ func (e *examination) disk(dir string) {
 		e.note("disk", "how much is free below %s is not known.", dir)
 		return
 	}
-	free := uint64(stat.Bavail) * uint64(stat.Bsize)
+	free := stat.Bavail * uint64(stat.Bsize)
 	if free < leastDisk {
 		e.problem("disk", "%d MiB are free below %s. Make room: PostgreSQL stops when the disk is full.", free>>20, dir)
 		return

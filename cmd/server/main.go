@@ -2,19 +2,31 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 )
 
 func main() {
-	// The first signal asks the program to end; stop then gives the next one back its usual force.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	ctx, end := context.WithCancel(context.Background())
+	go hearSignals(end)
 	os.Exit(run(ctx, os.Args[1:], program{
 		stdin:   os.Stdin,
 		stdout:  os.Stdout,
 		stderr:  os.Stderr,
 		environ: os.Environ(),
 	}))
+}
+
+// hearSignals ends the program's work at the first signal, and the program itself at the second: whoever sends two does
+// not want to wait. The embedded PostgreSQL then hears of our death and stops by itself.
+func hearSignals(end context.CancelFunc) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	<-signals
+	end()
+	<-signals
+	fmt.Fprintln(os.Stderr, "patchbay: ended by a second signal.")
+	os.Exit(exitFailed)
 }
