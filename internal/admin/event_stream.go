@@ -26,7 +26,7 @@ type stream struct {
 	actor   auth.Actor
 	token   secret.Text
 	checked time.Time                                       // when the session was last seen to be good
-	running map[connectors.ConnectorID]connectors.Connector // of runs under way here: a step needs no query
+	running map[connectors.ConnectorID]underWay
 	sent    map[connectors.ConnectorID]look
 }
 
@@ -40,7 +40,7 @@ func (h *Handler) newStream(w http.ResponseWriter, r *http.Request) (*stream, er
 	return &stream{
 		h: h, ctx: r.Context(), w: w, control: http.NewResponseController(w), actor: actor(r),
 		token: secret.Text(cookie.Value), checked: h.now(),
-		running: map[connectors.ConnectorID]connectors.Connector{}, sent: map[connectors.ConnectorID]look{},
+		running: map[connectors.ConnectorID]underWay{}, sent: map[connectors.ConnectorID]look{},
 	}, nil
 }
 
@@ -126,24 +126,35 @@ func (s *stream) progress(p toolsync.Progress) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	c, known := s.running[p.Connector]
+	now, known := s.running[p.Connector]
 	if !known || p.Done {
 		delete(s.running, p.Connector)
-		var err error
-		c, err = s.h.store.Tenant(s.actor.Tenant.ID).Connector(s.ctx, connectors.Ref(p.Connector.String()))
+		c, err := s.h.store.Tenant(s.actor.Tenant.ID).Connector(s.ctx, connectors.Ref(p.Connector.String()))
 		if fault.Is(err, fault.NotFound) {
 			return nil // deleted meanwhile
 		}
 		if err != nil {
 			return fmt.Errorf("read connector: %w", err)
 		}
+		now = underWay{connector: c}
 	}
 	if p.Done {
-		s.sent[c.ID] = lookOf(c)
-		return s.row(c, connectorState(c))
+		s.sent[p.Connector] = lookOf(now.connector)
+		return s.row(now.connector, connectorState(now.connector))
 	}
-	s.running[p.Connector] = c
-	return s.row(c, templates.State{Kind: templates.StateBusy, Text: progressText(p)})
+	text := progressText(p)
+	if text == now.text {
+		return nil // another step that looks the same
+	}
+	now.text = text
+	s.running[p.Connector] = now
+	return s.row(now.connector, templates.State{Kind: templates.StateBusy, Text: text})
+}
+
+// underWay is a run in this process: its connector, so that a step needs no query, and what was last said of it.
+type underWay struct {
+	connector connectors.Connector
+	text      string
 }
 
 // row sends a connector's row, and its state for its own page.
