@@ -25,7 +25,7 @@ type stream struct {
 	control *http.ResponseController
 	actor   auth.Actor
 	token   secret.Text
-	checked time.Time                                       // when the session was last seen to be good
+	checked time.Time // when the session was last seen to be good
 	running map[connectors.ConnectorID]underWay
 	sent    map[connectors.ConnectorID]look
 }
