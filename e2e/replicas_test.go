@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,7 +13,8 @@ import (
 func TestReplicasStartAtOnceOnAnEmptyDatabase(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	h.env = append(h.env, "PATCHBAY_KEYSET="+h.run("keys", "new"), "DATABASE_URL="+pgtest.Empty(t))
+	database := "DATABASE_URL=" + pgtest.Empty(t)
+	h.env = append(h.env, "PATCHBAY_KEYSET="+h.run("keys", "new"), database)
 	upstream := h.devMCP()
 	a, b := h.launch(), h.launch()
 	a.waitReady()
@@ -28,6 +30,14 @@ func TestReplicasStartAtOnceOnAnEmptyDatabase(t *testing.T) {
 	if diff := cmp.Diff(atB.tools("tools"), names); diff != "" || len(names) == 0 {
 		t.Errorf("the replicas see different tools: %s", diff)
 	}
+
+	if found := h.run("doctor"); !strings.Contains(found, "opens the database") {
+		t.Errorf("the doctor says:\n%s", found)
+	}
+	// Whoever migrates has the database's owner, and need not have the keyset.
+	operator := *h
+	operator.env = append(cleanEnv(), database)
+	operator.run("migrate")
 
 	// One dies in the middle of a sync: the other finds out and closes the run.
 	stuck := newHanging(t)
