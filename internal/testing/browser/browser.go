@@ -224,6 +224,21 @@ func Eval[T any](b *Tab, script string) T {
 	return run(b, chromedp.Evaluate[T](script))
 }
 
+// Scripts turns the page's scripts on or off, from the next page on.
+func (b *Tab) Scripts(on bool) {
+	b.t.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, tgt *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tgt, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
+		return err
+	}))
+}
+
+// Value is what a field holds.
+func (b *Tab) Value(css string) string {
+	b.t.Helper()
+	return run(b, chromedp.Value(chromedp.CSS(css)))
+}
+
 // Size sets the viewport, in CSS pixels.
 func (b *Tab) Size(width, height int64) {
 	b.t.Helper()
