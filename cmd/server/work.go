@@ -7,7 +7,7 @@ import (
 )
 
 // startWork makes this process known as alive, which closes the runs of processes that died, and starts the workers of
-// queued syncs. stop ends the workers; the syncer ends with the serving.
+// queued syncs and the clock of those that are due. stop ends the workers; the syncer ends with the serving.
 func (s *serving) startWork(ctx context.Context, d *database, h *house) (stop func() error, err error) {
 	if s.database.Embedded() {
 		// The lock over the data directory says that no other server can be alive, whatever its last beat was.
@@ -18,7 +18,7 @@ func (s *serving) startWork(ctx context.Context, d *database, h *house) (stop fu
 	if err := h.syncer.Start(ctx); err != nil {
 		return nil, err
 	}
-	runner, err := jobs.New(d.pool, h.syncer, s.log)
+	runner, err := jobs.New(d.pool, h.syncer, d.store.System().QueueDue, s.log)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 // Package jobs works the background jobs. It has no rules of its own: it calls what the product does.
 //
 //	SyncTools   → SyncToolsWorker → toolsync.Sync with the queued run
+//	SweepDue    → SweepDueWorker  → store.System.QueueDue: every ten seconds, what is due by its interval becomes queued runs
 //
 // A job is a nudge, its run's row is the truth: the worker performs a run that is still queued, and leaves any other alone, so
 // that a job may come twice. That a server fails is written to the row and is no failure of the job; only our own mishaps

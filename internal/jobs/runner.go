@@ -37,7 +37,7 @@ type Runner struct {
 }
 
 // New makes a Runner. The pool gives one connection to listen with, and some for moments.
-func New(pool *pgxpool.Pool, syncer *toolsync.Syncer, log *slog.Logger) (*Runner, error) {
+func New(pool *pgxpool.Pool, syncer *toolsync.Syncer, due Due, log *slog.Logger) (*Runner, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -45,12 +45,16 @@ func New(pool *pgxpool.Pool, syncer *toolsync.Syncer, log *slog.Logger) (*Runner
 	if err := river.AddWorkerSafely(workers, newSyncToolsWorker(syncer)); err != nil {
 		return nil, fmt.Errorf("set up the workers: %w", err)
 	}
-	queues := map[string]river.QueueConfig{}
+	if err := river.AddWorkerSafely(workers, &SweepDueWorker{due: due, log: log}); err != nil {
+		return nil, fmt.Errorf("set up the workers: %w", err)
+	}
+	queues := map[string]river.QueueConfig{queue.Sweeps: {MaxWorkers: 1}}
 	for _, name := range queue.Names() {
 		queues[name] = river.QueueConfig{MaxWorkers: perQueue}
 	}
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
-		Logger:               log,
+		Logger:               slog.New(quiet{log.Handler()}),
+		PeriodicJobs:         []*river.PeriodicJob{sweeps()},
 		Queues:               queues,
 		Workers:              workers,
 		JobTimeout:           jobTimeout,

@@ -50,7 +50,7 @@ func (s *Store) Vault(id connectors.TenantID) *Vault {
 }
 
 // System opens the door across tenants.
-func (s *Store) System() *System { return newSystem(systemScope(s.pool)) }
+func (s *Store) System() *System { return newSystem(systemScope(s.pool), s.jobs) }
 
 // Keyring is what seals secrets and authenticates tokens.
 func (s *Store) Keyring() *secret.Keyring { return s.keyring }

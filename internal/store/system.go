@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"patchbay/internal/queue"
 	"patchbay/internal/store/dbgen"
 )
 
@@ -11,10 +12,13 @@ import (
 type System struct {
 	scope scope
 	q     *dbgen.Queries
+	jobs  *queue.Inserter
 }
 
-func newSystem(s scope) *System { return &System{scope: s, q: dbgen.New(s)} }
+func newSystem(s scope, jobs *queue.Inserter) *System {
+	return &System{scope: s, q: dbgen.New(s), jobs: jobs}
+}
 
 func (s *System) tx(ctx context.Context, fn func(tx *System) error) error {
-	return s.scope.inTx(ctx, func(sc scope) error { return fn(newSystem(sc)) })
+	return s.scope.inTx(ctx, func(sc scope) error { return fn(newSystem(sc, s.jobs)) })
 }
