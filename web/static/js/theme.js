@@ -16,9 +16,8 @@
   const apply = () => {
     const chosen = choice();
     const dark = chosen === "dark" || (chosen === "system" && system.matches);
-    root.classList.toggle("dark", dark);
-    root.classList.toggle("light", !dark);
-    root.dataset.theme = chosen;
+    root.dataset.theme = chosen; // for our tokens
+    root.classList.toggle("dark", dark); // for Basecoat, which knows no system
   };
 
   root.classList.add("scripted");
