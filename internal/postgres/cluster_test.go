@@ -80,7 +80,7 @@ func TestStopFreesTheDirectory(t *testing.T) {
 
 func TestLongDirectoryGetsAShortSocket(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 25), "data")
+	dir := filepath.Join(passable(t), strings.Repeat("long", 25), "data")
 	c := startCluster(t, throwaway(dir))
 	socketDir := text(t, c.URL(), "show unix_socket_directories")
 	if !strings.HasPrefix(socketDir, "/tmp/patchbay-") {

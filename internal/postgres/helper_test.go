@@ -101,7 +101,18 @@ func (s *server) end(t *testing.T, sig syscall.Signal) error {
 // dataDir is a directory that a user of PostgreSQL's can pass through to.
 func dataDir(t *testing.T) string {
 	t.Helper()
-	return filepath.Join(t.TempDir(), "data")
+	return filepath.Join(passable(t), "data")
+}
+
+// passable is a temporary directory with a parent that other users can pass through, which that of t.TempDir is not. A user
+// namespace would get PostgreSQL into it, but a chroot and strict containers allow none.
+func passable(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // templateDir is set once a test has asked for the template.
