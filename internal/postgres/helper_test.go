@@ -125,6 +125,9 @@ var template = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	templateDir = dir
+	if err := os.Chmod(dir, 0o711); err != nil {
+		return dir, err
+	}
 	c, err := postgres.Start(context.Background(), throwaway(dir))
 	if err != nil {
 		return dir, err
