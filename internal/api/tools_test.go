@@ -39,7 +39,7 @@ func TestToolsPassThroughAsTheyWereSpelled(t *testing.T) {
 	}
 	tool := got.want(http.StatusOK)["items"].([]any)[0].(map[string]any)
 	for field, want := range map[string]any{
-		"name": "odd", "connector_id": c.ID.String(), "exposed_name": "mcp_" + strings.ReplaceAll(c.Slug, "-", "-") + "__odd",
+		"name": "odd", "connector_id": c.ID.String(), "exposed_name": "mcp_" + c.Slug + "__odd",
 		"hash": connectors.HashDefinition([]byte(oddTool)).String(), "enabled": true, "review": "accepted", "removed_at": nil,
 	} {
 		if tool[field] != want {
