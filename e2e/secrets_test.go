@@ -1,0 +1,86 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestNoSecretComesOutAgain gives the real program one secret of each kind, uses them (rightly and wrongly), and looks for them
+// in every answer, page and line of the log at debug level.
+func TestNoSecretComesOutAgain(t *testing.T) {
+	t.Parallel()
+	h, s, owner, c := install(t)
+	upstream := h.devMCP()
+	secrets := map[string]string{
+		"bearer token": "dev-token", "wrong token": "sekret-wrong-2", "API key of a connector": "sekret-key-3", "password of a connector": "sekret-basic-4",
+		"agent's token": "sekret-agent-5", "own API key": strings.Split(c.key, "_")[3], "password": ownerPassword, "wrong password": "sekret-guess-6",
+	}
+	if keyset, err := os.ReadFile(filepath.Join(h.data(), "keyset")); err != nil {
+		t.Error(err)
+	} else {
+		secrets["keyset"] = strings.TrimSpace(string(keyset))
+	}
+	seen := map[string]string{} // where → what was answered
+	keep := func(where string, a page) { seen[where] = a.body }
+
+	for slug, auth := range map[string]object{
+		"right": {"type": "bearer", "token": "dev-token"}, "wrong": {"type": "bearer", "token": "sekret-wrong-2"},
+		"key": {"type": "api_key", "key": "sekret-key-3"}, "basic": {"type": "basic", "username": "dev", "password": "sekret-basic-4"},
+	} {
+		seen["create "+slug] = c.text(http.MethodPost, "/api/v1/connectors", object{"name": slug, "slug": slug, "url": upstream + "/bearer", "auth": auth, "retry_attempts": 0})
+		seen["test "+slug] = c.text(http.MethodPost, "/api/v1/connectors/test", object{"name": slug, "url": upstream + "/bearer", "auth": auth, "retry_attempts": 0})
+		seen["change "+slug] = c.text(http.MethodPatch, "/api/v1/connectors/"+slug, object{"auth": auth, "description": "again"})
+		seen["bad change "+slug] = c.text(http.MethodPatch, "/api/v1/connectors/"+slug, object{"auth": auth, "timeout_ms": 5})
+		seen["sync "+slug] = c.text(http.MethodPost, "/connectors/"+slug+"/sync_tools", nil)
+	}
+	seen["agent"] = c.text(http.MethodPost, "/api/v1/agents", object{"name": "Agent", "slug": "agent"})
+	seen["per agent"] = c.text(http.MethodPost, "/api/v1/connectors", object{"name": "own", "slug": "own", "url": upstream + "/bearer", "auth": object{"type": "bearer"}, "credential_mode": "per_agent"})
+	seen["agent's token"] = c.text(http.MethodPut, "/api/v1/connectors/own/agents/agent/credential", object{"token": "sekret-agent-5"})
+	seen["agent's sync"] = c.text(http.MethodPost, "/connectors/own/sync_tools", object{"agent": "agent"})
+	keep("wrong sign-in", newPerson(t).post(s.base+"/login", url.Values{"email": {ownerEmail}, "password": {"sekret-guess-6"}}))
+	keep("form with a mistake", owner.post(s.base+"/connectors", url.Values{
+		"name": {"x"}, "url": {"no url"}, "auth.type": {"bearer"}, "auth.token": {"sekret-wrong-2"}, "credential_mode": {"shared"}, "transport": {"streamable_http"},
+	}))
+	for _, slug := range []string{"right", "wrong", "key", "basic", "own"} {
+		for _, of := range []string{"", "/tools", "/credentials", "/sync_runs"} {
+			seen["API "+slug+of] = c.text(http.MethodGet, "/api/v1/connectors/"+slug+of, nil)
+		}
+		for _, of := range []string{"", "/tools", "/credentials", "/runs", "/settings"} {
+			keep("page "+slug+of, owner.get(s.base+"/connectors/"+slug+of))
+		}
+	}
+	for _, path := range []string{"/api/v1/connectors", "/api/v1/agents", "/api/v1/api_keys", "/api/v1/members", "/api/v1/tenant", "/openapi.json"} {
+		seen["API "+path] = c.text(http.MethodGet, path, nil)
+	}
+	for _, path := range []string{"/connectors", "/agents", "/agents/agent", "/api-keys", "/members", "/settings", "/account"} {
+		keep("page "+path, owner.get(s.base+path))
+	}
+	seen["doctor"] = h.run("doctor")
+	seen["standard output"], seen["log"] = s.stdout.text(), s.stderr.text()
+
+	for where, text := range seen {
+		for what, secret := range secrets {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s holds the %s", where, what)
+			}
+		}
+	}
+	if !strings.Contains(seen["log"], `"level":"DEBUG"`) {
+		t.Error("the log is not at debug level: the sweep shows nothing")
+	}
+}
+
+// text is an answer's body, whatever the status.
+func (c client) text(method, path string, body any) string {
+	c.t.Helper()
+	_, answer, err := c.try(method, path, body)
+	if err != nil {
+		c.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return fmt.Sprint(answer)
+}
