@@ -9,7 +9,7 @@ TOOL  := $(GO) tool -modfile=tools/go.mod
 GENERATED = find internal/store/dbgen web/templates -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' \) | sort | xargs cksum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check format lint fresh race generate notices dev bench fuzz clean
+.PHONY: help run build test check format lint fresh race generate notices screenshots dev bench fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,13 @@ generate: ## queries and pages to Go
 
 notices: ## the licences of everything that is linked or vendored, to THIRD_PARTY_NOTICES.md
 	@scripts/notices
+
+screenshots: ## the README's pictures, taken by the browser tests (the others stay in bin/screenshots)
+	@scripts/get-postgres
+	@mkdir -p bin/screenshots docs/images
+	CI=true PATCHBAY_SCREENSHOTS=$(CURDIR)/bin/screenshots $(GO) test -count=1 -run 'ASeeded|InTheBrowser' ./e2e
+	@cp bin/screenshots/seeded-connectors-light.png docs/images/connectors.png
+	@cp bin/screenshots/seeded-connectors-dark.png docs/images/connectors-dark.png
 
 dev: ## run, and start again whenever a source file changes
 	@if [ -z "$$DATABASE_URL" ]; then scripts/get-postgres; fi
