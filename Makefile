@@ -19,7 +19,7 @@ run: build ## start Patchbay on http://127.0.0.1:8080, with a PostgreSQL of its 
 	@exec ./bin/patchbay
 
 build: ## compile ./bin/patchbay
-	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/patchbay ./cmd/server
+	@$(GO) build -o bin/patchbay ./cmd/server
 
 test: ## run every test; nothing has to be started first
 	@scripts/get-postgres
