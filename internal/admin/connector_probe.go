@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -68,6 +69,9 @@ func (h *Handler) probe(r *http.Request, f form, before *connectors.Connector) (
 	return report, d.Name, err
 }
 
+// maxTested is how many tools the result of a test shows: a server may list thousands.
+const maxTested = 200
+
 // testResult tells what a test found.
 func testResult(name string, report toolsync.ProbeReport) *templates.TestResult {
 	if report.Error != nil {
@@ -81,10 +85,13 @@ func testResult(name string, report toolsync.ProbeReport) *templates.TestResult 
 		Summary: name + " answered with " + plural(len(report.Tools), "tool") + ".",
 		Facts:   serverFacts(report.Server),
 	}
-	for _, t := range report.Tools {
-		result.Tools = append(result.Tools, definitionView(t))
+	if len(report.Tools) > maxTested {
+		result.Facts = append(result.Facts, templates.Fact{Label: "Shown", Value: fmt.Sprintf("the first %d tools", maxTested)})
 	}
-	for _, q := range report.Quarantined {
+	for _, t := range report.Tools[:min(len(report.Tools), maxTested)] {
+		result.Tools = append(result.Tools, definitionView(t, inList))
+	}
+	for _, q := range report.Quarantined[:min(len(report.Quarantined), maxTested)] {
 		result.Quarantined = append(result.Quarantined, quarantinedTool(q))
 	}
 	return result

@@ -49,7 +49,7 @@ func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
 func (h *Handler) toolViews(tools []connectors.Tool) []templates.ToolView {
 	views := make([]templates.ToolView, len(tools))
 	for i, t := range tools {
-		views[i] = toolView(t, h.now())
+		views[i] = toolView(t, inList, h.now())
 	}
 	return views
 }

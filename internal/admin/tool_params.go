@@ -14,7 +14,11 @@ import (
 const (
 	maxParams     = 100
 	maxParamDepth = 4
-	maxNote       = 200
+
+	// In characters.
+	maxName  = 200 // of a title, a parameter or a type
+	maxAbout = 500 // of what a parameter is for
+	maxNote  = 200
 )
 
 // schema is the part of a JSON Schema that a table of parameters shows.
@@ -57,14 +61,14 @@ func (s schema) params(prefix string, depth int, list []templates.Param) []templ
 		name := prefix + property.name
 		p, ok := readSchema(property.value)
 		if !ok {
-			list = append(list, templates.Param{Name: clean(name), Required: s.requires(property.name)})
+			list = append(list, templates.Param{Name: shorten(name, maxName), Required: s.requires(property.name)})
 			continue
 		}
 		list = append(list, templates.Param{
-			Name:        clean(name),
+			Name:        shorten(name, maxName),
 			Type:        p.typeName(),
 			Required:    s.requires(property.name),
-			Description: clean(p.Description.value),
+			Description: shorten(p.Description.value, maxAbout),
 			Notes:       p.notes(),
 		})
 		if depth == maxParamDepth {
@@ -87,7 +91,7 @@ func (s schema) typeName() string {
 	if items, ok := readSchema(s.Items); ok && name == "array" && len(items.Type) > 0 {
 		name = "array of " + strings.Join(items.Type, " or ")
 	}
-	return clean(name)
+	return shorten(name, maxName)
 }
 
 func (s schema) notes() []string {
@@ -117,17 +121,21 @@ func (s schema) notes() []string {
 		notes = append(notes, "matches "+s.Pattern.value)
 	}
 	for i, n := range notes {
-		notes[i] = shorten(clean(n))
+		notes[i] = shorten(n, maxNote)
 	}
 	return notes
 }
 
-func shorten(s string) string {
-	runes := []rune(s)
-	if len(runes) <= maxNote {
-		return s
+// shorten makes remote text fit for a page, and cuts it after most characters.
+func shorten(s string, most int) string {
+	n := 0
+	for at := range s {
+		if n == most {
+			return clean(s[:at]) + "…"
+		}
+		n++
 	}
-	return string(runes[:maxNote]) + "…"
+	return clean(s)
 }
 
 // spell writes a value as a person would: text without quotes, a number as the server spells it.

@@ -18,7 +18,7 @@ func (h *Handler) toolShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view := toolView(t, h.now())
+	view := toolView(t, onPage, h.now())
 	frame := h.frame(r, templates.NavConnectors,
 		crumb("Connectors", "/connectors"),
 		crumb(c.Name, connectorPath(c.Slug)+"/tools"),

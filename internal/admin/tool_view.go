@@ -3,6 +3,7 @@ package admin
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -10,9 +11,21 @@ import (
 	"patchbay/web/templates"
 )
 
-// toolView is a tool with all that pages show of it.
-func toolView(t connectors.Tool, now time.Time) templates.ToolView {
-	v := definitionView(t.Definition)
+// detail is how much of a definition a page shows. A definition comes from a remote server and may have 8 MiB, laid out or
+// escaped a hundred times as much: a page of such ones must not take the memory of the machine.
+type detail struct {
+	text int // of the description, in characters
+	json int // of a piece of JSON, in bytes
+}
+
+var (
+	inList = detail{text: 2_000, json: 16 << 10}
+	onPage = detail{text: 50_000, json: 128 << 10}
+)
+
+// toolView is a tool with what pages show of it.
+func toolView(t connectors.Tool, much detail, now time.Time) templates.ToolView {
+	v := definitionView(t.Definition, much)
 	v.Href = toolPath(t.ConnectorSlug, t.Name)
 	v.Connector = t.ConnectorName
 	v.ConnectorHref = connectorPath(t.ConnectorSlug)
@@ -31,17 +44,15 @@ func toolView(t connectors.Tool, now time.Time) templates.ToolView {
 }
 
 // definitionView is a tool that is not stored, as a test of a connection finds it.
-func definitionView(def connectors.Definition) templates.ToolView {
+func definitionView(def connectors.Definition, much detail) templates.ToolView {
 	d := connectors.DecodeTool(def.Raw)
 	return templates.ToolView{
 		Name:        clean(def.Name),
-		Title:       clean(d.DisplayTitle()),
-		Description: clean(d.Description),
+		Title:       shorten(d.DisplayTitle(), maxName),
+		Description: shorten(d.Description, much.text),
 		Badges:      hintBadges(d),
 		Params:      params(d.InputSchema),
-		Input:       indent(d.InputSchema),
-		Output:      indent(d.OutputSchema),
-		Raw:         indent(def.Raw),
+		Raw:         indent(def.Raw, much.json),
 	}
 }
 
@@ -83,18 +94,19 @@ func reviewBadge(r connectors.Review) (templates.Badge, bool) {
 func quarantinedTool(q connectors.Quarantined) templates.QuarantinedTool {
 	name := "(no name)"
 	if q.Name != nil && *q.Name != "" {
-		name = clean(*q.Name)
+		name = shorten(*q.Name, maxName)
 	}
-	return templates.QuarantinedTool{Name: name, Reason: q.Reason, Raw: indent(q.Raw)}
+	return templates.QuarantinedTool{Name: name, Reason: q.Reason, Raw: indent(q.Raw, inList.json)}
 }
 
-// indent lays JSON out over lines; key order and the spelling of numbers stay.
-func indent(raw []byte) string {
-	if len(raw) == 0 {
-		return ""
+// indent lays JSON out over lines; key order and the spelling of numbers stay. Of more than most bytes it shows the beginning,
+// and says so. What would be mostly blanks when laid out, as a deep list, stays as it came.
+func indent(raw []byte, most int) string {
+	if len(raw) > most {
+		return clean(string(raw[:most])) + fmt.Sprintf("\n… the first %d of %s KiB; the API gives all of it.", most>>10, number(len(raw)>>10))
 	}
 	var out bytes.Buffer
-	if json.Indent(&out, raw, "", "  ") != nil {
+	if json.Indent(&out, raw, "", "  ") != nil || out.Len() > 4*most {
 		return clean(string(raw))
 	}
 	return clean(out.String())

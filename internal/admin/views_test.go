@@ -133,7 +133,7 @@ const issueTool = `{"name":"create_issue","annotations":{"title":"Create an issu
 
 func TestToolViewReadsTheDefinition(t *testing.T) {
 	t.Parallel()
-	v := definitionView(connectors.Definition{Name: "create_issue", Raw: []byte(issueTool)})
+	v := definitionView(connectors.Definition{Name: "create_issue", Raw: []byte(issueTool)}, inList)
 	if v.Title != "Create an issue" || v.Description != "Creates an issue.<b>" {
 		t.Errorf("title %q, description %q", v.Title, v.Description)
 	}
@@ -171,9 +171,53 @@ func TestToolViewStandsAnyDefinition(t *testing.T) {
 		``, `null`, `[]`, `{}`, `{"inputSchema":7}`, `{"title":1,"description":[],"annotations":"x"}`, "{\"name\":\"\xff\"}",
 		`{"inputSchema":` + deep + `}`, `{"inputSchema":` + wide + `}`,
 	} {
-		v := definitionView(connectors.Definition{Name: "\xff", Raw: []byte(raw)})
+		v := definitionView(connectors.Definition{Name: "\xff", Raw: []byte(raw)}, onPage)
 		if len(v.Params) > maxParams || v.Name != "\uFFFD" {
 			t.Errorf("%.40q: %d parameters, name %q", raw, len(v.Params), v.Name)
+		}
+	}
+}
+
+// A server can send 8 MiB that escaping or laying out would make a hundred times as large.
+func TestHugeDefinitionsMakeNoHugePages(t *testing.T) {
+	t.Parallel()
+	quotes := strings.Repeat(`\"`, 4<<20)
+	name := strings.Repeat("n", 1<<20)
+	for what, raw := range map[string]string{
+		"a long text":    `{"title":"` + quotes + `","description":"` + quotes + `"}`,
+		"deep":           `{"x":` + strings.Repeat("[", 490) + strings.Repeat("0,", 4<<20) + "0" + strings.Repeat("]", 490) + `}`,
+		"deep and small": strings.Repeat("[", 490) + strings.Repeat("0,", 5000) + "0" + strings.Repeat("]", 490),
+		"long parameters": `{"inputSchema":{"required":["` + name + `"],"properties":{"` + name + `":{"type":"` + name + `","description":"` + name +
+			`","default":"` + name + `"}}}}`,
+	} {
+		v := definitionView(connectors.Definition{Name: "x", Raw: []byte(raw)}, inList)
+		size := len(v.Title) + len(v.Description) + len(v.Raw)
+		for _, p := range v.Params {
+			size += len(p.Name) + len(p.Type) + len(p.Description) + len(strings.Join(p.Notes, ""))
+		}
+		if size > 5*inList.json {
+			t.Errorf("%s: %d bytes are shown", what, size)
+		}
+		if len(raw) > inList.json && !strings.Contains(v.Raw, "the API gives all of it") {
+			t.Errorf("%s: nothing says that the definition is cut", what)
+		}
+	}
+}
+
+func TestHiddenCharactersAreShown(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"safe":                       "safe",
+		"two\r\n\tlines":             "two\r\n\tlines",
+		"👩‍🚀":                        "👩‍🚀",
+		"delete\u202Eetirw":          `delete\u202eetirw`,
+		"zero\u200Bwidth":            `zero\u200bwidth`,
+		"tag\U000E0041":              `tag\udb40\udc41`,
+		"bell\a and \x1b[31m colour": `bell\u0007 and \u001b[31m colour`,
+		"\xff":                       "\uFFFD",
+	} {
+		if have := clean(text); have != want {
+			t.Errorf("%q: %q, want %q", text, have, want)
 		}
 	}
 }

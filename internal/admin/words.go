@@ -1,11 +1,12 @@
 package admin
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+	"unicode/utf16"
 
 	"patchbay/internal/connectors"
 	"patchbay/web/templates"
@@ -46,12 +47,28 @@ func initial(name string) string {
 	return "?"
 }
 
-// clean makes remote text fit for a page: it may hold bytes that are no UTF-8.
+// clean makes remote text fit for a page: it may hold bytes that are no UTF-8, and characters that turn the text around or
+// that a model reads and a person does not see. Those are shown by their number, as JSON escapes them.
 func clean(s string) string {
-	if utf8.ValidString(s) {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if strings.IndexFunc(s, unseen) < 0 {
 		return s
 	}
-	return strings.ToValidUTF8(s, "\uFFFD")
+	var shown strings.Builder
+	for _, r := range s {
+		if !unseen(r) {
+			shown.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&shown, `\u%04x`, unit)
+		}
+	}
+	return shown.String()
+}
+
+func unseen(r rune) bool {
+	return connectors.Hidden(r) || unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
 }
 
 func roleName(r connectors.Role) string {

@@ -72,7 +72,7 @@ func hidesText(raw []byte) bool {
 		}
 		if s, ok := token.(string); ok {
 			for _, r := range s {
-				if invisible(r) {
+				if Hidden(r) {
 					return true
 				}
 			}
@@ -80,7 +80,8 @@ func hidesText(raw []byte) bool {
 	}
 }
 
-func invisible(r rune) bool {
+// Hidden tells whether a character is one that a model reads and a person does not see, or that turns text around.
+func Hidden(r rune) bool {
 	const zeroWidthJoiner = 0x200d // emoji are made with it
 	switch {
 	case r == zeroWidthJoiner:

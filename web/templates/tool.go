@@ -10,9 +10,7 @@ type ToolView struct {
 	ConnectorHref string
 	Badges        []Badge
 	Params        []Param
-	Input         string // input schema, indented JSON
-	Output        string // output schema, indented JSON; empty: none
-	Raw           string // the whole definition, indented JSON
+	Raw           string // the definition, indented JSON
 	FirstSeen     When
 	Changed       When
 	LastSeen      When
