@@ -122,6 +122,9 @@ func (c *Cluster) prepare(ctx context.Context) error {
 
 // launch starts a postmaster and waits until it answers.
 func (c *Cluster) launch(ctx context.Context) (*process, error) {
+	if !c.lock.stands() {
+		return nil, fault.Errorf(fault.Unavailable, "The data directory %s was removed or replaced while Patchbay ran.", c.opts.Dir)
+	}
 	if err := c.clearOrphans(ctx); err != nil {
 		return nil, err
 	}

@@ -131,6 +131,29 @@ func TestStopBeatsARestart(t *testing.T) {
 	}
 }
 
+func TestReplacedDirectoryIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	dir := madeDir(t)
+	startCluster(t, throwaway(dir))
+	pid := postmaster(t, dir)
+	if err := os.Rename(dir, dir+".moved"); err != nil {
+		t.Fatal(err)
+	}
+	second := startCluster(t, throwaway(dir))
+	kill(t, pid, syscall.SIGKILL) // the first must not heal into the second's directory
+	if got := text(t, second.URL(), "select 'mine'"); got != "mine" {
+		t.Errorf("answer %q", got)
+	}
+	other := postmaster(t, dir)
+	stopCluster(t, second)
+	if other == pid {
+		t.Error("the second cluster is the first")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "postgres/data/postmaster.pid")); !os.IsNotExist(err) {
+		t.Errorf("somebody else runs there: %v", err)
+	}
+}
+
 func kill(t *testing.T, pid int, sig syscall.Signal) {
 	t.Helper()
 	if err := syscall.Kill(pid, sig); err != nil {

@@ -37,6 +37,17 @@ func (l *fileLock) release() {
 	_ = l.file.Close()
 }
 
+// stands tells whether the locked file is still the one at its path: where somebody has removed the data directory,
+// the lock keeps nobody out of what is there now.
+func (l *fileLock) stands() bool {
+	mine, err := l.file.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(l.file.Name())
+	return err == nil && os.SameFile(mine, there)
+}
+
 // tryLock returns nil without an error where somebody else holds the lock.
 func tryLock(path string, how int) (*fileLock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
