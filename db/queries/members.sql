@@ -20,6 +20,13 @@ values (@id, @email, @name, @password_hash)
 on conflict (email) do update set password_hash = coalesce(users.password_hash, excluded.password_hash)
 returning users.id;
 
+-- name: AddNewUser :one
+-- No row: the address is known.
+insert into users (id, email, name, password_hash)
+values (@id, @email, @name, @password_hash)
+on conflict (email) do nothing
+returning users.id;
+
 -- name: AddMembership :exec
 insert into memberships (tenant_id, user_id, role)
 values (@tenant_id, @user_id, @role);

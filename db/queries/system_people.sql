@@ -5,6 +5,19 @@ select id, email, name, password_hash
 from users
 where email = @email;
 
+-- name: LockUserByEmail :exec
+-- Whoever makes a membership of this person waits until the transaction ends.
+select id
+from users
+where email = @email
+for update;
+
+-- name: ForgetUserWithoutTenant :exec
+-- @sqlc-vet-disable tenant-scope
+delete from users
+where email = @email
+  and not exists (select from memberships where memberships.user_id = users.id);
+
 -- name: SetPasswordHash :execrows
 update users
 set password_hash = @password_hash, updated_at = now()

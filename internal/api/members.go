@@ -21,12 +21,12 @@ type memberJSON struct {
 	LastSignedInAt *time.Time `json:"last_signed_in_at" doc:"Null: never."`
 }
 
-// memberCreate describes a new member. A person who has an account already keeps its password.
+// memberCreate describes a new member, with a new account.
 type memberCreate struct {
 	Email    string      `json:"email"`
 	Name     string      `json:"name,omitempty"`
 	Role     string      `json:"role" enum:"viewer,member,admin,owner"`
-	Password secret.Text `json:"password" writeOnly:"true" doc:"The first password; ignored where the person has an account."`
+	Password secret.Text `json:"password" writeOnly:"true" doc:"The first password."`
 }
 
 // memberPatch changes a member.

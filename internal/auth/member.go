@@ -13,7 +13,9 @@ import (
 	"patchbay/internal/store"
 )
 
-// AddMember makes a person a member of the actor's tenant. A person who has an account already keeps its password.
+// AddMember makes a person a member of the actor's tenant, with a new account. An address that has an account in another
+// tenant is a Conflict: an owner there may have chosen its password, and would get in here by it. The command line, which
+// sees all tenants, may add such a person, who keeps the password.
 func (s *Service) AddMember(ctx context.Context, a Actor, p Person) (connectors.Member, error) {
 	if err := a.Require(connectors.RoleOwner); err != nil {
 		return connectors.Member{}, err
@@ -21,6 +23,11 @@ func (s *Service) AddMember(ctx context.Context, a Actor, p Person) (connectors.
 	m, err := s.newMember(ctx, p)
 	if err != nil {
 		return connectors.Member{}, err
+	}
+	if m.OnlyNew = a.Kind != KindOperator; m.OnlyNew {
+		if err := s.store.System().ForgetWithoutTenant(ctx, m.Email); err != nil {
+			return connectors.Member{}, fmt.Errorf("forget an account without tenant: %w", err)
+		}
 	}
 	var member connectors.Member
 	err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {

@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -32,8 +35,8 @@ func (t *Tenant) Member(ctx context.Context, id connectors.UserID) (connectors.M
 	return memberOf(row), nil
 }
 
-// AddMember makes a person a member; an e-mail address that is known keeps its person, name and password. A second
-// membership is a Conflict.
+// AddMember makes a person a member; an e-mail address that is known keeps its person, name and password, or is a Conflict
+// where m asks for a new one. A second membership is a Conflict.
 func (t *Tenant) AddMember(ctx context.Context, m NewMember) (connectors.Member, error) {
 	var member connectors.Member
 	err := t.within(ctx, func(tx *Tenant) error {
@@ -52,16 +55,46 @@ func addMember(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID
 	if m.PasswordHash != "" {
 		hash = &m.PasswordHash
 	}
-	id, err := q.AddUser(ctx, dbgen.AddUserParams{
+	person := dbgen.AddUserParams{
 		ID:           connectors.UserID{UUID: newID()},
 		Email:        mailbox(m.Email),
 		Name:         strings.TrimSpace(m.Name),
 		PasswordHash: hash,
-	})
+	}
+	if m.OnlyNew {
+		return addNewMember(ctx, q, tenant, person, m.Role)
+	}
+	id, err := q.AddUser(ctx, person)
 	if err != nil {
 		return id, err
 	}
 	return id, q.AddMembership(ctx, tenant, id, m.Role)
+}
+
+func addNewMember(
+	ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID, person dbgen.AddUserParams, role connectors.Role,
+) (connectors.UserID, error) {
+	id, err := q.AddNewUser(ctx, dbgen.AddNewUserParams(person))
+	switch {
+	case err == nil:
+		return id, q.AddMembership(ctx, tenant, id, role)
+	case !errors.Is(err, pgx.ErrNoRows):
+		return id, err
+	}
+	known, err := q.UserByEmail(ctx, person.Email)
+	if err != nil {
+		return id, found(err, "person")
+	}
+	_, err = q.Member(ctx, tenant, known.ID)
+	switch {
+	case err == nil:
+		return id, q.AddMembership(ctx, tenant, known.ID, role) // which says that it is there
+	case !errors.Is(err, pgx.ErrNoRows):
+		return id, err
+	}
+	f := fault.Errorf(fault.Conflict, "This address has an account in another tenant already. The operator of this server can add it, with patchbay user create.")
+	f.Fields = []fault.Field{{Location: "email", Message: f.Message}}
+	return id, f
 }
 
 // mailbox is an e-mail address as it is stored and compared.

@@ -21,6 +21,19 @@ func (s *System) UserByEmail(ctx context.Context, email string) (User, error) {
 	return User{ID: row.ID, Email: row.Email, Name: row.Name, PasswordHash: secret.Text(text(row.PasswordHash))}, nil
 }
 
+// ForgetWithoutTenant forgets a person who is a member of no tenant any more. Whoever adds the address next makes a new account,
+// with a password that nobody knows from before.
+func (s *System) ForgetWithoutTenant(ctx context.Context, email string) error {
+	email = clean(mailbox(email))
+	return s.tx(ctx, func(tx *System) error {
+		// A statement of its own: a membership that was made while this one waited is seen by the next.
+		if err := tx.q.LockUserByEmail(ctx, email); err != nil {
+			return err
+		}
+		return tx.q.ForgetUserWithoutTenant(ctx, email)
+	})
+}
+
 // SetPasswordHash stores another hash of the same password.
 func (s *System) SetPasswordHash(ctx context.Context, id connectors.UserID, hash string) error {
 	n, err := s.q.SetPasswordHash(ctx, &hash, id)

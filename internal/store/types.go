@@ -16,6 +16,7 @@ type NewMember struct {
 	Name         string
 	PasswordHash string // as argon2id writes it
 	Role         connectors.Role
+	OnlyNew      bool // refuse an address that is known: whoever made that account may know its password
 }
 
 // NewAPIKey is a key to be stored. The caller makes the id, because it is part of the key's text.

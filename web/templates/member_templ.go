@@ -112,7 +112,7 @@ func Members(p MembersPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "password", Label: "First password", Secret: true, Autocomplete: "new-password", Help: "10 characters or more; they can change it. Someone who has an account here already keeps their own."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "password", Label: "First password", Secret: true, Autocomplete: "new-password", Help: "10 characters or more; they can change it."}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -22,6 +22,33 @@ func (q *Queries) AddMembership(ctx context.Context, tenantID connectors.TenantI
 	return err
 }
 
+const addNewUser = `-- name: AddNewUser :one
+insert into users (id, email, name, password_hash)
+values ($1, $2, $3, $4)
+on conflict (email) do nothing
+returning users.id
+`
+
+type AddNewUserParams struct {
+	ID           connectors.UserID
+	Email        string
+	Name         string
+	PasswordHash *string
+}
+
+// No row: the address is known.
+func (q *Queries) AddNewUser(ctx context.Context, arg AddNewUserParams) (connectors.UserID, error) {
+	row := q.db.QueryRow(ctx, addNewUser,
+		arg.ID,
+		arg.Email,
+		arg.Name,
+		arg.PasswordHash,
+	)
+	var id connectors.UserID
+	err := row.Scan(&id)
+	return id, err
+}
+
 const addUser = `-- name: AddUser :one
 insert into users (id, email, name, password_hash)
 values ($1, $2, $3, $4)

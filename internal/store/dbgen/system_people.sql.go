@@ -72,6 +72,31 @@ func (q *Queries) ClearSignInFailures(ctx context.Context, account string) error
 	return err
 }
 
+const forgetUserWithoutTenant = `-- name: ForgetUserWithoutTenant :exec
+delete from users
+where email = $1
+  and not exists (select from memberships where memberships.user_id = users.id)
+`
+
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) ForgetUserWithoutTenant(ctx context.Context, email string) error {
+	_, err := q.db.Exec(ctx, forgetUserWithoutTenant, email)
+	return err
+}
+
+const lockUserByEmail = `-- name: LockUserByEmail :exec
+select id
+from users
+where email = $1
+for update
+`
+
+// Whoever makes a membership of this person waits until the transaction ends.
+func (q *Queries) LockUserByEmail(ctx context.Context, email string) error {
+	_, err := q.db.Exec(ctx, lockUserByEmail, email)
+	return err
+}
+
 const membership = `-- name: Membership :one
 select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, memberships.role, users.email, users.name, users.password_set_at
 from memberships
