@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -33,6 +35,16 @@ var installPeers = sync.OnceValue(func() error {
 	return nil
 })
 
+// node is the Node.js of peers/package.json, or the machine's where there is none for it.
+func node() string {
+	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
+	path := "peers/node_modules/node-" + runtime.GOOS + "-" + cmp.Or(arch, runtime.GOARCH) + "/bin/node"
+	if _, err := os.Stat(path); err != nil {
+		return "node"
+	}
+	return path
+}
+
 // startEverything runs npm's server-everything in streamableHttp mode and returns its endpoint. Without Node the test is
 // skipped, or fails where CI=true.
 func startEverything(t *testing.T) string {
@@ -47,7 +59,7 @@ func startEverything(t *testing.T) string {
 		t.Fatal(err)
 	}
 	port := freePort(t)
-	cmd := exec.Command("node", everything, "streamableHttp")
+	cmd := exec.Command(node(), everything, "streamableHttp")
 	cmd.Env = append(os.Environ(), fmt.Sprintf("PORT=%d", port))
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
