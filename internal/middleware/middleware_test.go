@@ -100,6 +100,7 @@ func TestWritesFromOtherSitesAreRefused(t *testing.T) {
 		"another site, an old browser":          {http.Header{"Origin": {"https://evil.example"}}, 403},
 		"an opaque origin":                      {http.Header{"Origin": {"null"}}, 403},
 		"a program without browser headers":     {http.Header{}, 200},
+		"another site, behind a password":       {http.Header{"Authorization": {"Basic eDp5"}, "Origin": {"https://evil.example"}}, 403},
 		"a program with a key":                  {http.Header{"Authorization": {"Bearer x"}, "Origin": {"https://evil.example"}}, 200},
 	} {
 		e := newEnvelope(t, base)
