@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -31,7 +32,7 @@ func (r *run) perform(ctx context.Context) (done connectors.SyncRun, err error) 
 	began := time.Now()
 	defer func() {
 		if p := recover(); p != nil {
-			err = fault.Wrap(fault.Internal, fmt.Errorf("panic in a sync: %v\n%s", p, debug.Stack()), "Something went wrong on our side.")
+			err = fault.Wrap(fault.Internal, fmt.Errorf("panic in a sync: %s\n%s", describe(p), debug.Stack()), "Something went wrong on our side.")
 		}
 		if err != nil {
 			f := r.failure(ctx, err)
@@ -46,6 +47,15 @@ func (r *run) perform(ctx context.Context) (done connectors.SyncRun, err error) 
 		return done, err
 	}
 	return r.save(ctx, list)
+}
+
+// describe names what a run panicked with: the runtime's own words, and of anything else the type alone. It could hold a
+// credential, or what the server sent.
+func describe(p any) string {
+	if err, ok := p.(runtime.Error); ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("%T", p)
 }
 
 // talk reads the list from the server.
