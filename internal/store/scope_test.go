@@ -1,0 +1,61 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+// A connection that kept one tenant's setting, or the system's, would show its rows to whoever is next.
+func TestNoConnectionKeepsAScope(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	w.Connector(t)
+	var callers sync.WaitGroup
+	for range 8 {
+		callers.Go(func() {
+			for range 40 {
+				misuse(t.Context(), w)
+			}
+		})
+	}
+	callers.Wait()
+	for _, conn := range w.Pool.AcquireAllIdle(t.Context()) {
+		var tenant, system, role string
+		err := conn.QueryRow(t.Context(), `
+			select coalesce(current_setting('app.tenant_id', true), ''), coalesce(current_setting('app.system', true), ''), current_user`,
+		).Scan(&tenant, &system, &role)
+		if err != nil || tenant != "" || system != "" || role != "patchbay_app" {
+			t.Errorf("tenant %q, system %q, role %q, %v", tenant, system, role, err)
+		}
+		var seen int
+		if err := conn.QueryRow(t.Context(), `select count(*) from connectors`).Scan(&seen); err != nil || seen != 0 {
+			t.Errorf("without a scope %d connectors are seen, %v", seen, err)
+		}
+		conn.Release()
+	}
+}
+
+// misuse asks through all doors, and leaves in the middle: at any time, by an error, or by a panic.
+func misuse(ctx context.Context, w *fixture.World) {
+	leaving, cancel := context.WithTimeout(ctx, time.Duration(rand.IntN(3000))*time.Microsecond)
+	defer cancel()
+	_, _ = w.Door().Connectors(leaving, store.ConnectorFilter{})
+	_, _ = w.St.System().Tenants(leaving)
+	_, _ = w.Door().AddMember(leaving, store.NewMember{Email: "a@b", Role: "king"})
+	_ = w.OtherDoor().Tx(ctx, func(tx *store.Tenant) error {
+		_, _ = tx.Connector(leaving, connectors.Ref("none"))
+		return errors.New("on second thoughts")
+	})
+	func() {
+		defer func() { _ = recover() }()
+		_ = w.Door().Tx(ctx, func(*store.Tenant) error { panic("a mistake") })
+	}()
+}
