@@ -7,10 +7,12 @@ func (p *Policy) checkAddress(at netip.AddrPort, named bool) error {
 	addr := at.Addr().Unmap()
 	at = netip.AddrPortFrom(addr, at.Port())
 	host := addr.String()
+	covered := p.covers(at)
+	excepted := covered || named
 	switch {
-	case p.isOwn(host, at.Port()), addr.IsLoopback() && p.isOwn("localhost", at.Port()):
+	case p.isOwn(host, at.Port(), excepted), addr.IsLoopback() && p.isOwn("localhost", at.Port(), excepted):
 		return blocked(host, "The address %s is Patchbay itself; it does not connect there.")
-	case p.covers(at):
+	case covered:
 		return nil
 	case named && !addr.IsUnspecified() && !addr.IsMulticast() && !addr.IsLinkLocalUnicast():
 		return nil

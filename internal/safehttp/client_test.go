@@ -153,6 +153,24 @@ func TestLocalClientReachesLoopbackButNotItself(t *testing.T) {
 	_, err := get(t, own, up.URL)
 	wantBlocked(t, err, "127.0.0.1")
 	_, err = get(t, own, strings.Replace(up.URL, "127.0.0.1", "localhost", 1))
+	wantBlocked(t, err, "localhost")
+}
+
+func TestPublicClientReachesAnExceptionBesideItself(t *testing.T) {
+	t.Parallel()
+	up := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(up.Close)
+	address := strings.TrimPrefix(up.URL, "http://")
+	allow, err := safehttp.ParseAllow(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	beside := safehttp.New(safehttp.Options{Mode: safehttp.Public, Allow: allow, OwnHosts: []string{"127.0.0.1:1"}})
+	if _, err := get(t, beside, up.URL); err != nil {
+		t.Errorf("another server of this machine: %v", err)
+	}
+	itself := safehttp.New(safehttp.Options{Mode: safehttp.Public, Allow: allow, OwnHosts: []string{address}})
+	_, err = get(t, itself, up.URL)
 	wantBlocked(t, err, "127.0.0.1")
 }
 

@@ -7,7 +7,7 @@
 //	public   https        global               443, 8443
 //	local    http, https  global               80, 443, 8443
 //	                      this machine's       any, by loopback address or localhost
-//	any      http, https  an operator's Exception, its own port
+//	any      http, https  an operator's Exception, its port; another server beside Patchbay, too
 //
 // Never, in any mode: userinfo or a fragment in the URL, an address in numeric or folded form, Patchbay's own address.
 // No redirect is followed and no proxy is asked.

@@ -24,7 +24,8 @@ type Options struct {
 	// Allow holds the operator's exceptions.
 	Allow []Exception
 	// OwnHosts are Patchbay's own names and addresses, as "host" (any port) or "host:port". In mode Local a loopback
-	// host counts only with its port: other servers live there, too. In mode Public the port does not matter.
+	// host counts only with its port: other servers live there, too. In mode Public the port does not matter, except
+	// that an exception may free another port of the same host.
 	OwnHosts []string
 	// UserAgent is sent where a request names none.
 	UserAgent string
@@ -60,12 +61,7 @@ func New(o Options) *Policy {
 	p := &Policy{local: o.Mode == Local, allow: o.Allow}
 	for _, text := range o.OwnHosts {
 		host, port := parseHostPort(text)
-		switch {
-		case host == "":
-			continue
-		case !p.local:
-			port = 0
-		case port == 0 && isLoopbackHost(host):
+		if host == "" || p.local && port == 0 && isLoopbackHost(host) {
 			continue
 		}
 		p.own = append(p.own, ownHost{host, port})
@@ -86,14 +82,21 @@ func (p *Policy) ports() []uint16 {
 	return publicPorts
 }
 
-// isOwn tells whether host (a name, or an address in its usual form) and port are Patchbay's.
-func (p *Policy) isOwn(host string, port uint16) bool {
+// isOwn tells whether host (a name, or an address in its usual form) and port are Patchbay's. excepted says that an
+// exception names them: on the machine where we run the operator may have other servers, but we are none of them.
+func (p *Policy) isOwn(host string, port uint16, excepted bool) bool {
+	anyPort := !p.local && !excepted
 	for _, own := range p.own {
-		if own.host == host && (own.port == 0 || own.port == port) {
+		if own.host == host && (anyPort || own.port == 0 || own.port == port) {
 			return true
 		}
 	}
 	return false
+}
+
+// isOwnLoopback tells whether localhost leads to Patchbay at this port.
+func (p *Policy) isOwnLoopback(port uint16) bool {
+	return p.isOwn("localhost", port, true) || p.isOwn("127.0.0.1", port, true) || p.isOwn("::1", port, true)
 }
 
 // frees tells whether an exception names this host and port.

@@ -75,10 +75,11 @@ func (p *Policy) checkName(scheme, host string, port uint16) error {
 		return blocked(host, defect)
 	}
 	host = strings.TrimSuffix(host, ".")
+	freed := p.frees(host, port)
 	switch {
-	case p.isOwn(host, port):
+	case p.isOwn(host, port, freed), isLocalhost(host) && p.isOwnLoopback(port):
 		return blocked(host, "The host %s is Patchbay itself; it does not connect there.")
-	case p.frees(host, port), p.local && isLocalhost(host):
+	case freed, p.local && isLocalhost(host):
 		return nil
 	case isInternal(host):
 		return blocked(host, "The name %s is internal; Patchbay does not connect to it.")

@@ -235,6 +235,32 @@ func TestExceptionsOpenWhatTheyName(t *testing.T) {
 	}
 }
 
+func TestExceptionsFreeOtherServersBesideUsButNeverUs(t *testing.T) {
+	t.Parallel()
+	allow, err := safehttp.ParseAllow("127.0.0.1/32:9000, 127.0.0.1/32:8080, localhost:9000, localhost:8080, patchbay.example.org:9000, patchbay.example.org:443")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []safehttp.Mode{safehttp.Public, safehttp.Local} {
+		p := safehttp.New(safehttp.Options{Mode: mode, Allow: allow, OwnHosts: []string{"patchbay.example.org:443", "127.0.0.1:8080"}})
+		for url, want := range map[string]string{
+			"http://127.0.0.1:9000/mcp":           "y",
+			"http://localhost:9000/mcp":           "y",
+			"http://patchbay.example.org:9000/":   "y",
+			"http://127.0.0.1:8080/mcp":           "n",
+			"http://localhost:8080/mcp":           "n",
+			"http://LOCALHOST.:8080/mcp":          "n",
+			"https://patchbay.example.org/mcp":    "n",
+			"https://127.0.0.1:9001/mcp":          map[safehttp.Mode]string{safehttp.Public: "n", safehttp.Local: "y"}[mode],
+			"https://patchbay.example.org:8443/x": map[safehttp.Mode]string{safehttp.Public: "n", safehttp.Local: "y"}[mode],
+		} {
+			if _, err := p.CheckURL(url); verdict(err) != want {
+				t.Errorf("%s, %s: %v, want %s", mode, url, err, want)
+			}
+		}
+	}
+}
+
 func TestParseAllowRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
