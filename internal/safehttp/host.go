@@ -45,9 +45,10 @@ func isNumeric(label string) bool {
 }
 
 // internalSuffixes end names that mean something on one network only (RFC 6761, RFC 6762, RFC 8375, and customs).
+// .test and .invalid are not among them: they mean nothing anywhere, and a look-up says so.
 var internalSuffixes = []string{
 	"localhost", "local", "internal", "intranet", "lan", "home", "corp", "private", "home.arpa", "svc", "localdomain",
-	"test", "invalid", "onion",
+	"onion",
 }
 
 // isInternal tells whether a name is internal, or has a single label.

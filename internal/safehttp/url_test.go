@@ -84,6 +84,8 @@ var urls = []struct{ url, public, local string }{
 	{"https://api.team.svc/", "n", "n"},
 	{"https://api.team.svc.cluster.local/", "n", "n"},
 	{"https://kubernetes.default.svc.example/", "n", "n"},
+	{"https://mcp.invalid/", "y", "y"}, // nowhere is not internal: the connection says so
+	{"https://mcp.test/", "y", "y"},
 
 	// IPv4 addresses that are not global.
 	{"http://127.0.0.1:3001/mcp", "n", "y"},
