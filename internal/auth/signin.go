@@ -25,6 +25,7 @@ const (
 //  2. One attempt at a time from here on: two at once could both be the tenth.
 //  3. The limit again, then the password.
 //  4. A wrong one is counted; a right one clears the account's count, and is hashed anew where the cost has changed.
+//     The limit a last time before either is said: another replica may have answered the tenth meanwhile.
 func (s *Service) SignIn(ctx context.Context, email string, password secret.Text, address string) (store.User, error) {
 	account, address := Account(email), network(address)
 	if err := s.checkFailures(ctx, account, address); err != nil {
@@ -49,18 +50,27 @@ func (s *Service) SignIn(ctx context.Context, email string, password secret.Text
 	if !ok {
 		return store.User{}, s.refuse(ctx, account, address)
 	}
+	if err := s.checkFailures(ctx, account, address); err != nil {
+		return store.User{}, err
+	}
 	return user, s.accept(ctx, user, account, password, stale)
 }
 
 // Account is the form of an e-mail address under which a person is known.
 func Account(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
+// checkFailures refuses the attempt that would be one too many.
 func (s *Service) checkFailures(ctx context.Context, account, address string) error {
+	return s.limitFailures(ctx, account, address, maxFailures-1)
+}
+
+// limitFailures refuses where more than most failures are counted.
+func (s *Service) limitFailures(ctx context.Context, account, address string, most int) error {
 	byAccount, byAddress, err := s.store.System().SignInFailures(ctx, account, address, s.now().Add(-failureWindow))
 	if err != nil {
 		return fmt.Errorf("count failed sign-ins: %w", err)
 	}
-	if byAccount < maxFailures && byAddress < maxFailures {
+	if byAccount <= most && byAddress <= most {
 		return nil
 	}
 	f := fault.Errorf(fault.RateLimited, "Too many wrong passwords. Try again in 15 minutes.")
@@ -70,8 +80,12 @@ func (s *Service) checkFailures(ctx context.Context, account, address string) er
 
 func (s *Service) refuse(ctx context.Context, account, address string) error {
 	// The count must be kept even if the caller hangs up right after the guess.
-	if err := s.store.System().RecordSignInFailure(context.WithoutCancel(ctx), account, address); err != nil {
+	ctx = context.WithoutCancel(ctx)
+	if err := s.store.System().RecordSignInFailure(ctx, account, address); err != nil {
 		return fmt.Errorf("record failed sign-in: %w", err)
+	}
+	if err := s.limitFailures(ctx, account, address, maxFailures); err != nil {
+		return err
 	}
 	return fault.Errorf(fault.Unauthenticated, "The e-mail address or the password is wrong.")
 }

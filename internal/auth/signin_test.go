@@ -123,6 +123,31 @@ func TestParallelGuessesAreCountedOneByOne(t *testing.T) {
 	}
 }
 
+func TestReplicasTogetherCheckNoMoreThanTenGuesses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleViewer)
+	replicas := []*auth.Service{w.auth}
+	for range 3 {
+		replicas = append(replicas, auth.New(auth.Options{Store: w.St, Now: w.clock.Now, PasswordCost: &cheap}))
+	}
+	var mu sync.Mutex
+	outcomes := map[fault.Kind]int{}
+	var wg sync.WaitGroup
+	for i := range 40 {
+		wg.Go(func() {
+			_, err := replicas[i%len(replicas)].SignIn(t.Context(), m.Email, "wrong", "192.0.2.1")
+			mu.Lock()
+			defer mu.Unlock()
+			outcomes[fault.As(err).Kind]++
+		})
+	}
+	wg.Wait()
+	if checked := outcomes[fault.Unauthenticated]; checked > 10 || checked+outcomes[fault.RateLimited] != 40 {
+		t.Errorf("outcomes %v, want at most 10 checked and the others refused", outcomes)
+	}
+}
+
 func TestSignInHashesAnewWhereTheCostHasChanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
