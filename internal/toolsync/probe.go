@@ -27,6 +27,11 @@ type ProbeReport struct {
 func (s *Syncer) Probe(
 	ctx context.Context, tenant connectors.TenantID, d connectors.Draft, secret connectors.Secret,
 ) (ProbeReport, error) {
+	leave, err := s.testing.enter(tenant)
+	if err != nil {
+		return ProbeReport{}, err
+	}
+	defer leave()
 	return s.probe(ctx, d, secret, nil)
 }
 
@@ -35,6 +40,11 @@ func (s *Syncer) Probe(
 func (s *Syncer) ProbeStored(
 	ctx context.Context, tenant connectors.TenantID, ref connectors.Ref, d connectors.Draft, secret connectors.Secret,
 ) (ProbeReport, error) {
+	leave, err := s.testing.enter(tenant)
+	if err != nil {
+		return ProbeReport{}, err
+	}
+	defer leave()
 	c, err := s.store.Tenant(tenant).Connector(ctx, ref)
 	if err != nil {
 		return ProbeReport{}, err

@@ -1,6 +1,8 @@
 package toolsync_test
 
 import (
+	"net/http"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -108,5 +110,34 @@ func TestProbeOfAStoredConnectorUsesItsSecretAtItsOwnOriginOnly(t *testing.T) {
 	wantSent(t, elsewhere, "")
 	if _, err = b.sync.ProbeStored(t.Context(), b.Other, ref, d, connectors.Secret{}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("another tenant: %v", err)
+	}
+}
+
+// Each test may hold a long list for a long time: a tenant that starts them by the hundred must not take the machine's memory.
+func TestFewProbesOfATenantRunAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	arrived, release := make(chan struct{}), make(chan struct{})
+	up := upstream(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {
+		arrived <- struct{}{}
+		<-release
+		w.WriteHeader(http.StatusTeapot)
+	}}})
+	var running sync.WaitGroup
+	for range 4 {
+		running.Go(func() { _, _ = b.sync.Probe(t.Context(), b.Tenant, draftTo(up.URL), connectors.Secret{}) })
+		<-arrived
+	}
+	_, err := b.sync.Probe(t.Context(), b.Tenant, draftTo(up.URL), connectors.Secret{})
+	if !fault.Is(err, fault.RateLimited) {
+		t.Errorf("the fifth: %v", err)
+	}
+	running.Go(func() { _, _ = b.sync.Probe(t.Context(), b.Other, draftTo(up.URL), connectors.Secret{}) })
+	<-arrived // another tenant's begins all the same
+	close(release)
+	running.Wait()
+	go func() { <-arrived }()
+	if _, err := b.sync.Probe(t.Context(), b.Tenant, draftTo(up.URL), connectors.Secret{}); err != nil {
+		t.Errorf("afterwards: %v", err)
 	}
 }

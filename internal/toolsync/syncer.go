@@ -38,6 +38,7 @@ type Syncer struct {
 	log         *slog.Logger
 	finished    func(connectors.SyncRun)
 	feed        feed
+	testing     crowd
 	heart       heart
 }
 
