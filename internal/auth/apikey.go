@@ -61,8 +61,8 @@ func (s *Service) IssueKey(ctx context.Context, a Actor, req KeyRequest) (connec
 
 func (s *Service) checkKey(req KeyRequest) error {
 	var fields []fault.Field
-	if n := utf8.RuneCountInString(req.Name); n < 1 || n > 100 {
-		fields = append(fields, fault.Field{Location: "name", Message: "A name has 1 to 100 characters."})
+	if n := utf8.RuneCountInString(req.Name); n < 1 || n > 100 || !plainName(req.Name) {
+		fields = append(fields, badName())
 	}
 	if !req.Role.Valid() {
 		fields = append(fields, badRole())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/mail"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"patchbay/internal/connectors"
@@ -78,8 +79,8 @@ func (s *Service) RenameTenant(ctx context.Context, a Actor, name string) error 
 		return err
 	}
 	name = strings.TrimSpace(name)
-	if n := utf8.RuneCountInString(name); n < 1 || n > 100 {
-		return fault.InvalidFields(fault.Field{Location: "name", Message: "A name has 1 to 100 characters."})
+	if n := utf8.RuneCountInString(name); n < 1 || n > 100 || !plainName(name) {
+		return fault.InvalidFields(badName())
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		if err := tx.Rename(ctx, name); err != nil {
@@ -125,8 +126,8 @@ func checkPerson(p Person) error {
 	if err != nil || addr.Address != Account(p.Email) || len(addr.Address) > 254 {
 		fields = append(fields, fault.Field{Location: "email", Message: "This is not an e-mail address."})
 	}
-	if utf8.RuneCountInString(p.Name) > 200 {
-		fields = append(fields, fault.Field{Location: "name", Message: "A name has at most 200 characters."})
+	if utf8.RuneCountInString(p.Name) > 200 || !plainName(p.Name) {
+		fields = append(fields, fault.Field{Location: "name", Message: "A name has at most 200 characters, and no control characters."})
 	}
 	if !p.Role.Valid() {
 		fields = append(fields, badRole())
@@ -135,6 +136,18 @@ func checkPerson(p Person) error {
 		fields = append(fields, badPassword("password"))
 	}
 	return fault.InvalidFields(fields...)
+}
+
+// plainName tells whether a name is one line of text that reads as it is written: it stands in lists, on terminals and in the
+// audit log.
+func plainName(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 // direction overrides and isolates
+	})
+}
+
+func badName() fault.Field {
+	return fault.Field{Location: "name", Message: "A name has 1 to 100 characters, and no control characters."}
 }
 
 func badRole() fault.Field {

@@ -97,6 +97,18 @@ func TestOnlyOwnersManageTheTenant(t *testing.T) {
 	wantKind(t, w.auth.RevokeKey(ctx, admin, connectors.APIKeyID{}), fault.Denied)
 }
 
+func TestNamesAreOneLineOfText(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, name := range []string{"a\r\nb", "\x1b[31mred", "txt\u202eexe", "\u2066x"} {
+		_, err := w.auth.AddMember(t.Context(), w.owner(t), auth.Person{Email: "bo@example.com", Name: name, Password: password, Role: connectors.RoleViewer})
+		wantKind(t, err, fault.Invalid)
+		_, _, err = w.auth.IssueKey(t.Context(), w.owner(t), auth.KeyRequest{Name: name, Role: connectors.RoleViewer})
+		wantKind(t, err, fault.Invalid)
+		wantKind(t, w.auth.RenameTenant(t.Context(), w.owner(t), name), fault.Invalid)
+	}
+}
+
 func TestRenameTenant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
