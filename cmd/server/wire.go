@@ -2,6 +2,7 @@ package main
 
 import (
 	"net"
+	"net/netip"
 	"net/url"
 
 	"github.com/google/uuid"
@@ -10,6 +11,7 @@ import (
 	"patchbay/internal/admin"
 	"patchbay/internal/api"
 	"patchbay/internal/auth"
+	"patchbay/internal/config"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/registry"
@@ -54,7 +56,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	egress := safehttp.New(safehttp.Options{
 		Mode:      safehttp.Mode(s.server.Egress),
 		Allow:     s.allow,
-		OwnHosts:  ownHosts(h.baseURL, addr),
+		OwnHosts:  ownHosts(h.baseURL, addr.String(), s.server),
 		UserAgent: "Patchbay/" + version(),
 	})
 	h.auth = auth.New(auth.Options{Store: d.store, Secure: h.baseURL.Scheme == "https", Log: s.log})
@@ -85,18 +87,30 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	return h, nil
 }
 
-// ownHosts are the names and addresses that lead back to ourselves, which no connector may point at.
-func ownHosts(base *url.URL, addr net.Addr) []string {
+// ownHosts are the names and addresses that lead back to ourselves, which no connector may point at. Where connectors reach
+// loopback, the private listener is one of them: whoever may add a connector need not see profiles.
+func ownHosts(base *url.URL, listening string, server config.Server) []string {
 	port := base.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[base.Scheme]
 	}
-	hosts := []string{net.JoinHostPort(base.Hostname(), port), addr.String()}
-	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		_, own, _ := net.SplitHostPort(addr.String()) // it is a TCP address
-		hosts = append(hosts, "127.0.0.1:"+own, "[::1]:"+own, "localhost:"+own)
+	hosts := append([]string{net.JoinHostPort(base.Hostname(), port)}, reachedAt(listening)...)
+	if server.Egress == config.EgressLocal {
+		hosts = append(hosts, reachedAt(server.PrivateAddr)...)
 	}
 	return hosts
+}
+
+// reachedAt are the addresses at which a listener is reached on this machine; none for no listener.
+func reachedAt(listening string) []string {
+	host, port, err := net.SplitHostPort(listening)
+	if err != nil {
+		return nil
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		return []string{listening, "127.0.0.1:" + port, "[::1]:" + port, "localhost:" + port}
+	}
+	return []string{listening}
 }
 
 func poolStats(pool *pgxpool.Pool) func() telemetry.PoolStats {
