@@ -17,18 +17,19 @@ import (
 )
 
 // BenchmarkSync performs whole syncs, one after the other: handshake, list, and what PostgreSQL has to do, against a server in
-// this process over loopback. server-ms/sync is our CPU with the upstream's, pg-ms/sync that of PostgreSQL's processes.
+// this process over loopback; floor is the least that it could be (see floorSync). server-ms/sync is our CPU with the upstream's, pg-ms/sync that of PostgreSQL's processes.
 //
 //	make bench
 func BenchmarkSync(b *testing.B) {
 	for _, tools := range []int{20, 100} {
-		for _, mode := range []string{"unchanged", "changed"} {
-			b.Run(fmt.Sprintf("tools=%d/%s", tools, mode), func(b *testing.B) { benchmarkSync(b, tools, mode == "changed") })
+		for _, mode := range []string{"floor", "unchanged", "changed"} {
+			b.Run(fmt.Sprintf("tools=%d/%s", tools, mode), func(b *testing.B) { benchmarkSync(b, tools, mode) })
 		}
 	}
 }
 
-func benchmarkSync(b *testing.B, tools int, changing bool) {
+func benchmarkSync(b *testing.B, tools int, mode string) {
+	changing := mode == "changed"
 	w := newBundle(b)
 	url := benchUpstream(b, tools, changing)
 	c := w.to(b, url, auto)
@@ -39,6 +40,10 @@ func benchmarkSync(b *testing.B, tools int, changing bool) {
 	b.ResetTimer()
 	own, pg := ownCPU(b), processCPU(b, backends)
 	for b.Loop() {
+		if mode == "floor" {
+			w.floorSync(b, http.DefaultClient, url, c)
+			continue
+		}
 		rep, err := w.sync.Sync(b.Context(), w.Tenant, req)
 		if err != nil {
 			b.Fatal(err)
