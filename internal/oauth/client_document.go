@@ -1,0 +1,60 @@
+package oauth
+
+import (
+	"slices"
+	"strings"
+)
+
+// ClientDocument is what a client says about itself: as the body of a registration (RFC 7591 §2), and as our Client ID
+// Metadata Document, where ClientID is the URL at which it stands (draft-ietf-oauth-client-id-metadata-document).
+type ClientDocument struct {
+	ClientID                string     `json:"client_id,omitempty"`
+	ClientName              string     `json:"client_name,omitempty"`
+	ClientURI               string     `json:"client_uri,omitempty"`
+	ApplicationType         string     `json:"application_type"`
+	RedirectURIs            []string   `json:"redirect_uris"`
+	GrantTypes              []string   `json:"grant_types"`
+	ResponseTypes           []string   `json:"response_types"`
+	TokenEndpointAuthMethod AuthMethod `json:"token_endpoint_auth_method"`
+	Scope                   string     `json:"scope,omitempty"`
+}
+
+// NewClientDocument is the document to publish at documentURL. The client has no secret: anybody can read the document.
+func NewClientDocument(documentURL, name, clientURI string, redirectURIs ...string) ClientDocument {
+	return ClientDocument{
+		ClientID: documentURL, ClientName: name, ClientURI: clientURI,
+		ApplicationType: "web", RedirectURIs: redirectURIs,
+		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
+		TokenEndpointAuthMethod: AuthNone,
+	}
+}
+
+func registrationDocument(r RegisterRequest) ClientDocument {
+	d := NewClientDocument("", r.ClientName, r.ClientURI, r.RedirectURIs...)
+	if !r.Server.grants("refresh_token") {
+		d.GrantTypes = slices.Clone(d.GrantTypes[:1])
+	}
+	d.TokenEndpointAuthMethod = r.Server.registrationMethod()
+	d.Scope = strings.Join(r.Scopes, " ")
+	return d
+}
+
+// registrationMethod is the method to register for. A secret comes first: with one, a stolen refresh token is worth
+// nothing.
+func (m Metadata) registrationMethod() AuthMethod {
+	if m.PinnedAuthMethod != "" && m.PinnedAuthMethod != AuthPrivateKeyJWT {
+		return m.PinnedAuthMethod
+	}
+	for _, method := range []AuthMethod{AuthBasic, AuthPost, AuthNone} {
+		if m.supports(method) {
+			return method
+		}
+	}
+	return AuthBasic
+}
+
+// isDocumentURL tells whether a URL may be a client id: https with a path, and nothing that makes two URLs of one.
+func isDocumentURL(raw string) bool {
+	u, ok := plainURL(raw)
+	return ok && u.Scheme == "https" && trimSlash(u.Path) != "" && !hasDots(u.Path) && u.RawQuery == ""
+}

@@ -1,0 +1,96 @@
+package oauth
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"slices"
+)
+
+// AuthMethod is how a client proves itself at the token endpoint (RFC 7591 §2, token_endpoint_auth_method).
+type AuthMethod string
+
+// The methods.
+const (
+	AuthNone          AuthMethod = "none"
+	AuthBasic         AuthMethod = "client_secret_basic"
+	AuthPost          AuthMethod = "client_secret_post"
+	AuthPrivateKeyJWT AuthMethod = "private_key_jwt"
+)
+
+func (m AuthMethod) known() bool {
+	return m == AuthNone || m == AuthBasic || m == AuthPost || m == AuthPrivateKeyJWT
+}
+
+// supports tells whether a server lists a method. One that lists none supports client_secret_basic (RFC 8414 §2).
+func (m Metadata) supports(method AuthMethod) bool {
+	if len(m.TokenEndpointAuthMethods) == 0 {
+		return method == AuthBasic
+	}
+	return slices.Contains(m.TokenEndpointAuthMethods, string(method))
+}
+
+// authMethod chooses how a client with these means proves itself: the admin's word, then what it registered for, then
+// what it has and the server supports.
+func (m Metadata) authMethod(r Registration) AuthMethod {
+	switch {
+	case m.PinnedAuthMethod != "":
+		return m.PinnedAuthMethod
+	case r.Method.known():
+		return r.Method
+	case r.Key != nil:
+		return AuthPrivateKeyJWT
+	case r.ClientSecret == "":
+		return AuthNone
+	case m.supports(AuthBasic):
+		return AuthBasic
+	case m.supports(AuthPost):
+		return AuthPost
+	case m.supports(AuthNone):
+		return AuthNone
+	}
+	return AuthBasic
+}
+
+// authenticate puts the client's proof into a request to the server.
+func (c *Client) authenticate(step Step, p Peer, form url.Values, header http.Header) *Error {
+	r := p.Client
+	if r.ClientID == "" {
+		return &Error{Step: step, Kind: KindNeedsClientID, Detail: "there is no client id"}
+	}
+	if r.Issuer != "" && r.Issuer != p.Server.Issuer {
+		return refused(step, "the client belongs to %s, and the request would go to %s",
+			shownURL(r.Issuer), shownURL(p.Server.Issuer))
+	}
+	method := p.Server.authMethod(r)
+	if r.ClientSecret == "" && (method == AuthBasic || method == AuthPost) || r.Key == nil && method == AuthPrivateKeyJWT {
+		return &Error{Step: step, Kind: KindClient, Detail: "the client has nothing to prove itself by " + string(method) + " with"}
+	}
+	switch method {
+	case AuthBasic:
+		// Both halves are form-encoded first (RFC 6749 §2.3.1): a secret may hold a colon.
+		pair := url.QueryEscape(r.ClientID) + ":" + url.QueryEscape(r.ClientSecret.Reveal())
+		header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(pair)))
+		return nil
+	case AuthPost:
+		form.Set("client_secret", r.ClientSecret.Reveal())
+	case AuthPrivateKeyJWT:
+		assertion, err := r.Key.assertion(r.ClientID, p.Server.audience(), c.now())
+		if err != nil {
+			return &Error{Step: step, Kind: KindClient, Detail: "the private key cannot sign", Err: err}
+		}
+		form.Set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+		form.Set("client_assertion", assertion)
+	}
+	form.Set("client_id", r.ClientID)
+	return nil
+}
+
+// audience is whom an assertion is for: the issuer, so that no other server can use it. Without a document the issuer is
+// a guess, and RFC 7523 §3 allows the token endpoint.
+func (m Metadata) audience() string {
+	if m.Assumed {
+		return m.TokenEndpoint
+	}
+	return m.Issuer
+}

@@ -1,0 +1,170 @@
+package oauth
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	maxBody        = 1 << 20
+	defaultTimeout = 15 * time.Second
+	maxRetryAfter  = time.Hour
+)
+
+// Client speaks to authorization servers. It is safe for concurrent use.
+type Client struct {
+	// HTTP sends every request. It must not follow redirects and must check the address of each connection; an error of
+	// it with a method Permanent() bool that is true says that its rules forbid the connection.
+	HTTP *http.Client
+	// CheckURL tells whether a URL may be contacted or shown to a browser. It stands besides this package's own rules (http
+	// or https, a host, no userinfo, no fragment). Nil: https only.
+	CheckURL func(raw string) (*url.URL, error)
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+	// Timeout bounds each request; 0: 15 seconds.
+	Timeout time.Duration
+}
+
+func (c *Client) now() time.Time {
+	if c.Now != nil {
+		return c.Now()
+	}
+	return time.Now()
+}
+
+func (c *Client) timeout() time.Duration {
+	if c.Timeout > 0 {
+		return c.Timeout
+	}
+	return defaultTimeout
+}
+
+// request is one request to a remote server.
+type request struct {
+	step     Step
+	url      string
+	form     url.Values  // sent by POST
+	document any         // sent by POST, as JSON
+	header   http.Header // besides Accept and Content-Type
+}
+
+// answer is what came back, whole.
+type answer struct {
+	status     int
+	retryAfter time.Duration
+	body       []byte
+}
+
+func (a answer) ok() bool { return a.status >= 200 && a.status < 300 }
+
+// send checks the URL, sends one request and reads its answer. A redirect is an answer like any other.
+func (c *Client) send(ctx context.Context, r request) (answer, *Error) {
+	if err := c.checkURL(r.step, "URL", r.url); err != nil {
+		return answer{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.timeout())
+	defer cancel()
+	var sent atomic.Bool
+	req, err := r.build(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { sent.Store(true) },
+	}))
+	if err != nil {
+		return answer{}, &Error{Step: r.step, Kind: KindProtocol, Detail: "the request cannot be written"}
+	}
+	effect := req.Method == http.MethodPost
+	// The handed client does not follow redirects and has no cookies; neither may ever come in by mistake.
+	client := *c.HTTP
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client.Jar = nil
+	resp, err := client.Do(req)
+	if err != nil {
+		return answer{}, transportFailure(ctx, r.step, err, sent.Load(), effect)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	a := answer{status: resp.StatusCode, retryAfter: retryAfter(resp.Header.Get("Retry-After"), c.now())}
+	a.body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	if err != nil {
+		failure := transportFailure(ctx, r.step, err, true, effect)
+		failure.HTTPStatus = a.status
+		return a, failure
+	}
+	if len(a.body) > maxBody {
+		return a, &Error{Step: r.step, Kind: KindProtocol, HTTPStatus: a.status, Detail: "answered with more than 1 MiB"}
+	}
+	return a, nil
+}
+
+func (r request) build(ctx context.Context) (*http.Request, error) {
+	method, contentType := http.MethodGet, ""
+	var body io.Reader
+	switch {
+	case r.form != nil:
+		method, contentType, body = http.MethodPost, "application/x-www-form-urlencoded", strings.NewReader(r.form.Encode())
+	case r.document != nil:
+		text, err := json.Marshal(r.document)
+		if err != nil {
+			return nil, fmt.Errorf("write the document: %w", err)
+		}
+		method, contentType, body = http.MethodPost, "application/json", bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, r.url, body)
+	if err != nil {
+		return nil, errors.New("not a request") // the cause would quote the URL
+	}
+	for name, values := range r.header {
+		req.Header[name] = values
+	}
+	req.Header.Set("Accept", "application/json")
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	return req, nil
+}
+
+// refusal types an answer that is no success and says nothing more.
+func (a answer) refusal(step Step) *Error {
+	e := &Error{Step: step, Kind: KindProtocol, HTTPStatus: a.status, RetryAfter: a.retryAfter}
+	e.Detail = fmt.Sprintf("answered HTTP %d", a.status)
+	switch {
+	case a.status == http.StatusTooManyRequests, a.status == http.StatusServiceUnavailable:
+		e.Kind = KindTemporary
+	case a.status >= 500, a.status == http.StatusRequestTimeout:
+		e.Kind = KindUnknownOutcome
+	case a.status >= 300 && a.status < 400:
+		e.Detail = "answered with a redirect, which is not followed"
+	case isHTML(a.body):
+		e.Detail += " and HTML"
+	}
+	return e
+}
+
+// isTemporary tells whether the same question may be answered later.
+func (a answer) isTemporary() bool {
+	return a.status >= 500 || a.status == http.StatusTooManyRequests || a.status == http.StatusRequestTimeout
+}
+
+func isHTML(body []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(body, "\ufeff \t\r\n"), []byte("<"))
+}
+
+// retryAfter reads seconds or a date (RFC 9110 §10.2.3); at most an hour, 0 where there is none.
+func retryAfter(text string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64); err == nil {
+		return min(max(time.Duration(min(seconds, 1e6))*time.Second, 0), maxRetryAfter)
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return min(max(at.Sub(now), 0), maxRetryAfter)
+	}
+	return 0
+}

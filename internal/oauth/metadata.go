@@ -1,0 +1,95 @@
+package oauth
+
+import "slices"
+
+// Metadata is what an authorization server says about itself (RFC 8414 §2), checked, together with what an admin set in
+// its place. It holds no secret and may be stored as JSON.
+type Metadata struct {
+	Issuer                string `json:"issuer"` // as its document writes it: what iss is compared with
+	AuthorizationEndpoint string `json:"authorization_endpoint,omitempty"`
+	TokenEndpoint         string `json:"token_endpoint"`
+	RegistrationEndpoint  string `json:"registration_endpoint,omitempty"`
+	RevocationEndpoint    string `json:"revocation_endpoint,omitempty"`
+
+	ScopesSupported               []string `json:"scopes_supported,omitempty"`
+	GrantTypesSupported           []string `json:"grant_types_supported,omitempty"`
+	TokenEndpointAuthMethods      []string `json:"token_endpoint_auth_methods_supported,omitempty"`
+	TokenEndpointSigningAlgs      []string `json:"token_endpoint_auth_signing_alg_values_supported,omitempty"`
+	CodeChallengeMethodsSupported []string `json:"code_challenge_methods_supported,omitempty"`
+
+	ClientIDMetadataDocumentSupported bool `json:"client_id_metadata_document_supported,omitempty"`
+	// IssParameterSupported: every callback carries iss (RFC 9207).
+	IssParameterSupported bool `json:"authorization_response_iss_parameter_supported,omitempty"`
+
+	// Assumed: no document was found; the endpoints are the defaults of MCP 2025-03-26, or an admin's.
+	Assumed bool `json:"assumed,omitempty"`
+	// PinnedAuthMethod is the admin's; empty: chosen by what is supported.
+	PinnedAuthMethod AuthMethod `json:"pinned_auth_method,omitempty"`
+	// AllowMissingPKCE: the admin accepts a document that says nothing about PKCE.
+	AllowMissingPKCE bool `json:"allow_missing_pkce,omitempty"`
+}
+
+// ParseMetadata reads an authorization server's document leniently: a field of a wrong type counts as missing. Nothing
+// is checked yet. ok is false where it is no JSON object.
+func ParseMetadata(body []byte) (m Metadata, ok bool) {
+	o, ok := readObject(body)
+	if !ok {
+		return Metadata{}, false
+	}
+	return Metadata{
+		Issuer:                            o.text("issuer"),
+		AuthorizationEndpoint:             o.text("authorization_endpoint"),
+		TokenEndpoint:                     o.text("token_endpoint"),
+		RegistrationEndpoint:              o.text("registration_endpoint"),
+		RevocationEndpoint:                o.text("revocation_endpoint"),
+		ScopesSupported:                   scopeTokens(o.texts("scopes_supported")),
+		GrantTypesSupported:               o.texts("grant_types_supported"),
+		TokenEndpointAuthMethods:          o.texts("token_endpoint_auth_methods_supported"),
+		TokenEndpointSigningAlgs:          o.texts("token_endpoint_auth_signing_alg_values_supported"),
+		CodeChallengeMethodsSupported:     o.texts("code_challenge_methods_supported"),
+		ClientIDMetadataDocumentSupported: o.truth("client_id_metadata_document_supported"),
+		IssParameterSupported:             o.truth("authorization_response_iss_parameter_supported"),
+	}, true
+}
+
+// ResourceMetadata is what a protected resource says about itself (RFC 9728 §2).
+type ResourceMetadata struct {
+	Resource             string
+	AuthorizationServers []string
+	ScopesSupported      []string
+}
+
+// ParseResourceMetadata reads a protected resource's document leniently. Nothing is checked yet. ok is false where it is
+// no such document.
+func ParseResourceMetadata(body []byte) (m ResourceMetadata, ok bool) {
+	o, ok := readObject(body)
+	if !ok {
+		return ResourceMetadata{}, false
+	}
+	m = ResourceMetadata{
+		Resource:             o.text("resource"),
+		AuthorizationServers: o.texts("authorization_servers"),
+		ScopesSupported:      scopeTokens(o.texts("scopes_supported")),
+	}
+	return m, m.Resource != "" || len(m.AuthorizationServers) > 0
+}
+
+// grants tells whether a grant type may be used. A server that lists none allows authorization_code (RFC 8414 §2), and
+// in practice the others as well.
+func (m Metadata) grants(grantType string) bool {
+	return len(m.GrantTypesSupported) == 0 || slices.Contains(m.GrantTypesSupported, grantType)
+}
+
+// checkPKCE refuses a server that does not promise to check the verifier: without that a stolen code is a token.
+func (m Metadata) checkPKCE() *Error {
+	methods := m.CodeChallengeMethodsSupported
+	switch {
+	case slices.Contains(methods, "S256"), m.Assumed:
+		return nil
+	case len(methods) == 0 && m.AllowMissingPKCE:
+		return nil
+	case len(methods) == 0:
+		return refused(StepAuthorize, "the authorization server does not say that it supports PKCE with S256")
+	}
+	return refused(StepAuthorize, "the authorization server supports PKCE without S256 only")
+}
