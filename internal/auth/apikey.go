@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -60,10 +59,7 @@ func (s *Service) IssueKey(ctx context.Context, a Actor, req KeyRequest) (connec
 }
 
 func (s *Service) checkKey(req KeyRequest) error {
-	var fields []fault.Field
-	if n := utf8.RuneCountInString(req.Name); n < 1 || n > 100 || !plainName(req.Name) {
-		fields = append(fields, badName())
-	}
+	fields := checkName(req.Name)
 	if !req.Role.Valid() {
 		fields = append(fields, badRole())
 	}

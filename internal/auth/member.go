@@ -79,8 +79,8 @@ func (s *Service) RenameTenant(ctx context.Context, a Actor, name string) error 
 		return err
 	}
 	name = strings.TrimSpace(name)
-	if n := utf8.RuneCountInString(name); n < 1 || n > 100 || !plainName(name) {
-		return fault.InvalidFields(badName())
+	if err := fault.InvalidFields(checkName(name)...); err != nil {
+		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		if err := tx.Rename(ctx, name); err != nil {
@@ -126,8 +126,10 @@ func checkPerson(p Person) error {
 	if err != nil || addr.Address != Account(p.Email) || len(addr.Address) > 254 {
 		fields = append(fields, fault.Field{Location: "email", Message: "This is not an e-mail address."})
 	}
-	if utf8.RuneCountInString(p.Name) > 200 || !plainName(p.Name) {
-		fields = append(fields, fault.Field{Location: "name", Message: "A name has at most 200 characters, and no control characters."})
+	if utf8.RuneCountInString(p.Name) > 200 {
+		fields = append(fields, fault.Field{Location: "name", Message: "A name has at most 200 characters."})
+	} else if !plainName(p.Name) {
+		fields = append(fields, oddName())
 	}
 	if !p.Role.Valid() {
 		fields = append(fields, badRole())
@@ -146,8 +148,19 @@ func plainName(name string) bool {
 	})
 }
 
-func badName() fault.Field {
-	return fault.Field{Location: "name", Message: "A name has 1 to 100 characters, and no control characters."}
+// checkName tells what is wrong with the name of a tenant or a key.
+func checkName(name string) []fault.Field {
+	if n := utf8.RuneCountInString(name); n < 1 || n > 100 {
+		return []fault.Field{{Location: "name", Message: "A name has 1 to 100 characters."}}
+	}
+	if !plainName(name) {
+		return []fault.Field{oddName()}
+	}
+	return nil
+}
+
+func oddName() fault.Field {
+	return fault.Field{Location: "name", Message: "A name holds no control characters."}
 }
 
 func badRole() fault.Field {
