@@ -48,7 +48,7 @@ func TestFieldsThatDoNotFitAreNamed(t *testing.T) {
 		linear(`"timeout_ms": "30000"`): {"timeout_ms"},
 		linear(`"timeout_ms": 1.5`):     {"timeout_ms"},
 		linear(`"timeout_ms": 1e400`):   {"timeout_ms"},
-		linear(`"timeout_ms": 99`):      {"timeout_ms"},
+		linear(`"timeout_ms": 999`):     {"timeout_ms"},
 		linear(`"timeout_ms": 300001`):  {"timeout_ms"},
 		linear(`"timeout_ms": 99999999999999999999999`):                                    {"timeout_ms"},
 		linear(`"timeout_ms": null`):                                                       {"timeout_ms"},

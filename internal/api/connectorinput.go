@@ -19,7 +19,7 @@ type connectorPatch struct {
 	Headers        map[string]string `json:"headers,omitempty" doc:"Sent with each request. They are shown to every reader: secrets belong into auth."`
 	CredentialMode *string           `json:"credential_mode,omitempty" enum:"shared,per_agent"`
 	Auth           *authInput        `json:"auth,omitempty"`
-	TimeoutMS      *int64            `json:"timeout_ms,omitempty" minimum:"100" maximum:"300000"`
+	TimeoutMS      *int64            `json:"timeout_ms,omitempty" minimum:"1000" maximum:"300000"`
 	RetryAttempts  *int              `json:"retry_attempts,omitempty" minimum:"0" maximum:"5"`
 	Enabled        *bool             `json:"enabled,omitempty"`
 	SyncIntervalS  *int64            `json:"sync_interval_s,omitempty" minimum:"0" maximum:"2147483647" doc:"0: never by itself; else 60 or more."`

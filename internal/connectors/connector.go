@@ -58,7 +58,7 @@ const (
 // Bounds of a connector's settings.
 const (
 	DefaultTimeout  = 30 * time.Second
-	MinTimeout      = 100 * time.Millisecond
+	MinTimeout      = time.Second
 	MaxTimeout      = 300 * time.Second
 	DefaultRetries  = 3
 	MaxRetries      = 5

@@ -44,17 +44,15 @@ func TestTheDefaultsAreLegal(t *testing.T) {
 func TestWhatIsLegal(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*connectors.Draft){
-		"plain http":             func(d *connectors.Draft) { d.URL = "HTTP://127.0.0.1:3000" },
-		"a query":                func(d *connectors.Draft) { d.URL = "https://example.com/mcp?project=7&x=%20" },
-		"IPv6":                   func(d *connectors.Draft) { d.URL = "http://[::1]:9000/mcp" },
-		"JSON-only replies":      func(d *connectors.Draft) { d.Transport = connectors.TransportHTTP },
-		"never synced by itself": func(d *connectors.Draft) { d.SyncInterval = 0 },
-		"the least of every number": func(d *connectors.Draft) {
-			d.Timeout, d.RetryAttempts, d.SyncInterval = 100*time.Millisecond, 0, time.Minute
-		},
-		"the most of every number": func(d *connectors.Draft) { d.Timeout, d.RetryAttempts = 300*time.Second, 5 },
-		"a name of 100 characters": func(d *connectors.Draft) { d.Name = strings.Repeat("ü", 100) },
-		"a header":                 func(d *connectors.Draft) { d.Headers = map[string]string{"X-Team": "eu"} },
+		"plain http":                func(d *connectors.Draft) { d.URL = "HTTP://127.0.0.1:3000" },
+		"a query":                   func(d *connectors.Draft) { d.URL = "https://example.com/mcp?project=7&x=%20" },
+		"IPv6":                      func(d *connectors.Draft) { d.URL = "http://[::1]:9000/mcp" },
+		"JSON-only replies":         func(d *connectors.Draft) { d.Transport = connectors.TransportHTTP },
+		"never synced by itself":    func(d *connectors.Draft) { d.SyncInterval = 0 },
+		"the least of every number": func(d *connectors.Draft) { d.Timeout, d.RetryAttempts, d.SyncInterval = time.Second, 0, time.Minute },
+		"the most of every number":  func(d *connectors.Draft) { d.Timeout, d.RetryAttempts = 300*time.Second, 5 },
+		"a name of 100 characters":  func(d *connectors.Draft) { d.Name = strings.Repeat("ü", 100) },
+		"a header":                  func(d *connectors.Draft) { d.Headers = map[string]string{"X-Team": "eu"} },
 		"a key in Authorization": func(d *connectors.Draft) {
 			d.Auth = connectors.Auth{Type: connectors.AuthAPIKey, Header: "Authorization"}
 		},
@@ -110,7 +108,7 @@ func TestWhatIsRefusedAndWhere(t *testing.T) {
 		"a header without a key":   {"auth.header", func(d *connectors.Draft) { d.Auth = connectors.Auth{Type: connectors.AuthBearer, Header: "X-Key"} }},
 		"a key in a wrong header":  {"auth.header", func(d *connectors.Draft) { d.Auth = connectors.Auth{Type: connectors.AuthAPIKey, Header: "Host"} }},
 		"a key in no header":       {"auth.header", func(d *connectors.Draft) { d.Auth = connectors.Auth{Type: connectors.AuthAPIKey, Header: "a b"} }},
-		"a short timeout":          {"timeout_ms", func(d *connectors.Draft) { d.Timeout = 99 * time.Millisecond }},
+		"a short timeout":          {"timeout_ms", func(d *connectors.Draft) { d.Timeout = 999 * time.Millisecond }},
 		"a long timeout":           {"timeout_ms", func(d *connectors.Draft) { d.Timeout = 301 * time.Second }},
 		"six retries":              {"retry_attempts", func(d *connectors.Draft) { d.RetryAttempts = 6 }},
 		"negative retries":         {"retry_attempts", func(d *connectors.Draft) { d.RetryAttempts = -1 }},

@@ -332,8 +332,8 @@ func connectorEditor(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(p.field("timeout_ms", "Timeout, ms", func(f *fieldProps) {
-			f.Type, f.Min, f.Max = "number", "100", "300000"
-			f.Help = "For each request: 100 to 300000."
+			f.Type, f.Min, f.Max = "number", "1000", "300000"
+			f.Help = "For each request: 1000 to 300000."
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
