@@ -37,6 +37,9 @@ func (c *check) slug(slug string) {
 	if !ValidSlug(slug) {
 		c.refuse("slug", "A slug has 1 to %d lower-case letters, digits and hyphens, and begins and ends with a letter or digit.", MaxSlug)
 	}
+	if reserved(slug) {
+		c.refuse("slug", "The slug %q would be mistaken for something else. Choose another.", slug)
+	}
 }
 
 func (c *check) description(d string) {

@@ -223,16 +223,18 @@ func TestASecretSurvivesItsEncodingAndNoPrinterShowsIt(t *testing.T) {
 func TestSlugsOfNames(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"Linear":                  "linear",
-		"  My   Server! ":         "my-server",
-		"Straße – Île d'Œuvre":    "strasse-ile-doeuvre",
-		"ŁÓDŹ Ørsted":             "lodz-orsted",
-		"a__b--c":                 "a-b-c",
-		"线性":                      "fallback",
-		"":                        "fallback",
-		strings.Repeat("ab ", 40): strings.Repeat("ab-", 15) + "ab",
-		"---":                     "fallback",
-		"x":                       "x",
+		"Linear":                               "linear",
+		"  My   Server! ":                      "my-server",
+		"Straße – Île d'Œuvre":                 "strasse-ile-doeuvre",
+		"ŁÓDŹ Ørsted":                          "lodz-orsted",
+		"a__b--c":                              "a-b-c",
+		"线性":                                   "fallback",
+		"":                                     "fallback",
+		strings.Repeat("ab ", 40):              strings.Repeat("ab-", 15) + "ab",
+		"---":                                  "fallback",
+		"x":                                    "x",
+		"New":                                  "new-fallback",
+		"01a1fc26-6580-76b4-afdf-295314fc6074": "01a1fc26-6580-76b4-afdf-295314fc6074-fallback",
 	} {
 		got := connectors.Slug(name, "fallback")
 		if got != want {
@@ -240,6 +242,17 @@ func TestSlugsOfNames(t *testing.T) {
 		}
 		if !connectors.ValidSlug(got) {
 			t.Errorf("Slug(%q) = %q, which is none", name, got)
+		}
+	}
+}
+
+func TestASlugThatWouldHideSomethingIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, slug := range []string{"new", "test", "01a1fc26-6580-76b4-afdf-295314fc6074"} {
+		d := connectors.NewDraft()
+		d.Name, d.URL, d.Slug = "Linear", "https://mcp.example.com/", slug
+		if fields := d.Validate(); len(fields) != 1 || fields[0].Location != "slug" {
+			t.Errorf("%s: %+v", slug, fields)
 		}
 	}
 }

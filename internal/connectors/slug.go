@@ -17,11 +17,17 @@ var slugForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$`)
 // ValidSlug tells whether s has the form of a slug: 1–48 lower-case letters, digits and inner hyphens.
 func ValidSlug(s string) bool { return slugForm.MatchString(s) }
 
+// reserved tells whether s would hide something: a page beside the one of the thing that it names, or a thing named by its id.
+func reserved(s string) bool {
+	_, isID := Ref(s).UUID()
+	return isID || s == "new" || s == "test"
+}
+
 // latin spells the letters that have no decomposition into a letter and an accent.
 var latin = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "đ", "d", "ð", "d", "ł", "l", "þ", "th", "ı", "i")
 
 // Slug makes a slug of a name: accents fall away, everything but letters and digits becomes a hyphen. A name without any
-// Latin letter or digit gets the fallback.
+// Latin letter or digit gets the fallback, and one that is reserved has it put behind.
 func Slug(name, fallback string) string {
 	var b strings.Builder
 	gap := false
@@ -43,8 +49,11 @@ func Slug(name, fallback string) string {
 	if len(s) > MaxSlug {
 		s = strings.TrimRight(s[:MaxSlug], "-")
 	}
-	if s == "" {
+	switch {
+	case s == "":
 		return fallback
+	case reserved(s):
+		return s + "-" + fallback
 	}
 	return s
 }

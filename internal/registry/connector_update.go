@@ -19,8 +19,8 @@ type Change struct {
 }
 
 // UpdateConnector changes a connector. A stored secret never follows its connector to a server that it was not given for:
-// where the URL moves to another origin, or the authentication becomes another, the stored ones are deleted and a notice
-// says so.
+// where the URL moves to another origin, the authentication becomes another, or the credential mode changes, the stored ones
+// are deleted and a notice says so.
 func (r *Registry) UpdateConnector(
 	ctx context.Context, a auth.Actor, ref connectors.Ref, change Change,
 ) (connectors.Connector, []string, error) {
@@ -109,9 +109,9 @@ func (r *Registry) checkChange(old connectors.Connector, d connectors.Draft, s c
 	return fault.InvalidFields(fields...)
 }
 
-// dropSecrets deletes the stored secrets that were given for another server, or for another authentication.
+// dropSecrets deletes the stored secrets that were given for another server, another authentication or other agents.
 func dropSecrets(ctx context.Context, tx *store.Tenant, old, now connectors.Connector) (int, error) {
-	if !originMoved(old, now) && old.Auth.Type == now.Auth.Type {
+	if !originMoved(old, now) && old.Auth.Type == now.Auth.Type && old.CredentialMode == now.CredentialMode {
 		return 0, nil
 	}
 	return tx.DeleteCredentials(ctx, now.ID)
@@ -126,6 +126,10 @@ func dropNotice(old, now connectors.Connector, dropped int, replaced bool) []str
 	switch {
 	case dropped == 0, replaced && !perAgent:
 		return nil
+	case old.CredentialMode != now.CredentialMode && perAgent:
+		return []string{"The stored secrets of the agents were deleted, because one credential serves all agents now. Set it."}
+	case old.CredentialMode != now.CredentialMode:
+		return []string{"The stored secret was deleted, because each agent has its own now. Set them."}
 	case originMoved(old, now) && perAgent:
 		return []string{"The stored secrets of the agents were deleted, because the URL moved to another origin. Set them again."}
 	case originMoved(old, now):

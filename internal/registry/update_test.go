@@ -77,6 +77,23 @@ func TestAgentsSecretsDoNotFollowEither(t *testing.T) {
 	}
 }
 
+func TestASecretDoesNotSurviveAnotherCredentialMode(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	c := b.create(t, connectors.Secret{Token: "s3cret"}, bearer)
+	mode := func(m connectors.CredentialMode) registry.Change {
+		return registry.Change{Draft: func(d *connectors.Draft) { d.CredentialMode = m }}
+	}
+	_, notices := b.update(t, c, mode(connectors.CredentialPerAgent))
+	if diff := cmp.Diff([]string{"The stored secret was deleted, because each agent has its own now. Set them."}, notices); diff != "" {
+		t.Error(diff)
+	}
+	got, notices := b.update(t, c, mode(connectors.CredentialShared))
+	if notices != nil || b.sent(t, got, nil) != "" {
+		t.Errorf("back again: sent %q, notices %q", b.sent(t, got, nil), notices)
+	}
+}
+
 func TestANewSecretMayComeWithANewOrigin(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
