@@ -85,13 +85,15 @@ create table connectors (
 create index connectors_page_idx on connectors (tenant_id, lower(name), id);
 
 -- How a connector is authenticated. agent_id null: the shared credential. sealed: the secret, encrypted with tenant, table,
--- column and row (connector and agent) as associated data; it opens in its own row only.
+-- column, row (connector and agent) and origin as associated data; it opens in its own row only. origin: the scheme, host and
+-- port that the secret was given for. It is sent nowhere else, wherever the connector leads by then.
 create table credentials (
     tenant_id    uuid        not null,
     id           uuid        not null,
     connector_id uuid        not null,
     agent_id     uuid,
     type         text        not null,
+    origin       text        not null,
     sealed       bytea       not null,
     status       text        not null default 'active',
     account      text        not null default '',
@@ -107,6 +109,7 @@ create table credentials (
     constraint credentials_connector_fkey foreign key (tenant_id, connector_id) references connectors (tenant_id, id) on delete cascade,
     constraint credentials_agent_fkey foreign key (tenant_id, agent_id) references agents (tenant_id, id) on delete cascade,
     constraint credentials_owner_key unique nulls not distinct (tenant_id, connector_id, agent_id),
+    constraint credentials_origin_given check (origin <> ''),
     constraint credentials_version_positive check (version > 0),
     constraint credentials_status_known check (status in ('active', 'expired', 'refresh_failed', 'revoked')),
     constraint credentials_type_known check (type in

@@ -1,5 +1,5 @@
 -- name: Credentials :many
-select id, connector_id, agent_id, type, status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,
+select id, connector_id, agent_id, type, origin, status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,
        created_at, updated_at
 from credentials
 where tenant_id = @tenant_id and connector_id = @connector_id
@@ -19,10 +19,11 @@ limit @max_rows;
 
 -- name: SetCredential :exec
 -- The row keeps its id when its secret is replaced.
-insert into credentials (tenant_id, id, connector_id, agent_id, type, sealed, account)
-values (@tenant_id, @id, @connector_id, @agent_id, @type, @sealed, @account)
+insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account)
+values (@tenant_id, @id, @connector_id, @agent_id, @type, @origin, @sealed, @account)
 on conflict on constraint credentials_owner_key do update
 set type = excluded.type,
+    origin = excluded.origin,
     sealed = excluded.sealed,
     account = excluded.account,
     status = 'active',

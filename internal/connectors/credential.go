@@ -36,6 +36,7 @@ type Credential struct {
 	ConnectorID ConnectorID
 	AgentID     *AgentID // nil: the shared one
 	Type        AuthType
+	Origin      string // what it was given for, and the only place that it is sent to
 	Status      CredentialStatus
 	Account     string // who it is, where known: the user name of basic
 	Scopes      []string

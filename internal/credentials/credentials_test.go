@@ -59,7 +59,9 @@ func keep(t *testing.T, w *fixture.World, c connectors.Connector, agent *connect
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = w.Door().SetCredential(t.Context(), store.NewCredential{ConnectorID: c.ID, AgentID: agent, Type: c.Auth.Type, Secret: text})
+	err = w.Door().SetCredential(t.Context(), store.NewCredential{
+		ConnectorID: c.ID, AgentID: agent, Type: c.Auth.Type, Origin: connectors.Origin(c.URL), Secret: text,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,6 +128,26 @@ func TestACredentialGivenForAnotherAuthTypeCountsAsMissing(t *testing.T) {
 	c.Auth = connectors.Auth{Type: connectors.AuthAPIKey, Header: "X-Key"}
 	_, err := r.For(t.Context(), w.Tenant, c, nil)
 	wantMissing(t, err)
+}
+
+func TestACredentialGivenForAnotherOriginCountsAsMissing(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	r, agent := credentials.New(w.St), w.Agent(t)
+	shared, own := bearer(t, w, connectors.CredentialShared), bearer(t, w, connectors.CredentialPerAgent)
+	keep(t, w, shared, nil, connectors.Secret{Token: "tok"})
+	keep(t, w, own, &agent.ID, connectors.Secret{Token: "tok"})
+	for _, url := range []string{"https://elsewhere.example.com/mcp", "http://elsewhere.example.com/", "https://elsewhere.example.com:8443/", ""} {
+		// What a caller holds that read the connector before, or after, the one who gave the secret.
+		shared.URL, own.URL = url, url
+		_, err := r.For(t.Context(), w.Tenant, shared, nil)
+		wantMissing(t, err)
+		_, err = r.For(t.Context(), w.Tenant, own, &agent.ID)
+		wantMissing(t, err)
+		if u, err := r.LastUsed(t.Context(), w.Tenant, own); u != nil || err != nil {
+			t.Errorf("%s: last used = %v, %v", url, u, err)
+		}
+	}
 }
 
 func TestAConnectorWithoutAuthenticationSendsNothing(t *testing.T) {

@@ -78,6 +78,10 @@ func usable(c connectors.Connector, cred connectors.Credential, opened secret.Te
 	if err != nil {
 		return nil, fmt.Errorf("open the credential of connector %s: %w", c.ID, err)
 	}
+	// The connector was read before its secret, and may have moved in between: a secret goes to the origin that it was given for.
+	if cred.Origin == "" || cred.Origin != connectors.Origin(c.URL) {
+		return nil, nil
+	}
 	// A secret that was entered for another auth type would go out in the wrong header.
 	if cred.Type != c.Auth.Type || cred.Status == connectors.CredentialRevoked || cred.Status == connectors.CredentialExpired {
 		return nil, nil

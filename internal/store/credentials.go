@@ -20,8 +20,8 @@ func (t *Tenant) Credentials(ctx context.Context, id connectors.ConnectorID, p P
 	}
 	item := func(r dbgen.CredentialsRow) connectors.Credential {
 		return credentialOf(dbgen.Credential{
-			ID: r.ID, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Type: r.Type, Status: r.Status, Account: r.Account,
-			Scopes: r.Scopes, ExpiresAt: r.ExpiresAt, RefreshedAt: r.RefreshedAt, LastUsedAt: r.LastUsedAt, Error: r.Error,
+			ID: r.ID, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Type: r.Type, Origin: r.Origin, Status: r.Status,
+			Account: r.Account, Scopes: r.Scopes, ExpiresAt: r.ExpiresAt, RefreshedAt: r.RefreshedAt, LastUsedAt: r.LastUsedAt, Error: r.Error,
 			Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 		})
 	}
@@ -48,7 +48,7 @@ func (t *Tenant) AgentCredentials(ctx context.Context, id connectors.AgentID) ([
 // SetCredential seals and stores a credential, in place of the one that was there. The connector's last error stays until
 // the next sync: only that can tell whether the new one is any good.
 func (t *Tenant) SetCredential(ctx context.Context, c NewCredential) error {
-	sealed, err := t.store.keyring.Seal(c.Secret, credentialPlace(t.id, c.ConnectorID, c.AgentID))
+	sealed, err := t.store.keyring.Seal(c.Secret, credentialPlace(t.id, c.ConnectorID, c.AgentID, c.Origin))
 	if err != nil {
 		return err
 	}
@@ -58,6 +58,7 @@ func (t *Tenant) SetCredential(ctx context.Context, c NewCredential) error {
 		ConnectorID: c.ConnectorID,
 		AgentID:     c.AgentID,
 		Type:        c.Type,
+		Origin:      c.Origin,
 		Sealed:      sealed,
 		Account:     clean(c.Account),
 	})
@@ -76,13 +77,13 @@ func (t *Tenant) DeleteCredentials(ctx context.Context, id connectors.ConnectorI
 }
 
 // credentialPlace is where a sealed credential belongs. The row is named by its connector and agent, which are unique and known
-// before the row is: the place of a replaced secret is the place of the old one.
-func credentialPlace(tenant connectors.TenantID, id connectors.ConnectorID, agent *connectors.AgentID) secret.AD {
+// before the row is. The origin is part of the place: who may write to the table cannot turn a secret elsewhere.
+func credentialPlace(tenant connectors.TenantID, id connectors.ConnectorID, agent *connectors.AgentID, origin string) secret.AD {
 	row := id.String() + "/shared"
 	if agent != nil {
 		row = id.String() + "/" + agent.String()
 	}
-	return secret.AD{Tenant: tenant.String(), Table: "credentials", Column: "sealed", Row: row}
+	return secret.AD{Tenant: tenant.String(), Table: "credentials", Column: "sealed", Row: row + "/" + origin}
 }
 
 func credentialOf(r dbgen.Credential) connectors.Credential {
@@ -91,6 +92,7 @@ func credentialOf(r dbgen.Credential) connectors.Credential {
 		ConnectorID: r.ConnectorID,
 		AgentID:     r.AgentID,
 		Type:        r.Type,
+		Origin:      r.Origin,
 		Status:      r.Status,
 		Account:     r.Account,
 		Scopes:      r.Scopes,

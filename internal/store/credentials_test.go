@@ -61,6 +61,23 @@ func TestASecretMovedToAnotherRowDoesNotOpen(t *testing.T) {
 	}
 }
 
+func TestASecretTurnedToAnotherOriginDoesNotOpen(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c := w.Connector(t)
+	w.Credential(t, c.ID, nil, "the token")
+	if err := asSystem(t.Context(), w.Pool, "update credentials set origin = 'https://elsewhere.example.com:443'", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, text, err := w.St.Vault(w.Tenant).Secret(t.Context(), c.ID, nil); !text.Empty() || err == nil {
+		t.Errorf("for another origin it opened: %v", err)
+	}
+	err := w.Door().SetCredential(t.Context(), store.NewCredential{ConnectorID: c.ID, Type: connectors.AuthBearer, Secret: "x"})
+	if err == nil {
+		t.Error("a credential without an origin was stored")
+	}
+}
+
 func TestAReplacedCredentialKeepsItsRow(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
@@ -70,7 +87,9 @@ func TestAReplacedCredentialKeepsItsRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = w.Door().SetCredential(t.Context(), store.NewCredential{ConnectorID: c.ID, Type: connectors.AuthBasic, Account: "ada", Secret: "new"})
+	err = w.Door().SetCredential(t.Context(), store.NewCredential{
+		ConnectorID: c.ID, Type: connectors.AuthBasic, Origin: connectors.Origin(c.URL), Account: "ada", Secret: "new",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +147,9 @@ func TestCredentialsAreDeletedOneByOneOrAll(t *testing.T) {
 	if n, err := w.Door().DeleteCredentials(t.Context(), c.ID); n != 1 || err != nil {
 		t.Errorf("deleted %d, %v", n, err)
 	}
-	err = w.Door().SetCredential(t.Context(), store.NewCredential{ConnectorID: c.ID, Type: connectors.AuthNone, Secret: "x"})
+	err = w.Door().SetCredential(t.Context(), store.NewCredential{
+		ConnectorID: c.ID, Type: connectors.AuthNone, Origin: connectors.Origin(c.URL), Secret: "x",
+	})
 	wantField(t, err, fault.Invalid, "auth.type")
 	if strings.Contains(err.Error(), "x'") {
 		t.Error("the error repeats the secret")

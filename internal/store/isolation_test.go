@@ -126,7 +126,9 @@ var tenantAttempts = map[string]attempt{
 		return len(all) > 0, err
 	},
 	"SetCredential": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.SetCredential(ctx, store.NewCredential{ConnectorID: o.connector.ID, Type: connectors.AuthBearer, Secret: "mine"})
+		return true, o.door.SetCredential(ctx, store.NewCredential{
+			ConnectorID: o.connector.ID, Type: connectors.AuthBearer, Origin: "https://example.com:443", Secret: "mine",
+		})
 	},
 	"DeleteCredential": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.DeleteCredential(ctx, o.connector.ID, &o.agent.ID)

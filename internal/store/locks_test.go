@@ -65,7 +65,9 @@ func TestAReferenceIntoAnotherTenantCannotBeStored(t *testing.T) {
 	hash := fixture.Definition("search").Hash
 
 	// Through the door: the other tenant's rows are not there.
-	err := w.Door().SetCredential(t.Context(), store.NewCredential{ConnectorID: mine.ID, AgentID: &theirAgent.ID, Type: connectors.AuthBearer, Secret: "x"})
+	err := w.Door().SetCredential(t.Context(), store.NewCredential{
+		ConnectorID: mine.ID, AgentID: &theirAgent.ID, Type: connectors.AuthBearer, Origin: connectors.Origin(mine.URL), Secret: "x",
+	})
 	wantKind(t, err, fault.NotFound)
 	start := w.Start(mine.ID)
 	start.AgentID = &theirAgent.ID
@@ -74,8 +76,8 @@ func TestAReferenceIntoAnotherTenantCannotBeStored(t *testing.T) {
 
 	// Around it, with row-level security open: the foreign keys hold.
 	for name, sql := range map[string]string{
-		"credential of their connector": fmt.Sprintf(`insert into credentials (tenant_id, id, connector_id, type, sealed) values ('%s', gen_random_uuid(), '%s', 'bearer', '\x00')`, w.Tenant, theirs.ID),
-		"credential of their agent":     fmt.Sprintf(`insert into credentials (tenant_id, id, connector_id, agent_id, type, sealed) values ('%s', gen_random_uuid(), '%s', '%s', 'bearer', '\x00')`, w.Tenant, mine.ID, theirAgent.ID),
+		"credential of their connector": fmt.Sprintf(`insert into credentials (tenant_id, id, connector_id, type, origin, sealed) values ('%s', gen_random_uuid(), '%s', 'bearer', 'https://a:443', '\x00')`, w.Tenant, theirs.ID),
+		"credential of their agent":     fmt.Sprintf(`insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed) values ('%s', gen_random_uuid(), '%s', '%s', 'bearer', 'https://a:443', '\x00')`, w.Tenant, mine.ID, theirAgent.ID),
 		"tool of their connector":       fmt.Sprintf(`insert into tools (tenant_id, connector_id, name, current_hash, review, first_seen_at, last_seen_at, changed_at) values ('%s', '%s', 't', '\x%s', 'new', now(), now(), now())`, w.Tenant, theirs.ID, hash),
 		"tool with their definition":    fmt.Sprintf(`insert into tools (tenant_id, connector_id, name, current_hash, review, first_seen_at, last_seen_at, changed_at) values ('%s', '%s', 't', '\x%s', 'new', now(), now(), now())`, w.Tenant, mine.ID, hash),
 		"run of their connector":        fmt.Sprintf(`insert into sync_runs (tenant_id, id, connector_id, trigger, state) values ('%s', gen_random_uuid(), '%s', 'manual', 'queued')`, w.Tenant, theirs.ID),

@@ -49,6 +49,7 @@ type NewCredential struct {
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID // nil: the shared one
 	Type        connectors.AuthType
+	Origin      string // that it is given for: connectors.Origin of the URL that the caller saw
 	Account     string
 	Secret      secret.Text
 }

@@ -40,7 +40,7 @@ func (v *Vault) MarkUsed(ctx context.Context, id connectors.CredentialID) error 
 }
 
 func (v *Vault) open(row dbgen.Credential) (connectors.Credential, secret.Text, error) {
-	plain, err := v.keyring.Open(row.Sealed, credentialPlace(v.id, row.ConnectorID, row.AgentID))
+	plain, err := v.keyring.Open(row.Sealed, credentialPlace(v.id, row.ConnectorID, row.AgentID, row.Origin))
 	if err != nil {
 		return connectors.Credential{}, "", fault.Wrap(fault.Internal, err, "The stored credential cannot be opened. Set it again.")
 	}

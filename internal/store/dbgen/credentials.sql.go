@@ -51,7 +51,7 @@ func (q *Queries) AgentCredentials(ctx context.Context, agentID uuid.UUID, tenan
 }
 
 const credentials = `-- name: Credentials :many
-select id, connector_id, agent_id, type, status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,
+select id, connector_id, agent_id, type, origin, status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,
        created_at, updated_at
 from credentials
 where tenant_id = $1 and connector_id = $2
@@ -72,6 +72,7 @@ type CredentialsRow struct {
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID
 	Type        connectors.AuthType
+	Origin      string
 	Status      connectors.CredentialStatus
 	Account     string
 	Scopes      []string
@@ -103,6 +104,7 @@ func (q *Queries) Credentials(ctx context.Context, arg CredentialsParams) ([]Cre
 			&i.ConnectorID,
 			&i.AgentID,
 			&i.Type,
+			&i.Origin,
 			&i.Status,
 			&i.Account,
 			&i.Scopes,
@@ -164,7 +166,7 @@ func (q *Queries) MarkCredentialUsed(ctx context.Context, tenantID connectors.Te
 }
 
 const sealedCredential = `-- name: SealedCredential :one
-select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at
+select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at
 from credentials
 where tenant_id = $1 and connector_id = $2 and agent_id is not distinct from $3
 `
@@ -178,6 +180,7 @@ func (q *Queries) SealedCredential(ctx context.Context, tenantID connectors.Tena
 		&i.ConnectorID,
 		&i.AgentID,
 		&i.Type,
+		&i.Origin,
 		&i.Sealed,
 		&i.Status,
 		&i.Account,
@@ -194,7 +197,7 @@ func (q *Queries) SealedCredential(ctx context.Context, tenantID connectors.Tena
 }
 
 const sealedCredentialUsedLast = `-- name: SealedCredentialUsedLast :one
-select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at
+select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at
 from credentials
 where tenant_id = $1 and connector_id = $2 and agent_id is not null
 order by last_used_at desc nulls last, updated_at desc, id
@@ -210,6 +213,7 @@ func (q *Queries) SealedCredentialUsedLast(ctx context.Context, tenantID connect
 		&i.ConnectorID,
 		&i.AgentID,
 		&i.Type,
+		&i.Origin,
 		&i.Sealed,
 		&i.Status,
 		&i.Account,
@@ -226,10 +230,11 @@ func (q *Queries) SealedCredentialUsedLast(ctx context.Context, tenantID connect
 }
 
 const setCredential = `-- name: SetCredential :exec
-insert into credentials (tenant_id, id, connector_id, agent_id, type, sealed, account)
-values ($1, $2, $3, $4, $5, $6, $7)
+insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
 on conflict on constraint credentials_owner_key do update
 set type = excluded.type,
+    origin = excluded.origin,
     sealed = excluded.sealed,
     account = excluded.account,
     status = 'active',
@@ -248,6 +253,7 @@ type SetCredentialParams struct {
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID
 	Type        connectors.AuthType
+	Origin      string
 	Sealed      []byte
 	Account     string
 }
@@ -260,6 +266,7 @@ func (q *Queries) SetCredential(ctx context.Context, arg SetCredentialParams) er
 		arg.ConnectorID,
 		arg.AgentID,
 		arg.Type,
+		arg.Origin,
 		arg.Sealed,
 		arg.Account,
 	)

@@ -77,6 +77,7 @@ type Credential struct {
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID
 	Type        connectors.AuthType
+	Origin      string
 	Sealed      []byte
 	Status      connectors.CredentialStatus
 	Account     string
