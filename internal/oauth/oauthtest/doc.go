@@ -2,9 +2,11 @@
 // the wild where a test asks for it.
 //
 //	as := oauthtest.Start(t, oauthtest.Behaviour{Rotate: true})
-//	mcp := oauthtest.Protect(t, as, oauthtest.Resource{Challenge: oauthtest.WithMetadata})
+//	mcp := as.Protect(t, oauthtest.ResourceBehaviour{Next: mcpHandler})
 //	as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.DropAfterEffect })
-//	… as.Count("refresh_token") == 1
+//	… as.Count(oauthtest.Refresh) == 1
 //
-// It counts and keeps every request, so that a test can say what was sent and what was not. It is for tests only.
+// A person is not asked: /authorize answers at once. Every request is counted and kept, so that a test can say what was
+// sent and what was not, and Issued lists every secret that was given out, so that a test can look for them where they
+// must not be. It is for tests only.
 package oauthtest

@@ -1,0 +1,228 @@
+package oauthtest
+
+import (
+	"crypto"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Server is a running authorization server.
+type Server struct {
+	Issuer string
+	// Elsewhere is where Redirect sends token requests.
+	Elsewhere string
+
+	path   string
+	mux    *http.ServeMux // what Protect mounts here
+	server *httptest.Server
+
+	mu        sync.Mutex // guards what follows
+	behaviour Behaviour
+	requests  []Request
+	clients   map[string]*client
+	codes     map[string]*code
+	refresh   map[string]*grant // by every refresh token ever given
+	access    map[string]*access
+	issued    []string
+}
+
+// Request is one request that was received.
+type Request struct {
+	Kind   Kind
+	Path   string
+	Query  url.Values
+	Form   url.Values
+	Header http.Header
+	Body   string
+}
+
+type client struct {
+	id, secret string
+	method     string
+	key        crypto.PublicKey
+	redirects  []string
+}
+
+type code struct {
+	client, redirect, challenge, resource string
+	scopes                                []string
+}
+
+// grant is what a person agreed to: all tokens of one family.
+type grant struct {
+	client, resource string
+	scopes           []string
+	current          string // refresh token
+	dead             bool
+}
+
+type access struct {
+	grant   *grant // nil: the client's own
+	scopes  []string
+	expires time.Time
+}
+
+// Start serves until the test ends.
+func Start(t testing.TB, b Behaviour) *Server {
+	t.Helper()
+	s := &Server{
+		path: b.IssuerPath, behaviour: b, mux: http.NewServeMux(),
+		clients: map[string]*client{}, codes: map[string]*code{}, refresh: map[string]*grant{}, access: map[string]*access{},
+	}
+	s.server = httptest.NewServer(s)
+	s.Issuer = s.server.URL + b.IssuerPath
+	t.Cleanup(s.Stop)
+	return s
+}
+
+// Stop ends the server: connections to it are refused from now on.
+func (s *Server) Stop() {
+	s.server.CloseClientConnections()
+	s.server.Close()
+}
+
+// Origin is scheme, host and port.
+func (s *Server) Origin() string { return s.server.URL }
+
+// Set changes the behaviour from the next request on.
+func (s *Server) Set(change func(*Behaviour)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.behaviour)
+}
+
+// Requests returns what was received of these kinds (none: of all), in order.
+func (s *Server) Requests(kinds ...Kind) []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []Request
+	for _, r := range s.requests {
+		if len(kinds) == 0 || slices.Contains(kinds, r.Kind) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// Count is how many requests of these kinds came.
+func (s *Server) Count(kinds ...Kind) int { return len(s.Requests(kinds...)) }
+
+// Issued lists every code, token and secret that was given out.
+func (s *Server) Issued() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.issued)
+}
+
+// AddClient makes a client that an admin would have registered by hand. key is for private_key_jwt; nil: none.
+func (s *Server) AddClient(id, secret string, key crypto.PublicKey, redirects ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clients[id] = &client{id: id, secret: secret, key: key, redirects: redirects}
+}
+
+// ForgetClients purges every client.
+func (s *Server) ForgetClients() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.clients)
+}
+
+// EndGrants makes every refresh token dead, as a person does who removes the access.
+func (s *Server) EndGrants() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, g := range s.refresh {
+		g.dead = true
+	}
+}
+
+// ExpireAccess makes every access token that was given out invalid; refresh tokens go on.
+func (s *Server) ExpireAccess() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.access)
+}
+
+// Accepts tells whether an access token is good now, and for which scopes.
+func (s *Server) Accepts(token string) (scopes []string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, ok := s.access[token]
+	if !ok || a.grant != nil && a.grant.dead || time.Now().After(a.expires) {
+		return nil, false
+	}
+	return a.scopes, true
+}
+
+// ServeHTTP answers by the behaviour.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	request := read(r)
+	path := strings.TrimPrefix(r.URL.Path, s.path)
+	switch {
+	case strings.Contains(r.URL.Path, "/.well-known/") && !strings.Contains(r.URL.Path, "oauth-protected-resource"):
+		request.Kind = MetadataRequest
+	case path == "/register":
+		request.Kind = Register
+	case path == "/authorize":
+		request.Kind = Authorize
+	case path == "/token":
+		request.Kind = Kind(request.Form.Get("grant_type"))
+	case path == "/revoke":
+		request.Kind = Revoke
+	default:
+		request.Kind = Other
+	}
+	s.mu.Lock()
+	s.requests = append(s.requests, request)
+	b := s.behaviour
+	s.mu.Unlock()
+	switch request.Kind {
+	case MetadataRequest:
+		s.metadata(w, request, b)
+	case Register:
+		s.register(w, request, b)
+	case Authorize:
+		s.authorize(w, r, b)
+	case Revoke:
+		s.revoke(w, request, b)
+	case Other:
+		s.mux.ServeHTTP(w, r)
+	default:
+		s.token(w, r, request, b)
+	}
+}
+
+func read(r *http.Request) Request {
+	request := Request{Path: r.URL.Path, Query: r.URL.Query(), Header: r.Header.Clone()}
+	if r.Method == http.MethodPost {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(strings.NewReader(string(body)))
+		request.Body = string(body)
+		request.Form, _ = url.ParseQuery(request.Body)
+	}
+	return request
+}
+
+// secret makes a value that Issued will list. s.mu is held.
+func (s *Server) secret(prefix string) string {
+	text := prefix + "-" + rand.Text()
+	s.issued = append(s.issued, text)
+	return text
+}
+
+func sendJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}

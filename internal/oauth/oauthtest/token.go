@@ -1,0 +1,225 @@
+package oauthtest
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+func (s *Server) token(w http.ResponseWriter, r *http.Request, request Request, b Behaviour) {
+	if b.Hold != nil {
+		select {
+		case <-b.Hold:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	if b.RetryAfter != "" {
+		w.Header().Set("Retry-After", b.RetryAfter)
+	}
+	if s.trouble(w, r, b) {
+		return
+	}
+	s.mu.Lock()
+	doc, refusal := s.issue(request, b)
+	s.mu.Unlock()
+	switch {
+	case b.Token == DropAfterEffect:
+		reset(w)
+	case refusal == "":
+		sendToken(w, doc, b.Answer)
+	case b.Answer == ErrorAs200:
+		fail(w, http.StatusOK, refusal)
+	case refusal == "invalid_client":
+		fail(w, http.StatusUnauthorized, refusal)
+	default:
+		fail(w, http.StatusBadRequest, refusal)
+	}
+}
+
+// trouble tells whether it has answered, or will never.
+func (s *Server) trouble(w http.ResponseWriter, r *http.Request, b Behaviour) bool {
+	switch b.Token {
+	case NoTrouble, DropAfterEffect:
+		return false
+	case Hang:
+		<-r.Context().Done()
+	case Unavailable:
+		fail(w, http.StatusServiceUnavailable, "invalid_grant") // a gateway that repeats what it does not mean
+	case ServerError:
+		fail(w, http.StatusInternalServerError, "server_error")
+	case TooMany:
+		fail(w, http.StatusTooManyRequests, "slow_down")
+	case Reset:
+		reset(w)
+	case Page:
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<html>Just a moment…</html>")
+	case Redirect:
+		http.Redirect(w, r, s.Elsewhere, http.StatusTemporaryRedirect)
+	case Endless:
+		_, _ = io.WriteString(w, `{"access_token":"`+strings.Repeat("x", 2<<20)+`"}`)
+	case DeadGrant:
+		fail(w, http.StatusBadRequest, "invalid_grant")
+	case DeadClient:
+		fail(w, http.StatusUnauthorized, "invalid_client")
+	}
+	return true
+}
+
+// issue gives a token, or says with which error not. s.mu is held.
+func (s *Server) issue(r Request, b Behaviour) (Document, string) {
+	id, ok := s.authenticated(r, b)
+	if !ok {
+		return nil, "invalid_client"
+	}
+	resource := r.Form.Get("resource")
+	if b.RefuseResource && resource != "" || b.NeedResource && resource == "" {
+		return nil, "invalid_target"
+	}
+	switch r.Kind {
+	case Exchange:
+		c, ok := s.codes[r.Form.Get("code")]
+		delete(s.codes, r.Form.Get("code"))
+		sum := sha256.Sum256([]byte(r.Form.Get("code_verifier")))
+		if !ok || c.client != id || c.redirect != r.Form.Get("redirect_uri") || c.resource != resource ||
+			c.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) {
+			return nil, "invalid_grant"
+		}
+		return s.give(&grant{client: id, resource: resource, scopes: c.scopes}, b), ""
+	case Refresh:
+		token := r.Form.Get("refresh_token")
+		g, ok := s.refresh[token]
+		if !ok || g.dead || g.client != id || g.resource != resource {
+			return nil, "invalid_grant"
+		}
+		if b.Rotate && g.current != token {
+			g.dead = true // reuse: one of the two holders is a thief
+			return nil, "invalid_grant"
+		}
+		return s.give(g, b), ""
+	case ClientCredentials:
+		b.NoRefreshToken = true
+		return s.give(&grant{client: id, resource: resource, scopes: strings.Fields(r.Form.Get("scope"))}, b), ""
+	}
+	return nil, "unsupported_grant_type"
+}
+
+func (s *Server) give(g *grant, b Behaviour) Document {
+	token := s.secret("access")
+	s.access[token] = &access{grant: g, scopes: g.scopes, expires: time.Now().Add(time.Hour)}
+	doc := Document{"access_token": token, "token_type": "bearer", "expires_in": 3600}
+	if len(g.scopes) > 0 {
+		doc["scope"] = strings.Join(g.scopes, " ")
+	}
+	if b.ExpiresIn != nil {
+		doc["expires_in"] = b.ExpiresIn
+	}
+	if b.ExpiresIn == NoExpiresIn {
+		delete(doc, "expires_in")
+	}
+	first := g.current == ""
+	if first && !b.NoRefreshToken || !first && b.Rotate {
+		g.current = s.secret("refresh")
+		s.refresh[g.current] = g
+		doc["refresh_token"] = g.current
+	}
+	return doc
+}
+
+// authenticated tells which client sends a token request, if it proves itself as it was registered. s.mu is held.
+func (s *Server) authenticated(r Request, b Behaviour) (id string, ok bool) {
+	id, secret := r.Form.Get("client_id"), r.Form.Get("client_secret")
+	used := "none"
+	if secret != "" {
+		used = "client_secret_post"
+	}
+	if pair, is := strings.CutPrefix(r.Header.Get("Authorization"), "Basic "); is {
+		id, secret, used = decodeBasic(pair), "", "client_secret_basic"
+		id, secret, _ = strings.Cut(id, ":")
+		id, _ = url.QueryUnescape(id)
+		secret, _ = url.QueryUnescape(secret)
+	}
+	if assertion := r.Form.Get("client_assertion"); assertion != "" {
+		return s.asserted(assertion)
+	}
+	if b.ClientDocuments && strings.HasPrefix(id, "https://") {
+		return id, used == "none"
+	}
+	c, ok := s.clients[id]
+	return id, ok && c.secret == secret && (c.method == "" || c.method == used)
+}
+
+func decodeBasic(pair string) string {
+	text, err := base64.StdEncoding.DecodeString(pair)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// asserted checks an assertion (RFC 7523 §3).
+func (s *Server) asserted(assertion string) (id string, ok bool) {
+	var claims jwt.RegisteredClaims
+	_, err := jwt.ParseWithClaims(assertion, &claims, func(*jwt.Token) (any, error) {
+		if c, ok := s.clients[claims.Subject]; ok && c.key != nil {
+			return c.key, nil
+		}
+		return nil, jwt.ErrTokenUnverifiable
+	}, jwt.WithAudience(s.Issuer), jwt.WithExpirationRequired(), jwt.WithIssuedAt())
+	return claims.Subject, err == nil && claims.Issuer == claims.Subject && claims.ID != ""
+}
+
+func (s *Server) revoke(w http.ResponseWriter, r Request, b Behaviour) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.authenticated(r, b); !ok {
+		fail(w, http.StatusUnauthorized, "invalid_client")
+		return
+	}
+	token := r.Form.Get("token")
+	if g, ok := s.refresh[token]; ok {
+		g.dead = true
+	}
+	delete(s.access, token)
+	w.WriteHeader(http.StatusOK)
+}
+
+func sendToken(w http.ResponseWriter, doc Document, form Answer) {
+	switch form {
+	case Form:
+		values := url.Values{}
+		for name, v := range doc {
+			values.Set(name, fmt.Sprint(v))
+		}
+		w.Header().Set("Content-Type", "application/x-www-form-urlencoded")
+		_, _ = io.WriteString(w, values.Encode())
+	case Nested:
+		doc["token_type"] = "user"
+		sendJSON(w, http.StatusOK, Document{"ok": true, "app_id": "A1", "authed_user": doc})
+	case NestedData:
+		sendJSON(w, http.StatusOK, Document{"success": true, "data": doc})
+	default:
+		sendJSON(w, http.StatusOK, doc)
+	}
+}
+
+// reset ends a connection without an answer.
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}
