@@ -192,6 +192,9 @@ create table keysets (
     constraint keysets_pkey PRIMARY KEY (purpose),
     constraint keysets_purpose_known CHECK ((purpose = ANY (ARRAY['seal'::text, 'mac'::text])))
 );
+alter table keysets enable row level security;
+alter table keysets force row level security;
+create policy system_rows on keysets for all using (system_scope()) with check (system_scope());
 grant delete, insert, select, update on keysets to patchbay_app;
 
 create table memberships (
@@ -232,6 +235,9 @@ create table sessions (
     constraint sessions_pkey PRIMARY KEY (token)
 );
 CREATE INDEX sessions_expiry_idx ON public.sessions USING btree (expiry);
+alter table sessions enable row level security;
+alter table sessions force row level security;
+create policy system_rows on sessions for all using (system_scope()) with check (system_scope());
 grant delete, insert, select, update on sessions to patchbay_app;
 
 create table setup_links (
@@ -241,6 +247,9 @@ create table setup_links (
     constraint setup_links_pkey PRIMARY KEY (token_hash),
     constraint setup_links_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
+alter table setup_links enable row level security;
+alter table setup_links force row level security;
+create policy system_rows on setup_links for all using (system_scope()) with check (system_scope());
 grant delete, insert, select, update on setup_links to patchbay_app;
 
 create table sign_in_failures (
@@ -252,6 +261,9 @@ create table sign_in_failures (
 );
 CREATE INDEX sign_in_failures_account_idx ON public.sign_in_failures USING btree (account, at);
 CREATE INDEX sign_in_failures_address_idx ON public.sign_in_failures USING btree (address, at);
+alter table sign_in_failures enable row level security;
+alter table sign_in_failures force row level security;
+create policy system_rows on sign_in_failures for all using (system_scope()) with check (system_scope());
 grant delete, insert, select, update on sign_in_failures to patchbay_app;
 
 create table sync_runs (

@@ -19,6 +19,20 @@ alter table tenants enable row level security;
 alter table tenants force row level security;
 create policy tenant_rows on tenants using (id = tenant() or system_scope()) with check (id = tenant() or system_scope());
 
+-- What no tenant has any business with: only the store's system door opens these. users and instances stay as they are: a
+-- tenant's door joins its members with users and adds to them, and sees by instances whether a run's process still lives.
+-- +goose StatementBegin
+do $$
+declare t text;
+begin
+    foreach t in array array['sessions', 'sign_in_failures', 'setup_links', 'keysets'] loop
+        execute format('alter table %I enable row level security', t);
+        execute format('alter table %I force row level security', t);
+        execute format('create policy system_rows on %I using (system_scope()) with check (system_scope())', t);
+    end loop;
+end $$;
+-- +goose StatementEnd
+
 grant select, insert, update, delete on
     tenants, users, memberships, api_keys, sessions, sign_in_failures, setup_links, keysets, instances,
     agents, connectors, credentials, tool_definitions, tools, quarantined_tools, sync_runs to patchbay_app;
