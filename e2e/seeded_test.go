@@ -14,10 +14,10 @@ import (
 // seeded is an installation filled by `patchbay seed`, with its upstream running and a tab signed in as Acorn's owner.
 func seeded(t *testing.T) (*home, *server, *browser.Tab, client) {
 	t.Helper()
-	tab := browser.Open(t)
 	h := newHome(t)
 	upstream := h.devMCP()
 	s := h.serve()
+	tab := browser.Open(t) // after the server, so that it is closed before the server ends, whose end it would report
 	printed := h.run("seed", "--dev-mcp", upstream)
 	var password string
 	for line := range strings.Lines(printed) {
