@@ -1,22 +1,38 @@
 -- name: Tools :many
+-- A page ends early where its definitions would grow beyond max_bytes; it has one row at least. more: there are rows behind this one.
+with page as (
+    select tools.name, tools.connector_id, length(definition.raw) as bytes
+    from tools
+    join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
+    where tools.tenant_id = @tenant_id
+      and (sqlc.narg(connector)::uuid is null or tools.connector_id = sqlc.narg(connector))
+      and (@removed::boolean or tools.removed_at is null)
+      and (@query::text = ''
+           or tools.name ilike @prefix::text
+           or definition.search @@ case when numnode(websearch_to_tsquery('english', @query)) > 0
+                                        then websearch_to_tsquery('english', @query)
+                                        else websearch_to_tsquery('simple', @query) -- "all", "on": words of names, and nothing to English
+                                   end)
+      and (sqlc.narg(after_name)::text is null
+           or (tools.name, tools.connector_id) > (sqlc.narg(after_name), sqlc.narg(after_connector)::uuid))
+    order by tools.name, tools.connector_id
+    limit @max_rows
+), measured as (
+    select name, connector_id,
+           row_number() over so_far as nth,
+           sum(bytes) over so_far as bytes,
+           lead(name) over so_far is not null as more
+    from page
+    window so_far as (order by name, connector_id)
+)
 select sqlc.embed(tools), connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
-       definition.raw, definition.title, definition.description
-from tools
+       definition.raw, definition.title, definition.description, measured.more::boolean as more
+from measured
+join tools on tools.tenant_id = @tenant_id and tools.connector_id = measured.connector_id and tools.name = measured.name
 join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
 join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
-where tools.tenant_id = @tenant_id
-  and (sqlc.narg(connector)::uuid is null or tools.connector_id = sqlc.narg(connector))
-  and (@removed::boolean or tools.removed_at is null)
-  and (@query::text = ''
-       or tools.name ilike @prefix::text
-       or definition.search @@ case when numnode(websearch_to_tsquery('english', @query)) > 0
-                                    then websearch_to_tsquery('english', @query)
-                                    else websearch_to_tsquery('simple', @query) -- "all", "on": words of names, and nothing to English
-                               end)
-  and (sqlc.narg(after_name)::text is null
-       or (tools.name, tools.connector_id) > (sqlc.narg(after_name), sqlc.narg(after_connector)::uuid))
-order by tools.name, tools.connector_id
-limit @max_rows;
+where measured.nth = 1 or measured.bytes <= @max_bytes::bigint
+order by tools.name, tools.connector_id;
 
 -- name: Tool :one
 select sqlc.embed(tools), connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
@@ -33,11 +49,27 @@ where tenant_id = @tenant_id and connector_id = @connector_id
 order by name;
 
 -- name: Quarantined :many
-select position, name, reason, raw
-from quarantined_tools
-where tenant_id = @tenant_id and connector_id = @connector_id and position > @after_position
-order by position
-limit @max_rows;
+-- A page ends early, as one of Tools does.
+with page as (
+    select q.position, length(q.raw) as bytes
+    from quarantined_tools q
+    where q.tenant_id = @tenant_id and q.connector_id = @connector_id and q.position > @after_position
+    order by q.position
+    limit @max_rows
+), measured as (
+    select page.position,
+           row_number() over so_far as nth,
+           sum(page.bytes) over so_far as bytes,
+           lead(page.position) over so_far is not null as more
+    from page
+    window so_far as (order by page.position)
+)
+select entry.position, entry.name, entry.reason, entry.raw, measured.more::boolean as more
+from measured
+join quarantined_tools entry on entry.tenant_id = @tenant_id and entry.connector_id = @connector_id
+    and entry.position = measured.position
+where measured.nth = 1 or measured.bytes <= @max_bytes::bigint
+order by entry.position;
 
 -- name: InsertDefinitions :exec
 -- Known definitions stay as they are. The arrays are sorted by hash, so that two syncs of a tenant lock in one order.

@@ -42,12 +42,26 @@ func (p Page) limit() int {
 	return p.Limit
 }
 
+// MaxPageBytes is where a page of definitions ends, however few they are: one may be of 8 MiB, and a page of 200 such would
+// take the memory of the machine.
+const MaxPageBytes = 16 << 20
+
 // listOf makes a page of the rows that Page.rows asked for. at is the keyset position of a row.
 func listOf[R, T any](p Page, rows []R, item func(R) T, list string, at func(R) []string) List[T] {
-	next := ""
-	if len(rows) > p.limit() {
+	return listUntil(p, rows, item, list, at, func(R) bool { return false })
+}
+
+// listUntil is listOf for a query that may end a page early: more tells of its last row that others follow.
+func listUntil[R, T any](
+	p Page, rows []R, item func(R) T, list string, at func(R) []string, more func(R) bool,
+) List[T] {
+	over := len(rows) > p.limit()
+	if over {
 		rows = rows[:p.limit()]
-		next = writeCursor(list, at(rows[len(rows)-1])...)
+	}
+	next := ""
+	if n := len(rows); n > 0 && (over || more(rows[n-1])) {
+		next = writeCursor(list, at(rows[n-1])...)
 	}
 	items := make([]T, len(rows))
 	for i, r := range rows {

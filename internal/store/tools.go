@@ -12,7 +12,7 @@ import (
 )
 
 // Tools lists tools by name, of one connector or of all; a query finds words of name, title and description, and the
-// beginning of a name.
+// beginning of a name. A page ends early where its definitions have [MaxPageBytes].
 func (t *Tenant) Tools(ctx context.Context, f ToolFilter) (List[connectors.Tool], error) {
 	name, id, err := f.afterNamed("tools")
 	if err != nil {
@@ -31,13 +31,19 @@ func (t *Tenant) Tools(ctx context.Context, f ToolFilter) (List[connectors.Tool]
 		AfterName:      name,
 		AfterConnector: id,
 		MaxRows:        f.rows(),
+		MaxBytes:       MaxPageBytes,
 	})
 	if err != nil {
 		return List[connectors.Tool]{}, err
 	}
-	item := func(r dbgen.ToolsRow) connectors.Tool { return toolOf(dbgen.ToolRow(r)) }
+	item := func(r dbgen.ToolsRow) connectors.Tool {
+		return toolOf(dbgen.ToolRow{
+			Tool: r.Tool, Slug: r.Slug, ConnectorName: r.ConnectorName, ToolsLastSyncedAt: r.ToolsLastSyncedAt,
+			Raw: r.Raw, Title: r.Title, Description: r.Description,
+		})
+	}
 	at := func(r dbgen.ToolsRow) []string { return []string{r.Tool.Name, r.Tool.ConnectorID.String()} }
-	return listOf(f.Page, rows, item, "tools", at), nil
+	return listUntil(f.Page, rows, item, "tools", at, func(r dbgen.ToolsRow) bool { return r.More }), nil
 }
 
 // Tool is one tool, even a removed one.
@@ -49,7 +55,8 @@ func (t *Tenant) Tool(ctx context.Context, id connectors.ConnectorID, name strin
 	return toolOf(row), nil
 }
 
-// Quarantined lists the entries of a connector's last list that are no tools, in the order of the list.
+// Quarantined lists the entries of a connector's last list that are no tools, in the order of the list. A
+// page ends early as one of Tools does.
 func (t *Tenant) Quarantined(ctx context.Context, id connectors.ConnectorID, p Page) (List[connectors.Quarantined], error) {
 	at, err := p.position("quarantined", 1)
 	if err != nil {
@@ -61,7 +68,9 @@ func (t *Tenant) Quarantined(ctx context.Context, id connectors.ConnectorID, p P
 			return List[connectors.Quarantined]{}, badCursor(err)
 		}
 	}
-	rows, err := t.q.Quarantined(ctx, dbgen.QuarantinedParams{TenantID: t.id, ConnectorID: id, AfterPosition: int32(after), MaxRows: p.rows()})
+	rows, err := t.q.Quarantined(ctx, dbgen.QuarantinedParams{
+		TenantID: t.id, ConnectorID: id, AfterPosition: int32(after), MaxRows: p.rows(), MaxBytes: MaxPageBytes,
+	})
 	if err != nil {
 		return List[connectors.Quarantined]{}, err
 	}
@@ -69,7 +78,7 @@ func (t *Tenant) Quarantined(ctx context.Context, id connectors.ConnectorID, p P
 		return connectors.Quarantined{Name: r.Name, Reason: r.Reason, Raw: r.Raw}
 	}
 	position := func(r dbgen.QuarantinedRow) []string { return []string{strconv.Itoa(int(r.Position))} }
-	return listOf(p, rows, item, "quarantined", position), nil
+	return listUntil(p, rows, item, "quarantined", position, func(r dbgen.QuarantinedRow) bool { return r.More }), nil
 }
 
 func toolOf(row dbgen.ToolRow) connectors.Tool {

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -143,4 +144,55 @@ func toolNames(l store.List[connectors.Tool]) []string {
 		names = append(names, tool.Name)
 	}
 	return names
+}
+
+func TestAPageEndsEarlyWhereItsDefinitionsAreBig(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c := w.Connector(t)
+	raw := func(name string, mib int) []byte {
+		return fmt.Appendf(nil, `{"name":%q,"inputSchema":{"x":%q}}`, name, strings.Repeat("x", mib<<20))
+	}
+	// One is bigger than a page: it has a page of its own.
+	sizes := []int{1, 1, store.MaxPageBytes>>20 + 1, 1}
+	want := []int{2, 1, 1}
+	var defs []connectors.Definition
+	var aside []connectors.Quarantined
+	for i, mib := range sizes {
+		name := fmt.Sprintf("tool_%d", i)
+		defs = append(defs, fixture.DefinitionOf(name, string(raw(name, mib))))
+		aside = append(aside, connectors.Quarantined{Reason: "no tool", Raw: raw(name, mib)})
+	}
+	res := fixture.FirstResult(defs...)
+	res.Quarantined, res.Seen.Quarantined = aside, len(aside)
+	if _, err := w.Door().FinishSync(t.Context(), w.Run(t, c.ID).ID, res); err != nil {
+		t.Fatal(err)
+	}
+	tools := pageSizes(t, func(p store.Page) (store.List[connectors.Tool], error) {
+		return w.Door().Tools(t.Context(), store.ToolFilter{Page: p})
+	})
+	if diff := cmp.Diff(want, tools); diff != "" {
+		t.Errorf("tools on each page (-want +got):\n%s", diff)
+	}
+	quarantined := pageSizes(t, func(p store.Page) (store.List[connectors.Quarantined], error) {
+		return w.Door().Quarantined(t.Context(), c.ID, p)
+	})
+	if diff := cmp.Diff(want, quarantined); diff != "" {
+		t.Errorf("quarantined entries on each page (-want +got):\n%s", diff)
+	}
+}
+
+// pageSizes reads a list to its end and says how many items each page had.
+func pageSizes[T any](t *testing.T, read func(store.Page) (store.List[T], error)) (sizes []int) {
+	t.Helper()
+	for p := (store.Page{}); ; {
+		list, err := read(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes = append(sizes, len(list.Items))
+		if p.Cursor = list.Next; p.Cursor == "" || len(sizes) > 20 {
+			return sizes
+		}
+	}
 }

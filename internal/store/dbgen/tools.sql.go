@@ -122,16 +122,32 @@ func (q *Queries) KeepQuarantined(ctx context.Context, arg KeepQuarantinedParams
 }
 
 const quarantined = `-- name: Quarantined :many
-select position, name, reason, raw
-from quarantined_tools
-where tenant_id = $1 and connector_id = $2 and position > $3
-order by position
-limit $4
+with page as (
+    select q.position, length(q.raw) as bytes
+    from quarantined_tools q
+    where q.tenant_id = $1 and q.connector_id = $2 and q.position > $4
+    order by q.position
+    limit $5
+), measured as (
+    select page.position,
+           row_number() over so_far as nth,
+           sum(page.bytes) over so_far as bytes,
+           lead(page.position) over so_far is not null as more
+    from page
+    window so_far as (order by page.position)
+)
+select entry.position, entry.name, entry.reason, entry.raw, measured.more::boolean as more
+from measured
+join quarantined_tools entry on entry.tenant_id = $1 and entry.connector_id = $2
+    and entry.position = measured.position
+where measured.nth = 1 or measured.bytes <= $3::bigint
+order by entry.position
 `
 
 type QuarantinedParams struct {
 	TenantID      connectors.TenantID
 	ConnectorID   connectors.ConnectorID
+	MaxBytes      int64
 	AfterPosition int32
 	MaxRows       int32
 }
@@ -141,12 +157,15 @@ type QuarantinedRow struct {
 	Name     *string
 	Reason   string
 	Raw      []byte
+	More     bool
 }
 
+// A page ends early, as one of Tools does.
 func (q *Queries) Quarantined(ctx context.Context, arg QuarantinedParams) ([]QuarantinedRow, error) {
 	rows, err := q.db.Query(ctx, quarantined,
 		arg.TenantID,
 		arg.ConnectorID,
+		arg.MaxBytes,
 		arg.AfterPosition,
 		arg.MaxRows,
 	)
@@ -162,6 +181,7 @@ func (q *Queries) Quarantined(ctx context.Context, arg QuarantinedParams) ([]Qua
 			&i.Name,
 			&i.Reason,
 			&i.Raw,
+			&i.More,
 		); err != nil {
 			return nil, err
 		}
@@ -275,28 +295,44 @@ func (q *Queries) ToolStates(ctx context.Context, tenantID connectors.TenantID, 
 }
 
 const tools = `-- name: Tools :many
+with page as (
+    select tools.name, tools.connector_id, length(definition.raw) as bytes
+    from tools
+    join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
+    where tools.tenant_id = $1
+      and ($3::uuid is null or tools.connector_id = $3)
+      and ($4::boolean or tools.removed_at is null)
+      and ($5::text = ''
+           or tools.name ilike $6::text
+           or definition.search @@ case when numnode(websearch_to_tsquery('english', $5)) > 0
+                                        then websearch_to_tsquery('english', $5)
+                                        else websearch_to_tsquery('simple', $5) -- "all", "on": words of names, and nothing to English
+                                   end)
+      and ($7::text is null
+           or (tools.name, tools.connector_id) > ($7, $8::uuid))
+    order by tools.name, tools.connector_id
+    limit $9
+), measured as (
+    select name, connector_id,
+           row_number() over so_far as nth,
+           sum(bytes) over so_far as bytes,
+           lead(name) over so_far is not null as more
+    from page
+    window so_far as (order by name, connector_id)
+)
 select tools.tenant_id, tools.connector_id, tools.name, tools.current_hash, tools.accepted_hash, tools.review, tools.enabled, tools.first_seen_at, tools.last_seen_at, tools.changed_at, tools.removed_at, connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
-       definition.raw, definition.title, definition.description
-from tools
+       definition.raw, definition.title, definition.description, measured.more::boolean as more
+from measured
+join tools on tools.tenant_id = $1 and tools.connector_id = measured.connector_id and tools.name = measured.name
 join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
 join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
-where tools.tenant_id = $1
-  and ($2::uuid is null or tools.connector_id = $2)
-  and ($3::boolean or tools.removed_at is null)
-  and ($4::text = ''
-       or tools.name ilike $5::text
-       or definition.search @@ case when numnode(websearch_to_tsquery('english', $4)) > 0
-                                    then websearch_to_tsquery('english', $4)
-                                    else websearch_to_tsquery('simple', $4) -- "all", "on": words of names, and nothing to English
-                               end)
-  and ($6::text is null
-       or (tools.name, tools.connector_id) > ($6, $7::uuid))
+where measured.nth = 1 or measured.bytes <= $2::bigint
 order by tools.name, tools.connector_id
-limit $8
 `
 
 type ToolsParams struct {
 	TenantID       connectors.TenantID
+	MaxBytes       int64
 	Connector      *uuid.UUID
 	Removed        bool
 	Query          string
@@ -314,11 +350,14 @@ type ToolsRow struct {
 	Raw               []byte
 	Title             string
 	Description       string
+	More              bool
 }
 
+// A page ends early where its definitions would grow beyond max_bytes; it has one row at least. more: there are rows behind this one.
 func (q *Queries) Tools(ctx context.Context, arg ToolsParams) ([]ToolsRow, error) {
 	rows, err := q.db.Query(ctx, tools,
 		arg.TenantID,
+		arg.MaxBytes,
 		arg.Connector,
 		arg.Removed,
 		arg.Query,
@@ -352,6 +391,7 @@ func (q *Queries) Tools(ctx context.Context, arg ToolsParams) ([]ToolsRow, error
 			&i.Raw,
 			&i.Title,
 			&i.Description,
+			&i.More,
 		); err != nil {
 			return nil, err
 		}
