@@ -17,6 +17,7 @@ import (
 
 	"github.com/alexedwards/argon2id"
 	"github.com/go-chi/chi/v5"
+	chimiddleware "github.com/go-chi/chi/v5/middleware"
 
 	"patchbay/internal/admin"
 	"patchbay/internal/auth"
@@ -70,7 +71,7 @@ func (b *logBuffer) String() string {
 	return b.buf.String()
 }
 
-func newDashboard(t *testing.T) *dashboard {
+func newDashboard(t *testing.T, opts ...func(*admin.Options)) *dashboard {
 	t.Helper()
 	d := &dashboard{World: fixture.New(t), t: t, log: &logBuffer{}, stop: make(chan struct{})}
 	log := slog.New(slog.NewJSONHandler(d.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -85,10 +86,15 @@ func newDashboard(t *testing.T) *dashboard {
 	d.server = httptest.NewUnstartedServer(d.router)
 	base := &url.URL{Scheme: "http", Host: d.server.Listener.Addr().String()}
 	d.router.Use(middleware.Envelope(middleware.Options{BaseURL: base, Log: log, Refuse: pages.Failure})...)
-	admin.New(admin.Options{
+	d.router.Use(chimiddleware.GetHead)
+	o := admin.Options{
 		Store: d.St, Auth: d.auth, Registry: registry.New(d.St, egress), Syncer: d.syncer, Respond: pages, Log: log,
 		BaseURL: base.String(), Done: d.stop, Now: d.now, ProgramSync: http.HandlerFunc(forPrograms),
-	}).Mount(d.router)
+	}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	admin.New(o).Mount(d.router)
 	d.server.Start()
 	t.Cleanup(d.server.Close)
 	return d

@@ -35,7 +35,7 @@ func (h *Handler) newStream(w http.ResponseWriter, r *http.Request) (*stream, er
 	if err != nil {
 		return nil, fault.Wrap(fault.Unauthenticated, err, "Sign in to go on.")
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Content-Type", eventStream)
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy in front passes events on as they come
 	return &stream{
 		h: h, ctx: r.Context(), w: w, control: http.NewResponseController(w), actor: actor(r),

@@ -5,6 +5,8 @@ import (
 	"time"
 )
 
+const eventStream = "text/event-stream"
+
 // How an event stream behaves.
 const (
 	keepAlive  = 15 * time.Second // comments between events, so that no proxy takes the stream for dead
@@ -13,8 +15,17 @@ const (
 )
 
 // events streams what changes about the tenant's connectors, as pieces of the page, until the browser goes, the server
-// stops, or the session ends.
+// stops, or the session ends. A HEAD request is told what would come, and opens nothing.
 func (h *Handler) events(w http.ResponseWriter, r *http.Request) error {
+	if r.Method == http.MethodHead {
+		w.Header().Set("Content-Type", eventStream)
+		return nil
+	}
+	leave, err := h.streams.enter(*actor(r).UserID)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	s, err := h.newStream(w, r)
 	if err != nil {
 		return err

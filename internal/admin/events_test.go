@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"patchbay/internal/admin"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/mcptest"
 )
@@ -151,6 +152,63 @@ func TestStreamEndsWithTheSession(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAPersonHasTenStreamsAtOnce(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleViewer)
+	var first *eventStream
+	for range 10 {
+		if s := b.listen(); first == nil {
+			first = s
+		}
+	}
+	b.get("/events").want(t, http.StatusTooManyRequests, "Too many pages listen")
+	d.as(connectors.RoleViewer).listen() // another person's are not counted
+	if err := first.body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b.listenAgain()
+}
+
+func TestAProcessHasSoManyStreamsAtOnce(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t, func(o *admin.Options) { o.Streams = 2 })
+	d.as(connectors.RoleViewer).listen()
+	d.as(connectors.RoleViewer).listen()
+	p := d.as(connectors.RoleOwner).get("/events")
+	p.want(t, http.StatusTooManyRequests, "Too many pages listen")
+}
+
+func TestAHeadRequestOpensNoStream(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t, func(o *admin.Options) { o.Streams = 1 })
+	b := d.as(connectors.RoleViewer)
+	b.listen()
+	if p := b.do(http.MethodHead, "/events", nil); p.Status != http.StatusOK {
+		t.Errorf("HEAD answers %d", p.Status)
+	}
+}
+
+// listenAgain listens as soon as the server lets it: it hears of a stream's end a moment after its browser.
+func (b *browser) listenAgain() {
+	b.t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+		req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.base+"/events", nil)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		res, err := b.client.Do(req)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode == http.StatusOK {
+			return
+		}
+	}
+	b.t.Error("the place of a stream that ended stays taken")
 }
 
 func TestStreamEndsWithTheServer(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// Options are what the dashboard stands on. All but Log, Now, Done and ProgramSync are required.
+// Options are what the dashboard stands on. All but Log, Now, Done, Streams and ProgramSync are required.
 type Options struct {
 	Store    *store.Store
 	Auth     *auth.Service
@@ -27,6 +27,7 @@ type Options struct {
 	Now      func() time.Time // nil: time.Now
 	BaseURL  string           // as people type it, for examples: "https://patchbay.example.com"
 	Done     <-chan struct{}  // closed when the server stops: event streams end; nil: never
+	Streams  int              // event streams that are open at once; 0: 500
 
 	// ProgramSync answers POST /connectors/{id}/sync_tools where the caller is a program; nil: only browsers are served.
 	ProgramSync http.Handler
@@ -43,6 +44,7 @@ type Handler struct {
 	now         func() time.Time
 	baseURL     string
 	done        <-chan struct{}
+	streams     *crowd
 	programSync http.Handler
 }
 
@@ -56,7 +58,7 @@ func New(o Options) *Handler {
 	}
 	return &Handler{
 		store: o.Store, auth: o.Auth, registry: o.Registry, syncer: o.Syncer, respond: o.Respond,
-		log: o.Log, now: o.Now, baseURL: o.BaseURL, done: o.Done, programSync: o.ProgramSync,
+		log: o.Log, now: o.Now, baseURL: o.BaseURL, done: o.Done, streams: newCrowd(o.Streams), programSync: o.ProgramSync,
 	}
 }
 
