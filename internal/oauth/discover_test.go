@@ -200,7 +200,7 @@ func TestNothingIsAssumedOfAServerThatIsDown(t *testing.T) {
 	mcp := as.Protect(t, oauthtest.ResourceBehaviour{OnServer: true, Metadata: oauthtest.NoMetadata})
 	_, err := newClient(t).Discover(t.Context(), oauth.Target{ServerURL: mcp.URL})
 	if failure := wantKind(t, err, oauth.KindTemporary); failure.HTTPStatus != http.StatusServiceUnavailable {
-		t.Errorf("%v", failure)
+		t.Errorf("%+v", failure)
 	}
 	as.Stop()
 	_, err = newClient(t).Discover(t.Context(), oauth.Target{ServerURL: mcp.URL})
@@ -215,7 +215,7 @@ func TestASlowServerIsGivenUp(t *testing.T) {
 	c.Timeout = 20 * time.Millisecond
 	_, err := c.Discover(t.Context(), oauth.Target{ServerURL: slow.URL + "/mcp"})
 	if failure := wantKind(t, err, oauth.KindTemporary); !strings.Contains(failure.Detail, "in time") {
-		t.Errorf("%v", failure)
+		t.Errorf("%+v", failure)
 	}
 }
 

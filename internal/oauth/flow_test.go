@@ -115,7 +115,7 @@ func TestTheOverrideSendsNoResource(t *testing.T) {
 	f.register(oauth.RegisterRequest{})
 	failure := wantKind(t, f.exchange(f.authorize()), oauth.KindRejected)
 	if failure.Code != "invalid_target" || !strings.Contains(failure.Sentence(), "send none") {
-		t.Errorf("%v: %s", failure, failure.Sentence())
+		t.Errorf("%+v: %s", failure, failure.Sentence())
 	}
 	none := ""
 	f = newFlow(t)

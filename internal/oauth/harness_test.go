@@ -139,7 +139,7 @@ func connected(t testing.TB, as *oauthtest.Server) *flow {
 	return f
 }
 
-func failureOf(t testing.TB, err error) *oauth.Error {
+func failureOf(t testing.TB, err error) oauth.Error {
 	t.Helper()
 	failure, ok := errors.AsType[*oauth.Error](err)
 	if !ok {
@@ -150,17 +150,17 @@ func failureOf(t testing.TB, err error) *oauth.Error {
 			t.Errorf("remote text in %q", text)
 		}
 	}
-	return failure
+	return *failure
 }
 
-func wantKind(t testing.TB, err error, kind oauth.Kind) *oauth.Error {
+func wantKind(t testing.TB, err error, kind oauth.Kind) oauth.Error {
 	t.Helper()
 	if err == nil {
 		t.Fatalf("no error, want %s", kind)
 	}
 	failure := failureOf(t, err)
 	if failure.Kind != kind {
-		t.Errorf("%v, want %s", failure, kind)
+		t.Errorf("%+v, want %s", failure, kind)
 	}
 	return failure
 }

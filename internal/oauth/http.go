@@ -77,7 +77,9 @@ func (c *Client) send(ctx context.Context, r request) (answer, *Error) {
 	defer cancel()
 	var sent atomic.Bool
 	req, err := r.build(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { sent.Store(true) },
+		// net/http tries again by itself where a kept connection turns out closed before anything was written to it.
+		GetConn:      func(string) { sent.Store(false) },
+		WroteHeaders: func() { sent.Store(true) },
 	}))
 	if err != nil {
 		return answer{}, &Error{Step: r.step, Kind: KindProtocol, Detail: "the request cannot be written"}

@@ -29,10 +29,10 @@ func (c *Client) checkURL(step Step, what, raw string) *Error {
 	return nil
 }
 
-// plainURL reads an http or https URL with a host and without userinfo, fragment or characters that are not visible
-// ASCII.
+// plainURL reads an http or https URL with a host and without userinfo, fragment or characters that no URL holds
+// unescaped.
 func plainURL(raw string) (*url.URL, bool) {
-	if len(raw) > maxURLLength || strings.Contains(raw, "#") || !isVisible(raw) || strings.Contains(raw, `\`) {
+	if len(raw) > maxURLLength || !isVisible(raw) || strings.ContainsAny(raw, "#\\<>\"`") {
 		return nil, false
 	}
 	u, err := url.Parse(raw)

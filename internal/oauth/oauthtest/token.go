@@ -143,8 +143,8 @@ func (s *Server) authenticated(r Request, b Behaviour) (id string, ok bool) {
 		used = "client_secret_post"
 	}
 	if pair, is := strings.CutPrefix(r.Header.Get("Authorization"), "Basic "); is {
-		id, secret, used = decodeBasic(pair), "", "client_secret_basic"
-		id, secret, _ = strings.Cut(id, ":")
+		used = "client_secret_basic"
+		id, secret, _ = strings.Cut(decodeBasic(pair), ":")
 		id, _ = url.QueryUnescape(id)
 		secret, _ = url.QueryUnescape(secret)
 	}
