@@ -27,20 +27,19 @@ func (h *Handler) setupFinish(w http.ResponseWriter, r *http.Request) error {
 	}
 	token := f.text("token")
 	person := auth.Person{Email: f.text("email"), Name: f.text("name"), Password: f.secret("password")}
-	_, err = h.auth.Setup(r.Context(), secret.Text(token), person)
+	_, err = h.auth.Setup(r.Context(), secret.Text(token), person, auth.Address(r))
 	if problem, ok := mendable(err); ok {
 		return h.setupForm(w, r, token, f, problem)
 	}
 	if err != nil {
 		return err
 	}
-	// The password is checked like at any sign-in: an account that was there before keeps its own, and this link does
-	// not open it.
+	// The password is checked as at any sign-in: too many wrong ones from this address refuse the right one, too.
 	user, err := h.auth.SignIn(r.Context(), person.Email, person.Password, auth.Address(r))
 	if err != nil {
 		return h.respond.Back(w, r, "/login", respond.Flash{
 			Kind: respond.Notice,
-			Text: "The account is an owner now. Sign in with the password that it has.",
+			Text: "The account is an owner now. Sign in.",
 		})
 	}
 	if err := h.auth.StartSession(r.Context(), user.ID); err != nil {

@@ -101,7 +101,7 @@ func TestSetupMakesTheOwnerAndSignsIn(t *testing.T) {
 	}
 }
 
-func TestSetupSignsNobodyInToAnAccountThatWasThere(t *testing.T) {
+func TestSetupTakesAnAccountThatWasThereByItsPassword(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	m := d.person(connectors.RoleViewer)
@@ -110,11 +110,13 @@ func TestSetupSignsNobodyInToAnAccountThatWasThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := d.browser()
-	p := b.submit("/setup", url.Values{"token": {token.Reveal()}, "email": {m.Email}, "password": {"a stranger's choice"}})
-	p.want(t, http.StatusOK, "Sign in with the password that it has.")
+	form := url.Values{"token": {token.Reveal()}, "email": {m.Email}, "password": {"a stranger's choice"}}
+	b.post("/setup", form).want(t, http.StatusUnprocessableEntity, "This address has an account already; give its password.")
 	if p := b.get("/connectors"); p.Status != http.StatusSeeOther {
 		t.Errorf("signed in: %d", p.Status)
 	}
+	form.Set("password", password.Reveal())
+	b.submit("/setup", form).want(t, http.StatusOK, "Connectors")
 }
 
 func TestTenantSwitchShowsTheOtherTenant(t *testing.T) {

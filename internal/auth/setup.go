@@ -51,12 +51,14 @@ func (s *Service) CheckSetup(ctx context.Context, token secret.Text) (connectors
 type Person struct {
 	Email    string
 	Name     string
-	Password secret.Text // ignored for an account that exists already
+	Password secret.Text // that of the account, where one exists already
 	Role     connectors.Role
 }
 
-// Setup makes the owner of a fresh tenant and ends all its setup links, in one step.
-func (s *Service) Setup(ctx context.Context, token secret.Text, p Person) (connectors.Member, error) {
+// Setup makes the owner of a fresh tenant and ends all its setup links, in one step. Where the e-mail address has an account
+// already, that account becomes the owner, and only with its own password: a link is no way to hand a tenant to a stranger,
+// or to try passwords. Wrong ones count as wrong sign-ins, from address, too.
+func (s *Service) Setup(ctx context.Context, token secret.Text, p Person, address string) (connectors.Member, error) {
 	if _, err := s.CheckSetup(ctx, token); err != nil {
 		return connectors.Member{}, err
 	}
@@ -65,11 +67,34 @@ func (s *Service) Setup(ctx context.Context, token secret.Text, p Person) (conne
 	if err != nil {
 		return connectors.Member{}, err
 	}
+	known, err := s.ownsAccount(ctx, p, address)
+	if err != nil {
+		return connectors.Member{}, err
+	}
+	m.OnlyNew = !known // one that comes into being meanwhile has a password that nobody was asked for
 	_, member, err := s.store.System().TakeSetupLink(ctx, setupHash(token), m)
 	if err != nil {
 		return connectors.Member{}, setupError(err)
 	}
 	return member, nil
+}
+
+// ownsAccount tells whether the e-mail address has an account, whose password must be p's.
+func (s *Service) ownsAccount(ctx context.Context, p Person, address string) (bool, error) {
+	_, err := s.store.System().UserByEmail(ctx, Account(p.Email))
+	if fault.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("find user: %w", err)
+	}
+	_, err = s.SignIn(ctx, p.Email, p.Password, address)
+	if fault.Is(err, fault.Unauthenticated) {
+		return true, fault.InvalidFields(fault.Field{
+			Location: "password", Message: "This address has an account already; give its password.",
+		})
+	}
+	return true, err
 }
 
 func setupHash(token secret.Text) []byte {
