@@ -2,6 +2,7 @@ package safehttp
 
 import (
 	"fmt"
+	"net/netip"
 	"strconv"
 )
 
@@ -20,6 +21,15 @@ func (e *BlockedError) Permanent() bool { return true }
 // blocked makes the error; %s in the sentence is the host.
 func blocked(host, sentence string) *BlockedError {
 	return &BlockedError{Host: host, Why: fmt.Sprintf(sentence, shown(host))}
+}
+
+// ledTo is a refusal of an address that host led to. Where host is a name it says no more than that: whoever may enter a URL
+// could otherwise ask what the names of our network resolve to.
+func ledTo(host string, refusal error) error {
+	if _, err := netip.ParseAddr(host); err == nil || refusal == nil {
+		return refusal
+	}
+	return blocked(host, "The name %s leads to an address where Patchbay does not connect.")
 }
 
 // shown is a host as it may stand in a sentence: as it is where it is plain, else quoted and cut.

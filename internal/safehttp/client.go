@@ -81,9 +81,9 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 		Control: func(network, address string, _ syscall.RawConn) error {
 			at, err := netip.ParseAddrPort(address)
 			if err != nil || !strings.HasPrefix(network, "tcp") {
-				return blocked(address, "The address %s cannot be read; Patchbay does not connect to it.")
+				return ledTo(host, blocked(address, "The address %s cannot be read; Patchbay does not connect to it."))
 			}
-			return d.policy.checkAddress(at, named)
+			return ledTo(host, d.policy.checkAddress(at, named))
 		},
 	}
 	return nd.DialContext(ctx, network, address)

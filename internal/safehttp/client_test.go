@@ -90,7 +90,21 @@ func TestClientRefusesNamesThatResolveToPrivateAddresses(t *testing.T) {
 			Resolver: resolver(t, func(string) string { return address }), OwnHosts: []string{"9.9.9.9"},
 		})
 		_, err := get(t, p, "https://mcp.example.com/")
-		wantBlocked(t, err, address)
+		wantBlocked(t, err, "mcp.example.com")
+		if blocked, ok := errors.AsType[*safehttp.BlockedError](err); ok {
+			if want := "The name mcp.example.com leads to an address where Patchbay does not connect."; blocked.Error() != want {
+				t.Errorf("%s: %q, want %q", address, blocked.Error(), want)
+			}
+		}
+	}
+}
+
+func TestClientSaysOfAnAddressWhatIsWrongWithIt(t *testing.T) {
+	t.Parallel()
+	_, err := get(t, safehttp.New(safehttp.Options{}), "https://10.0.0.5/")
+	wantBlocked(t, err, "10.0.0.5")
+	if want := "The address 10.0.0.5 is private; Patchbay does not connect to it."; !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
 	}
 }
 
@@ -118,7 +132,7 @@ func TestClientChecksTheAddressOfEachConnection(t *testing.T) {
 	}
 	address.Store("169.254.169.254")
 	_, err = get(t, p, "https://example.com"+host+"/")
-	wantBlocked(t, err, "169.254.169.254")
+	wantBlocked(t, err, "example.com")
 }
 
 func TestClientChecksTheURLOfEachRequest(t *testing.T) {
@@ -192,7 +206,7 @@ func TestClientAsksNoProxy(t *testing.T) {
 	}
 	p := safehttp.New(safehttp.Options{Resolver: resolver(t, func(string) string { return "10.0.0.5" })})
 	_, err := get(t, p, "https://mcp.example.com/")
-	wantBlocked(t, err, "10.0.0.5")
+	wantBlocked(t, err, "mcp.example.com")
 }
 
 func TestClientBoundsResponseHeaders(t *testing.T) {

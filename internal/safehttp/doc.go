@@ -10,5 +10,5 @@
 //	any      http, https  an operator's Exception, its port; another server beside Patchbay, too
 //
 // Never, in any mode: userinfo or a fragment in the URL, an address in numeric or folded form, Patchbay's own address.
-// No redirect is followed and no proxy is asked.
+// No redirect is followed and no proxy is asked. A refusal does not tell what a name resolves to.
 package safehttp
