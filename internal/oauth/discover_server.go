@@ -105,9 +105,9 @@ func (d *discovery) takeDocument(t tried, issuer string) bool {
 	t.Read = "authorization-server metadata"
 	if !sameIssuer(m.Issuer, issuer) {
 		if d.mismatch == nil {
-			d.mismatch = refused(StepServer, "the issuer is %s, and its document says %s", shownURL(issuer), shownURL(m.Issuer))
+			d.mismatch = refused(StepServer, "the issuer is %s, and its document says %s", shownURL(issuer), shownIssuer(m.Issuer))
 		}
-		d.note(t.TraceStep, "The document is of the issuer "+shownURL(m.Issuer)+", not of "+shownURL(issuer)+": not used.")
+		d.note(t.TraceStep, "The document is of the issuer "+shownIssuer(m.Issuer)+", not of "+shownURL(issuer)+": not used.")
 		return false
 	}
 	if m.TokenEndpoint == "" && d.target.Overrides.TokenEndpoint == "" {
@@ -121,6 +121,13 @@ func (d *discovery) takeDocument(t tried, issuer string) bool {
 	d.found.Server = m
 	d.note(t.TraceStep, "This is the authorization server.")
 	return true
+}
+
+func shownIssuer(issuer string) string {
+	if issuer == "" {
+		return "(none)"
+	}
+	return shownURL(issuer)
 }
 
 // checkEndpoints refuses a document whose main endpoints may not be contacted, and leaves the others out of it.

@@ -193,6 +193,30 @@ func TestTheNextServerIsTriedWhereOneCannotBeUsed(t *testing.T) {
 	}
 }
 
+func TestWhatIsNotPublishedIsNotSent(t *testing.T) {
+	t.Parallel()
+	as := oauthtest.Start(t, oauthtest.Behaviour{})
+	for name, document := range map[string]string{
+		"no resource": `{"authorization_servers":["` + as.Issuer + `"]}`,
+		"no document": "",
+	} {
+		mcp := as.Protect(t, oauthtest.ResourceBehaviour{Path: "/" + strings.ReplaceAll(name, " ", "-"), Metadata: oauthtest.NoMetadata})
+		target := oauth.Target{ServerURL: mcp.URL, ResourceMetadata: respond(t, http.StatusOK, "", document)}
+		if document == "" {
+			target.Overrides.Issuer = as.Issuer
+		}
+		d, err := newClient(t).Discover(t.Context(), target)
+		if err != nil || d.Resource != "" || d.Server.Issuer != as.Issuer {
+			t.Errorf("%s: resource %q, issuer %s, %v", name, d.Resource, d.Server.Issuer, err)
+		}
+		mine := "urn:mine"
+		target.Overrides.Resource = &mine
+		if d, err = newClient(t).Discover(t.Context(), target); err != nil || d.Resource != mine {
+			t.Errorf("%s: resource %q, want the connector's, %v", name, d.Resource, err)
+		}
+	}
+}
+
 // The default endpoints are for servers without documents, not for servers that are down.
 func TestNothingIsAssumedOfAServerThatIsDown(t *testing.T) {
 	t.Parallel()

@@ -33,6 +33,7 @@ type Server struct {
 	refresh   map[string]*grant // by every refresh token ever given
 	access    map[string]*access
 	issued    []string
+	waiting   map[Kind][]chan struct{} // who waits for the next request of a kind
 }
 
 // Request is one request that was received.
@@ -77,6 +78,7 @@ func Start(t testing.TB, b Behaviour) *Server {
 	s := &Server{
 		path: b.IssuerPath, behaviour: b, mux: http.NewServeMux(),
 		clients: map[string]*client{}, codes: map[string]*code{}, refresh: map[string]*grant{}, access: map[string]*access{},
+		waiting: map[Kind][]chan struct{}{},
 	}
 	s.server = httptest.NewServer(s)
 	s.Issuer = s.server.URL + b.IssuerPath
@@ -115,6 +117,19 @@ func (s *Server) Requests(kinds ...Kind) []Request {
 
 // Count is how many requests of these kinds came.
 func (s *Server) Count(kinds ...Kind) int { return len(s.Requests(kinds...)) }
+
+// Arrived is closed as soon as a request of this kind has been counted; at once where one has been.
+func (s *Server) Arrived(kind Kind) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	arrived := make(chan struct{})
+	if slices.ContainsFunc(s.requests, func(r Request) bool { return r.Kind == kind }) {
+		close(arrived)
+	} else {
+		s.waiting[kind] = append(s.waiting[kind], arrived)
+	}
+	return arrived
+}
 
 // Issued lists every code, token and secret that was given out.
 func (s *Server) Issued() []string {
@@ -184,6 +199,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	s.requests = append(s.requests, request)
+	for _, arrived := range s.waiting[request.Kind] {
+		close(arrived)
+	}
+	delete(s.waiting, request.Kind)
 	b := s.behaviour
 	s.mu.Unlock()
 	switch request.Kind {
