@@ -181,3 +181,27 @@ func TestChangesOfDifferentFieldsAtOnceAllArrive(t *testing.T) {
 		t.Errorf("connector = %+v, %v", now, err)
 	}
 }
+
+func TestASecretThatWasSetForTheOldURLIsNotSentToTheNew(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	c := b.create(t, connectors.Secret{}, perAgent)
+	agent := b.Agent(t)
+	ref := connectors.Ref(agent.Slug)
+	if err := b.reg.SetCredential(t.Context(), b.admin, connectors.Ref(c.Slug), &ref, connectors.Secret{Token: "s3cret"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.sent(t, c, &agent.ID); got != "Bearer s3cret" {
+		t.Fatalf("sent %q", got)
+	}
+	// As where the deletion of the old secrets came before this one was stored.
+	d := connectors.DraftOf(c)
+	d.URL = "https://two.example.com/"
+	moved, err := b.Door().UpdateConnector(t.Context(), c.ID, c.Version, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.sent(t, moved, &agent.ID); got != "" {
+		t.Errorf("sent %q", got)
+	}
+}
