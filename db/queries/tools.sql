@@ -1,8 +1,13 @@
 -- name: Tools :many
--- A page ends early where its definitions would grow beyond max_bytes; it has one row at least. more: there are rows behind this one.
+-- A page ends early where its definitions would grow beyond max_bytes; it has one row at least. more: there are rows behind this
+-- one. The page is measured as it is read: joining it again by its keys would cost forty times as much.
 with page as (
-    select tools.name, tools.connector_id, length(definition.raw) as bytes
+    select tools.connector_id, tools.name, tools.current_hash, tools.review, tools.enabled, tools.first_seen_at,
+           tools.last_seen_at, tools.changed_at, tools.removed_at,
+           connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
+           definition.raw, definition.title, definition.description
     from tools
+    join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
     join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
     where tools.tenant_id = @tenant_id
       and (sqlc.narg(connector)::uuid is null or tools.connector_id = sqlc.narg(connector))
@@ -18,21 +23,18 @@ with page as (
     order by tools.name, tools.connector_id
     limit @max_rows
 ), measured as (
-    select name, connector_id,
+    select page.*,
            row_number() over so_far as nth,
-           sum(bytes) over so_far as bytes,
-           lead(name) over so_far is not null as more
+           sum(length(page.raw)) over so_far as bytes,
+           lead(page.name) over so_far is not null as more
     from page
-    window so_far as (order by name, connector_id)
+    window so_far as (order by page.name, page.connector_id)
 )
-select sqlc.embed(tools), connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
-       definition.raw, definition.title, definition.description, measured.more::boolean as more
+select connector_id, name, current_hash, review, enabled, first_seen_at, last_seen_at, changed_at, removed_at,
+       slug, connector_name, tools_last_synced_at, raw, title, description, more::boolean as more
 from measured
-join tools on tools.tenant_id = @tenant_id and tools.connector_id = measured.connector_id and tools.name = measured.name
-join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
-join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
-where measured.nth = 1 or measured.bytes <= @max_bytes::bigint
-order by tools.name, tools.connector_id;
+where nth = 1 or bytes <= @max_bytes::bigint
+order by name, connector_id;
 
 -- name: Tool :one
 select sqlc.embed(tools), connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
@@ -51,25 +53,23 @@ order by name;
 -- name: Quarantined :many
 -- A page ends early, as one of Tools does.
 with page as (
-    select q.position, length(q.raw) as bytes
+    select q.position, q.name, q.reason, q.raw
     from quarantined_tools q
     where q.tenant_id = @tenant_id and q.connector_id = @connector_id and q.position > @after_position
     order by q.position
     limit @max_rows
 ), measured as (
-    select page.position,
+    select page.position, page.name, page.reason, page.raw,
            row_number() over so_far as nth,
-           sum(page.bytes) over so_far as bytes,
+           sum(length(page.raw)) over so_far as bytes,
            lead(page.position) over so_far is not null as more
     from page
     window so_far as (order by page.position)
 )
-select entry.position, entry.name, entry.reason, entry.raw, measured.more::boolean as more
+select measured.position, measured.name, measured.reason, measured.raw, measured.more::boolean as more
 from measured
-join quarantined_tools entry on entry.tenant_id = @tenant_id and entry.connector_id = @connector_id
-    and entry.position = measured.position
 where measured.nth = 1 or measured.bytes <= @max_bytes::bigint
-order by entry.position;
+order by measured.position;
 
 -- name: InsertDefinitions :exec
 -- Known definitions stay as they are. The arrays are sorted by hash, so that two syncs of a tenant lock in one order.

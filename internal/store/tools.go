@@ -36,14 +36,8 @@ func (t *Tenant) Tools(ctx context.Context, f ToolFilter) (List[connectors.Tool]
 	if err != nil {
 		return List[connectors.Tool]{}, err
 	}
-	item := func(r dbgen.ToolsRow) connectors.Tool {
-		return toolOf(dbgen.ToolRow{
-			Tool: r.Tool, Slug: r.Slug, ConnectorName: r.ConnectorName, ToolsLastSyncedAt: r.ToolsLastSyncedAt,
-			Raw: r.Raw, Title: r.Title, Description: r.Description,
-		})
-	}
-	at := func(r dbgen.ToolsRow) []string { return []string{r.Tool.Name, r.Tool.ConnectorID.String()} }
-	return listUntil(f.Page, rows, item, "tools", at, func(r dbgen.ToolsRow) bool { return r.More }), nil
+	at := func(r dbgen.ToolsRow) []string { return []string{r.Name, r.ConnectorID.String()} }
+	return listUntil(f.Page, rows, listedTool, "tools", at, func(r dbgen.ToolsRow) bool { return r.More }), nil
 }
 
 // Tool is one tool, even a removed one.
@@ -79,6 +73,17 @@ func (t *Tenant) Quarantined(ctx context.Context, id connectors.ConnectorID, p P
 	}
 	position := func(r dbgen.QuarantinedRow) []string { return []string{strconv.Itoa(int(r.Position))} }
 	return listUntil(p, rows, item, "quarantined", position, func(r dbgen.QuarantinedRow) bool { return r.More }), nil
+}
+
+func listedTool(r dbgen.ToolsRow) connectors.Tool {
+	return toolOf(dbgen.ToolRow{
+		Tool: dbgen.Tool{
+			ConnectorID: r.ConnectorID, Name: r.Name, CurrentHash: r.CurrentHash, Review: connectors.Review(r.Review),
+			Enabled: r.Enabled, FirstSeenAt: r.FirstSeenAt, LastSeenAt: r.LastSeenAt, ChangedAt: r.ChangedAt, RemovedAt: r.RemovedAt,
+		},
+		Slug: r.Slug, ConnectorName: r.ConnectorName, ToolsLastSyncedAt: r.ToolsLastSyncedAt,
+		Raw: r.Raw, Title: r.Title, Description: r.Description,
+	})
 }
 
 func toolOf(row dbgen.ToolRow) connectors.Tool {

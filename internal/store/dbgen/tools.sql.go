@@ -123,31 +123,29 @@ func (q *Queries) KeepQuarantined(ctx context.Context, arg KeepQuarantinedParams
 
 const quarantined = `-- name: Quarantined :many
 with page as (
-    select q.position, length(q.raw) as bytes
+    select q.position, q.name, q.reason, q.raw
     from quarantined_tools q
-    where q.tenant_id = $1 and q.connector_id = $2 and q.position > $4
+    where q.tenant_id = $2 and q.connector_id = $3 and q.position > $4
     order by q.position
     limit $5
 ), measured as (
-    select page.position,
+    select page.position, page.name, page.reason, page.raw,
            row_number() over so_far as nth,
-           sum(page.bytes) over so_far as bytes,
+           sum(length(page.raw)) over so_far as bytes,
            lead(page.position) over so_far is not null as more
     from page
     window so_far as (order by page.position)
 )
-select entry.position, entry.name, entry.reason, entry.raw, measured.more::boolean as more
+select measured.position, measured.name, measured.reason, measured.raw, measured.more::boolean as more
 from measured
-join quarantined_tools entry on entry.tenant_id = $1 and entry.connector_id = $2
-    and entry.position = measured.position
-where measured.nth = 1 or measured.bytes <= $3::bigint
-order by entry.position
+where measured.nth = 1 or measured.bytes <= $1::bigint
+order by measured.position
 `
 
 type QuarantinedParams struct {
+	MaxBytes      int64
 	TenantID      connectors.TenantID
 	ConnectorID   connectors.ConnectorID
-	MaxBytes      int64
 	AfterPosition int32
 	MaxRows       int32
 }
@@ -163,9 +161,9 @@ type QuarantinedRow struct {
 // A page ends early, as one of Tools does.
 func (q *Queries) Quarantined(ctx context.Context, arg QuarantinedParams) ([]QuarantinedRow, error) {
 	rows, err := q.db.Query(ctx, quarantined,
+		arg.MaxBytes,
 		arg.TenantID,
 		arg.ConnectorID,
-		arg.MaxBytes,
 		arg.AfterPosition,
 		arg.MaxRows,
 	)
@@ -296,10 +294,14 @@ func (q *Queries) ToolStates(ctx context.Context, tenantID connectors.TenantID, 
 
 const tools = `-- name: Tools :many
 with page as (
-    select tools.name, tools.connector_id, length(definition.raw) as bytes
+    select tools.connector_id, tools.name, tools.current_hash, tools.review, tools.enabled, tools.first_seen_at,
+           tools.last_seen_at, tools.changed_at, tools.removed_at,
+           connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
+           definition.raw, definition.title, definition.description
     from tools
+    join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
     join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
-    where tools.tenant_id = $1
+    where tools.tenant_id = $2
       and ($3::uuid is null or tools.connector_id = $3)
       and ($4::boolean or tools.removed_at is null)
       and ($5::text = ''
@@ -313,26 +315,23 @@ with page as (
     order by tools.name, tools.connector_id
     limit $9
 ), measured as (
-    select name, connector_id,
+    select page.connector_id, page.name, page.current_hash, page.review, page.enabled, page.first_seen_at, page.last_seen_at, page.changed_at, page.removed_at, page.slug, page.connector_name, page.tools_last_synced_at, page.raw, page.title, page.description,
            row_number() over so_far as nth,
-           sum(bytes) over so_far as bytes,
-           lead(name) over so_far is not null as more
+           sum(length(page.raw)) over so_far as bytes,
+           lead(page.name) over so_far is not null as more
     from page
-    window so_far as (order by name, connector_id)
+    window so_far as (order by page.name, page.connector_id)
 )
-select tools.tenant_id, tools.connector_id, tools.name, tools.current_hash, tools.accepted_hash, tools.review, tools.enabled, tools.first_seen_at, tools.last_seen_at, tools.changed_at, tools.removed_at, connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
-       definition.raw, definition.title, definition.description, measured.more::boolean as more
+select connector_id, name, current_hash, review, enabled, first_seen_at, last_seen_at, changed_at, removed_at,
+       slug, connector_name, tools_last_synced_at, raw, title, description, more::boolean as more
 from measured
-join tools on tools.tenant_id = $1 and tools.connector_id = measured.connector_id and tools.name = measured.name
-join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
-join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
-where measured.nth = 1 or measured.bytes <= $2::bigint
-order by tools.name, tools.connector_id
+where nth = 1 or bytes <= $1::bigint
+order by name, connector_id
 `
 
 type ToolsParams struct {
-	TenantID       connectors.TenantID
 	MaxBytes       int64
+	TenantID       connectors.TenantID
 	Connector      *uuid.UUID
 	Removed        bool
 	Query          string
@@ -343,7 +342,15 @@ type ToolsParams struct {
 }
 
 type ToolsRow struct {
-	Tool              Tool
+	ConnectorID       connectors.ConnectorID
+	Name              string
+	CurrentHash       []byte
+	Review            string
+	Enabled           bool
+	FirstSeenAt       time.Time
+	LastSeenAt        time.Time
+	ChangedAt         time.Time
+	RemovedAt         *time.Time
 	Slug              string
 	ConnectorName     string
 	ToolsLastSyncedAt *time.Time
@@ -353,11 +360,12 @@ type ToolsRow struct {
 	More              bool
 }
 
-// A page ends early where its definitions would grow beyond max_bytes; it has one row at least. more: there are rows behind this one.
+// A page ends early where its definitions would grow beyond max_bytes; it has one row at least. more: there are rows behind this
+// one. The page is measured as it is read: joining it again by its keys would cost forty times as much.
 func (q *Queries) Tools(ctx context.Context, arg ToolsParams) ([]ToolsRow, error) {
 	rows, err := q.db.Query(ctx, tools,
-		arg.TenantID,
 		arg.MaxBytes,
+		arg.TenantID,
 		arg.Connector,
 		arg.Removed,
 		arg.Query,
@@ -374,17 +382,15 @@ func (q *Queries) Tools(ctx context.Context, arg ToolsParams) ([]ToolsRow, error
 	for rows.Next() {
 		var i ToolsRow
 		if err := rows.Scan(
-			&i.Tool.TenantID,
-			&i.Tool.ConnectorID,
-			&i.Tool.Name,
-			&i.Tool.CurrentHash,
-			&i.Tool.AcceptedHash,
-			&i.Tool.Review,
-			&i.Tool.Enabled,
-			&i.Tool.FirstSeenAt,
-			&i.Tool.LastSeenAt,
-			&i.Tool.ChangedAt,
-			&i.Tool.RemovedAt,
+			&i.ConnectorID,
+			&i.Name,
+			&i.CurrentHash,
+			&i.Review,
+			&i.Enabled,
+			&i.FirstSeenAt,
+			&i.LastSeenAt,
+			&i.ChangedAt,
+			&i.RemovedAt,
 			&i.Slug,
 			&i.ConnectorName,
 			&i.ToolsLastSyncedAt,
