@@ -76,6 +76,9 @@ func TestConnectionIsTestedBeforeSaving(t *testing.T) {
 	if p.says("the-right-token") {
 		t.Error("the page repeats the secret")
 	}
+	form.Del("name")
+	b.post("/connectors/test", form).want(t, http.StatusOK, "The server answered with 2 tools.")
+	form.Set("name", "Linear")
 	form.Set("auth.token", "another-token")
 	b.post("/connectors/test", form).want(t, http.StatusOK, "No connection", "unauthorized", "401 Unauthorized")
 

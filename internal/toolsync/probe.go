@@ -65,7 +65,7 @@ func (s *Syncer) probe(
 ) (ProbeReport, error) {
 	d, secret = d.Normalized(), secret.Normalized()
 	if d.Name == "" { // a test needs no name yet
-		d.Name, d.Slug = "test", "test"
+		d.Name, d.Slug = "unnamed", "unnamed" // the slug "test" is refused
 	}
 	fields := slices.Concat(d.Validate(), d.ValidateSecret(secret, stored == nil))
 	if err := fault.InvalidFields(fields...); err != nil {
