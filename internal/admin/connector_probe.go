@@ -99,7 +99,7 @@ func testResult(name string, report toolsync.ProbeReport) *templates.TestResult 
 
 // failureOf tells how a conversation with a server failed.
 func failureOf(f *fault.Error) *templates.Failure {
-	failure := &templates.Failure{Sentence: f.Message, Advice: advice(f.Code)}
+	failure := &templates.Failure{Sentence: f.Message}
 	if f.Code != "" {
 		failure.Facts = append(failure.Facts, templates.Fact{Label: "Code", Value: f.Code, Mono: true})
 	}

@@ -24,7 +24,8 @@ func connectorRow(c connectors.Connector, canSync bool, returnTo string, now tim
 		Credential: credentialName(c),
 		Tools:      number(c.ToolCount),
 		LastSync:   whenOrNever(c.ToolsLastSyncedAt, now),
-		CanSync:    canSync,
+		Actions:    canSync,
+		CanSync:    canSync && c.Enabled,
 		ReturnTo:   returnTo,
 	}
 	if c.LastError != nil && c.Running == nil && c.Status != connectors.StatusDisabled {
@@ -69,6 +70,7 @@ func connectorHead(c connectors.Connector, tab templates.ConnectorTab) templates
 		Href:        connectorPath(c.Slug),
 		Tab:         tab,
 		State:       connectorState(c),
+		Enabled:     c.Enabled,
 		ToolCount:   number(c.ToolCount),
 	}
 }
@@ -79,9 +81,6 @@ func attention(c connectors.Connector, quarantined int, can templates.Can, now t
 	if c.LastError != nil && c.Status != connectors.StatusDisabled {
 		at := when(c.LastError.At, now)
 		a := templates.Attention{Kind: templates.StateBad, Title: statusName(c.Status), Text: c.LastError.Message, When: &at}
-		if hint := advice(c.LastError.Code); hint != "" {
-			a.Text += " " + hint
-		}
 		if can.Manage {
 			a.Action = mend(c)
 		}
@@ -96,9 +95,11 @@ func attention(c connectors.Connector, quarantined int, can templates.Can, now t
 		})
 	}
 	if !c.Enabled {
-		list = append(list, templates.Attention{
-			Kind: templates.StateWarn, Title: "Disabled", Text: "No scheduled sync runs while the connector is disabled.",
-		})
+		a := templates.Attention{Kind: templates.StateWarn, Title: "Disabled", Text: "It is not synced, and agents cannot use its tools."}
+		if can.Manage {
+			a.Action = &templates.Link{Text: "Enable it in the settings", Href: connectorPath(c.Slug) + "/settings#enabled"}
+		}
+		list = append(list, a)
 	}
 	return list
 }
@@ -206,6 +207,14 @@ func overviewStats(c connectors.Connector, now time.Time) []templates.Stat {
 		{Label: "Tools", Value: number(c.ToolCount), Href: connectorPath(c.Slug) + "/tools"},
 		{Label: "Last sync", When: &synced},
 		{Label: "Authentication", Value: credentialName(c)},
-		{Label: "Synced", Value: every(c.SyncInterval)},
+		{Label: "Schedule", Value: schedule(c)},
 	}
+}
+
+// schedule says when a connector is synced by itself.
+func schedule(c connectors.Connector) string {
+	if !c.Enabled {
+		return "off while disabled"
+	}
+	return every(c.SyncInterval)
 }

@@ -80,12 +80,13 @@ func TestConnectorRowSaysHowItIs(t *testing.T) {
 	c := connectors.Connector{
 		Slug: "linear", Name: "linear", URL: "https://mcp.linear.app/mcp", Status: connectors.StatusOK, ToolCount: 1204,
 		Auth: connectors.Auth{Type: connectors.AuthBearer}, CredentialMode: connectors.CredentialPerAgent, ToolsLastSyncedAt: &synced,
+		Enabled: true,
 	}
 	row := connectorRow(c, true, "/connectors", noon)
 	want := templates.ConnectorRow{
 		ID: c.ID.String(), Name: "linear", Href: "/connectors/linear", Initial: "L", URL: c.URL,
 		State: templates.State{Kind: templates.StateOK, Text: "Connected"}, Credential: "Bearer · per agent", Tools: "1,204",
-		LastSync: when(synced, noon), CanSync: true, ReturnTo: "/connectors",
+		LastSync: when(synced, noon), Actions: true, CanSync: true, ReturnTo: "/connectors",
 	}
 	if diff := cmp.Diff(want, row); diff != "" {
 		t.Error(diff)
@@ -101,6 +102,10 @@ func TestConnectorRowSaysHowItIs(t *testing.T) {
 	if row = connectorRow(c, true, "", noon); row.Reason != "" || row.State.Kind != templates.StateBusy {
 		t.Errorf("running: %+v", row)
 	}
+	c.Enabled, c.Running, c.Status = false, nil, connectors.StatusDisabled
+	if row = connectorRow(c, true, "", noon); row.CanSync || !row.Actions {
+		t.Errorf("a disabled connector offers what would be refused: %+v", row)
+	}
 }
 
 func TestAttentionLeadsToWhereItIsMended(t *testing.T) {
@@ -110,6 +115,9 @@ func TestAttentionLeadsToWhereItIsMended(t *testing.T) {
 		LastError: &connectors.SyncError{Code: "unauthorized", Message: "The server refused the credential.", At: noon},
 	}
 	list := attention(c, 2, templates.Can{Manage: true}, noon)
+	if list[0].Text != c.LastError.Message {
+		t.Errorf("the sentence says what to do already: %q", list[0].Text)
+	}
 	if len(list) != 2 || list[0].Action.Href != "/connectors/linear/credentials" || list[1].Title != "2 malformed tools" {
 		t.Errorf("%+v", list)
 	}

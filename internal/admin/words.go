@@ -238,30 +238,6 @@ func phaseName(phase string) string {
 	}
 }
 
-// advice says what a person can do about a failure with that code; empty where nobody can know.
-func advice(code string) string {
-	switch code {
-	case "unauthorized":
-		return "Check the credential, and that it may list tools."
-	case "unreachable":
-		return "Check the address, and that the server runs."
-	case "timeout":
-		return "Try again, or allow more time in the settings."
-	case "tls":
-		return "Check the server's certificate."
-	case "blocked":
-		return "The operator's egress rules forbid this address."
-	case "redirect":
-		return "Use the address that the server redirects to, if you trust it."
-	case "unsupported_version":
-		return "The server speaks a revision of MCP that Patchbay does not."
-	case "protocol", "http_status":
-		return "Check that this address is an MCP endpoint; its path is often /mcp."
-	default:
-		return ""
-	}
-}
-
 func statusText(status int) string {
 	if text := http.StatusText(status); text != "" {
 		return strconv.Itoa(status) + " " + text

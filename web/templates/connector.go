@@ -23,6 +23,7 @@ type ConnectorHead struct {
 	Href        string // "/connectors/linear"; the tabs are below it
 	Tab         ConnectorTab
 	State       State
+	Enabled     bool // no: it cannot be synced
 	ToolCount   string
 }
 

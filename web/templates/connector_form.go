@@ -36,7 +36,6 @@ type TestResult struct {
 type Failure struct {
 	Sentence string // "The server refused the credential (401)."
 	Phase    string // in words: "while opening the session"
-	Advice   string // what to do; empty: nothing is known
 	Facts    []Fact // code, HTTP status, …
 }
 

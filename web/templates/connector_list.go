@@ -25,6 +25,7 @@ type ConnectorRow struct {
 	Credential string // "Bearer · shared", "None"
 	Tools      string // "23"
 	LastSync   When
+	Actions    bool // the table has a column for the button
 	CanSync    bool // shows the button; it is disabled while State is busy
 	ReturnTo   string
 }

@@ -41,7 +41,7 @@ func asViewer(f templates.Frame) templates.Frame {
 func connectorRow(id, name, url string, s templates.State, credential, tools string, last templates.When) templates.ConnectorRow {
 	return templates.ConnectorRow{
 		ID: "01890000-0000-7000-8000-00000000000" + id, Name: name, Href: "/connectors/c" + id, Initial: name[:1], URL: url,
-		State: s, Credential: credential, Tools: tools, LastSync: last, CanSync: true, ReturnTo: "/connectors",
+		State: s, Credential: credential, Tools: tools, LastSync: last, Actions: true, CanSync: true, ReturnTo: "/connectors",
 	}
 }
 
@@ -57,7 +57,7 @@ func connectorsPage(f templates.Frame) templates.ConnectorsPage {
 	}
 	rows[3].Reason = "The server refused the credential (401)."
 	for i := range rows {
-		rows[i].CanSync = f.Can.Sync
+		rows[i].Actions, rows[i].CanSync = f.Can.Sync, f.Can.Sync && rows[i].Name != "Everything"
 	}
 	return templates.ConnectorsPage{
 		Frame: f, Rows: rows, Count: "7 connectors",
@@ -74,7 +74,8 @@ func connectorsPage(f templates.Frame) templates.ConnectorsPage {
 
 func head(tab templates.ConnectorTab, s templates.State) templates.ConnectorHead {
 	return templates.ConnectorHead{
-		ID: "01890000-0000-7000-8000-000000000002", Slug: "linear", Name: "Linear", Initial: "L", URL: "https://mcp.linear.app/mcp",
+		Enabled: true,
+		ID:      "01890000-0000-7000-8000-000000000002", Slug: "linear", Name: "Linear", Initial: "L", URL: "https://mcp.linear.app/mcp",
 		Href: "/connectors/linear", Tab: tab, State: s, ToolCount: "23",
 	}
 }
@@ -184,7 +185,7 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 	wrong.Problem = "3 fields need attention."
 	wrong.Errors = map[string]string{"url": "Use https, or a host that the operator has allowed.", "auth.token": "A token is needed.", "headers.X-Bad Name": "“X-Bad Name” is no header name."}
 	pages["connector-wrong"] = templates.ConnectorForm(templates.ConnectorFormPage{Frame: add, Form: wrong, Test: &templates.TestResult{Failure: &templates.Failure{
-		Sentence: "The server refused the credential (401).", Phase: "while opening the session", Advice: "Check the token; some servers want it in another header.",
+		Sentence: "The server refused the credential (401). Set a new one on the connector's credentials page.", Phase: "while opening the session",
 		Facts: []templates.Fact{{Label: "Code", Value: "unauthorized", Mono: true}, {Label: "HTTP status", Value: "401", Mono: true}},
 	}}})
 
