@@ -16,7 +16,7 @@ func (h *Handler) agentList(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := templates.AgentsPage{
 		Frame: h.frame(r, templates.NavAgents, crumb("Agents", "")),
-		Count: countOf(len(list.Items), list.Next != "", "agent"),
+		Count: countOf(len(list.Items), pager(r, list.Next), "agent"),
 		Pager: pager(r, list.Next),
 	}
 	for _, a := range list.Items {

@@ -33,8 +33,11 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 		Status:   string(filter.Status),
 		Statuses: statusOptions(),
 		Filtered: filter.Query != "" || filter.Status != "",
-		Count:    countOf(len(list.Items), list.Next != "", "connector"),
+		Count:    countOf(len(list.Items), pager(r, list.Next), "connector"),
 		Pager:    pager(r, list.Next),
+	}
+	if !page.Filtered {
+		page.Count = plural(stats.Connectors, "connector")
 	}
 	for _, c := range list.Items {
 		page.Rows = append(page.Rows, connectorRow(c, page.Frame.Can.Sync, page.Frame.Path, h.now()))

@@ -35,7 +35,7 @@ func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
 		Head:    connectorHead(c, templates.TabTools),
 		Query:   filter.Query,
 		Removed: filter.Removed,
-		Count:   countOf(len(tools.Items), tools.Next != "", "tool"),
+		Count:   countOf(len(tools.Items), pager(r, tools.Next), "tool"),
 		Pager:   pager(r, tools.Next),
 		Synced:  c.ToolsLastSyncedAt != nil,
 	}

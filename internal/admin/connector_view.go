@@ -6,11 +6,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
+
+// rowWidth is how many characters of a name or an address a row of the list is sure to show on a desk.
+const rowWidth = 36
 
 // connectorRow is a connector in the list.
 func connectorRow(c connectors.Connector, canSync bool, returnTo string, now time.Time) templates.ConnectorRow {
@@ -27,6 +31,9 @@ func connectorRow(c connectors.Connector, canSync bool, returnTo string, now tim
 		Actions:    canSync,
 		CanSync:    canSync && c.Enabled,
 		ReturnTo:   returnTo,
+	}
+	if max(utf8.RuneCountInString(c.Name), utf8.RuneCountInString(c.URL)) > rowWidth {
+		row.Whole = c.Name + "\n" + c.URL
 	}
 	if c.LastError != nil && c.Running == nil && c.Status != connectors.StatusDisabled {
 		row.Reason = c.LastError.Message
@@ -128,13 +135,14 @@ func serverFacts(s connectors.Server) []templates.Fact {
 	return facts
 }
 
-// connectionFacts are how a connector is reached.
+// connectionFacts are how a connector is reached, but for what overviewStats say.
 func connectionFacts(c connectors.Connector) []templates.Fact {
 	facts := []templates.Fact{
 		{Label: "Address", Value: c.URL, Mono: true, Copy: true},
 		{Label: "Transport", Value: transportName(c.Transport)},
-		{Label: "Authentication", Value: credentialName(c)},
-		{Label: "Asks for", Value: behaviourName(c.AuthBehaviour)},
+	}
+	if asks := behaviourName(c.AuthBehaviour); asks != "" {
+		facts = append(facts, templates.Fact{Label: "Server asks for", Value: asks})
 	}
 	if c.Auth.Type == connectors.AuthAPIKey {
 		facts = append(facts, templates.Fact{Label: "Key header", Value: keyHeader(c), Mono: true})
@@ -144,7 +152,6 @@ func connectionFacts(c connectors.Connector) []templates.Fact {
 		facts = append(facts, templates.Fact{Label: "Extra headers", Value: strings.Join(names, ", "), Mono: true})
 	}
 	return append(facts,
-		templates.Fact{Label: "Synced", Value: every(c.SyncInterval)},
 		templates.Fact{Label: "Timeout", Value: strconv.FormatFloat(c.Timeout.Seconds(), 'f', -1, 64) + " s a request"},
 		templates.Fact{Label: "Retries", Value: number(c.RetryAttempts)},
 		templates.Fact{Label: "ID", Value: c.ID.String(), Mono: true, Copy: true},
@@ -158,6 +165,7 @@ func keyHeader(c connectors.Connector) string {
 	return c.Auth.Header
 }
 
+// behaviourName is what a server asks for; empty: it is not known.
 func behaviourName(b connectors.AuthBehaviour) string {
 	switch b {
 	case connectors.AuthOpen:
@@ -167,7 +175,7 @@ func behaviourName(b connectors.AuthBehaviour) string {
 	case connectors.AuthAll:
 		return "a credential for everything"
 	default:
-		return "not known yet"
+		return ""
 	}
 }
 

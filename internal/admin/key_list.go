@@ -21,7 +21,7 @@ func (h *Handler) keysPage(w http.ResponseWriter, r *http.Request, status int, f
 	}
 	page := templates.APIKeysPage{
 		Frame: h.frame(r, templates.NavAPIKeys, crumb("API keys", "")),
-		Count: countOf(len(list.Items), list.Next != "", "key"),
+		Count: countOf(len(list.Items), pager(r, list.Next), "key"),
 		Roles: roleOptions(),
 		Form:  f,
 		New:   made,

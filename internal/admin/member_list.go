@@ -22,8 +22,9 @@ func (h *Handler) membersPage(w http.ResponseWriter, r *http.Request, status int
 	}
 	page := templates.MembersPage{
 		Frame: h.frame(r, templates.NavMembers, crumb("Members", "")),
-		Count: countOf(len(list.Items), list.Next != "", "member"),
+		Count: countOf(len(list.Items), pager(r, list.Next), "member"),
 		Roles: roleOptions(),
+		Names: roleNames(),
 		Form:  f,
 		Pager: pager(r, list.Next),
 	}

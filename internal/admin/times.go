@@ -67,6 +67,8 @@ func until(d time.Duration, t time.Time) string {
 // took words how long something took: "340 ms", "1.2 s", "2 min 5 s".
 func took(d time.Duration) string {
 	switch {
+	case d < time.Millisecond:
+		return "under 1 ms"
 	case d < time.Second:
 		return fmt.Sprintf("%d ms", d.Milliseconds())
 	case d < time.Minute:

@@ -23,7 +23,7 @@ func (h *Handler) toolSearch(w http.ResponseWriter, r *http.Request) error {
 		Frame: h.frame(r, templates.NavTools, crumb("Tools", "")),
 		Query: filter.Query,
 		Rows:  h.toolViews(tools.Items),
-		Count: countOf(len(tools.Items), tools.Next != "", "tool"),
+		Count: countOf(len(tools.Items), pager(r, tools.Next), "tool"),
 		Pager: pager(r, tools.Next),
 	}))
 }

@@ -47,7 +47,7 @@ func TestTimesAreWords(t *testing.T) {
 func TestDurationsAndIntervalsAreWords(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
-		340 * time.Millisecond: "340 ms", 1234 * time.Millisecond: "1.2 s", 125 * time.Second: "2 min 5 s",
+		500 * time.Microsecond: "under 1 ms", 340 * time.Millisecond: "340 ms", 1234 * time.Millisecond: "1.2 s", 125 * time.Second: "2 min 5 s",
 	} {
 		if have := took(d); have != want {
 			t.Errorf("%v: %q, want %q", d, have, want)
@@ -69,8 +69,12 @@ func TestNumbersAreGrouped(t *testing.T) {
 			t.Errorf("%d: %q, want %q", n, have, want)
 		}
 	}
-	if have := countOf(50, true, "tool"); have != "50+ tools" {
-		t.Errorf("%q", have)
+	for want, p := range map[string]templates.Pager{
+		"50 tools": {}, "50+ tools": {Next: "/tools?cursor=a"}, "50 tools on this page": {First: "/tools", Next: "/tools?cursor=b"},
+	} {
+		if have := countOf(50, p, "tool"); have != want {
+			t.Errorf("%q, want %q", have, want)
+		}
 	}
 }
 

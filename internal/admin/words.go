@@ -20,9 +20,12 @@ func plural(n int, word string) string {
 	return number(n) + " " + word + "s"
 }
 
-// countOf is the count of a list's page: with a plus where more follows.
-func countOf(n int, more bool, word string) string {
-	if more {
+// countOf is the count of a list's page: with a plus where more follows, and as what is here where others came before.
+func countOf(n int, p templates.Pager, word string) string {
+	switch {
+	case p.First != "":
+		return plural(n, word) + " on this page"
+	case p.Next != "":
 		return number(n) + "+ " + word + "s"
 	}
 	return plural(n, word)
@@ -83,12 +86,21 @@ func roleOptions() []templates.Option {
 	abilities := map[connectors.Role]string{
 		connectors.RoleViewer: "Viewer: reads",
 		connectors.RoleMember: "Member: also syncs",
-		connectors.RoleAdmin:  "Admin: also manages connectors and agents",
+		connectors.RoleAdmin:  "Admin: also manages connectors, agents and credentials",
 		connectors.RoleOwner:  "Owner: also manages members, keys and settings",
 	}
 	var options []templates.Option
 	for _, r := range connectors.Roles {
 		options = append(options, templates.Option{Value: string(r), Label: abilities[r]})
+	}
+	return options
+}
+
+// roleNames offers the roles where there is room for a word.
+func roleNames() []templates.Option {
+	var options []templates.Option
+	for _, r := range connectors.Roles {
+		options = append(options, templates.Option{Value: string(r), Label: roleName(r)})
 	}
 	return options
 }

@@ -18,6 +18,7 @@ type ConnectorRow struct {
 	ID         string // the UUID; the row's element is "connector-" + ID
 	Name       string
 	Href       string // "/connectors/linear"
+	Whole      string // name and address, where the row may cut them; empty: it shows them whole
 	Initial    string // one letter
 	URL        string
 	State      State

@@ -5,7 +5,8 @@ type MembersPage struct {
 	Frame Frame
 	Rows  []MemberRow
 	Count string
-	Roles []Option
+	Roles []Option // with what each may do
+	Names []Option // the roles, each as one word
 	Form  Form
 	Pager Pager
 }

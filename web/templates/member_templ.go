@@ -108,7 +108,7 @@ func Members(p MembersPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "role", Label: "Role", Options: p.Roles, Help: "A viewer reads. A member also syncs. An admin also manages connectors, agents and credentials. An owner also manages members, keys and settings."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "role", Label: "Role", Options: p.Roles, Help: "The least that the person needs."}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -231,7 +231,7 @@ func member(p MembersPage, m MemberRow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, o := range p.Roles {
+			for _, o := range p.Names {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<option value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

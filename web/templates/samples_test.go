@@ -240,7 +240,7 @@ func organisationSamples(pages map[string]templ.Component, with func(templates.F
 		{Name: "Grace Hopper", Email: "grace@example.com", Initial: "G", Role: "viewer", RoleName: "Viewer", SignedIn: never, Action: "/members/2"},
 	}
 	f := with(frame("Members", templates.NavMembers))
-	pages["members"] = templates.Members(templates.MembersPage{Frame: f, Count: "2 members", Roles: roles, Rows: members})
+	pages["members"] = templates.Members(templates.MembersPage{Frame: f, Count: "2 members", Roles: roles, Names: roles, Rows: members})
 	f = with(frame("API keys", templates.NavAPIKeys))
 	pages["api-keys"] = templates.APIKeys(templates.APIKeysPage{
 		Frame: f, Count: "2 keys", Roles: roles,
