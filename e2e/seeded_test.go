@@ -78,7 +78,8 @@ func TestARunningSyncShowsItsProgressWithoutReloading(t *testing.T) {
 
 func TestTheDashboardWorksWithoutScript(t *testing.T) {
 	t.Parallel()
-	_, s, tab, _ := seeded(t)
+	_, s, tab, c := seeded(t)
+	upstream, _ := c.must(http.StatusOK, http.MethodGet, "/api/v1/connectors/tools", nil)["url"].(string)
 	tab.Scripts(false)
 	tab.Go(s.base + "/connectors")
 	tab.Click("form[action='/connectors/tools/sync_tools'] button")
@@ -88,12 +89,21 @@ func TestTheDashboardWorksWithoutScript(t *testing.T) {
 
 	tab.Go(s.base + "/connectors/new")
 	tab.Fill("[name=name]", "Again")
-	tab.Fill("[name=url]", "not a url")
+	tab.Fill("[name=url]", "ftp://127.0.0.1/mcp") // an address to the browser, and none to us
 	tab.Click("main form button[type=submit]:not([formaction])")
-	tab.WaitText("body", "Add connector")
+	tab.WaitText("main .error", "http")
+	tab.Forgive("422")
 	if got := tab.Value("[name=name]"); got != "Again" {
 		t.Errorf("the form lost the name: %q", got)
 	}
+	tab.Fill("[name=url]", upstream)
+	tab.Click("button[formaction='/connectors/test']")
+	tab.WaitText("#test-result", "search_issues")
+	tab.Click("main form button[type=submit]:not([formaction])")
+	tab.WaitPath("/connectors/again")
+	tab.Click("button[popovertarget=person]")
+	tab.Click("form[action='/logout'] button")
+	tab.WaitPath("/login")
 }
 
 func TestTheKeyboardFindsEverything(t *testing.T) {
