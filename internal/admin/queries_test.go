@@ -1,19 +1,23 @@
 package admin_test
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"patchbay/internal/connectors"
 )
 
 // most is how many statements any page may run: the session, the memberships, and a few for itself.
 const most = 6
+
+// elsewhere are the pages that send somebody who is signed in away, or are not there any more.
+var elsewhere = map[string]int{"/": http.StatusSeeOther, "/login": http.StatusSeeOther, "/setup": http.StatusNotFound}
 
 func TestPagesIssueTheSameQueriesWhateverTheyList(t *testing.T) {
 	t.Parallel()
@@ -35,7 +39,7 @@ func TestPagesIssueTheSameQueriesWhateverTheyList(t *testing.T) {
 	grow(3)
 	few := d.queries(b, ids)
 	grow(297)
-	if diff := cmp.Diff(few, d.queries(b, ids)); diff != "" {
+	if diff := gocmp.Diff(few, d.queries(b, ids)); diff != "" {
 		t.Errorf("at 3 and at 300 connectors:\n%s", diff)
 	}
 	for _, route := range slices.Sorted(maps.Keys(few)) {
@@ -55,8 +59,11 @@ func (d *dashboard) queries(b *browser, ids things) map[string]int64 {
 			continue
 		}
 		before := d.Queries()
-		b.get(ids.fill(pattern))
+		p := b.get(ids.fill(pattern))
 		counts[route] = d.Queries() - before
+		if want := cmp.Or(elsewhere[pattern], http.StatusOK); p.Status != want {
+			d.t.Errorf("%s answers %d, want %d: its statements say nothing", route, p.Status, want)
+		}
 	}
 	return counts
 }

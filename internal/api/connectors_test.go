@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -255,24 +256,47 @@ func TestListsRefuseInventedCursorsAndLimits(t *testing.T) {
 	}
 }
 
-func TestConnectorListIssuesAsManyQueriesForThreeAsForThirty(t *testing.T) {
+func TestReadsIssueAsManyQueriesForThreeConnectorsAsForThreeHundred(t *testing.T) {
 	t.Parallel()
+	const most = 6 // statements of one read, the key's included
 	w := newWorld(t)
-	viewer := w.key(t, connectors.RoleViewer)
-	count := func() int64 {
-		before := w.Queries()
-		w.call(t, viewer, http.MethodGet, "/api/v1/connectors?limit=200", nil).want(http.StatusOK)
-		return w.Queries() - before
+	owner, ids := w.key(t, connectors.RoleOwner), w.targetsIn(t, w.Tenant)
+	count := func() map[string]int64 {
+		counts := map[string]int64{}
+		for route := range routes {
+			method, pattern, _ := strings.Cut(route, " ")
+			if method != http.MethodGet {
+				continue
+			}
+			before := w.Queries()
+			w.call(t, owner, method, ids.path(pattern), nil).want(http.StatusOK)
+			counts[route] = w.Queries() - before
+		}
+		return counts
 	}
-	for range 3 {
-		w.Connector(t)
+	grow := func(n int) {
+		for range n {
+			c := w.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+			w.Synced(t, c.ID, "search", "create_issue")
+			w.Credential(t, c.ID, nil, "token")
+		}
+		for range n / 10 {
+			w.Agent(t)
+			w.MemberIn(t, w.Tenant, connectors.RoleViewer)
+			w.APIKeyIn(t, w.Tenant, connectors.RoleViewer)
+		}
 	}
+	grow(3)
 	count() // the first use of the key is noted
 	few := count()
-	for range 27 {
-		w.Connector(t)
+	grow(297)
+	many := count()
+	if diff := cmp.Diff(few, many); diff != "" {
+		t.Errorf("at 3 and at 300 connectors:\n%s", diff)
 	}
-	if many := count(); many != few {
-		t.Errorf("%d queries for 3 connectors, %d for 30", few, many)
+	for route, n := range many {
+		if n > most {
+			t.Errorf("%s runs %d statements", route, n)
+		}
 	}
 }
