@@ -21,15 +21,25 @@ func TestNoPageAndNoLogLineHoldsASecret(t *testing.T) {
 		},
 	}})
 	b := d.as(connectors.RoleOwner)
-	b.post("/agents", url.Values{"name": {"Support"}})
-	b.post("/connectors", connectorForm("Linear", up.URL, "auth.type", "bearer", "auth.token", shared))
-	b.post("/connectors", connectorForm("Echo", echo.URL, "auth.type", "api_key", "credential_mode", "per_agent"))
-	b.post("/connectors/echo/agents/support/credential", url.Values{"key": {ofAgent}})
-	b.post("/connectors", connectorForm("Basic", echo.URL, "auth.type", "basic", "auth.username", "ann", "auth.password", basic))
+	var answers []string
+	send := func(path string, form url.Values) {
+		p := b.post(path, form)
+		answers = append(answers, p.Body+p.Location)
+	}
+	send("/agents", url.Values{"name": {"Support"}})
+	send("/connectors", connectorForm("Linear", up.URL, "auth.type", "bearer", "auth.token", shared))
+	send("/connectors", connectorForm("Echo", echo.URL, "auth.type", "api_key", "credential_mode", "per_agent"))
+	send("/connectors/echo/agents/support/credential", url.Values{"key": {ofAgent}})
+	send("/connectors", connectorForm("Basic", echo.URL, "auth.type", "basic", "auth.username", "ann", "auth.password", basic))
 	key := b.post("/api-keys", url.Values{"name": {"nightly"}, "role": {"viewer"}})
-	b.post("/connectors/linear/sync_tools", nil)
-	b.post("/connectors/echo/sync_tools", url.Values{"agent": {"support"}})
-	b.post("/connectors/basic/sync_tools", nil)
+	send("/connectors/linear/sync_tools", nil)
+	send("/connectors/echo/sync_tools", url.Values{"agent": {"support"}})
+	send("/connectors/basic/sync_tools", nil)
+	send("/connectors/test", connectorForm("Tried", echo.URL, "auth.type", "bearer", "auth.token", shared))
+	send("/connectors", connectorForm("", "no url", "auth.type", "basic", "auth.username", "ann", "auth.password", basic))
+	send("/connectors/linear", connectorForm("", up.URL, "auth.type", "bearer", "auth.token", shared))
+	send("/members", url.Values{"email": {"nonsense"}, "password": {password.Reveal()}, "role": {"viewer"}})
+	send("/account/password", url.Values{"current": {password.Reveal()}, "password": {"short"}})
 
 	secrets := map[string]string{"shared token": shared, "agent's key": ofAgent, "password of basic": basic, "own password": password.Reveal()}
 	if secrets["API key"] = shownKey(key.Body); secrets["API key"] == "" {
@@ -51,6 +61,9 @@ func TestNoPageAndNoLogLineHoldsASecret(t *testing.T) {
 			ids := things{connector: slug, agent: "support", tool: "search"}
 			sweep(route, b.get(ids.fill(pattern)).Body)
 		}
+	}
+	for _, answer := range answers {
+		sweep("an answer to a form", answer)
 	}
 	sweep("the log", d.log.String())
 	if !strings.Contains(d.log.String(), "request answered") {
