@@ -48,7 +48,9 @@
   // Only the secrets that fit the chosen authentication are shown and sent.
   const showSecrets = (form) => {
     const type = form.elements["auth.type"]?.value;
-    const perAgent = form.elements["credential_mode"]?.value === "per_agent";
+    const mode = form.elements["credential_mode"];
+    const perAgent = mode?.value === "per_agent";
+    if (mode) mode.closest(".field").hidden = type === "none" && mode.getAttribute("aria-invalid") !== "true";
     for (const group of form.querySelectorAll("[data-auth]")) {
       const wrong = group.querySelector("[aria-invalid=true]") !== null;
       group.disabled = group.dataset.auth !== type && !wrong;
@@ -60,6 +62,9 @@
   };
   on("change", "[data-auth-form]", showSecrets);
   document.querySelectorAll("[data-auth-form]").forEach(showSecrets);
+
+  // A form that comes back begins at what is wrong with it.
+  document.querySelector("main [aria-invalid=true]")?.focus();
 
   // What a test found may lie below the fold.
   document.addEventListener("htmx:after:swap", (event) => {
@@ -121,6 +126,9 @@
       // asked anew, or out of reach: the places that are known stay
     }
   };
+  if (!/Mac|iP(hone|ad|od)/.test(navigator.platform)) {
+    for (const key of document.querySelectorAll(".jump kbd")) key.textContent = "Ctrl K";
+  }
   const open = () => {
     document.getElementById("sidebar")?.hidePopover?.();
     input.value = "";
