@@ -77,6 +77,48 @@ alter table audit_events force row level security;
 create policy tenant_rows on audit_events for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
 grant insert, select on audit_events to patchbay_app;
 
+create table client_registrations (
+    tenant_id uuid not null,
+    issuer text not null,
+    redirect_uri text not null,
+    client_id text not null,
+    source text not null,
+    auth_method text not null default ''::text,
+    sealed bytea,
+    created_at timestamp with time zone not null default now(),
+    secret_expires_at timestamp with time zone,
+    constraint client_registrations_client_given CHECK ((client_id <> ''::text)),
+    constraint client_registrations_pkey PRIMARY KEY (tenant_id, issuer, redirect_uri),
+    constraint client_registrations_source_known CHECK ((source = ANY (ARRAY['configured'::text, 'metadata_document'::text, 'dynamic'::text]))),
+    constraint client_registrations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table client_registrations enable row level security;
+alter table client_registrations force row level security;
+create policy tenant_rows on client_registrations for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on client_registrations to patchbay_app;
+
+create table connect_links (
+    tenant_id uuid not null,
+    token_hash bytea not null,
+    connector_id uuid not null,
+    agent_id uuid,
+    made_by jsonb not null,
+    return_to text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    expires_at timestamp with time zone not null,
+    constraint connect_links_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint connect_links_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint connect_links_pkey PRIMARY KEY (tenant_id, token_hash),
+    constraint connect_links_token_hash_key UNIQUE (token_hash),
+    constraint connect_links_token_hash_length CHECK ((length(token_hash) = 32))
+);
+CREATE INDEX connect_links_agent_idx ON public.connect_links USING btree (tenant_id, agent_id) WHERE (agent_id IS NOT NULL);
+CREATE INDEX connect_links_connector_idx ON public.connect_links USING btree (tenant_id, connector_id);
+alter table connect_links enable row level security;
+alter table connect_links force row level security;
+create policy tenant_rows on connect_links for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on connect_links to patchbay_app;
+
 create table connectors (
     tenant_id uuid not null,
     id uuid not null,
@@ -118,6 +160,7 @@ CASE
 END) stored,
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
+    oauth jsonb not null default '{}'::jsonb,
     constraint connectors_auth_behaviour_known CHECK ((auth_behaviour = ANY (ARRAY['unknown'::text, 'open'::text, 'list_open'::text, 'all_auth'::text]))),
     constraint connectors_auth_type_known CHECK ((auth_type = ANY (ARRAY['none'::text, 'bearer'::text, 'api_key'::text, 'basic'::text, 'oauth2'::text, 'client_credentials'::text, 'private_key_jwt'::text]))),
     constraint connectors_credential_mode_known CHECK ((credential_mode = ANY (ARRAY['shared'::text, 'per_agent'::text]))),
@@ -126,6 +169,7 @@ END) stored,
     constraint connectors_interval_range CHECK (((sync_interval_s = 0) OR (sync_interval_s >= 60))),
     constraint connectors_name_key UNIQUE (tenant_id, name),
     constraint connectors_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    constraint connectors_oauth_object CHECK ((jsonb_typeof(oauth) = 'object'::text)),
     constraint connectors_pkey PRIMARY KEY (tenant_id, id),
     constraint connectors_retry_range CHECK (((retry_attempts >= 0) AND (retry_attempts <= 5))),
     constraint connectors_slug_form CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$'::text)),
@@ -161,8 +205,14 @@ create table credentials (
     version integer not null default 1,
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
+    grant_meta jsonb not null default '{}'::jsonb,
+    lease_id uuid,
+    lease_until timestamp with time zone,
+    retry_at timestamp with time zone,
     constraint credentials_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint credentials_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint credentials_grant_meta_object CHECK ((jsonb_typeof(grant_meta) = 'object'::text)),
+    constraint credentials_lease_whole CHECK (((lease_id IS NULL) = (lease_until IS NULL))),
     constraint credentials_origin_given CHECK ((origin <> ''::text)),
     constraint credentials_owner_key UNIQUE NULLS NOT DISTINCT (tenant_id, connector_id, agent_id),
     constraint credentials_pkey PRIMARY KEY (tenant_id, id),
@@ -212,6 +262,38 @@ alter table memberships enable row level security;
 alter table memberships force row level security;
 create policy tenant_rows on memberships for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
 grant delete, insert, select, update on memberships to patchbay_app;
+
+create table oauth_flows (
+    tenant_id uuid not null,
+    id uuid not null,
+    state_hash bytea not null,
+    browser_hash bytea not null,
+    connector_id uuid not null,
+    agent_id uuid,
+    started_by jsonb not null,
+    origin text not null,
+    metadata jsonb not null,
+    client_id text not null,
+    resource text not null default ''::text,
+    scopes text[] not null default '{}'::text[],
+    redirect_uri text not null,
+    return_to text not null default ''::text,
+    sealed bytea not null,
+    created_at timestamp with time zone not null default now(),
+    expires_at timestamp with time zone not null default (now() + '00:10:00'::interval),
+    constraint oauth_flows_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint oauth_flows_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint oauth_flows_origin_given CHECK ((origin <> ''::text)),
+    constraint oauth_flows_pkey PRIMARY KEY (tenant_id, id),
+    constraint oauth_flows_state_hash_key UNIQUE (state_hash),
+    constraint oauth_flows_state_hash_length CHECK ((length(state_hash) = 32))
+);
+CREATE INDEX oauth_flows_agent_idx ON public.oauth_flows USING btree (tenant_id, agent_id) WHERE (agent_id IS NOT NULL);
+CREATE INDEX oauth_flows_connector_idx ON public.oauth_flows USING btree (tenant_id, connector_id);
+alter table oauth_flows enable row level security;
+alter table oauth_flows force row level security;
+create policy tenant_rows on oauth_flows for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on oauth_flows to patchbay_app;
 
 create table quarantined_tools (
     tenant_id uuid not null,

@@ -41,9 +41,9 @@ group by status;
 -- name: CreateConnector :exec
 -- Creating starts no sync: the first scheduled one is due after one interval.
 insert into connectors (tenant_id, id, slug, name, description, transport, url, headers, credential_mode, auth_type, auth_header,
-                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, next_sync_at)
+                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, oauth, next_sync_at)
 values (@tenant_id, @id, @slug, @name, @description, @transport, @url, @headers, @credential_mode, @auth_type, @auth_header,
-        @timeout_ms, @retry_attempts, @enabled, @sync_interval_s, @tool_changes,
+        @timeout_ms, @retry_attempts, @enabled, @sync_interval_s, @tool_changes, @oauth,
         now() + make_interval(secs => nullif(@sync_interval_s::integer, 0)));
 
 -- name: UpdateConnector :execrows
@@ -63,6 +63,7 @@ set slug = @slug,
     enabled = @enabled,
     sync_interval_s = @sync_interval_s,
     tool_changes = @tool_changes,
+    oauth = @oauth,
     next_sync_at = now() + make_interval(secs => nullif(@sync_interval_s::integer, 0)),
     version = version + 1,
     updated_at = now()

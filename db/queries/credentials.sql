@@ -32,6 +32,10 @@ set type = excluded.type,
     refreshed_at = null,
     last_used_at = null,
     error = '',
+    grant_meta = '{}',
+    lease_id = null,
+    lease_until = null,
+    retry_at = null,
     version = credentials.version + 1,
     updated_at = now();
 

@@ -78,6 +78,7 @@ type Connector struct {
 	Headers        map[string]string // sent with each request; no secrets
 	CredentialMode CredentialMode
 	Auth           Auth
+	OAuth          OAuthSettings // for oauth2 and its kin
 	Timeout        time.Duration // of one upstream request
 	RetryAttempts  int           // after the first try
 	Enabled        bool

@@ -18,6 +18,7 @@ type Draft struct {
 	Headers        map[string]string
 	CredentialMode CredentialMode
 	Auth           Auth
+	OAuth          OAuthSettings
 	Timeout        time.Duration
 	RetryAttempts  int
 	Enabled        bool
@@ -44,7 +45,7 @@ func DraftOf(c Connector) Draft {
 	return Draft{
 		Name: c.Name, Slug: c.Slug, Description: c.Description,
 		Transport: c.Transport, URL: c.URL, Headers: maps.Clone(c.Headers),
-		CredentialMode: c.CredentialMode, Auth: c.Auth,
+		CredentialMode: c.CredentialMode, Auth: c.Auth, OAuth: c.OAuth,
 		Timeout: c.Timeout, RetryAttempts: c.RetryAttempts,
 		Enabled: c.Enabled, SyncInterval: c.SyncInterval, ToolChanges: c.ToolChanges,
 	}
@@ -55,7 +56,7 @@ func (d Draft) Connector() Connector {
 	return Connector{
 		Name: d.Name, Slug: d.Slug, Description: d.Description,
 		Transport: d.Transport, URL: d.URL, Headers: d.Headers,
-		CredentialMode: d.CredentialMode, Auth: d.Auth,
+		CredentialMode: d.CredentialMode, Auth: d.Auth, OAuth: d.OAuth,
 		Timeout: d.Timeout, RetryAttempts: d.RetryAttempts,
 		Enabled: d.Enabled, SyncInterval: d.SyncInterval, ToolChanges: d.ToolChanges,
 		Status: StatusNeverSynced, AuthBehaviour: AuthUnknown,

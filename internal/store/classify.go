@@ -39,6 +39,10 @@ var verdicts = map[string]verdict{
 	"quarantined_tools_connector_fkey": {fault.NotFound, "", "", "There is no such connector."},
 	"sync_runs_connector_fkey":         {fault.NotFound, "", "", "There is no such connector."},
 	"credentials_agent_fkey":           {fault.NotFound, "", "", "There is no such agent."},
+	"oauth_flows_connector_fkey":       {fault.NotFound, "", "", "There is no such connector."},
+	"connect_links_connector_fkey":     {fault.NotFound, "", "", "There is no such connector."},
+	"oauth_flows_agent_fkey":           {fault.NotFound, "", "", "There is no such agent."},
+	"connect_links_agent_fkey":         {fault.NotFound, "", "", "There is no such agent."},
 	"sync_runs_agent_fkey":             {fault.NotFound, "", "", "There is no such agent."},
 	"memberships_user_id_fkey":         {fault.NotFound, "", "", "There is no such person."},
 

@@ -74,6 +74,10 @@ func (t *Tenant) CreateConnector(ctx context.Context, d connectors.Draft) (conne
 	if err != nil {
 		return connectors.Connector{}, err
 	}
+	settings, err := json.Marshal(d.OAuth)
+	if err != nil {
+		return connectors.Connector{}, fmt.Errorf("store OAuth settings: %w", err)
+	}
 	id := newID()
 	var created connectors.Connector
 	err = t.within(ctx, func(tx *Tenant) error {
@@ -94,6 +98,7 @@ func (t *Tenant) CreateConnector(ctx context.Context, d connectors.Draft) (conne
 			Enabled:        d.Enabled,
 			SyncIntervalS:  seconds(d.SyncInterval),
 			ToolChanges:    d.ToolChanges,
+			Oauth:          cleanJSON(settings),
 		}); err != nil {
 			return err
 		}
@@ -109,6 +114,10 @@ func (t *Tenant) UpdateConnector(ctx context.Context, id connectors.ConnectorID,
 	headers, err := headersJSON(d.Headers)
 	if err != nil {
 		return connectors.Connector{}, err
+	}
+	settings, err := json.Marshal(d.OAuth)
+	if err != nil {
+		return connectors.Connector{}, fmt.Errorf("store OAuth settings: %w", err)
 	}
 	var updated connectors.Connector
 	err = t.within(ctx, func(tx *Tenant) error {
@@ -130,6 +139,7 @@ func (t *Tenant) UpdateConnector(ctx context.Context, id connectors.ConnectorID,
 			Enabled:        d.Enabled,
 			SyncIntervalS:  seconds(d.SyncInterval),
 			ToolChanges:    d.ToolChanges,
+			Oauth:          cleanJSON(settings),
 		})
 		if err != nil {
 			return err
@@ -197,6 +207,7 @@ func connectorOf(row dbgen.ConnectorByRefRow) connectors.Connector {
 		UpdatedAt: r.UpdatedAt.UTC(),
 	}
 	_ = json.Unmarshal(r.Headers, &c.Headers) // written by headersJSON
+	_ = json.Unmarshal(r.Oauth, &c.OAuth)     // and by the same two
 	if r.LastErrorCode != nil {
 		c.LastError = &connectors.SyncError{Code: *r.LastErrorCode, Message: text(r.LastErrorMessage), At: r.LastErrorAt.UTC()}
 	}

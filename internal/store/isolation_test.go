@@ -5,9 +5,11 @@ import (
 	"errors"
 	"reflect"
 	"testing"
+	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/oauth"
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
 )
@@ -23,6 +25,9 @@ type outsider struct {
 	member     connectors.Member
 	key        connectors.APIKey
 	credential connectors.Credential
+	grant      store.Grant // of another connector
+	lease      store.Lease
+	flow       store.Flow
 	done       connectors.SyncRun // a finished run
 	queued     connectors.SyncRun
 	running    connectors.SyncRun // of another connector
@@ -137,6 +142,29 @@ var tenantAttempts = map[string]attempt{
 		n, err := o.door.DeleteCredentials(ctx, o.connector.ID)
 		return n > 0, err
 	},
+	"SaveGrant": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.SaveGrant(ctx, store.NewGrant{ConnectorID: o.grant.ConnectorID, Origin: o.grant.Origin})
+	},
+	"SaveFlow": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.SaveFlow(ctx, newFlow(o.connector, 3))
+	},
+	"SaveConnectLink": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.SaveConnectLink(ctx, newLink(o.connector, 3))
+	},
+	"SaveRegistration": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.SaveRegistration(ctx, redirectURI, oauth.Registration{Issuer: issuer, ClientID: "mine", Source: oauth.SourceDynamic}); err != nil {
+			return false, err
+		}
+		theirs, err := o.St.Vault(o.Tenant).Registration(ctx, issuer, redirectURI)
+		return theirs.ClientID != "client", errors.Join(err, o.door.ForgetRegistration(ctx, issuer, redirectURI, "mine"))
+	},
+	"ForgetRegistration": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.ForgetRegistration(ctx, issuer, redirectURI, "client"); err != nil {
+			return false, err
+		}
+		theirs, err := o.St.Vault(o.Tenant).Registration(ctx, issuer, redirectURI)
+		return theirs.ClientSecret.Reveal() != "client's secret", err
+	},
 	"QueueSync": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.QueueSync(ctx, store.NewRun{ConnectorID: o.connector.ID, Trigger: connectors.TriggerManual}))
 	},
@@ -191,6 +219,24 @@ var tenantAttempts = map[string]attempt{
 }
 
 var vaultAttempts = map[string]attempt{
+	"Registration": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.vault.Registration(ctx, issuer, redirectURI))
+	},
+	"Verifier": func(_ context.Context, o outsider) (bool, error) { return one(o.vault.Verifier(o.flow)) },
+	"Grant": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.vault.Grant(ctx, o.grant.ConnectorID, nil))
+	},
+	"LeaseGrant": func(ctx context.Context, o outsider) (bool, error) {
+		_, ok, err := o.vault.LeaseGrant(ctx, o.grant, time.Minute)
+		return ok, err
+	},
+	"SaveRefreshed": func(ctx context.Context, o outsider) (bool, error) {
+		return o.vault.SaveRefreshed(ctx, o.lease, o.grant, store.GrantTokens{AccessToken: "mine"})
+	},
+	"EndGrant": func(ctx context.Context, o outsider) (bool, error) { return o.vault.EndGrant(ctx, o.lease, "Mine.") },
+	"DelayRefresh": func(ctx context.Context, o outsider) (bool, error) {
+		return o.vault.DelayRefresh(ctx, o.lease, "Mine.", time.Hour)
+	},
 	"Secret": func(ctx context.Context, o outsider) (bool, error) {
 		_, text, err := o.vault.Secret(ctx, o.connector.ID, &o.agent.ID)
 		return !text.Empty(), err
@@ -212,6 +258,7 @@ var vaultAttempts = map[string]attempt{
 var ownWorld = map[string]bool{
 	"Self": true, "Rename": true, "AddMember": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
 	"QueueAllSyncs": true, "ConnectorStats": true, "Record": true, "Definitions": true, "FinishUnchanged": true, "DeleteCredentials": true, "MarkUsed": true,
+	"SaveRegistration": true, "ForgetRegistration": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,
 	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "SyncRuns": true, "Tools": true, "Quarantined": true,
 }
 
@@ -268,6 +315,7 @@ func newOutsider(t *testing.T) outsider {
 	busy := w.Connector(t)
 	w.Synced(t, busy.ID, "search")
 	o.running = w.Run(t, busy.ID)
+	o.fillOAuth(t, busy)
 	return o
 }
 

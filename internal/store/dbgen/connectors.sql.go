@@ -13,7 +13,7 @@ import (
 )
 
 const connectorByRef = `-- name: ConnectorByRef :one
-select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at,
+select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth,
        coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
        array(select tools.name
              from tools
@@ -71,6 +71,7 @@ func (q *Queries) ConnectorByRef(ctx context.Context, tenantID connectors.Tenant
 		&i.Connector.Status,
 		&i.Connector.CreatedAt,
 		&i.Connector.UpdatedAt,
+		&i.Connector.Oauth,
 		&i.RunningID,
 		&i.ToolNames,
 	)
@@ -124,7 +125,7 @@ func (q *Queries) ConnectorToolsHash(ctx context.Context, tenantID connectors.Te
 }
 
 const connectorsByName = `-- name: ConnectorsByName :many
-select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at,
+select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth,
        coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
        array(select tools.name
              from tools
@@ -208,6 +209,7 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 			&i.Connector.Status,
 			&i.Connector.CreatedAt,
 			&i.Connector.UpdatedAt,
+			&i.Connector.Oauth,
 			&i.RunningID,
 			&i.ToolNames,
 		); err != nil {
@@ -223,9 +225,9 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 
 const createConnector = `-- name: CreateConnector :exec
 insert into connectors (tenant_id, id, slug, name, description, transport, url, headers, credential_mode, auth_type, auth_header,
-                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, next_sync_at)
+                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, oauth, next_sync_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-        $12, $13, $14, $15, $16,
+        $12, $13, $14, $15, $16, $17,
         now() + make_interval(secs => nullif($15::integer, 0)))
 `
 
@@ -246,6 +248,7 @@ type CreateConnectorParams struct {
 	Enabled        bool
 	SyncIntervalS  int32
 	ToolChanges    connectors.ToolChangePolicy
+	Oauth          []byte
 }
 
 // Creating starts no sync: the first scheduled one is due after one interval.
@@ -267,6 +270,7 @@ func (q *Queries) CreateConnector(ctx context.Context, arg CreateConnectorParams
 		arg.Enabled,
 		arg.SyncIntervalS,
 		arg.ToolChanges,
+		arg.Oauth,
 	)
 	return err
 }
@@ -327,10 +331,11 @@ set slug = $1,
     enabled = $12,
     sync_interval_s = $13,
     tool_changes = $14,
+    oauth = $15,
     next_sync_at = now() + make_interval(secs => nullif($13::integer, 0)),
     version = version + 1,
     updated_at = now()
-where tenant_id = $15 and id = $16 and ($17::integer = 0 or version = $17)
+where tenant_id = $16 and id = $17 and ($18::integer = 0 or version = $18)
 `
 
 type UpdateConnectorParams struct {
@@ -348,6 +353,7 @@ type UpdateConnectorParams struct {
 	Enabled        bool
 	SyncIntervalS  int32
 	ToolChanges    connectors.ToolChangePolicy
+	Oauth          []byte
 	TenantID       connectors.TenantID
 	ID             connectors.ConnectorID
 	Version        int32
@@ -370,6 +376,7 @@ func (q *Queries) UpdateConnector(ctx context.Context, arg UpdateConnectorParams
 		arg.Enabled,
 		arg.SyncIntervalS,
 		arg.ToolChanges,
+		arg.Oauth,
 		arg.TenantID,
 		arg.ID,
 		arg.Version,

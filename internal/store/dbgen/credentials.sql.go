@@ -166,7 +166,7 @@ func (q *Queries) MarkCredentialUsed(ctx context.Context, tenantID connectors.Te
 }
 
 const sealedCredential = `-- name: SealedCredential :one
-select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at
+select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at
 from credentials
 where tenant_id = $1 and connector_id = $2 and agent_id is not distinct from $3
 `
@@ -192,12 +192,16 @@ func (q *Queries) SealedCredential(ctx context.Context, tenantID connectors.Tena
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.GrantMeta,
+		&i.LeaseID,
+		&i.LeaseUntil,
+		&i.RetryAt,
 	)
 	return i, err
 }
 
 const sealedCredentialUsedLast = `-- name: SealedCredentialUsedLast :one
-select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at
+select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at
 from credentials
 where tenant_id = $1 and connector_id = $2 and agent_id is not null
 order by last_used_at desc nulls last, updated_at desc, id
@@ -225,6 +229,10 @@ func (q *Queries) SealedCredentialUsedLast(ctx context.Context, tenantID connect
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.GrantMeta,
+		&i.LeaseID,
+		&i.LeaseUntil,
+		&i.RetryAt,
 	)
 	return i, err
 }
@@ -243,6 +251,10 @@ set type = excluded.type,
     refreshed_at = null,
     last_used_at = null,
     error = '',
+    grant_meta = '{}',
+    lease_id = null,
+    lease_until = null,
+    retry_at = null,
     version = credentials.version + 1,
     updated_at = now()
 `

@@ -7,6 +7,7 @@ package dbgen
 import (
 	"time"
 
+	"github.com/google/uuid"
 	connectors "patchbay/internal/connectors"
 )
 
@@ -33,6 +34,29 @@ type ApiKey struct {
 	ExpiresAt  *time.Time
 	LastUsedAt *time.Time
 	RevokedAt  *time.Time
+}
+
+type ClientRegistration struct {
+	TenantID        connectors.TenantID
+	Issuer          string
+	RedirectUri     string
+	ClientID        string
+	Source          string
+	AuthMethod      string
+	Sealed          []byte
+	CreatedAt       time.Time
+	SecretExpiresAt *time.Time
+}
+
+type ConnectLink struct {
+	TenantID    connectors.TenantID
+	TokenHash   []byte
+	ConnectorID connectors.ConnectorID
+	AgentID     *connectors.AgentID
+	MadeBy      []byte
+	ReturnTo    string
+	CreatedAt   time.Time
+	ExpiresAt   time.Time
 }
 
 type Connector struct {
@@ -69,6 +93,7 @@ type Connector struct {
 	Status             connectors.ConnectorStatus
 	CreatedAt          time.Time
 	UpdatedAt          time.Time
+	Oauth              []byte
 }
 
 type Credential struct {
@@ -89,6 +114,30 @@ type Credential struct {
 	Version     int32
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+	GrantMeta   []byte
+	LeaseID     *uuid.UUID
+	LeaseUntil  *time.Time
+	RetryAt     *time.Time
+}
+
+type OauthFlow struct {
+	TenantID    connectors.TenantID
+	ID          uuid.UUID
+	StateHash   []byte
+	BrowserHash []byte
+	ConnectorID connectors.ConnectorID
+	AgentID     *connectors.AgentID
+	StartedBy   []byte
+	Origin      string
+	Metadata    []byte
+	ClientID    string
+	Resource    string
+	Scopes      []string
+	RedirectUri string
+	ReturnTo    string
+	Sealed      []byte
+	CreatedAt   time.Time
+	ExpiresAt   time.Time
 }
 
 type SyncRun struct {

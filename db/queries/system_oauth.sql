@@ -1,0 +1,19 @@
+-- Across tenants: what a browser brings back from an authorization server, and what a link in a message leads to.
+
+-- name: TakeFlow :one
+-- @sqlc-vet-disable tenant-scope
+delete from oauth_flows
+where state_hash = @state_hash and expires_at > now()
+returning *;
+
+-- name: ConnectLink :one
+-- @sqlc-vet-disable tenant-scope
+select connect_links.*
+from connect_links
+where token_hash = @token_hash and expires_at > now();
+
+-- name: TakeConnectLink :one
+-- @sqlc-vet-disable tenant-scope
+delete from connect_links
+where token_hash = @token_hash and expires_at > now()
+returning *;

@@ -1,0 +1,135 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store/dbgen"
+)
+
+// SaveFlow stores a pending authorization, its verifier sealed: a leaked database must not let anyone finish it.
+func (t *Tenant) SaveFlow(ctx context.Context, f NewFlow) error {
+	id := newID()
+	sealed, err := t.store.keyring.Seal(f.Verifier, flowPlace(t.id, id))
+	if err != nil {
+		return err
+	}
+	startedBy, err := stored("a flow's starter", f.StartedBy)
+	if err != nil {
+		return err
+	}
+	metadata, err := stored("a flow's metadata", f.Server)
+	if err != nil {
+		return err
+	}
+	return t.q.SaveFlow(ctx, dbgen.SaveFlowParams{
+		TenantID: t.id, ID: id, StateHash: f.StateHash, BrowserHash: f.BrowserHash, ConnectorID: f.ConnectorID, AgentID: f.AgentID,
+		StartedBy: startedBy, Origin: f.Origin, Metadata: metadata, ClientID: clean(f.ClientID), Resource: clean(f.Resource),
+		Scopes: listed(f.Scopes), RedirectUri: f.RedirectURI, ReturnTo: clean(f.ReturnTo), Sealed: sealed,
+	})
+}
+
+// TakeFlow finds a pending authorization by the hash of its state, and removes it. An expired one is not found.
+func (s *System) TakeFlow(ctx context.Context, stateHash []byte) (Flow, error) {
+	r, err := s.q.TakeFlow(ctx, stateHash)
+	if err != nil {
+		return Flow{}, found(err, "pending connection")
+	}
+	f := Flow{
+		NewFlow: NewFlow{
+			StateHash: r.StateHash, BrowserHash: r.BrowserHash, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Origin: r.Origin,
+			ClientID: r.ClientID, Resource: r.Resource, Scopes: r.Scopes, RedirectURI: r.RedirectUri, ReturnTo: r.ReturnTo,
+		},
+		ID: r.ID, Tenant: r.TenantID, CreatedAt: r.CreatedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC(), sealed: r.Sealed,
+	}
+	if err := json.Unmarshal(r.StartedBy, &f.StartedBy); err != nil {
+		return Flow{}, fmt.Errorf("read a flow's starter: %w", err)
+	}
+	if err := json.Unmarshal(r.Metadata, &f.Server); err != nil {
+		return Flow{}, fmt.Errorf("read a flow's metadata: %w", err)
+	}
+	return f, nil
+}
+
+// Verifier opens the verifier of a flow of this tenant.
+func (v *Vault) Verifier(f Flow) (secret.Text, error) {
+	if f.Tenant != v.id {
+		return "", missing("pending connection")
+	}
+	plain, err := v.keyring.Open(f.sealed, flowPlace(v.id, f.ID))
+	if err != nil {
+		return "", fault.Wrap(fault.Internal, err, "The pending connection cannot be opened. Connect again.")
+	}
+	return plain, nil
+}
+
+// SaveConnectLink stores a link.
+func (t *Tenant) SaveConnectLink(ctx context.Context, l NewConnectLink) error {
+	madeBy, err := stored("a link's maker", l.MadeBy)
+	if err != nil {
+		return err
+	}
+	return t.q.SaveConnectLink(ctx, dbgen.SaveConnectLinkParams{
+		TenantID: t.id, TokenHash: l.TokenHash, ConnectorID: l.ConnectorID, AgentID: l.AgentID, MadeBy: madeBy,
+		ReturnTo: clean(l.ReturnTo), ExpiresAt: l.ExpiresAt,
+	})
+}
+
+// ConnectLink finds a link by the hash of its token, and leaves it. An expired one is not found.
+func (s *System) ConnectLink(ctx context.Context, tokenHash []byte) (ConnectLink, error) {
+	r, err := s.q.ConnectLink(ctx, tokenHash)
+	if err != nil {
+		return ConnectLink{}, found(err, "link")
+	}
+	return connectLinkOf(r)
+}
+
+// TakeConnectLink finds a link by the hash of its token, and removes it.
+func (s *System) TakeConnectLink(ctx context.Context, tokenHash []byte) (ConnectLink, error) {
+	r, err := s.q.TakeConnectLink(ctx, tokenHash)
+	if err != nil {
+		return ConnectLink{}, found(err, "link")
+	}
+	return connectLinkOf(r)
+}
+
+func connectLinkOf(r dbgen.ConnectLink) (ConnectLink, error) {
+	l := ConnectLink{
+		NewConnectLink: NewConnectLink{
+			TokenHash: r.TokenHash, ConnectorID: r.ConnectorID, AgentID: r.AgentID, ReturnTo: r.ReturnTo, ExpiresAt: r.ExpiresAt.UTC(),
+		},
+		Tenant: r.TenantID, CreatedAt: r.CreatedAt.UTC(),
+	}
+	if err := json.Unmarshal(r.MadeBy, &l.MadeBy); err != nil {
+		return ConnectLink{}, fmt.Errorf("read a link's maker: %w", err)
+	}
+	return l, nil
+}
+
+func flowPlace(tenant connectors.TenantID, id uuid.UUID) secret.AD {
+	return secret.AD{Tenant: tenant.String(), Table: "oauth_flows", Column: "sealed", Row: id.String()}
+}
+
+// stored writes a value for a jsonb column.
+func stored(what string, v any) ([]byte, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("store %s: %w", what, err)
+	}
+	return cleanJSON(b), nil
+}
+
+// listed is what a column of texts that is never null takes.
+func listed(texts []string) []string {
+	all := make([]string, len(texts))
+	for i, s := range texts {
+		all[i] = clean(s)
+	}
+	return all
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store/dbgen"
+)
+
+// sealedTokens is the JSON form of a grant's tokens under its seal. The names are stored: they never change.
+type sealedTokens struct {
+	Access  string `json:"access_token"`
+	Refresh string `json:"refresh_token,omitempty"`
+}
+
+// SaveGrant seals and stores a grant, in place of the credential that was there.
+func (t *Tenant) SaveGrant(ctx context.Context, g NewGrant) error {
+	sealed, meta, err := sealGrant(t.store.keyring, credentialPlace(t.id, g.ConnectorID, g.AgentID, g.Origin), g.GrantTokens)
+	if err != nil {
+		return err
+	}
+	return t.q.SaveGrant(ctx, dbgen.SaveGrantParams{
+		TenantID: t.id, ID: connectors.CredentialID{UUID: newID()}, ConnectorID: g.ConnectorID, AgentID: g.AgentID, Origin: g.Origin,
+		Sealed: sealed, Account: clean(g.Account), Scopes: listed(g.Scopes), ExpiresAt: g.ExpiresAt, GrantMeta: meta,
+	})
+}
+
+// Grant opens an agent's grant for a connector; agent nil: the shared one. A credential of another type is not found.
+func (v *Vault) Grant(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID) (Grant, error) {
+	row, err := v.q.SealedCredential(ctx, v.id, id, agent)
+	if err != nil {
+		return Grant{}, found(err, "grant")
+	}
+	if row.Type != connectors.AuthOAuth2 {
+		return Grant{}, missing("grant")
+	}
+	return v.openGrant(row)
+}
+
+func (v *Vault) openGrant(row dbgen.Credential) (Grant, error) {
+	c, plain, err := v.open(row)
+	if err != nil {
+		return Grant{}, err
+	}
+	g := Grant{Credential: c, RetryAt: utc(row.RetryAt)}
+	var tokens sealedTokens
+	if json.Unmarshal([]byte(plain.Reveal()), &tokens) != nil { // the cause could quote the secret
+		return Grant{}, fault.Errorf(fault.Internal, "The stored grant cannot be read. Connect again.")
+	}
+	g.Tokens = GrantTokens{
+		AccessToken: secret.Text(tokens.Access), RefreshToken: secret.Text(tokens.Refresh), ExpiresAt: c.ExpiresAt, Scopes: c.Scopes,
+	}
+	if err := json.Unmarshal(row.GrantMeta, &g.Tokens.Meta); err != nil {
+		return Grant{}, fmt.Errorf("read a grant's metadata: %w", err)
+	}
+	return g, nil
+}
+
+// LeaseGrant asks for the right to refresh a grant as it was read. It is refused (false) where the grant has changed since or
+// is revoked, where another process has the right, and where a failure has to be waited out.
+func (v *Vault) LeaseGrant(ctx context.Context, g Grant, d time.Duration) (Lease, bool, error) {
+	l := Lease{ID: newID(), Credential: g.ID, Version: g.Version}
+	n, err := v.q.LeaseGrant(ctx, dbgen.LeaseGrantParams{
+		TenantID: v.id, ID: l.Credential, Version: int32(l.Version), LeaseID: l.ID, Seconds: d.Seconds(),
+	})
+	return l, n == 1, err
+}
+
+// SaveRefreshed seals and stores what a refresh of g gave. It is refused (false) where the lease was lost: then nobody may use
+// the new token.
+func (v *Vault) SaveRefreshed(ctx context.Context, l Lease, g Grant, t GrantTokens) (bool, error) {
+	sealed, meta, err := sealGrant(v.keyring, credentialPlace(v.id, g.ConnectorID, g.AgentID, g.Origin), t)
+	if err != nil {
+		return false, err
+	}
+	n, err := v.q.SaveRefreshed(ctx, dbgen.SaveRefreshedParams{
+		TenantID: v.id, ID: l.Credential, Version: int32(l.Version), LeaseID: l.ID,
+		Sealed: sealed, Scopes: listed(t.Scopes), ExpiresAt: t.ExpiresAt, GrantMeta: meta,
+	})
+	return n == 1, err
+}
+
+// EndGrant notes that a grant is dead, with a sentence that says why. It is refused (false) where the lease was lost.
+func (v *Vault) EndGrant(ctx context.Context, l Lease, because string) (bool, error) {
+	n, err := v.q.EndGrant(ctx, dbgen.EndGrantParams{
+		TenantID: v.id, ID: l.Credential, Version: int32(l.Version), LeaseID: l.ID, Error: clean(because),
+	})
+	return n == 1, err
+}
+
+// DelayRefresh gives a lease back after a failure that may pass, with a sentence that says what it was. Nobody refreshes for as
+// long as wait. It is refused (false) where the lease was lost.
+func (v *Vault) DelayRefresh(ctx context.Context, l Lease, because string, wait time.Duration) (bool, error) {
+	n, err := v.q.DelayRefresh(ctx, dbgen.DelayRefreshParams{
+		TenantID: v.id, ID: l.Credential, Version: int32(l.Version), LeaseID: l.ID, Error: clean(because), Seconds: wait.Seconds(),
+	})
+	return n == 1, err
+}
+
+func sealGrant(k *secret.Keyring, place secret.AD, t GrantTokens) (sealed, meta []byte, err error) {
+	plain, err := json.Marshal(sealedTokens{t.AccessToken.Reveal(), t.RefreshToken.Reveal()})
+	if err != nil {
+		return nil, nil, fmt.Errorf("store a grant: %w", err)
+	}
+	if sealed, err = k.Seal(secret.Text(plain), place); err != nil {
+		return nil, nil, err
+	}
+	meta, err = stored("a grant's metadata", t.Meta)
+	return sealed, meta, err
+}

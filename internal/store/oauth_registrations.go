@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/oauth"
+	"patchbay/internal/secret"
+	"patchbay/internal/store/dbgen"
+)
+
+// SaveRegistration stores our client at an issuer, in place of the one that was there. One with a private key is an admin's, and
+// not kept here.
+func (t *Tenant) SaveRegistration(ctx context.Context, redirectURI string, r oauth.Registration) error {
+	if r.Key != nil {
+		return fmt.Errorf("store the registration at %s: it has a private key", r.Issuer)
+	}
+	p := dbgen.SaveRegistrationParams{
+		TenantID: t.id, Issuer: clean(r.Issuer), RedirectUri: redirectURI, ClientID: r.ClientID, Source: string(r.Source),
+		AuthMethod: string(r.Method),
+	}
+	if r.ClientSecret != "" {
+		var err error
+		place := registrationPlace(t.id, p.Issuer, redirectURI, r.ClientID)
+		if p.Sealed, err = t.store.keyring.Seal(secret.Text(r.ClientSecret.Reveal()), place); err != nil {
+			return err
+		}
+	}
+	if !r.SecretExpiresAt.IsZero() {
+		p.SecretExpiresAt = &r.SecretExpiresAt
+	}
+	return t.q.SaveRegistration(ctx, p)
+}
+
+// ForgetRegistration removes our client at an issuer, where it still is clientID. One that is gone is no error.
+func (t *Tenant) ForgetRegistration(ctx context.Context, issuer, redirectURI, clientID string) error {
+	return t.q.ForgetRegistration(ctx, dbgen.ForgetRegistrationParams{
+		TenantID: t.id, Issuer: clean(issuer), RedirectUri: redirectURI, ClientID: clientID,
+	})
+}
+
+// Registration opens our client at an issuer. One whose secret has ended is not found.
+func (v *Vault) Registration(ctx context.Context, issuer, redirectURI string) (oauth.Registration, error) {
+	row, err := v.q.Registration(ctx, v.id, clean(issuer), redirectURI)
+	if err != nil {
+		return oauth.Registration{}, found(err, "client registration")
+	}
+	r := oauth.Registration{
+		Issuer: row.Issuer, ClientID: row.ClientID, Method: oauth.AuthMethod(row.AuthMethod), Source: oauth.Source(row.Source),
+	}
+	if row.SecretExpiresAt != nil {
+		r.SecretExpiresAt = row.SecretExpiresAt.UTC()
+	}
+	if row.Sealed != nil {
+		plain, err := v.keyring.Open(row.Sealed, registrationPlace(v.id, row.Issuer, row.RedirectUri, row.ClientID))
+		if err != nil {
+			return oauth.Registration{}, fault.Wrap(fault.Internal, err, "The stored client registration cannot be opened. Connect again.")
+		}
+		r.ClientSecret = oauth.Secret(plain.Reveal())
+	}
+	return r, nil
+}
+
+// registrationPlace names the issuer: who may write to the table cannot have a secret sent to another.
+func registrationPlace(tenant connectors.TenantID, issuer, redirectURI, clientID string) secret.AD {
+	return secret.AD{
+		Tenant: tenant.String(), Table: "client_registrations", Column: "sealed", Row: fmt.Sprintf("%q %q %q", issuer, redirectURI, clientID),
+	}
+}
