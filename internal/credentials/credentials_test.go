@@ -41,8 +41,8 @@ func TestEachAuthTypeHasItsHeader(t *testing.T) {
 	if headers, err := credentials.Headers(connectors.Auth{Type: connectors.AuthNone}, connectors.Secret{}); len(headers) != 0 || err != nil {
 		t.Errorf("none: %v, %v", headers, err)
 	}
-	if _, err := credentials.Headers(connectors.Auth{Type: connectors.AuthOAuth2}, s); err == nil {
-		t.Error("oauth2: no error")
+	if _, err := credentials.Headers(connectors.Auth{Type: connectors.AuthPrivateKeyJWT}, s); err == nil {
+		t.Error("private_key_jwt: no error")
 	}
 }
 

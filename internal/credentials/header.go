@@ -27,7 +27,7 @@ func Headers(a connectors.Auth, s connectors.Secret) ([]Header, error) {
 	switch a.Type {
 	case connectors.AuthNone:
 		return nil, nil
-	case connectors.AuthBearer:
+	case connectors.AuthBearer, connectors.AuthOAuth2:
 		return []Header{{"Authorization", "Bearer " + s.Token}}, nil
 	case connectors.AuthAPIKey:
 		name := a.Header

@@ -3,25 +3,53 @@ package credentials
 import (
 	"context"
 	"fmt"
+	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/oauth"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 )
 
 // Resolver turns stored credentials into headers.
 type Resolver struct {
-	store *store.Store
+	store   *store.Store
+	oauth   *oauth.Client // nil: grants are used as they are, for as long as they live
+	now     func() time.Time
+	lease   time.Duration
+	flights singleflight.Group
 }
 
-// New makes a Resolver.
-func New(st *store.Store) *Resolver { return &Resolver{store: st} }
+// New makes a Resolver that refreshes no grants.
+func New(st *store.Store) *Resolver {
+	return &Resolver{store: st, now: time.Now, lease: leaseTime}
+}
+
+// Options are what a Resolver needs to refresh grants.
+type Options struct {
+	Store *store.Store
+	OAuth *oauth.Client
+	Lease time.Duration // of a refresh; 0: 30 seconds
+}
+
+// NewRefreshing makes a Resolver that refreshes grants when they are due.
+func NewRefreshing(o Options) *Resolver {
+	r := New(o.Store)
+	r.oauth = o.OAuth
+	if o.Lease > 0 {
+		r.lease = o.Lease
+	}
+	return r
+}
 
 // Usable is an opened credential.
 type Usable struct {
 	ID      connectors.CredentialID
 	Agent   *connectors.AgentID // whose it is; nil: the shared one
+	Version int                 // of a grant, for Forced; 0: not one
 	Headers []Header
 }
 
@@ -56,6 +84,9 @@ func (r *Resolver) Of(
 	if c.CredentialMode == connectors.CredentialShared {
 		owner = nil
 	}
+	if c.Auth.Type == connectors.AuthOAuth2 {
+		return r.grant(ctx, tenant, c, owner)
+	}
 	cred, sealed, err := r.store.Vault(tenant).Secret(ctx, c.ID, owner)
 	return usable(c, cred, sealed, err)
 }
@@ -63,6 +94,9 @@ func (r *Resolver) Of(
 // LastUsed opens the credential of a per-agent connector that was used last, whoever's it is. It is nil where there is none.
 func (r *Resolver) LastUsed(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) (*Usable, error) {
 	cred, sealed, err := r.store.Vault(tenant).LastUsed(ctx, c.ID)
+	if err == nil && c.Auth.Type == connectors.AuthOAuth2 {
+		return r.grant(ctx, tenant, c, cred.AgentID)
+	}
 	return usable(c, cred, sealed, err)
 }
 
