@@ -119,6 +119,25 @@ alter table connect_links force row level security;
 create policy tenant_rows on connect_links for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
 grant delete, insert, select, update on connect_links to patchbay_app;
 
+create table connector_clients (
+    tenant_id uuid not null,
+    connector_id uuid not null,
+    client_id text not null,
+    origin text not null,
+    issuer text not null default ''::text,
+    sealed bytea not null,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint connector_clients_client_given CHECK ((client_id <> ''::text)),
+    constraint connector_clients_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint connector_clients_origin_given CHECK ((origin <> ''::text)),
+    constraint connector_clients_pkey PRIMARY KEY (tenant_id, connector_id)
+);
+alter table connector_clients enable row level security;
+alter table connector_clients force row level security;
+create policy tenant_rows on connector_clients for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on connector_clients to patchbay_app;
+
 create table connectors (
     tenant_id uuid not null,
     id uuid not null,
@@ -221,6 +240,7 @@ create table credentials (
     constraint credentials_version_positive CHECK ((version > 0))
 );
 CREATE INDEX credentials_agent_idx ON public.credentials USING btree (tenant_id, agent_id);
+CREATE INDEX credentials_expires_idx ON public.credentials USING btree (tenant_id, expires_at) WHERE (expires_at IS NOT NULL);
 alter table credentials enable row level security;
 alter table credentials force row level security;
 create policy tenant_rows on credentials for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));

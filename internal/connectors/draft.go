@@ -76,6 +76,7 @@ func (d Draft) Normalized() Draft {
 	if d.Auth.Type == AuthAPIKey && d.Auth.Header == "" {
 		d.Auth.Header = DefaultAPIKeyHeader
 	}
+	d.OAuth = d.OAuth.normalized()
 	return d
 }
 
@@ -89,6 +90,7 @@ func (d Draft) Validate() []fault.Field {
 	c.transport(d.Transport)
 	c.url(d.URL)
 	c.auth(d.Auth)
+	c.oauth(d)
 	c.headers(d.Headers, d.Auth)
 	oneOf(&c, "credential_mode", d.CredentialMode, CredentialShared, CredentialPerAgent)
 	oneOf(&c, "tool_changes", d.ToolChanges, ToolChangesAuto, ToolChangesHoldRisky, ToolChangesHoldAll)
@@ -100,6 +102,10 @@ func (d Draft) Validate() []fault.Field {
 // an empty secret would leave in place.
 func (d Draft) ValidateSecret(s Secret, needed bool) []fault.Field {
 	switch {
+	case d.Auth.Type == AuthOAuth2 && s.Empty():
+		return nil // nothing is entered: an account is connected
+	case d.Auth.Type == AuthOAuth2:
+		return s.Validate(AuthOAuth2, "auth.")
 	case d.CredentialMode == CredentialPerAgent:
 		return s.refused("auth.", "With per_agent credentials each agent's secret is set for the agent, not here.")
 	case s.Empty() && (!needed || d.Auth.Type == AuthNone):
@@ -123,16 +129,14 @@ func (c *check) transport(t Transport) {
 
 func (c *check) auth(a Auth) {
 	switch a.Type {
-	case AuthNone, AuthBearer, AuthBasic:
+	case AuthNone, AuthBearer, AuthBasic, AuthOAuth2, AuthClientCredentials, AuthPrivateKeyJWT:
 		if a.Header != "" {
 			c.refuse("auth.header", "Authentication %q takes no header.", a.Type)
 		}
 	case AuthAPIKey:
 		c.authHeader(a.Header)
-	case AuthOAuth2, AuthClientCredentials, AuthPrivateKeyJWT:
-		c.refuse("auth.type", "Authentication %s is not supported by this version of Patchbay.", a.Type)
 	default:
-		oneOf(c, "auth.type", a.Type, AuthNone, AuthBearer, AuthAPIKey, AuthBasic)
+		oneOf(c, "auth.type", a.Type, AuthNone, AuthBearer, AuthAPIKey, AuthBasic, AuthOAuth2, AuthClientCredentials, AuthPrivateKeyJWT)
 	}
 }
 

@@ -103,7 +103,6 @@ func TestWhatIsRefusedAndWhere(t *testing.T) {
 		"an unknown transport":     {"transport", func(d *connectors.Draft) { d.Transport = "pigeon" }},
 		"an unknown mode":          {"credential_mode", func(d *connectors.Draft) { d.CredentialMode = "all" }},
 		"an unknown policy":        {"tool_changes", func(d *connectors.Draft) { d.ToolChanges = "maybe" }},
-		"OAuth":                    {"auth.type", func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 }},
 		"an unknown auth type":     {"auth.type", func(d *connectors.Draft) { d.Auth.Type = "magic" }},
 		"a header without a key":   {"auth.header", func(d *connectors.Draft) { d.Auth = connectors.Auth{Type: connectors.AuthBearer, Header: "X-Key"} }},
 		"a key in a wrong header":  {"auth.header", func(d *connectors.Draft) { d.Auth = connectors.Auth{Type: connectors.AuthAPIKey, Header: "Host"} }},
