@@ -6,7 +6,8 @@
 //
 // A sealed secret is bound to its place ([AD]: tenant, table, column, row): moved to another row it does not open. The
 // keysets are tink's, so each ciphertext names its key (bytes 2–5), and a keyset may hold older keys beside the one that
-// seals: a rotation adds a key, and rows are sealed anew at leisure.
+// seals: a rotation adds a key ([Keyring.WithNewKey]), makes it the one that seals ([Keyring.Promoted]), and drops the others
+// when nothing is sealed by them ([Keyring.Retired]).
 //
 // Reveal is the only way to the characters of a Text, and the word to search for in a review.
 package secret

@@ -15,7 +15,7 @@ import (
 // ErrWrongKEK says that a KEK does not open a wrapped keyring.
 var ErrWrongKEK = errors.New("the key does not open the keyring")
 
-// Keyring seals and opens secrets, and authenticates tokens. It is safe for concurrent use.
+// Keyring seals and opens secrets, and authenticates tokens. It never changes, and is safe for concurrent use.
 type Keyring struct {
 	sealing *keyset.Handle
 	signing *keyset.Handle

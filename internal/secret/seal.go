@@ -25,10 +25,13 @@ func (k *Keyring) Seal(plain Text, ad AD) ([]byte, error) {
 	return sealed, nil
 }
 
-// Open decrypts what Seal made for the same place.
+// Open decrypts what Seal made for the same place. The error is ErrUnknownKey where the keyring lacks the key.
 func (k *Keyring) Open(sealed []byte, ad AD) (Text, error) {
 	plain, err := k.aead.Decrypt(sealed, ad.bytes())
 	if err != nil {
+		if id, ok := SealedBy(sealed); ok && !k.Holds(id) {
+			return "", fmt.Errorf("open a secret of %s: %w: %s", ad.Table, ErrUnknownKey, id)
+		}
 		return "", fmt.Errorf("open a secret of %s: %w", ad.Table, err)
 	}
 	return Text(plain), nil
