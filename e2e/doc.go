@@ -5,6 +5,7 @@
 //	process_test.go    starts, stops and kills processes, and reads what they print
 //	person_test.go     somebody with a browser's cookie jar
 //	client_test.go     a program with an API key
+//	peer_test.go       programs of npm that we did not write: peers/
 //
 // Nothing here reaches into the product: what is asserted is what an operator, a browser or a program can see. Each test
 // has a data directory of its own, and all of them run at once.

@@ -3,94 +3,25 @@ package e2e_test
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
 
-const everything = "peers/node_modules/@modelcontextprotocol/server-everything/dist/index.js"
-
-// installPeers gets the npm servers once a test binary, at the versions of peers/package-lock.json.
-var installPeers = sync.OnceValue(func() error {
-	if _, err := os.Stat(everything); err == nil {
-		return nil
-	}
-	cmd := exec.Command("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
-	cmd.Dir = "peers"
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("npm ci: %w\n%s", err, out)
-	}
-	return nil
-})
-
-// node is the Node.js of peers/package.json, or the machine's where there is none for it.
-func node() string {
-	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
-	path := "peers/node_modules/node-" + runtime.GOOS + "-" + cmp.Or(arch, runtime.GOARCH) + "/bin/node"
-	if _, err := os.Stat(path); err != nil {
-		return "node"
-	}
-	return path
-}
-
-// startEverything runs npm's server-everything in streamableHttp mode and returns its endpoint. Without Node the test is
-// skipped, or fails where CI=true.
+// startEverything runs npm's server-everything in streamableHttp mode and returns its endpoint.
 func startEverything(t *testing.T) string {
 	t.Helper()
-	if _, err := exec.LookPath("npm"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("Node is not installed, and CI=true")
-		}
-		t.Skip("Node is not installed")
-	}
-	if err := installPeers(); err != nil {
-		t.Fatal(err)
-	}
 	port := freePort(t)
-	cmd := exec.Command(node(), everything, "streamableHttp")
-	cmd.Env = append(os.Environ(), fmt.Sprintf("PORT=%d", port))
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ready := make(chan struct{})
-	drained := make(chan struct{})
-	go func() {
-		defer close(drained)
-		lines := bufio.NewScanner(stderr)
-		for said := false; lines.Scan(); {
-			if !said && strings.Contains(lines.Text(), "listening on port") {
-				said = true
-				close(ready)
-			}
-		}
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-drained
-		_ = cmd.Wait()
-	})
-	select {
-	case <-ready:
-	case <-drained:
-		t.Fatal("server-everything ended at its start")
-	case <-time.After(30 * time.Second):
-		t.Fatal("server-everything did not start")
+	p := startPeer(t, []string{fmt.Sprintf("PORT=%d", port)}, "node_modules/@modelcontextprotocol/server-everything/dist/index.js", "streamableHttp")
+	if _, ok := p.stderr.wait("listening on port", p.exited); !ok {
+		t.Fatalf("server-everything did not start: %s", p.stderr.text())
 	}
 	return fmt.Sprintf("http://127.0.0.1:%d/mcp", port)
 }

@@ -24,17 +24,21 @@ type process struct {
 // start starts a command. Whatever happens, it is gone when the test ends.
 func (h *home) start(args ...string) *process {
 	h.t.Helper()
-	p := &process{t: h.t, stdout: newLines(), stderr: newLines(), exited: make(chan struct{})}
-	p.cmd = h.command(context.Background(), args...)
+	return start(h.t, h.command(context.Background(), args...))
+}
+
+func start(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{t: t, cmd: cmd, stdout: newLines(), stderr: newLines(), exited: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.stderr
 	if err := p.cmd.Start(); err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
 	go func() {
 		defer close(p.exited)
 		_ = p.cmd.Wait() // the code is read from ProcessState
 	}()
-	h.t.Cleanup(p.end)
+	t.Cleanup(p.end)
 	return p
 }
 

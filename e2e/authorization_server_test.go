@@ -1,0 +1,54 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+)
+
+// authorizationServer is npm's oidc-provider with an MCP server behind it: peers/authorization-server.mjs.
+type authorizationServer struct {
+	t      *testing.T
+	Issuer string
+	Origin string // of the MCP servers /mcp and /open/mcp
+}
+
+func startAuthorizationServer(t *testing.T) *authorizationServer {
+	t.Helper()
+	as := &authorizationServer{t: t}
+	line := startPeer(t, nil, "authorization-server.mjs").line(`{"issuer":`)
+	if err := json.Unmarshal([]byte(line), as); err != nil {
+		t.Fatal(err)
+	}
+	return as
+}
+
+// counts are the requests so far, by grant type or route; held and live_refresh_tokens are of this moment.
+func (as *authorizationServer) counts() map[string]int {
+	as.t.Helper()
+	return lever[map[string]int](as, http.MethodGet, "counts")
+}
+
+// issued is every secret that was given out, by kind.
+func (as *authorizationServer) issued() map[string][]string {
+	as.t.Helper()
+	return lever[map[string][]string](as, http.MethodGet, "issued")
+}
+
+func lever[T any](as *authorizationServer, method, name string) T {
+	as.t.Helper()
+	req, err := http.NewRequestWithContext(as.t.Context(), method, as.Origin+"/admin/"+name, nil)
+	if err != nil {
+		as.t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		as.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var answer T
+	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil || res.StatusCode != http.StatusOK {
+		as.t.Fatalf("%s %s: %d, %v", method, name, res.StatusCode, err)
+	}
+	return answer
+}
