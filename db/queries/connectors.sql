@@ -83,3 +83,8 @@ select id
 from connectors
 where tenant_id = @tenant_id and enabled
 order by id;
+
+-- name: SetAuthBehaviour :exec
+update connectors
+set auth_behaviour = @auth_behaviour
+where tenant_id = @tenant_id and id = @id;

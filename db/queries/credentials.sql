@@ -1,5 +1,8 @@
 -- name: Credentials :many
-select id, connector_id, agent_id, type, origin, status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,
+-- A grant that has ended and cannot be renewed counts as expired, whoever noticed.
+select id, connector_id, agent_id, type, origin,
+       (case when type = 'oauth2' and status in ('active', 'refresh_failed') and expires_at <= now()
+             and (grant_meta ->> 'refreshable')::boolean is not true then 'expired' else status end)::text as status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,
        created_at, updated_at
 from credentials
 where tenant_id = @tenant_id and connector_id = @connector_id
@@ -9,7 +12,9 @@ limit @max_rows;
 
 -- name: AgentCredentials :many
 -- What one agent has at each connector that wants a credential per agent.
-select connectors.slug, connectors.name, coalesce(credentials.status, '')::text as status
+select connectors.slug, connectors.name, coalesce(
+           case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
+                 and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end, '')::text as status
 from connectors
 left join credentials on credentials.tenant_id = connectors.tenant_id
     and credentials.connector_id = connectors.id and credentials.agent_id = @agent_id::uuid

@@ -88,23 +88,89 @@ set sealed = @sealed,
 where tenant_id = @tenant_id and id = @id and version = @version and lease_id = @lease_id::uuid;
 
 -- name: EndGrant :execrows
-update credentials
-set status = 'revoked',
-    error = @error,
-    lease_id = null,
-    lease_until = null,
-    retry_at = null,
-    version = version + 1,
-    updated_at = now()
-where tenant_id = @tenant_id and id = @id and version = @version and lease_id = @lease_id::uuid;
+-- Without a lease it is the resource that refuses what was granted, not the authorization server. The shared credential's end is
+-- the connector's trouble; an agent's is that agent's alone.
+with ended as (
+    update credentials
+    set status = 'revoked',
+        error = @error,
+        grant_meta = coalesce(sqlc.narg(grant_meta)::jsonb, grant_meta),
+        lease_id = null,
+        lease_until = null,
+        retry_at = null,
+        version = version + 1,
+        updated_at = now()
+    where credentials.tenant_id = @tenant_id and credentials.id = @id and credentials.version = @version
+      and credentials.status in ('active', 'refresh_failed')
+      and (sqlc.narg(lease_id)::uuid is null or credentials.lease_id = sqlc.narg(lease_id))
+    returning credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id
+), marked as (
+    update connectors
+    set last_error_code = 'credential_required',
+        last_error_message = @error,
+        last_error_at = now()
+    from ended
+    where connectors.tenant_id = @tenant_id and connectors.id = ended.connector_id and ended.agent_id is null
+)
+insert into audit_events (tenant_id, id, actor_type, actor_name, action, target, detail)
+select ended.tenant_id, @event_id, 'system', 'Patchbay', 'credential.revoked', connectors.slug,
+       jsonb_strip_nulls(jsonb_build_object('connector_id', ended.connector_id, 'agent_id', ended.agent_id, 'cause', @error::text))
+from ended
+join connectors on connectors.tenant_id = ended.tenant_id and connectors.id = ended.connector_id;
 
 -- name: DelayRefresh :execrows
--- The grant stays as it is, and so does its version.
+-- The grant stays as it is, and so does its version. lost: whether the request had an effect is not known.
 update credentials
 set status = 'refresh_failed',
     error = @error,
+    grant_meta = case when @lost::boolean then grant_meta || '{"lost_answer": true}' else grant_meta end,
     retry_at = now() + make_interval(secs => @seconds::double precision),
     lease_id = null,
     lease_until = null,
     updated_at = now()
 where tenant_id = @tenant_id and id = @id and version = @version and lease_id = @lease_id::uuid;
+
+-- name: SetClientSecret :exec
+insert into connector_clients (tenant_id, connector_id, client_id, origin, sealed)
+values (@tenant_id, @connector_id, @client_id, @origin, @sealed)
+on conflict on constraint connector_clients_pkey do update
+set client_id = excluded.client_id,
+    origin = excluded.origin,
+    issuer = '',
+    sealed = excluded.sealed,
+    updated_at = now();
+
+-- name: ClientSecret :one
+select connector_clients.*
+from connector_clients
+where tenant_id = @tenant_id and connector_id = @connector_id;
+
+-- name: BindClientSecret :execrows
+update connector_clients
+set issuer = @issuer,
+    sealed = @sealed,
+    updated_at = now()
+where tenant_id = @tenant_id and connector_id = @connector_id and issuer = '' and client_id = @client_id and origin = @origin;
+
+-- name: DeleteClientSecret :execrows
+delete from connector_clients
+where tenant_id = @tenant_id and connector_id = @connector_id;
+
+-- name: ExpiringCredentials :many
+-- What ends soon, or has ended, and cannot be renewed by us.
+select connectors.slug as connector_slug, connectors.name as connector_name,
+       coalesce(agents.slug, '')::text as agent_slug, coalesce(agents.name, '')::text as agent_name,
+       lapses.at::timestamptz as lapses_at
+from credentials
+join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
+left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
+cross join lateral (
+    select case when (credentials.grant_meta ->> 'refreshable')::boolean is true
+                then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
+                else credentials.expires_at end as at
+) lapses
+where credentials.tenant_id = @tenant_id and credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed')
+  and connectors.enabled
+  and lapses.at < now() + make_interval(secs => @seconds::double precision)
+order by lapses.at, credentials.id
+limit @max_rows;

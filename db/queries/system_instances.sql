@@ -1,9 +1,11 @@
 -- Which processes are alive, and the end of what dead ones left running.
 
 -- name: Beat :exec
-insert into instances (id)
-values (@id)
-on conflict (id) do update set beat_at = now();
+insert into instances (id, keyset_generation)
+values (@id, @keyset_generation)
+on conflict (id) do update
+set beat_at = now(),
+    keyset_generation = excluded.keyset_generation;
 
 -- name: ForgetSilentInstances :exec
 delete from instances

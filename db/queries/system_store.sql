@@ -5,6 +5,12 @@
 select pg_advisory_xact_lock(hashtextextended('patchbay keysets', 0));
 
 -- name: Keysets :many
+select purpose, wrapped, generation
+from keysets
+order by purpose;
+
+-- name: WrappedKeysets :many
+-- As of the first migration: whether a key is the right one is asked before the later ones run.
 select purpose, wrapped
 from keysets
 order by purpose;

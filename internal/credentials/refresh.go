@@ -147,7 +147,7 @@ func (r *Resolver) ask(ctx context.Context, tenant connectors.TenantID, g store.
 	case refusal == nil:
 		_, err = vault.SaveRefreshed(write, lease, g, renewed(g, token))
 	case failed == nil:
-		_, err = vault.DelayRefresh(write, lease, "The access could not be renewed.", time.Second)
+		_, err = vault.DelayRefresh(write, lease, store.Delay{Because: "The access could not be renewed.", Wait: time.Second})
 	case failed.Kind == oauth.KindDead:
 		_, err = vault.EndGrant(write, lease, failed.Sentence())
 	case failed.Kind == oauth.KindClient:
@@ -157,7 +157,9 @@ func (r *Resolver) ask(ctx context.Context, tenant connectors.TenantID, g store.
 			_, err = vault.EndGrant(write, lease, failed.Sentence())
 		}
 	default:
-		_, err = vault.DelayRefresh(write, lease, failed.Sentence(), wait(failed))
+		_, err = vault.DelayRefresh(write, lease, store.Delay{
+			Because: failed.Sentence(), Wait: wait(failed), Lost: failed.Kind == oauth.KindUnknownOutcome,
+		})
 	}
 	if err != nil {
 		return g, err

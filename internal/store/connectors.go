@@ -156,6 +156,11 @@ func (t *Tenant) UpdateConnector(ctx context.Context, id connectors.ConnectorID,
 	return updated, nil
 }
 
+// SetAuthBehaviour notes what the server asks for, as seen now. A connector that is gone is no error.
+func (t *Tenant) SetAuthBehaviour(ctx context.Context, id connectors.ConnectorID, b connectors.AuthBehaviour) error {
+	return t.q.SetAuthBehaviour(ctx, b, t.id, id)
+}
+
 // DeleteConnector removes a connector with its credentials, tools and sync runs.
 func (t *Tenant) DeleteConnector(ctx context.Context, id connectors.ConnectorID) error {
 	n, err := t.q.DeleteConnector(ctx, t.id, id)

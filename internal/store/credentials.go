@@ -20,7 +20,7 @@ func (t *Tenant) Credentials(ctx context.Context, id connectors.ConnectorID, p P
 	}
 	item := func(r dbgen.CredentialsRow) connectors.Credential {
 		return credentialOf(dbgen.Credential{
-			ID: r.ID, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Type: r.Type, Origin: r.Origin, Status: r.Status,
+			ID: r.ID, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Type: r.Type, Origin: r.Origin, Status: connectors.CredentialStatus(r.Status),
 			Account: r.Account, Scopes: r.Scopes, ExpiresAt: r.ExpiresAt, RefreshedAt: r.RefreshedAt, LastUsedAt: r.LastUsedAt, Error: r.Error,
 			Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 		})

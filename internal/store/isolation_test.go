@@ -28,6 +28,7 @@ type outsider struct {
 	grant      store.Grant // of another connector
 	lease      store.Lease
 	flow       store.Flow
+	withClient connectors.Connector
 	done       connectors.SyncRun // a finished run
 	queued     connectors.SyncRun
 	running    connectors.SyncRun // of another connector
@@ -158,6 +159,23 @@ var tenantAttempts = map[string]attempt{
 		theirs, err := o.St.Vault(o.Tenant).Registration(ctx, issuer, redirectURI)
 		return theirs.ClientID != "client", errors.Join(err, o.door.ForgetRegistration(ctx, issuer, redirectURI, "mine"))
 	},
+	"SetClientSecret": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.SetClientSecret(ctx, o.withClient, "mine")
+	},
+	"DeleteClientSecret": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.DeleteClientSecret(ctx, o.withClient.ID)
+	},
+	"ExpiringCredentials": func(ctx context.Context, o outsider) (bool, error) {
+		list, err := o.door.ExpiringCredentials(ctx, 1000*time.Hour, 20)
+		return len(list) > 0, err
+	},
+	"SetAuthBehaviour": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.SetAuthBehaviour(ctx, o.withClient.ID, connectors.AuthOpen); err != nil {
+			return false, err
+		}
+		theirs, err := o.Door().Connector(ctx, connectors.Ref(o.withClient.ID.String()))
+		return theirs.AuthBehaviour == connectors.AuthOpen, err
+	},
 	"ForgetRegistration": func(ctx context.Context, o outsider) (bool, error) {
 		if err := o.door.ForgetRegistration(ctx, issuer, redirectURI, "client"); err != nil {
 			return false, err
@@ -235,7 +253,13 @@ var vaultAttempts = map[string]attempt{
 	},
 	"EndGrant": func(ctx context.Context, o outsider) (bool, error) { return o.vault.EndGrant(ctx, o.lease, "Mine.") },
 	"DelayRefresh": func(ctx context.Context, o outsider) (bool, error) {
-		return o.vault.DelayRefresh(ctx, o.lease, "Mine.", time.Hour)
+		return o.vault.DelayRefresh(ctx, o.lease, store.Delay{Because: "Mine.", Wait: time.Hour})
+	},
+	"RefuseGrant": func(ctx context.Context, o outsider) (bool, error) {
+		return o.vault.RefuseGrant(ctx, o.grant.ID, o.grant.Version, store.GrantMeta{}, "Mine.")
+	},
+	"ClientSecret": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.vault.ClientSecret(ctx, o.withClient, issuer))
 	},
 	"Secret": func(ctx context.Context, o outsider) (bool, error) {
 		_, text, err := o.vault.Secret(ctx, o.connector.ID, &o.agent.ID)
@@ -259,6 +283,7 @@ var ownWorld = map[string]bool{
 	"Self": true, "Rename": true, "AddMember": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
 	"QueueAllSyncs": true, "ConnectorStats": true, "Record": true, "Definitions": true, "FinishUnchanged": true, "DeleteCredentials": true, "MarkUsed": true,
 	"SaveRegistration": true, "ForgetRegistration": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,
+	"RefuseGrant": true, "DeleteClientSecret": true, "ExpiringCredentials": true, "SetAuthBehaviour": true,
 	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "SyncRuns": true, "Tools": true, "Quarantined": true,
 }
 

@@ -12,10 +12,15 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// sealedTokens is the JSON form of a grant's tokens under its seal. The names are stored: they never change.
+// sealedTokens is the JSON form of a grant's tokens under its seal; a machine's secret stands beside them, as
+// connectors.Secret writes it. The names are stored: they never change.
 type sealedTokens struct {
-	Access  string `json:"access_token"`
+	Access  string `json:"access_token,omitempty"`
 	Refresh string `json:"refresh_token,omitempty"`
+
+	ClientID     string `json:"client_id,omitempty"`
+	ClientSecret string `json:"client_secret,omitempty"`
+	PrivateKey   string `json:"private_key,omitempty"`
 }
 
 // SaveGrant seals and stores a grant, in place of the credential that was there.
@@ -30,13 +35,16 @@ func (t *Tenant) SaveGrant(ctx context.Context, g NewGrant) error {
 	})
 }
 
-// Grant opens an agent's grant for a connector; agent nil: the shared one. A credential of another type is not found.
+// Grant opens an agent's grant for a connector, or the machine's secret with the token that it got; agent nil: the shared one. A
+// credential of another type is not found.
 func (v *Vault) Grant(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID) (Grant, error) {
 	row, err := v.q.SealedCredential(ctx, v.id, id, agent)
 	if err != nil {
 		return Grant{}, found(err, "grant")
 	}
-	if row.Type != connectors.AuthOAuth2 {
+	switch row.Type {
+	case connectors.AuthOAuth2, connectors.AuthClientCredentials, connectors.AuthPrivateKeyJWT:
+	default:
 		return Grant{}, missing("grant")
 	}
 	return v.openGrant(row)
@@ -54,6 +62,9 @@ func (v *Vault) openGrant(row dbgen.Credential) (Grant, error) {
 	}
 	g.Tokens = GrantTokens{
 		AccessToken: secret.Text(tokens.Access), RefreshToken: secret.Text(tokens.Refresh), ExpiresAt: c.ExpiresAt, Scopes: c.Scopes,
+		Machine: connectors.Secret{
+			ClientID: tokens.ClientID, ClientSecret: secret.Text(tokens.ClientSecret), PrivateKey: secret.Text(tokens.PrivateKey),
+		},
 	}
 	if err := json.Unmarshal(row.GrantMeta, &g.Tokens.Meta); err != nil {
 		return Grant{}, fmt.Errorf("read a grant's metadata: %w", err)
@@ -85,25 +96,59 @@ func (v *Vault) SaveRefreshed(ctx context.Context, l Lease, g Grant, t GrantToke
 	return n == 1, err
 }
 
-// EndGrant notes that a grant is dead, with a sentence that says why. It is refused (false) where the lease was lost.
+// EndGrant notes that a grant is dead, with a sentence that says why; the audit log and, where it is the shared one, the
+// connector say so, too. It is refused (false) where the lease was lost.
 func (v *Vault) EndGrant(ctx context.Context, l Lease, because string) (bool, error) {
-	n, err := v.q.EndGrant(ctx, dbgen.EndGrantParams{
-		TenantID: v.id, ID: l.Credential, Version: int32(l.Version), LeaseID: l.ID, Error: clean(because),
+	return v.endGrant(ctx, dbgen.EndGrantParams{ID: l.Credential, Version: int32(l.Version), LeaseID: &l.ID, Error: clean(because)})
+}
+
+// RefuseGrant is EndGrant for a grant whose token the resource refuses, as its version was; meta is what the next connection
+// should know. It is refused (false) where the grant has moved on.
+func (v *Vault) RefuseGrant(ctx context.Context, id connectors.CredentialID, version int, meta GrantMeta, because string) (bool, error) {
+	b, err := stored("a grant's metadata", meta)
+	if err != nil {
+		return false, err
+	}
+	return v.endGrant(ctx, dbgen.EndGrantParams{ID: id, Version: int32(version), GrantMeta: b, Error: clean(because)})
+}
+
+func (v *Vault) endGrant(ctx context.Context, p dbgen.EndGrantParams) (bool, error) {
+	p.TenantID, p.EventID = v.id, newID()
+	n, err := v.q.EndGrant(ctx, p)
+	return n == 1, err
+}
+
+// DelayRefresh gives a lease back after a failure that may pass. It is refused (false) where the lease was lost.
+func (v *Vault) DelayRefresh(ctx context.Context, l Lease, d Delay) (bool, error) {
+	n, err := v.q.DelayRefresh(ctx, dbgen.DelayRefreshParams{
+		TenantID: v.id, ID: l.Credential, Version: int32(l.Version), LeaseID: l.ID,
+		Error: clean(d.Because), Seconds: d.Wait.Seconds(), Lost: d.Lost,
 	})
 	return n == 1, err
 }
 
-// DelayRefresh gives a lease back after a failure that may pass, with a sentence that says what it was. Nobody refreshes for as
-// long as wait. It is refused (false) where the lease was lost.
-func (v *Vault) DelayRefresh(ctx context.Context, l Lease, because string, wait time.Duration) (bool, error) {
-	n, err := v.q.DelayRefresh(ctx, dbgen.DelayRefreshParams{
-		TenantID: v.id, ID: l.Credential, Version: int32(l.Version), LeaseID: l.ID, Error: clean(because), Seconds: wait.Seconds(),
-	})
-	return n == 1, err
+// ExpiringCredentials lists the accounts whose access ends within a time, or has ended, and that nobody but a person can renew;
+// the soonest first, at most max.
+func (t *Tenant) ExpiringCredentials(ctx context.Context, within time.Duration, max int) ([]ExpiringCredential, error) {
+	rows, err := t.q.ExpiringCredentials(ctx, t.id, within.Seconds(), int32(max))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]ExpiringCredential, len(rows))
+	for i, r := range rows {
+		all[i] = ExpiringCredential{
+			ConnectorSlug: r.ConnectorSlug, ConnectorName: r.ConnectorName, AgentSlug: r.AgentSlug, AgentName: r.AgentName,
+			EndsAt: r.LapsesAt.UTC(),
+		}
+	}
+	return all, nil
 }
 
 func sealGrant(k *secret.Keyring, place secret.AD, t GrantTokens) (sealed, meta []byte, err error) {
-	plain, err := json.Marshal(sealedTokens{t.AccessToken.Reveal(), t.RefreshToken.Reveal()})
+	plain, err := json.Marshal(sealedTokens{
+		Access: t.AccessToken.Reveal(), Refresh: t.RefreshToken.Reveal(),
+		ClientID: t.Machine.ClientID, ClientSecret: t.Machine.ClientSecret.Reveal(), PrivateKey: t.Machine.PrivateKey.Reveal(),
+	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("store a grant: %w", err)
 	}

@@ -2,10 +2,12 @@ package store_test
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -51,12 +53,14 @@ func registration() oauth.Registration {
 func (o *outsider) fillOAuth(t *testing.T, c connectors.Connector) {
 	t.Helper()
 	door, vault := o.Door(), o.St.Vault(o.Tenant)
+	o.withClient = withClient(t, o.World)
 	for _, err := range []error{
 		door.SaveRegistration(t.Context(), redirectURI, registration()),
 		door.SaveGrant(t.Context(), newGrant(c)),
 		door.SaveFlow(t.Context(), newFlow(c, 1)),
 		door.SaveFlow(t.Context(), newFlow(c, 2)),
 		door.SaveConnectLink(t.Context(), newLink(c, 1)),
+		door.SetClientSecret(t.Context(), o.withClient, "the admin's secret"),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -207,7 +211,7 @@ func TestAFailedRefreshWaitsAndKeepsTheGrant(t *testing.T) {
 			t.Fatalf("lease: %v, %v", ok, err)
 		}
 		if ok {
-			done, err := vault.DelayRefresh(t.Context(), l, "It did not answer.", step.wait)
+			done, err := vault.DelayRefresh(t.Context(), l, store.Delay{Because: "It did not answer.", Wait: step.wait})
 			wantTrue(t, "delay", done, err)
 		}
 		if g, err = vault.Grant(t.Context(), c.ID, nil); err != nil || g.Status != step.status || g.Version != 1 {
@@ -220,5 +224,148 @@ func wantTrue(t *testing.T, what string, ok bool, err error) {
 	t.Helper()
 	if !ok || err != nil {
 		t.Fatalf("%s: %v, %v", what, ok, err)
+	}
+}
+
+// withClient is a connector with a client that an admin registered by hand.
+func withClient(t *testing.T, w *fixture.World) connectors.Connector {
+	t.Helper()
+	return w.Connector(t, func(d *connectors.Draft) { d.Auth.Type, d.OAuth.ClientID = connectors.AuthOAuth2, "by-hand" })
+}
+
+func TestAClientSecretIsShownToItsFirstIssuerAlone(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c, vault := withClient(t, w), w.St.Vault(w.Tenant)
+	if err := w.Door().SetClientSecret(t.Context(), c, "s3cret"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if s, err := vault.ClientSecret(t.Context(), c, issuer); err != nil || s.Reveal() != "s3cret" {
+			t.Errorf("%q, %v", s.Reveal(), err)
+		}
+	}
+	if s, err := vault.ClientSecret(t.Context(), c, "https://evil.example.com"); !fault.Is(err, fault.Conflict) || !s.Empty() {
+		t.Errorf("to another issuer: %v", err)
+	}
+	for name, change := range map[string]func(*connectors.Connector){
+		"another origin": func(c *connectors.Connector) { c.URL = "https://elsewhere.example.com/mcp" },
+		"another client": func(c *connectors.Connector) { c.OAuth.ClientID = "other" },
+	} {
+		other := c
+		change(&other)
+		if _, err := vault.ClientSecret(t.Context(), other, issuer); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := w.Door().SetClientSecret(t.Context(), c, "s3cret-2"); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := vault.ClientSecret(t.Context(), c, "https://new.example.com"); err != nil || s.Reveal() != "s3cret-2" {
+		t.Errorf("entered again: %v", err)
+	}
+	if was, err := w.Door().DeleteClientSecret(t.Context(), c.ID); !was || err != nil {
+		t.Errorf("deleted: %v, %v", was, err)
+	}
+}
+
+func TestTheFirstUsesOfAClientSecretAtOnceAllSucceed(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c := withClient(t, w)
+	if err := w.Door().SetClientSecret(t.Context(), c, "s3cret"); err != nil {
+		t.Fatal(err)
+	}
+	var uses errgroup.Group
+	for range 8 {
+		uses.Go(func() error {
+			_, err := w.St.Vault(w.Tenant).ClientSecret(t.Context(), c, issuer)
+			return err
+		})
+	}
+	if err := uses.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheEndOfAGrantIsTheConnectorsTroubleWhereItIsShared(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	oauth2 := func(mode connectors.CredentialMode) func(*connectors.Draft) {
+		return func(d *connectors.Draft) { d.Auth.Type, d.CredentialMode = connectors.AuthOAuth2, mode }
+	}
+	shared, own, agent := w.Connector(t, oauth2(connectors.CredentialShared)), w.Connector(t, oauth2(connectors.CredentialPerAgent)), w.Agent(t)
+	agents := newGrant(own)
+	agents.AgentID = &agent.ID
+	for _, g := range []store.NewGrant{newGrant(shared), agents} {
+		if err := w.Door().SaveGrant(t.Context(), g); err != nil {
+			t.Fatal(err)
+		}
+		stored, err := w.St.Vault(w.Tenant).Grant(t.Context(), g.ConnectorID, g.AgentID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored.Tokens.Meta.WantedScopes = []string{"write"}
+		for _, want := range []bool{true, false} { // the second time the version has moved on
+			ended, err := w.St.Vault(w.Tenant).RefuseGrant(t.Context(), stored.ID, stored.Version, stored.Tokens.Meta, "It ended.")
+			if err != nil || ended != want {
+				t.Errorf("ended = %v, %v", ended, err)
+			}
+		}
+		after, err := w.St.Vault(w.Tenant).Grant(t.Context(), g.ConnectorID, g.AgentID)
+		if err != nil || after.Status != connectors.CredentialRevoked || after.Error != "It ended." || len(after.Tokens.Meta.WantedScopes) != 1 {
+			t.Errorf("grant = %+v, %v", after.Credential, err)
+		}
+	}
+	for c, want := range map[connectors.ConnectorID]connectors.ConnectorStatus{
+		shared.ID: connectors.StatusNeedsAuth, own.ID: connectors.StatusNeverSynced,
+	} {
+		now, err := w.Door().Connector(t.Context(), connectors.Ref(c.String()))
+		if err != nil || now.Status != want {
+			t.Errorf("status %s, want %s (%v)", now.Status, want, err)
+		}
+	}
+	var events int
+	err := asSystem(t.Context(), w.Pool, `select count(*) from audit_events where action = 'credential.revoked' and actor_type = 'system'`, nil, &events)
+	if err != nil || events != 2 {
+		t.Errorf("%d events, %v", events, err)
+	}
+}
+
+func TestWhatLapsesSoonIsForetoldAndWhatHasLapsedIsExpired(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	in := func(d time.Duration) *time.Time { at := time.Now().Add(d); return &at }
+	for name, tc := range map[string]struct {
+		expires, refreshExpires *time.Time
+		refreshable             bool
+		foretold                bool
+		status                  connectors.CredentialStatus
+	}{
+		"ended":                   {expires: in(-time.Hour), foretold: true, status: connectors.CredentialExpired},
+		"soon":                    {expires: in(time.Hour), foretold: true, status: connectors.CredentialActive},
+		"renewed by us":           {expires: in(-time.Hour), refreshable: true, status: connectors.CredentialActive},
+		"late":                    {expires: in(100 * time.Hour), status: connectors.CredentialActive},
+		"refresh token ends soon": {expires: in(time.Hour), refreshable: true, refreshExpires: in(50 * time.Hour), foretold: true, status: connectors.CredentialActive},
+		"for good":                {status: connectors.CredentialActive},
+	} {
+		c := w.Connector(t, func(d *connectors.Draft) { d.Name, d.Auth.Type = name, connectors.AuthOAuth2 })
+		g := newGrant(c)
+		g.ExpiresAt, g.Meta.Refreshable, g.Meta.RefreshExpiresAt = tc.expires, tc.refreshable, tc.refreshExpires
+		if err := w.Door().SaveGrant(t.Context(), g); err != nil {
+			t.Fatal(err)
+		}
+		listed, err := w.Door().Credentials(t.Context(), c.ID, store.Page{})
+		if err != nil || listed.Items[0].Status != tc.status {
+			t.Errorf("%s: %v, %v", name, listed.Items, err)
+		}
+		list, err := w.Door().ExpiringCredentials(t.Context(), 72*time.Hour, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		foretold := slices.ContainsFunc(list, func(e store.ExpiringCredential) bool { return e.ConnectorName == name })
+		if foretold != tc.foretold {
+			t.Errorf("%s: foretold %v", name, foretold)
+		}
 	}
 }

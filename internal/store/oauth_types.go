@@ -69,6 +69,14 @@ type GrantMeta struct {
 	RedirectURI   string         `json:"redirect_uri,omitempty"` // with the issuer it names the registration
 	Resource      string         `json:"resource,omitempty"`     // empty: none is sent
 	ExpiryAssumed bool           `json:"expiry_assumed,omitempty"`
+	Source        oauth.Source   `json:"source,omitempty"` // where the client id comes from
+
+	Refreshable      bool       `json:"refreshable,omitempty"`        // there is a refresh token, or a machine's secret
+	RefreshExpiresAt *time.Time `json:"refresh_expires_at,omitempty"` // when that ends; nil: not said
+	LostAnswer       bool       `json:"lost_answer,omitempty"`        // the last refresh left, and what came of it is not known
+
+	WantedScopes []string `json:"wanted_scopes,omitempty"` // what the resource said is missing, with what was granted
+	StepUps      int      `json:"step_ups,omitempty"`      // how often it said so
 }
 
 // GrantTokens are what an authorization server gave, at first or by a refresh.
@@ -78,6 +86,7 @@ type GrantTokens struct {
 	ExpiresAt    *time.Time
 	Scopes       []string
 	Meta         GrantMeta
+	Machine      connectors.Secret // of client_credentials and private_key_jwt: what the client proves itself with
 }
 
 // NewGrant is a grant to be stored; it replaces the credential that the same agent has for the same connector.
@@ -101,4 +110,20 @@ type Lease struct {
 	ID         uuid.UUID
 	Credential connectors.CredentialID
 	Version    int
+}
+
+// ExpiringCredential is an account whose access ends unless a person connects it again.
+type ExpiringCredential struct {
+	ConnectorSlug string
+	ConnectorName string
+	AgentSlug     string // empty: the shared one
+	AgentName     string
+	EndsAt        time.Time
+}
+
+// Delay is why and for how long nobody refreshes a grant.
+type Delay struct {
+	Because string // a sentence
+	Wait    time.Duration
+	Lost    bool // the request left, and whether it had an effect is not known
 }

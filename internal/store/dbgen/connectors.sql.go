@@ -315,6 +315,17 @@ func (q *Queries) EnabledConnectorIDs(ctx context.Context, tenantID connectors.T
 	return items, nil
 }
 
+const setAuthBehaviour = `-- name: SetAuthBehaviour :exec
+update connectors
+set auth_behaviour = $1
+where tenant_id = $2 and id = $3
+`
+
+func (q *Queries) SetAuthBehaviour(ctx context.Context, authBehaviour connectors.AuthBehaviour, tenantID connectors.TenantID, iD connectors.ConnectorID) error {
+	_, err := q.db.Exec(ctx, setAuthBehaviour, authBehaviour, tenantID, iD)
+	return err
+}
+
 const updateConnector = `-- name: UpdateConnector :execrows
 update connectors
 set slug = $1,

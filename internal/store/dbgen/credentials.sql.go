@@ -14,7 +14,9 @@ import (
 )
 
 const agentCredentials = `-- name: AgentCredentials :many
-select connectors.slug, connectors.name, coalesce(credentials.status, '')::text as status
+select connectors.slug, connectors.name, coalesce(
+           case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
+                 and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end, '')::text as status
 from connectors
 left join credentials on credentials.tenant_id = connectors.tenant_id
     and credentials.connector_id = connectors.id and credentials.agent_id = $1::uuid
@@ -51,7 +53,9 @@ func (q *Queries) AgentCredentials(ctx context.Context, agentID uuid.UUID, tenan
 }
 
 const credentials = `-- name: Credentials :many
-select id, connector_id, agent_id, type, origin, status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,
+select id, connector_id, agent_id, type, origin,
+       (case when type = 'oauth2' and status in ('active', 'refresh_failed') and expires_at <= now()
+             and (grant_meta ->> 'refreshable')::boolean is not true then 'expired' else status end)::text as status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,
        created_at, updated_at
 from credentials
 where tenant_id = $1 and connector_id = $2
@@ -73,7 +77,7 @@ type CredentialsRow struct {
 	AgentID     *connectors.AgentID
 	Type        connectors.AuthType
 	Origin      string
-	Status      connectors.CredentialStatus
+	Status      string
 	Account     string
 	Scopes      []string
 	ExpiresAt   *time.Time
@@ -85,6 +89,7 @@ type CredentialsRow struct {
 	UpdatedAt   time.Time
 }
 
+// A grant that has ended and cannot be renewed counts as expired, whoever noticed.
 func (q *Queries) Credentials(ctx context.Context, arg CredentialsParams) ([]CredentialsRow, error) {
 	rows, err := q.db.Query(ctx, credentials,
 		arg.TenantID,

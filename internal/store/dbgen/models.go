@@ -96,6 +96,17 @@ type Connector struct {
 	Oauth              []byte
 }
 
+type ConnectorClient struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	ClientID    string
+	Origin      string
+	Issuer      string
+	Sealed      []byte
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
 type Credential struct {
 	TenantID    connectors.TenantID
 	ID          connectors.CredentialID

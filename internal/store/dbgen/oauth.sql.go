@@ -13,19 +13,75 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const bindClientSecret = `-- name: BindClientSecret :execrows
+update connector_clients
+set issuer = $1,
+    sealed = $2,
+    updated_at = now()
+where tenant_id = $3 and connector_id = $4 and issuer = '' and client_id = $5 and origin = $6
+`
+
+type BindClientSecretParams struct {
+	Issuer      string
+	Sealed      []byte
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	ClientID    string
+	Origin      string
+}
+
+func (q *Queries) BindClientSecret(ctx context.Context, arg BindClientSecretParams) (int64, error) {
+	result, err := q.db.Exec(ctx, bindClientSecret,
+		arg.Issuer,
+		arg.Sealed,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.ClientID,
+		arg.Origin,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const clientSecret = `-- name: ClientSecret :one
+select connector_clients.tenant_id, connector_clients.connector_id, connector_clients.client_id, connector_clients.origin, connector_clients.issuer, connector_clients.sealed, connector_clients.created_at, connector_clients.updated_at
+from connector_clients
+where tenant_id = $1 and connector_id = $2
+`
+
+func (q *Queries) ClientSecret(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (ConnectorClient, error) {
+	row := q.db.QueryRow(ctx, clientSecret, tenantID, connectorID)
+	var i ConnectorClient
+	err := row.Scan(
+		&i.TenantID,
+		&i.ConnectorID,
+		&i.ClientID,
+		&i.Origin,
+		&i.Issuer,
+		&i.Sealed,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
 const delayRefresh = `-- name: DelayRefresh :execrows
 update credentials
 set status = 'refresh_failed',
     error = $1,
-    retry_at = now() + make_interval(secs => $2::double precision),
+    grant_meta = case when $2::boolean then grant_meta || '{"lost_answer": true}' else grant_meta end,
+    retry_at = now() + make_interval(secs => $3::double precision),
     lease_id = null,
     lease_until = null,
     updated_at = now()
-where tenant_id = $3 and id = $4 and version = $5 and lease_id = $6::uuid
+where tenant_id = $4 and id = $5 and version = $6 and lease_id = $7::uuid
 `
 
 type DelayRefreshParams struct {
 	Error    string
+	Lost     bool
 	Seconds  float64
 	TenantID connectors.TenantID
 	ID       connectors.CredentialID
@@ -33,10 +89,11 @@ type DelayRefreshParams struct {
 	LeaseID  uuid.UUID
 }
 
-// The grant stays as it is, and so does its version.
+// The grant stays as it is, and so does its version. lost: whether the request had an effect is not known.
 func (q *Queries) DelayRefresh(ctx context.Context, arg DelayRefreshParams) (int64, error) {
 	result, err := q.db.Exec(ctx, delayRefresh,
 		arg.Error,
+		arg.Lost,
 		arg.Seconds,
 		arg.TenantID,
 		arg.ID,
@@ -49,29 +106,66 @@ func (q *Queries) DelayRefresh(ctx context.Context, arg DelayRefreshParams) (int
 	return result.RowsAffected(), nil
 }
 
+const deleteClientSecret = `-- name: DeleteClientSecret :execrows
+delete from connector_clients
+where tenant_id = $1 and connector_id = $2
+`
+
+func (q *Queries) DeleteClientSecret(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteClientSecret, tenantID, connectorID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const endGrant = `-- name: EndGrant :execrows
-update credentials
-set status = 'revoked',
-    error = $1,
-    lease_id = null,
-    lease_until = null,
-    retry_at = null,
-    version = version + 1,
-    updated_at = now()
-where tenant_id = $2 and id = $3 and version = $4 and lease_id = $5::uuid
+with ended as (
+    update credentials
+    set status = 'revoked',
+        error = $2,
+        grant_meta = coalesce($3::jsonb, grant_meta),
+        lease_id = null,
+        lease_until = null,
+        retry_at = null,
+        version = version + 1,
+        updated_at = now()
+    where credentials.tenant_id = $4 and credentials.id = $5 and credentials.version = $6
+      and credentials.status in ('active', 'refresh_failed')
+      and ($7::uuid is null or credentials.lease_id = $7)
+    returning credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id
+), marked as (
+    update connectors
+    set last_error_code = 'credential_required',
+        last_error_message = $2,
+        last_error_at = now()
+    from ended
+    where connectors.tenant_id = $4 and connectors.id = ended.connector_id and ended.agent_id is null
+)
+insert into audit_events (tenant_id, id, actor_type, actor_name, action, target, detail)
+select ended.tenant_id, $1, 'system', 'Patchbay', 'credential.revoked', connectors.slug,
+       jsonb_strip_nulls(jsonb_build_object('connector_id', ended.connector_id, 'agent_id', ended.agent_id, 'cause', $2::text))
+from ended
+join connectors on connectors.tenant_id = ended.tenant_id and connectors.id = ended.connector_id
 `
 
 type EndGrantParams struct {
-	Error    string
-	TenantID connectors.TenantID
-	ID       connectors.CredentialID
-	Version  int32
-	LeaseID  uuid.UUID
+	EventID   uuid.UUID
+	Error     string
+	GrantMeta []byte
+	TenantID  connectors.TenantID
+	ID        connectors.CredentialID
+	Version   int32
+	LeaseID   *uuid.UUID
 }
 
+// Without a lease it is the resource that refuses what was granted, not the authorization server. The shared credential's end is
+// the connector's trouble; an agent's is that agent's alone.
 func (q *Queries) EndGrant(ctx context.Context, arg EndGrantParams) (int64, error) {
 	result, err := q.db.Exec(ctx, endGrant,
+		arg.EventID,
 		arg.Error,
+		arg.GrantMeta,
 		arg.TenantID,
 		arg.ID,
 		arg.Version,
@@ -81,6 +175,60 @@ func (q *Queries) EndGrant(ctx context.Context, arg EndGrantParams) (int64, erro
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const expiringCredentials = `-- name: ExpiringCredentials :many
+select connectors.slug as connector_slug, connectors.name as connector_name,
+       coalesce(agents.slug, '')::text as agent_slug, coalesce(agents.name, '')::text as agent_name,
+       lapses.at::timestamptz as lapses_at
+from credentials
+join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
+left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
+cross join lateral (
+    select case when (credentials.grant_meta ->> 'refreshable')::boolean is true
+                then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
+                else credentials.expires_at end as at
+) lapses
+where credentials.tenant_id = $1 and credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed')
+  and connectors.enabled
+  and lapses.at < now() + make_interval(secs => $2::double precision)
+order by lapses.at, credentials.id
+limit $3
+`
+
+type ExpiringCredentialsRow struct {
+	ConnectorSlug string
+	ConnectorName string
+	AgentSlug     string
+	AgentName     string
+	LapsesAt      time.Time
+}
+
+// What ends soon, or has ended, and cannot be renewed by us.
+func (q *Queries) ExpiringCredentials(ctx context.Context, tenantID connectors.TenantID, seconds float64, maxRows int32) ([]ExpiringCredentialsRow, error) {
+	rows, err := q.db.Query(ctx, expiringCredentials, tenantID, seconds, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ExpiringCredentialsRow
+	for rows.Next() {
+		var i ExpiringCredentialsRow
+		if err := rows.Scan(
+			&i.ConnectorSlug,
+			&i.ConnectorName,
+			&i.AgentSlug,
+			&i.AgentName,
+			&i.LapsesAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const forgetRegistration = `-- name: ForgetRegistration :exec
@@ -376,6 +524,36 @@ func (q *Queries) SaveRegistration(ctx context.Context, arg SaveRegistrationPara
 		arg.AuthMethod,
 		arg.Sealed,
 		arg.SecretExpiresAt,
+	)
+	return err
+}
+
+const setClientSecret = `-- name: SetClientSecret :exec
+insert into connector_clients (tenant_id, connector_id, client_id, origin, sealed)
+values ($1, $2, $3, $4, $5)
+on conflict on constraint connector_clients_pkey do update
+set client_id = excluded.client_id,
+    origin = excluded.origin,
+    issuer = '',
+    sealed = excluded.sealed,
+    updated_at = now()
+`
+
+type SetClientSecretParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	ClientID    string
+	Origin      string
+	Sealed      []byte
+}
+
+func (q *Queries) SetClientSecret(ctx context.Context, arg SetClientSecretParams) error {
+	_, err := q.db.Exec(ctx, setClientSecret,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.ClientID,
+		arg.Origin,
+		arg.Sealed,
 	)
 	return err
 }

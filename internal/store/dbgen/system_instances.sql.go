@@ -13,14 +13,16 @@ import (
 
 const beat = `-- name: Beat :exec
 
-insert into instances (id)
-values ($1)
-on conflict (id) do update set beat_at = now()
+insert into instances (id, keyset_generation)
+values ($1, $2)
+on conflict (id) do update
+set beat_at = now(),
+    keyset_generation = excluded.keyset_generation
 `
 
 // Which processes are alive, and the end of what dead ones left running.
-func (q *Queries) Beat(ctx context.Context, id connectors.InstanceID) error {
-	_, err := q.db.Exec(ctx, beat, id)
+func (q *Queries) Beat(ctx context.Context, iD connectors.InstanceID, keysetGeneration int32) error {
+	_, err := q.db.Exec(ctx, beat, iD, keysetGeneration)
 	return err
 }
 

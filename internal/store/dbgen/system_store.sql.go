@@ -31,14 +31,15 @@ func (q *Queries) DeleteSession(ctx context.Context, token string) error {
 }
 
 const keysets = `-- name: Keysets :many
-select purpose, wrapped
+select purpose, wrapped, generation
 from keysets
 order by purpose
 `
 
 type KeysetsRow struct {
-	Purpose string
-	Wrapped []byte
+	Purpose    string
+	Wrapped    []byte
+	Generation int32
 }
 
 func (q *Queries) Keysets(ctx context.Context) ([]KeysetsRow, error) {
@@ -50,7 +51,7 @@ func (q *Queries) Keysets(ctx context.Context) ([]KeysetsRow, error) {
 	var items []KeysetsRow
 	for rows.Next() {
 		var i KeysetsRow
-		if err := rows.Scan(&i.Purpose, &i.Wrapped); err != nil {
+		if err := rows.Scan(&i.Purpose, &i.Wrapped, &i.Generation); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -105,4 +106,36 @@ func (q *Queries) SessionData(ctx context.Context, token string) ([]byte, error)
 	var data []byte
 	err := row.Scan(&data)
 	return data, err
+}
+
+const wrappedKeysets = `-- name: WrappedKeysets :many
+select purpose, wrapped
+from keysets
+order by purpose
+`
+
+type WrappedKeysetsRow struct {
+	Purpose string
+	Wrapped []byte
+}
+
+// As of the first migration: whether a key is the right one is asked before the later ones run.
+func (q *Queries) WrappedKeysets(ctx context.Context) ([]WrappedKeysetsRow, error) {
+	rows, err := q.db.Query(ctx, wrappedKeysets)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WrappedKeysetsRow
+	for rows.Next() {
+		var i WrappedKeysetsRow
+		if err := rows.Scan(&i.Purpose, &i.Wrapped); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
