@@ -22,6 +22,8 @@ type Token struct {
 	ExpiryAssumed bool
 	// Scopes are what was granted; nil: as asked (RFC 6749 §5.1).
 	Scopes []string
+	// Account is who it is, as an id_token of the answer says; empty: it does not say. Remote text, plain and short.
+	Account string
 }
 
 // nests are where servers put the token, when not at the top.
@@ -49,6 +51,7 @@ func tokenOf(o object, now time.Time) (Token, bool) {
 		RefreshToken: Secret(o.longText("refresh_token")),
 		Type:         "Bearer",
 		Scopes:       o.scopes(),
+		Account:      accountOf(o.longText("id_token")),
 	}
 	seconds, ok := o.seconds("expires_in")
 	if t.ExpiryAssumed = !ok || seconds <= 0; t.ExpiryAssumed {

@@ -34,8 +34,9 @@ type Behaviour struct {
 	NoRefreshToken bool
 	ExpiresIn      any // in place of 3600: a number, a string; NoExpiresIn: left out
 	Answer         Answer
-	Token          Trouble // what happens to token requests
-	RetryAfter     string  // header with Trouble
+	IDToken        Document // claims of an id_token that comes with an access token; nil: none
+	Token          Trouble  // what happens to token requests
+	RetryAfter     string   // header with Trouble
 	// Hold makes token requests wait until it is closed, after they were counted.
 	Hold <-chan struct{}
 

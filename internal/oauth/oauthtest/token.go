@@ -1,6 +1,7 @@
 package oauthtest
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -126,6 +127,9 @@ func (s *Server) give(g *grant, b Behaviour) Document {
 	if b.ExpiresIn == NoExpiresIn {
 		delete(doc, "expires_in")
 	}
+	if b.IDToken != nil {
+		doc["id_token"] = s.idToken(b.IDToken)
+	}
 	first := g.current == ""
 	if first && !b.NoRefreshToken || !first && b.Rotate {
 		g.current = s.secret("refresh")
@@ -133,6 +137,16 @@ func (s *Server) give(g *grant, b Behaviour) Document {
 		doc["refresh_token"] = g.current
 	}
 	return doc
+}
+
+// idToken signs claims with a key that nobody knows. s.mu is held.
+func (s *Server) idToken(claims Document) string {
+	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims(claims)).SignedString([]byte(rand.Text()))
+	if err != nil {
+		panic(err) // claims of a test that are no JSON
+	}
+	s.issued = append(s.issued, token)
+	return token
 }
 
 // authenticated tells which client sends a token request, if it proves itself as it was registered. s.mu is held.
