@@ -125,18 +125,23 @@ func TestServerRefusals(t *testing.T) {
 		flags config.ServerFlags
 		want  []string
 	}{
-		"address without port":  {config.ServerFlags{Addr: "127.0.0.1"}, []string{"PATCHBAY_ADDR"}},
-		"port out of range":     {config.ServerFlags{Addr: ":70000"}, []string{"PATCHBAY_ADDR"}},
-		"private address":       {config.ServerFlags{PrivateAddr: "9000"}, []string{"PATCHBAY_PRIVATE_ADDR"}},
-		"relative base":         {config.ServerFlags{BaseURL: "patchbay.example.com"}, []string{"PATCHBAY_BASE_URL"}},
-		"base of another kind":  {config.ServerFlags{BaseURL: "ftp://patchbay.example.com"}, []string{"PATCHBAY_BASE_URL"}},
-		"base with port alone":  {config.ServerFlags{BaseURL: "https://:8443"}, []string{"PATCHBAY_BASE_URL"}},
-		"base with a path":      {config.ServerFlags{BaseURL: "https://example.com/patchbay"}, []string{"PATCHBAY_BASE_URL"}},
-		"base with a query":     {config.ServerFlags{BaseURL: "https://example.com/?a=b"}, []string{"PATCHBAY_BASE_URL"}},
-		"base with a user":      {config.ServerFlags{BaseURL: "https://me@example.com/"}, []string{"PATCHBAY_BASE_URL"}},
-		"a proxy's name":        {config.ServerFlags{Proxies: "10.0.0.0/8, proxy"}, []string{"PATCHBAY_TRUSTED_PROXIES"}},
-		"unknown egress":        {config.ServerFlags{Egress: "anything"}, []string{"PATCHBAY_EGRESS"}},
-		"several wrong at once": {config.ServerFlags{Addr: "x", Egress: "y", BaseURL: "z"}, []string{"PATCHBAY_ADDR", "PATCHBAY_BASE_URL", "PATCHBAY_EGRESS"}},
+		"address without port":     {config.ServerFlags{Addr: "127.0.0.1"}, []string{"PATCHBAY_ADDR"}},
+		"port out of range":        {config.ServerFlags{Addr: ":70000"}, []string{"PATCHBAY_ADDR"}},
+		"private address":          {config.ServerFlags{PrivateAddr: "9000"}, []string{"PATCHBAY_PRIVATE_ADDR"}},
+		"relative base":            {config.ServerFlags{BaseURL: "patchbay.example.com"}, []string{"PATCHBAY_BASE_URL"}},
+		"base of another kind":     {config.ServerFlags{BaseURL: "ftp://patchbay.example.com"}, []string{"PATCHBAY_BASE_URL"}},
+		"base with port alone":     {config.ServerFlags{BaseURL: "https://:8443"}, []string{"PATCHBAY_BASE_URL"}},
+		"base with a path":         {config.ServerFlags{BaseURL: "https://example.com/patchbay"}, []string{"PATCHBAY_BASE_URL"}},
+		"base with a query":        {config.ServerFlags{BaseURL: "https://example.com/?a=b"}, []string{"PATCHBAY_BASE_URL"}},
+		"base with a user":         {config.ServerFlags{BaseURL: "https://me@example.com/"}, []string{"PATCHBAY_BASE_URL"}},
+		"a proxy's name":           {config.ServerFlags{Proxies: "10.0.0.0/8, proxy"}, []string{"PATCHBAY_TRUSTED_PROXIES"}},
+		"unknown egress":           {config.ServerFlags{Egress: "anything"}, []string{"PATCHBAY_EGRESS"}},
+		"client id in the clear":   {config.ServerFlags{CIMDURL: "http://example.com/client.json"}, []string{"PATCHBAY_CIMD_URL"}},
+		"client id without a path": {config.ServerFlags{CIMDURL: "https://example.com/"}, []string{"PATCHBAY_CIMD_URL"}},
+		"client id with a query":   {config.ServerFlags{CIMDURL: "https://example.com/client.json?a=b"}, []string{"PATCHBAY_CIMD_URL"}},
+		"client id with dots":      {config.ServerFlags{CIMDURL: "https://example.com/a/../client.json"}, []string{"PATCHBAY_CIMD_URL"}},
+		"client id with fragment":  {config.ServerFlags{CIMDURL: "https://example.com/client.json#"}, []string{"PATCHBAY_CIMD_URL"}},
+		"several wrong at once":    {config.ServerFlags{Addr: "x", Egress: "y", BaseURL: "z"}, []string{"PATCHBAY_ADDR", "PATCHBAY_BASE_URL", "PATCHBAY_EGRESS"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -145,6 +150,16 @@ func TestServerRefusals(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestClientIDStaysAsItIsWritten(t *testing.T) {
+	t.Parallel()
+	for _, set := range []string{"", "https://Example.com:8443/oauth/client-metadata.json", "https://example.com/client/"} {
+		s, err := config.ServerFlags{CIMDURL: set}.Check()
+		if err != nil || s.CIMDURL != set {
+			t.Errorf("%q: have %q, %v", set, s.CIMDURL, err)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 )
@@ -17,6 +18,7 @@ type ServerFlags struct {
 	Egress      string `name:"egress" env:"PATCHBAY_EGRESS" placeholder:"local|public" help:"Which MCP servers may be reached: local also reaches this machine and its network, public only https at global addresses. Unset: local when listening on loopback, else public."`
 	EgressAllow string `name:"egress-allow" env:"PATCHBAY_EGRESS_ALLOW" placeholder:"LIST" help:"Exceptions to the egress rules: cidr:port or host:port, with commas between them."`
 	Proxies     string `name:"trusted-proxies" env:"PATCHBAY_TRUSTED_PROXIES" placeholder:"LIST" help:"Addresses or cidrs, with commas between them, whose X-Forwarded-For is believed. Unset: nobody's; a request comes from whoever connects."`
+	CIMDURL     string `name:"cimd-url" env:"PATCHBAY_CIMD_URL" placeholder:"URL" help:"The address at which authorization servers read who we are, which is our client id there. Unset: /oauth/client-metadata.json of the base URL, where that is https."`
 	PrivateAddr string `name:"private-addr" env:"PATCHBAY_PRIVATE_ADDR" placeholder:"HOST:PORT" help:"Where /metrics and /debug/pprof are served. Unset: nowhere."`
 }
 
@@ -35,6 +37,7 @@ type Server struct {
 	Egress      Egress
 	EgressAllow string // read by package safehttp
 	Proxies     []netip.Prefix
+	CIMDURL     string // empty: made from the base URL
 	PrivateAddr string // empty: no private listener
 	baseURL     *url.URL
 }
@@ -67,6 +70,7 @@ func (f ServerFlags) Check() (Server, error) {
 		c.listenAddr("PATCHBAY_PRIVATE_ADDR", f.PrivateAddr)
 	}
 	s.baseURL = c.baseURL(f.BaseURL)
+	s.CIMDURL = c.clientID(f.CIMDURL)
 	s.Proxies = c.prefixes("PATCHBAY_TRUSTED_PROXIES", f.Proxies)
 	switch Egress(f.Egress) {
 	case "":
@@ -112,6 +116,27 @@ func (c *checker) baseURL(raw string) *url.URL {
 		return &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host)}
 	}
 	return nil
+}
+
+// clientID checks an address that is a client id: it is compared letter by letter, and so it stays as it is written
+// (draft-ietf-oauth-client-id-metadata-document §3).
+func (c *checker) clientID(raw string) string {
+	if raw == "" {
+		return ""
+	}
+	const variable = "PATCHBAY_CIMD_URL"
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil, u.Scheme != "https", u.Hostname() == "", strings.Trim(u.Path, "/") == "":
+		c.refuse(variable, "must be an https address with a path, as https://patchbay.example.com/oauth/client-metadata.json.")
+	case u.User != nil, u.RawQuery != "", u.ForceQuery, strings.Contains(raw, "#"):
+		c.refuse(variable, "must be host and path alone: no user name, query or fragment.")
+	case path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/"):
+		c.refuse(variable, "must have no dots or empty parts in its path.")
+	default:
+		return raw
+	}
+	return ""
 }
 
 // prefixes reads addresses and CIDRs with commas between them. A plain address is a prefix of its own.
