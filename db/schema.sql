@@ -1,6 +1,18 @@
 -- The schema as the migrations leave it, for reviews: what changes here changes in the database.
 -- Not run by anything. Written from a migrated database: UPDATE=1 go test ./db -run TestSchema
 
+CREATE OR REPLACE FUNCTION public.refuse_retired_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    perform pg_advisory_xact_lock_shared(hashtextextended('patchbay sealed', 0));
+    if exists (select from retired_keys where retired_keys.prefix = substring(new.sealed from 1 for 5)) then
+        raise exception 'sealed by a retired key' using errcode = 'PB001';
+    end if;
+    return new;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.system_scope()
  RETURNS boolean
  LANGUAGE sql
@@ -92,6 +104,7 @@ create table client_registrations (
     constraint client_registrations_source_known CHECK ((source = ANY (ARRAY['configured'::text, 'metadata_document'::text, 'dynamic'::text]))),
     constraint client_registrations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
+CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.client_registrations FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table client_registrations enable row level security;
 alter table client_registrations force row level security;
 create policy tenant_rows on client_registrations for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
@@ -133,6 +146,7 @@ create table connector_clients (
     constraint connector_clients_origin_given CHECK ((origin <> ''::text)),
     constraint connector_clients_pkey PRIMARY KEY (tenant_id, connector_id)
 );
+CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.connector_clients FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table connector_clients enable row level security;
 alter table connector_clients force row level security;
 create policy tenant_rows on connector_clients for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
@@ -241,6 +255,7 @@ create table credentials (
 );
 CREATE INDEX credentials_agent_idx ON public.credentials USING btree (tenant_id, agent_id);
 CREATE INDEX credentials_expires_idx ON public.credentials USING btree (tenant_id, expires_at) WHERE (expires_at IS NOT NULL);
+CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.credentials FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table credentials enable row level security;
 alter table credentials force row level security;
 create policy tenant_rows on credentials for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
@@ -250,6 +265,7 @@ create table instances (
     id uuid not null,
     started_at timestamp with time zone not null default now(),
     beat_at timestamp with time zone not null default now(),
+    keyset_generation integer not null default 0,
     constraint instances_pkey PRIMARY KEY (id)
 );
 grant delete, insert, select, update on instances to patchbay_app;
@@ -259,6 +275,8 @@ create table keysets (
     wrapped bytea not null,
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
+    generation integer not null default 1,
+    constraint keysets_generation_positive CHECK ((generation > 0)),
     constraint keysets_pkey PRIMARY KEY (purpose),
     constraint keysets_purpose_known CHECK ((purpose = ANY (ARRAY['seal'::text, 'mac'::text])))
 );
@@ -310,6 +328,7 @@ create table oauth_flows (
 );
 CREATE INDEX oauth_flows_agent_idx ON public.oauth_flows USING btree (tenant_id, agent_id) WHERE (agent_id IS NOT NULL);
 CREATE INDEX oauth_flows_connector_idx ON public.oauth_flows USING btree (tenant_id, connector_id);
+CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.oauth_flows FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table oauth_flows enable row level security;
 alter table oauth_flows force row level security;
 create policy tenant_rows on oauth_flows for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
@@ -329,6 +348,18 @@ alter table quarantined_tools enable row level security;
 alter table quarantined_tools force row level security;
 create policy tenant_rows on quarantined_tools for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
 grant delete, insert, select, update on quarantined_tools to patchbay_app;
+
+create table retired_keys (
+    prefix bytea not null,
+    retired_at timestamp with time zone not null default now(),
+    constraint retired_keys_pkey PRIMARY KEY (prefix),
+    constraint retired_keys_prefix_length CHECK ((length(prefix) = 5))
+);
+alter table retired_keys enable row level security;
+alter table retired_keys force row level security;
+create policy everybody_reads on retired_keys for r using (true) with check ();
+create policy system_adds on retired_keys for a using () with check (system_scope());
+grant insert, select on retired_keys to patchbay_app;
 
 create table sessions (
     token text not null,

@@ -64,10 +64,10 @@ const functionsQuery = `
 	where pronamespace = 'public'::regnamespace and prokind = 'f' and proname not like 'river\_%'
 	order by proname collate "C"`
 
-// One text a table: columns, constraints, indexes, policies, and what the runtime role may do. PostgreSQL 18 counts "not null"
+// One text a table: columns, constraints, indexes, triggers, policies, and what the runtime role may do. PostgreSQL 18 counts "not null"
 // among the constraints; here it stands at its column.
 const tablesQuery = `
-	select format(E'create table %I (\n%s\n)%s;%s%s%s%s',
+	select format(E'create table %I (\n%s\n)%s;%s%s%s%s%s',
 		relname,
 		(select string_agg(line, E',\n' order by kind, place) from (
 			select 1 as kind, lpad(attnum::text, 5, '0') as place, format('    %I %s%s%s', attname, format_type(atttypid, atttypmod),
@@ -86,6 +86,8 @@ const tablesQuery = `
 		coalesce(' with (' || array_to_string(reloptions, ', ') || ')', ''),
 		coalesce((select string_agg(E'\n' || pg_get_indexdef(indexrelid) || ';', '' order by indexrelid::regclass::text collate "C")
 			from pg_index where indrelid = pg_class.oid and not exists (select from pg_constraint where conindid = indexrelid and contype in ('p', 'u', 'x'))), ''),
+		coalesce((select string_agg(E'\n' || pg_get_triggerdef(oid) || ';', '' order by tgname)
+			from pg_trigger where tgrelid = pg_class.oid and not tgisinternal), ''),
 		case when relrowsecurity then format(E'\nalter table %I enable row level security;', relname) else '' end
 			|| case when relforcerowsecurity then format(E'\nalter table %I force row level security;', relname) else '' end,
 		coalesce((select string_agg(format(E'\ncreate policy %I on %I for %s using (%s) with check (%s);', polname, relname,

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -16,6 +17,9 @@ import (
 
 // TypeSyncRunning is the problem type of a sync that is refused because another one runs.
 const TypeSyncRunning = "sync-running"
+
+// errRetiredKey says that the database refused what a retired key has sealed.
+var errRetiredKey = errors.New("sealed by a retired key")
 
 // verdict is what a violated constraint means to the person who violated it.
 type verdict struct {
@@ -105,6 +109,8 @@ func classifyState(pg *pgconn.PgError, err error) error {
 		return fault.Wrap(fault.Invalid, err, "A value is too long.")
 	case "40001", "40P01", "55P03": // serialization, deadlock, lock not available
 		return fault.Wrap(fault.Unavailable, err, "The database was busy with the same rows. Try again.")
+	case "PB001": // refuse_retired_key
+		return fault.Wrap(fault.Unavailable, fmt.Errorf("%w: %w", errRetiredKey, err), "The keys were changed at this moment. Try again.")
 	case "57014": // statement timeout
 		return fault.Wrap(fault.Unavailable, err, "The database did not answer in time.")
 	}

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"patchbay/internal/fault"
 	"patchbay/internal/secret"
 	"patchbay/internal/store/dbgen"
@@ -16,9 +19,27 @@ const (
 	purposeMAC  = "mac"
 )
 
+// CheckKey fails with a fault where kek does not open the keys of a database, and writes nothing. A database that has none yet is
+// fine, and its schema may be older than this program wants: so a wrong key is said before the schema is touched.
+func CheckKey(ctx context.Context, pool *pgxpool.Pool, kek secret.KEK) error {
+	rows, err := dbgen.New(systemScope(pool)).WrappedKeysets(ctx)
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (pg.Code == "42P01" || pg.Code == "42501") {
+		return nil // no such table yet, or not ours yet
+	}
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	var stored []dbgen.KeysetsRow
+	for _, r := range rows {
+		stored = append(stored, dbgen.KeysetsRow{Purpose: r.Purpose, Wrapped: r.Wrapped})
+	}
+	_, err = openKeyring(stored, kek)
+	return err
+}
+
 // loadKeyring opens the stored keyring, or makes it where there is none.
-func loadKeyring(ctx context.Context, s scope, kek secret.KEK) (*secret.Keyring, error) {
-	var keyring *secret.Keyring
+func loadKeyring(ctx context.Context, s scope, kek secret.KEK) (keys, error) {
+	var loaded keys
 	err := s.inTx(ctx, func(s scope) error {
 		q := dbgen.New(s)
 		if err := q.LockKeysets(ctx); err != nil {
@@ -29,51 +50,48 @@ func loadKeyring(ctx context.Context, s scope, kek secret.KEK) (*secret.Keyring,
 			return err
 		}
 		if len(rows) == 0 {
-			keyring, err = makeKeyring(ctx, q, kek)
+			loaded, err = makeKeyring(ctx, q, kek)
 		} else {
-			keyring, err = openKeyring(rows, kek)
+			loaded, err = openKeyring(rows, kek)
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return keyring, nil
+	return loaded, err
 }
 
-func makeKeyring(ctx context.Context, q *dbgen.Queries, kek secret.KEK) (*secret.Keyring, error) {
+func makeKeyring(ctx context.Context, q *dbgen.Queries, kek secret.KEK) (keys, error) {
 	if kek.IsZero() {
-		return nil, fault.Errorf(fault.Unavailable, "PATCHBAY_KEYSET is not set, and this database has no keys yet.")
+		return keys{}, fault.Errorf(fault.Unavailable, "PATCHBAY_KEYSET is not set, and this database has no keys yet.")
 	}
 	keyring, err := secret.NewKeyring()
 	if err != nil {
-		return nil, err
+		return keys{}, err
 	}
 	wrapped, err := keyring.Wrap(kek)
 	if err != nil {
-		return nil, err
+		return keys{}, err
 	}
 	if err := q.SaveKeyset(ctx, purposeSeal, wrapped.Seal); err != nil {
-		return nil, err
+		return keys{}, err
 	}
-	return keyring, q.SaveKeyset(ctx, purposeMAC, wrapped.MAC)
+	return keys{Keyring: keyring, generation: firstGeneration}, q.SaveKeyset(ctx, purposeMAC, wrapped.MAC)
 }
 
-func openKeyring(rows []dbgen.KeysetsRow, kek secret.KEK) (*secret.Keyring, error) {
-	stored := map[string][]byte{}
+func openKeyring(rows []dbgen.KeysetsRow, kek secret.KEK) (keys, error) {
+	stored := map[string]dbgen.KeysetsRow{}
 	for _, r := range rows {
-		stored[r.Purpose] = r.Wrapped
+		stored[r.Purpose] = r
 	}
-	wrapped := secret.Wrapped{Seal: stored[purposeSeal], MAC: stored[purposeMAC]}
+	wrapped := secret.Wrapped{Seal: stored[purposeSeal].Wrapped, MAC: stored[purposeMAC].Wrapped}
 	if wrapped.Seal == nil || wrapped.MAC == nil {
-		return nil, fault.Errorf(fault.Unavailable, "One of the two keysets stored in this database is missing. Restore the table keysets from a backup.")
+		return keys{}, fault.Errorf(fault.Unavailable, "One of the two keysets stored in this database is missing. Restore the table keysets from a backup.")
 	}
 	keyring, err := secret.Unwrap(kek, wrapped)
 	if errors.Is(err, secret.ErrWrongKEK) {
-		return nil, fault.Wrap(fault.Unavailable, err, "PATCHBAY_KEYSET does not open the keys stored in this database.")
+		return keys{}, fault.Wrap(fault.Unavailable, err, "PATCHBAY_KEYSET does not open the keys stored in this database.")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open the stored keyring: %w", err)
+		return keys{}, fmt.Errorf("open the stored keyring: %w", err)
 	}
-	return keyring, nil
+	return keys{Keyring: keyring, generation: int(stored[purposeSeal].Generation)}, nil
 }

@@ -84,7 +84,15 @@ func (v *Vault) LeaseGrant(ctx context.Context, g Grant, d time.Duration) (Lease
 
 // SaveRefreshed seals and stores what a refresh of g gave. It is refused (false) where the lease was lost: then nobody may use
 // the new token.
-func (v *Vault) SaveRefreshed(ctx context.Context, l Lease, g Grant, t GrantTokens) (bool, error) {
+func (v *Vault) SaveRefreshed(ctx context.Context, l Lease, g Grant, t GrantTokens) (saved bool, err error) {
+	err = v.keyring.storing(ctx, func() error {
+		saved, err = v.saveRefreshed(ctx, l, g, t)
+		return err
+	})
+	return saved, err
+}
+
+func (v *Vault) saveRefreshed(ctx context.Context, l Lease, g Grant, t GrantTokens) (bool, error) {
 	sealed, meta, err := sealGrant(v.keyring, credentialPlace(v.id, g.ConnectorID, g.AgentID, g.Origin), t)
 	if err != nil {
 		return false, err
@@ -144,7 +152,7 @@ func (t *Tenant) ExpiringCredentials(ctx context.Context, within time.Duration, 
 	return all, nil
 }
 
-func sealGrant(k *secret.Keyring, place secret.AD, t GrantTokens) (sealed, meta []byte, err error) {
+func sealGrant(k *ring, place secret.AD, t GrantTokens) (sealed, meta []byte, err error) {
 	plain, err := json.Marshal(sealedTokens{
 		Access: t.AccessToken.Reveal(), Refresh: t.RefreshToken.Reveal(),
 		ClientID: t.Machine.ClientID, ClientSecret: t.Machine.ClientSecret.Reveal(), PrivateKey: t.Machine.PrivateKey.Reveal(),

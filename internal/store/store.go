@@ -17,7 +17,7 @@ import (
 // Store is the database, behind its doors. It is safe for concurrent use.
 type Store struct {
 	pool     *pgxpool.Pool
-	keyring  *secret.Keyring
+	keyring  *ring
 	jobs     *queue.Inserter
 	sessions *Sessions
 }
@@ -25,7 +25,7 @@ type Store struct {
 // Open takes the pool of a migrated database, which stays the caller's to close. The first Open of a database makes the
 // keyring and stores it wrapped by kek; later ones open it. With another kek the error is a fault, and nothing is written.
 func Open(ctx context.Context, pool *pgxpool.Pool, kek secret.KEK) (*Store, error) {
-	keyring, err := loadKeyring(ctx, systemScope(pool), kek)
+	keyring, err := openRing(ctx, systemScope(pool), kek)
 	if err != nil {
 		return nil, err
 	}
@@ -50,10 +50,10 @@ func (s *Store) Vault(id connectors.TenantID) *Vault {
 }
 
 // System opens the door across tenants.
-func (s *Store) System() *System { return newSystem(systemScope(s.pool), s.jobs) }
+func (s *Store) System() *System { return newSystem(systemScope(s.pool), s.jobs, s.keyring) }
 
-// Keyring is what seals secrets and authenticates tokens.
-func (s *Store) Keyring() *secret.Keyring { return s.keyring }
+// Keyring is what authenticates tokens, as it is now. What seals secrets in it may be another key a moment later.
+func (s *Store) Keyring() *secret.Keyring { return s.keyring.now.Load().Keyring }
 
 // SessionStore keeps the browsers' sessions.
 func (s *Store) SessionStore() *Sessions { return s.sessions }

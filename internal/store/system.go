@@ -13,12 +13,13 @@ type System struct {
 	scope scope
 	q     *dbgen.Queries
 	jobs  *queue.Inserter
+	keys  *ring
 }
 
-func newSystem(s scope, jobs *queue.Inserter) *System {
-	return &System{scope: s, q: dbgen.New(s), jobs: jobs}
+func newSystem(s scope, jobs *queue.Inserter, keys *ring) *System {
+	return &System{scope: s, q: dbgen.New(s), jobs: jobs, keys: keys}
 }
 
 func (s *System) tx(ctx context.Context, fn func(tx *System) error) error {
-	return s.scope.inTx(ctx, func(sc scope) error { return fn(newSystem(sc, s.jobs)) })
+	return s.scope.inTx(ctx, func(sc scope) error { return fn(newSystem(sc, s.jobs, s.keys)) })
 }

@@ -2,17 +2,23 @@ package store
 
 import (
 	"context"
+	"errors"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store/dbgen"
 )
 
-// Beat says that a process is alive, and closes the runs of those that have been silent for more than six seconds. A process
-// beats every two seconds or so.
+// Beat says that a process is alive and which keys it has, which it reads again where they have changed, and closes the runs of
+// those that have been silent for more than six seconds. A process beats every two seconds or so.
 func (s *System) Beat(ctx context.Context, id connectors.InstanceID) error {
+	generation, behind := s.keys.catchUp(ctx) // with older keys it lives on, and a rotation waits for it
+	return errors.Join(behind, s.beat(ctx, id, generation))
+}
+
+func (s *System) beat(ctx context.Context, id connectors.InstanceID, generation int) error {
 	return s.tx(ctx, func(tx *System) error {
 		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
-			if err := q.Beat(ctx, id); err != nil {
+			if err := q.Beat(ctx, id, int32(generation)); err != nil {
 				return err
 			}
 			if err := q.CloseRunsOfSilentInstances(ctx, &id); err != nil {

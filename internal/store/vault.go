@@ -11,7 +11,7 @@ import (
 
 // Vault is the door to one tenant's secrets, opened. It is made by [Store.Vault].
 type Vault struct {
-	keyring *secret.Keyring
+	keyring *ring
 	id      connectors.TenantID
 	q       *dbgen.Queries
 }
