@@ -73,7 +73,6 @@ func TestFieldsThatDoNotFitAreNamed(t *testing.T) {
 		linear(`"auth": {"type": "none", "token": "x"}`):                                   {"auth.token"},
 		linear(`"auth": {"type": "bearer", "tken": "x"}`):                                  {"auth.tken"},
 		linear(`"credential_mode": "per_agent", "auth": {"type": "bearer", "token": "x"}`): {"auth.token"},
-		linear(`"auth": {"type": "oauth2"}`):                                               {"auth.type"},
 		linear(`"transport": "carrier_pigeon"`):                                            {"transport"},
 		linear(`"transport": "stdio"`):                                                     {"transport"},
 		linear(`"tool_changes": "never"`):                                                  {"tool_changes"},

@@ -6,7 +6,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/secret"
 )
 
 // connectorPatch changes a connector. An absent field keeps what it has; headers are replaced whole.
@@ -35,17 +34,6 @@ func (connectorCreate) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Sc
 	return s
 }
 
-// authInput says how a connector is authenticated, and with what. The secrets are written and never read back: in a
-// change, those that are absent stay as they are while the type stays.
-type authInput struct {
-	Type     *string      `json:"type,omitempty" enum:"none,bearer,api_key,basic,oauth2,client_credentials,private_key_jwt"`
-	Header   *string      `json:"header,omitempty" doc:"Of api_key; x-api-key where it is absent."`
-	Token    *secret.Text `json:"token,omitempty" writeOnly:"true" doc:"Of bearer."`
-	Key      *secret.Text `json:"key,omitempty" writeOnly:"true" doc:"Of api_key."`
-	Username *string      `json:"username,omitempty" doc:"Of basic."`
-	Password *secret.Text `json:"password,omitempty" writeOnly:"true" doc:"Of basic."`
-}
-
 // apply changes a draft.
 func (p connectorPatch) apply(d *connectors.Draft) {
 	set(&d.Name, p.Name)
@@ -67,27 +55,8 @@ func (p connectorPatch) apply(d *connectors.Draft) {
 		d.SyncInterval = time.Duration(*p.SyncIntervalS) * time.Second
 	}
 	if p.Auth != nil {
-		p.Auth.apply(&d.Auth)
+		p.Auth.apply(d)
 	}
-}
-
-func (a authInput) apply(auth *connectors.Auth) {
-	if a.Type != nil && connectors.AuthType(*a.Type) != auth.Type {
-		*auth = connectors.Auth{Type: connectors.AuthType(*a.Type)} // the header belonged to the other type
-	}
-	set(&auth.Header, a.Header)
-}
-
-// secret is what of the input is secret; empty where nothing of it is.
-func (p connectorPatch) secret() connectors.Secret {
-	var s connectors.Secret
-	if p.Auth != nil {
-		set(&s.Token, p.Auth.Token)
-		set(&s.Key, p.Auth.Key)
-		set(&s.Username, p.Auth.Username)
-		set(&s.Password, p.Auth.Password)
-	}
-	return s
 }
 
 // set gives a field its new value, if there is one.

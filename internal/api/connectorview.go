@@ -38,8 +38,18 @@ type connectorJSON struct {
 
 // authJSON says how a connector is authenticated. The secrets have no field here.
 type authJSON struct {
-	Type   string `json:"type" enum:"none,bearer,api_key,basic"`
+	Type   string `json:"type" enum:"none,bearer,api_key,basic,oauth2,client_credentials,private_key_jwt"`
 	Header string `json:"header,omitempty" doc:"Of api_key: the header that carries the key."`
+
+	ClientID                 string   `json:"client_id,omitempty" doc:"Absent: none is set."`
+	Scopes                   []string `json:"scopes,omitempty" nullable:"false"`
+	Issuer                   string   `json:"issuer,omitempty"`
+	AuthorizationEndpoint    string   `json:"authorization_endpoint,omitempty"`
+	TokenEndpoint            string   `json:"token_endpoint,omitempty"`
+	Resource                 *string  `json:"resource,omitempty" doc:"Absent: as published; empty: none is sent."`
+	TokenEndpointAuthMethod  string   `json:"token_endpoint_auth_method,omitempty"`
+	AllowMissingPKCEMetadata bool     `json:"allow_missing_pkce_metadata,omitempty"`
+	Algorithm                string   `json:"algorithm,omitempty"`
 }
 
 type connectorErrorJSON struct {
@@ -72,7 +82,7 @@ func viewConnector(c connectors.Connector) connectorJSON {
 		URL:               c.URL,
 		Headers:           c.Headers,
 		CredentialMode:    string(c.CredentialMode),
-		Auth:              authJSON{Type: string(c.Auth.Type), Header: c.Auth.Header},
+		Auth:              viewAuth(c),
 		TimeoutMS:         c.Timeout.Milliseconds(),
 		RetryAttempts:     c.RetryAttempts,
 		Enabled:           c.Enabled,
@@ -97,6 +107,23 @@ func viewConnector(c connectors.Connector) connectorJSON {
 		out.LastError = &connectorErrorJSON{Code: c.LastError.Code, Message: c.LastError.Message, At: c.LastError.At.UTC()}
 	}
 	return out
+}
+
+func viewAuth(c connectors.Connector) authJSON {
+	o := c.OAuth
+	return authJSON{
+		Type:                     string(c.Auth.Type),
+		Header:                   c.Auth.Header,
+		ClientID:                 o.ClientID,
+		Scopes:                   o.Scopes,
+		Issuer:                   o.Issuer,
+		AuthorizationEndpoint:    o.AuthorizationEndpoint,
+		TokenEndpoint:            o.TokenEndpoint,
+		Resource:                 o.Resource,
+		TokenEndpointAuthMethod:  o.TokenEndpointAuthMethod,
+		AllowMissingPKCEMetadata: o.AllowMissingPKCEMetadata,
+		Algorithm:                o.Algorithm,
+	}
 }
 
 func viewServer(s connectors.Server) serverJSON {

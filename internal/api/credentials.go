@@ -13,7 +13,7 @@ import (
 // credentialJSON is what may be told of a stored credential: everything but its secret.
 type credentialJSON struct {
 	AgentID     *string    `json:"agent_id" doc:"Null: the shared one."`
-	Type        string     `json:"type" enum:"bearer,api_key,basic"`
+	Type        string     `json:"type" enum:"bearer,api_key,basic,oauth2,client_credentials,private_key_jwt"`
 	Status      string     `json:"status" enum:"active,expired,refresh_failed,revoked"`
 	Account     string     `json:"account" doc:"Who it is, where known."`
 	Scopes      []string   `json:"scopes" nullable:"false"`
@@ -29,10 +29,17 @@ type secretPut struct {
 	Key      secret.Text `json:"key,omitempty" writeOnly:"true" doc:"Of api_key."`
 	Username string      `json:"username,omitempty" doc:"Of basic."`
 	Password secret.Text `json:"password,omitempty" writeOnly:"true" doc:"Of basic."`
+
+	ClientID     string      `json:"client_id,omitempty" doc:"Of client_credentials and private_key_jwt: this credential's own; empty: the connector's."`
+	ClientSecret secret.Text `json:"client_secret,omitempty" writeOnly:"true" doc:"Of client_credentials, and of an oauth2 client that was registered by hand."`
+	PrivateKey   secret.Text `json:"private_key,omitempty" writeOnly:"true" doc:"Of private_key_jwt: PEM."`
 }
 
 func (s secretPut) secret() connectors.Secret {
-	return connectors.Secret{Token: s.Token, Key: s.Key, Username: s.Username, Password: s.Password}
+	return connectors.Secret{
+		Token: s.Token, Key: s.Key, Username: s.Username, Password: s.Password,
+		ClientID: s.ClientID, ClientSecret: s.ClientSecret, PrivateKey: s.PrivateKey,
+	}
 }
 
 // AgentCredentialPath names an agent's credential.

@@ -2,6 +2,7 @@ package connectors
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,10 +103,10 @@ func (d Draft) Validate() []fault.Field {
 // an empty secret would leave in place.
 func (d Draft) ValidateSecret(s Secret, needed bool) []fault.Field {
 	switch {
-	case d.Auth.Type == AuthOAuth2 && s.Empty():
-		return nil // nothing is entered: an account is connected
 	case d.Auth.Type == AuthOAuth2:
-		return s.Validate(AuthOAuth2, "auth.")
+		return slices.DeleteFunc(s.Validate(AuthOAuth2, "auth."), func(f fault.Field) bool {
+			return f.Location == "auth.client_secret" && s.ClientSecret.Empty() // nothing need be entered: an account is connected
+		})
 	case d.CredentialMode == CredentialPerAgent:
 		return s.refused("auth.", "With per_agent credentials each agent's secret is set for the agent, not here.")
 	case s.Empty() && (!needed || d.Auth.Type == AuthNone):

@@ -37,10 +37,8 @@ func (r *Registry) CreateConnector(
 
 // Check tells what is wrong with a new connector, by all rules and without storing anything. It takes normalized input.
 func (r *Registry) Check(d connectors.Draft, s connectors.Secret) error {
-	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, true))
-	if !hasLocation(fields, "url") {
-		fields = append(fields, r.checkEgress(d.URL)...)
-	}
+	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, true), clientless(d, s))
+	fields = append(fields, r.checkEgress(d, fields, connectors.Draft{})...)
 	return fault.InvalidFields(fields...)
 }
 
@@ -64,16 +62,6 @@ func (r *Registry) insertConnector(
 		return connectors.Connector{}, err
 	}
 	return c, nil
-}
-
-func setSecret(
-	ctx context.Context, tx *store.Tenant, c connectors.Connector, agent *connectors.AgentID, s connectors.Secret,
-) error {
-	cred, err := newCredential(c, agent, s)
-	if err != nil {
-		return err
-	}
-	return tx.SetCredential(ctx, cred)
 }
 
 func aboutSlug(err error) bool {

@@ -18,9 +18,8 @@ type Change struct {
 	Version int                     // of the settings that the caller saw; 0: whatever they are now
 }
 
-// UpdateConnector changes a connector. A stored secret never follows its connector to a server that it was not given for:
-// where the URL moves to another origin, the authentication becomes another, or the credential mode changes, the stored ones
-// are deleted and a notice says so.
+// UpdateConnector changes a connector. A stored secret never follows its connector to a server that it was not given for, nor
+// to another client: what is deleted therefore, a notice says ([drop]).
 func (r *Registry) UpdateConnector(
 	ctx context.Context, a auth.Actor, ref connectors.Ref, change Change,
 ) (connectors.Connector, []string, error) {
@@ -50,7 +49,7 @@ func (r *Registry) update(
 	ctx context.Context, a auth.Actor, old connectors.Connector, change Change,
 ) (c connectors.Connector, notices []string, err error) {
 	d, s := apply(old, change)
-	if err := r.checkChange(old, d, s); err != nil {
+	if err := r.checkChange(connectors.DraftOf(old), d, s); err != nil {
 		return connectors.Connector{}, nil, err
 	}
 	version := old.Version
@@ -61,7 +60,7 @@ func (r *Registry) update(
 		if c, err = tx.UpdateConnector(ctx, old.ID, version, d); err != nil {
 			return err
 		}
-		dropped, err := dropSecrets(ctx, tx, old, c)
+		dropped, err := drop(ctx, tx, old, c)
 		if err != nil {
 			return err
 		}
@@ -70,10 +69,10 @@ func (r *Registry) update(
 				return err
 			}
 		}
-		notices = dropNotice(old, c, dropped, !s.Empty())
+		notices = dropped.notices(old, c, s)
 		e := a.Event("connector.update", c.Slug)
 		e.Detail = map[string]any{
-			"connector_id": c.ID.String(), "changed": changed(old, c), "secret_set": !s.Empty(), "secrets_deleted": dropped,
+			"connector_id": c.ID.String(), "changed": changed(old, c), "secret_set": !s.Empty(), "secrets_deleted": dropped.total(),
 		}
 		return tx.Record(ctx, e)
 	})
@@ -94,6 +93,9 @@ func apply(old connectors.Connector, change Change) (connectors.Draft, connector
 	if d.Auth.Type != old.Auth.Type && d.Auth.Header == old.Auth.Header {
 		d.Auth.Header = "" // it belonged to the old type
 	}
+	if d.Auth.Type != old.Auth.Type && d.OAuth.Equal(old.OAuth) {
+		d.OAuth = d.OAuth.For(d.Auth.Type) // and so did these
+	}
 	var s connectors.Secret
 	if change.Secret != nil {
 		s = change.Secret.Normalized()
@@ -101,46 +103,10 @@ func apply(old connectors.Connector, change Change) (connectors.Draft, connector
 	return d.Normalized(), s
 }
 
-func (r *Registry) checkChange(old connectors.Connector, d connectors.Draft, s connectors.Secret) error {
-	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, d.Auth.Type != old.Auth.Type))
-	if d.URL != old.URL && !hasLocation(fields, "url") {
-		fields = append(fields, r.checkEgress(d.URL)...)
-	}
+func (r *Registry) checkChange(old, d connectors.Draft, s connectors.Secret) error {
+	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, d.Auth.Type != old.Auth.Type), clientless(d, s), anotherClient(old, d, s))
+	fields = append(fields, r.checkEgress(d, fields, old)...)
 	return fault.InvalidFields(fields...)
-}
-
-// dropSecrets deletes the stored secrets that were given for another server, another authentication or other agents.
-func dropSecrets(ctx context.Context, tx *store.Tenant, old, now connectors.Connector) (int, error) {
-	if !originMoved(old, now) && old.Auth.Type == now.Auth.Type && old.CredentialMode == now.CredentialMode {
-		return 0, nil
-	}
-	return tx.DeleteCredentials(ctx, now.ID)
-}
-
-func originMoved(old, now connectors.Connector) bool {
-	return connectors.Origin(old.URL) != connectors.Origin(now.URL)
-}
-
-func dropNotice(old, now connectors.Connector, dropped int, replaced bool) []string {
-	perAgent := old.CredentialMode == connectors.CredentialPerAgent
-	switch {
-	case dropped == 0, replaced && !perAgent:
-		return nil
-	case old.CredentialMode != now.CredentialMode && perAgent:
-		return []string{"The stored secrets of the agents were deleted, because one credential serves all agents now. Set it."}
-	case old.CredentialMode != now.CredentialMode:
-		return []string{"The stored secret was deleted, because each agent has its own now. Set them."}
-	case originMoved(old, now) && perAgent:
-		return []string{"The stored secrets of the agents were deleted, because the URL moved to another origin. Set them again."}
-	case originMoved(old, now):
-		return []string{"The stored secret was deleted, because the URL moved to another origin. Set it again."}
-	case now.Auth.Type == connectors.AuthNone:
-		return []string{"The stored secret was deleted, because the connector needs none any more."}
-	case perAgent:
-		return []string{"The stored secrets of the agents were deleted, because the authentication changed. Set them again."}
-	default:
-		return []string{"The stored secret was deleted, because the authentication changed. Set it again."}
-	}
 }
 
 // changed names the settings that differ, for the audit log.
@@ -148,7 +114,7 @@ func changed(old, now connectors.Connector) []string {
 	differs := map[string]bool{
 		"name": old.Name != now.Name, "slug": old.Slug != now.Slug, "description": old.Description != now.Description,
 		"transport": old.Transport != now.Transport, "url": old.URL != now.URL, "headers": !maps.Equal(old.Headers, now.Headers),
-		"credential_mode": old.CredentialMode != now.CredentialMode, "auth": old.Auth != now.Auth,
+		"credential_mode": old.CredentialMode != now.CredentialMode, "auth": old.Auth != now.Auth || !old.OAuth.Equal(now.OAuth),
 		"timeout_ms": old.Timeout != now.Timeout, "retry_attempts": old.RetryAttempts != now.RetryAttempts,
 		"enabled": old.Enabled != now.Enabled, "sync_interval_s": old.SyncInterval != now.SyncInterval,
 		"tool_changes": old.ToolChanges != now.ToolChanges,

@@ -78,13 +78,38 @@ func (o owner) mayHold(s connectors.Secret) error {
 	switch {
 	case o.connector.Auth.Type == connectors.AuthNone:
 		return fault.Errorf(fault.Conflict, "The connector %q takes no credential: its authentication is none.", o.connector.Name)
+	case o.connector.Auth.Type == connectors.AuthOAuth2:
+		return o.mayHoldClientSecret(s)
 	case perAgent && o.agent == nil:
 		return fault.Errorf(fault.Conflict, "The connector %q has a credential for each agent; set it for an agent.", o.connector.Name)
 	case !perAgent && o.agent != nil:
 		return fault.Errorf(fault.Conflict, "The connector %q has one credential for all agents; set it on the connector.", o.connector.Name)
 	default:
-		return fault.InvalidFields(s.Validate(o.connector.Auth.Type, "")...)
+		return fault.InvalidFields(append(s.Validate(o.connector.Auth.Type, ""), o.nameless(s)...)...)
 	}
+}
+
+// mayHoldClientSecret: with OAuth accounts are connected, and what may be entered is the secret of the connector's client.
+func (o owner) mayHoldClientSecret(s connectors.Secret) error {
+	switch {
+	case o.agent != nil:
+		return fault.Errorf(fault.Conflict, "The connector %q signs in with OAuth. Connect the account instead.", o.connector.Name)
+	case o.connector.OAuth.ClientID == "":
+		return fault.Errorf(fault.Conflict, "The connector %q has no client id that a client secret could belong to. Set the client id, too, or connect the account without either.", o.connector.Name)
+	default:
+		return fault.InvalidFields(s.Validate(connectors.AuthOAuth2, "")...)
+	}
+}
+
+// nameless refuses a machine's secret where neither it nor the connector says whose it is.
+func (o owner) nameless(s connectors.Secret) []fault.Field {
+	switch o.connector.Auth.Type {
+	case connectors.AuthClientCredentials, connectors.AuthPrivateKeyJWT:
+		if s.ClientID == "" && o.connector.OAuth.ClientID == "" {
+			return []fault.Field{{Location: "client_id", Message: "A client id is needed: the connector has none."}}
+		}
+	}
+	return nil
 }
 
 func (o owner) event(a auth.Actor, action string) store.Event {
