@@ -58,9 +58,11 @@ from credentials
 where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not distinct from @agent_id;
 
 -- name: SealedCredentialUsedLast :one
+-- A dead one serves nobody, however lately it was used.
 select credentials.*
 from credentials
 where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not null
+  and status in ('active', 'refresh_failed')
 order by last_used_at desc nulls last, updated_at desc, id
 limit 1;
 

@@ -62,14 +62,17 @@ set type = excluded.type,
     version = credentials.version + 1,
     updated_at = now();
 
--- name: LeaseGrant :execrows
--- Whoever changes the row may refresh. No connection is held meanwhile: the lease ends by itself where its process dies.
+-- name: LeaseGrant :one
+-- Whoever changes the row may refresh. No connection is held meanwhile: the lease ends by itself where its process dies. Then
+-- nobody knows what came of that one's request.
 update credentials
-set lease_id = @lease_id::uuid,
+set grant_meta = case when lease_until is null then grant_meta else grant_meta || '{"lost_answer": true}' end,
+    lease_id = @lease_id::uuid,
     lease_until = now() + make_interval(secs => @seconds::double precision)
 where tenant_id = @tenant_id and id = @id and version = @version and status in ('active', 'refresh_failed')
   and (lease_until is null or lease_until < now())
-  and (retry_at is null or retry_at <= now());
+  and (retry_at is null or retry_at <= now())
+returning coalesce((grant_meta ->> 'lost_answer')::boolean, false)::boolean as lost;
 
 -- name: SaveRefreshed :execrows
 update credentials

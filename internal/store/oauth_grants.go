@@ -3,8 +3,11 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -76,10 +79,14 @@ func (v *Vault) openGrant(row dbgen.Credential) (Grant, error) {
 // is revoked, where another process has the right, and where a failure has to be waited out.
 func (v *Vault) LeaseGrant(ctx context.Context, g Grant, d time.Duration) (Lease, bool, error) {
 	l := Lease{ID: newID(), Credential: g.ID, Version: g.Version}
-	n, err := v.q.LeaseGrant(ctx, dbgen.LeaseGrantParams{
+	lost, err := v.q.LeaseGrant(ctx, dbgen.LeaseGrantParams{
 		TenantID: v.id, ID: l.Credential, Version: int32(l.Version), LeaseID: l.ID, Seconds: d.Seconds(),
 	})
-	return l, n == 1, err
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Lease{}, false, nil
+	}
+	l.Lost = lost
+	return l, err == nil, err
 }
 
 // SaveRefreshed seals and stores what a refresh of g gave. It is refused (false) where the lease was lost: then nobody may use

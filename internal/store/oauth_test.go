@@ -171,6 +171,9 @@ func TestOneLeaseAtATimeAndOnlyItsHolderWrites(t *testing.T) {
 	wantTrue(t, "first lease", ok, err)
 	mine, ok, err := vault.LeaseGrant(t.Context(), g, time.Minute)
 	wantTrue(t, "lease after it", ok, err)
+	if dead.Lost || !mine.Lost {
+		t.Errorf("lost: %v, then %v: nobody knows what came of the dead one's request", dead.Lost, mine.Lost)
+	}
 	if _, ok, err := vault.LeaseGrant(t.Context(), g, time.Minute); ok || err != nil {
 		t.Errorf("a second lease: %v, %v", ok, err)
 	}

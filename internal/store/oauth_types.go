@@ -110,6 +110,7 @@ type Lease struct {
 	ID         uuid.UUID
 	Credential connectors.CredentialID
 	Version    int
+	Lost       bool // what came of the request before is not known: its answer was lost, or its process died
 }
 
 // ExpiringCredential is an account whose access ends unless a person connects it again.

@@ -209,10 +209,12 @@ const sealedCredentialUsedLast = `-- name: SealedCredentialUsedLast :one
 select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at
 from credentials
 where tenant_id = $1 and connector_id = $2 and agent_id is not null
+  and status in ('active', 'refresh_failed')
 order by last_used_at desc nulls last, updated_at desc, id
 limit 1
 `
 
+// A dead one serves nobody, however lately it was used.
 func (q *Queries) SealedCredentialUsedLast(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (Credential, error) {
 	row := q.db.QueryRow(ctx, sealedCredentialUsedLast, tenantID, connectorID)
 	var i Credential

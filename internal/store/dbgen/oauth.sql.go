@@ -254,13 +254,15 @@ func (q *Queries) ForgetRegistration(ctx context.Context, arg ForgetRegistration
 	return err
 }
 
-const leaseGrant = `-- name: LeaseGrant :execrows
+const leaseGrant = `-- name: LeaseGrant :one
 update credentials
-set lease_id = $1::uuid,
+set grant_meta = case when lease_until is null then grant_meta else grant_meta || '{"lost_answer": true}' end,
+    lease_id = $1::uuid,
     lease_until = now() + make_interval(secs => $2::double precision)
 where tenant_id = $3 and id = $4 and version = $5 and status in ('active', 'refresh_failed')
   and (lease_until is null or lease_until < now())
   and (retry_at is null or retry_at <= now())
+returning coalesce((grant_meta ->> 'lost_answer')::boolean, false)::boolean as lost
 `
 
 type LeaseGrantParams struct {
@@ -271,19 +273,19 @@ type LeaseGrantParams struct {
 	Version  int32
 }
 
-// Whoever changes the row may refresh. No connection is held meanwhile: the lease ends by itself where its process dies.
-func (q *Queries) LeaseGrant(ctx context.Context, arg LeaseGrantParams) (int64, error) {
-	result, err := q.db.Exec(ctx, leaseGrant,
+// Whoever changes the row may refresh. No connection is held meanwhile: the lease ends by itself where its process dies. Then
+// nobody knows what came of that one's request.
+func (q *Queries) LeaseGrant(ctx context.Context, arg LeaseGrantParams) (bool, error) {
+	row := q.db.QueryRow(ctx, leaseGrant,
 		arg.LeaseID,
 		arg.Seconds,
 		arg.TenantID,
 		arg.ID,
 		arg.Version,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+	var lost bool
+	err := row.Scan(&lost)
+	return lost, err
 }
 
 const registration = `-- name: Registration :one
