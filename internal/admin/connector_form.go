@@ -31,6 +31,7 @@ func draftForm(d connectors.Draft) templates.Form {
 	if d.Enabled {
 		values["enabled"] = "true"
 	}
+	maps.Copy(values, oauthValues(d.OAuth))
 	return templates.Form{Values: values}
 }
 
@@ -59,6 +60,7 @@ func (f form) draft(before connectors.Draft) (connectors.Draft, error) {
 	if f.values.Has("auth.type") {
 		d.Auth = connectors.Auth{Type: connectors.AuthType(f.text("auth.type"))}
 	}
+	d.OAuth = p.oauth(before.OAuth).For(d.Auth.Type)
 	if f.values.Has("enabled") {
 		d.Enabled = f.checked("enabled")
 	}
@@ -74,8 +76,13 @@ func (f form) draft(before connectors.Draft) (connectors.Draft, error) {
 }
 
 // secrets reads what of the form authenticates a connector, or from the fields after prefix an agent. Fields of other types
-// are left alone: without script they all stand in the form, and a browser fills in what it likes.
+// are left alone: without script they all stand in the form, and a browser fills in what it likes. A client id is part of an
+// agent's secret; in the connector's form it is a setting.
 func (f form) secrets(t connectors.AuthType, prefix string) connectors.Secret {
+	var ownClient string
+	if prefix == "" {
+		ownClient = f.text("client_id")
+	}
 	switch t {
 	case connectors.AuthBearer:
 		return connectors.Secret{Token: f.secret(prefix + "token")}
@@ -83,6 +90,12 @@ func (f form) secrets(t connectors.AuthType, prefix string) connectors.Secret {
 		return connectors.Secret{Key: f.secret(prefix + "key")}
 	case connectors.AuthBasic:
 		return connectors.Secret{Username: f.text(prefix + "username"), Password: f.secret(prefix + "password")}
+	case connectors.AuthOAuth2:
+		return connectors.Secret{ClientSecret: f.secret(prefix + "client_secret")}
+	case connectors.AuthClientCredentials:
+		return connectors.Secret{ClientID: ownClient, ClientSecret: f.secret(prefix + "client_secret")}
+	case connectors.AuthPrivateKeyJWT:
+		return connectors.Secret{ClientID: ownClient, PrivateKey: f.secret(prefix + "private_key")}
 	default:
 		return connectors.Secret{}
 	}

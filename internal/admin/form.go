@@ -15,7 +15,8 @@ import (
 // secretFields are never sent back to a page: a page may be cached, saved or looked at over a shoulder.
 var secretFields = map[string]bool{
 	"auth.token": true, "auth.key": true, "auth.password": true,
-	"token": true, "key": true, "password": true,
+	"auth.client_secret": true, "auth.private_key": true,
+	"token": true, "key": true, "password": true, "client_secret": true, "private_key": true,
 	"current_password": true, "new_password": true,
 }
 

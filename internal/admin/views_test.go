@@ -256,18 +256,93 @@ func TestDraftFormAndFormDraftAreInverse(t *testing.T) {
 		Auth:    connectors.Auth{Type: connectors.AuthAPIKey, Header: "X-Key"},
 		Timeout: 1500 * time.Millisecond, RetryAttempts: 2, Enabled: true, SyncInterval: time.Hour, ToolChanges: connectors.ToolChangesAuto,
 	}
+	sameFromForm(t, d)
+	own, none := "https://mcp.linear.app", ""
+	all := connectors.OAuthSettings{
+		ClientID: "client", Scopes: []string{"read", "write"}, Issuer: "https://login.example.com",
+		AuthorizationEndpoint: "https://login.example.com/a", TokenEndpoint: "https://login.example.com/t", Resource: &own,
+		TokenEndpointAuthMethod: "none", AllowMissingPKCEMetadata: true, Algorithm: "ES256",
+	}
+	for _, auth := range []connectors.AuthType{connectors.AuthOAuth2, connectors.AuthClientCredentials, connectors.AuthPrivateKeyJWT} {
+		for _, resource := range []*string{nil, &own, &none} {
+			d.Auth, d.OAuth = connectors.Auth{Type: auth}, all.For(auth)
+			d.OAuth.Resource = resource
+			sameFromForm(t, d)
+		}
+	}
+}
+
+func sameFromForm(t *testing.T, d connectors.Draft) {
+	t.Helper()
 	f := form{values: map[string][]string{}}
 	for name, value := range draftForm(d).Values {
 		f.values.Set(name, value)
 	}
 	before := connectors.NewDraft()
-	before.ToolChanges = connectors.ToolChangesAuto // no field of the form: it stays
+	before.ToolChanges = d.ToolChanges // no field of the form: it stays
 	have, err := f.draft(before)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(d, have); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestAFormChangesWhatItHasAndWhatFitsItsType(t *testing.T) {
+	t.Parallel()
+	none := ""
+	before := connectors.NewDraft()
+	before.Auth.Type = connectors.AuthOAuth2
+	before.OAuth = connectors.OAuthSettings{ClientID: "client", Scopes: []string{"read"}, Resource: &none, AllowMissingPKCEMetadata: true}
+	for name, tc := range map[string]struct {
+		fields map[string]string
+		want   connectors.OAuthSettings
+	}{
+		"no field of them":         {map[string]string{"name": "Linear"}, before.OAuth},
+		"an emptied field":         {map[string]string{"auth.client_id": ""}, connectors.OAuthSettings{Scopes: []string{"read"}, Resource: &none, AllowMissingPKCEMetadata: true}},
+		"boxes without their tick": {map[string]string{"auth.resource": "", "auth.authorization_endpoint": ""}, connectors.OAuthSettings{ClientID: "client", Scopes: []string{"read"}}},
+		"another type":             {map[string]string{"auth.type": "bearer", "auth.client_id": "client"}, connectors.OAuthSettings{}},
+		"a machine":                {map[string]string{"auth.type": "client_credentials", "auth.scopes": " a\n b a "}, connectors.OAuthSettings{ClientID: "client", Scopes: []string{"a", "b", "a"}, Resource: &none}},
+	} {
+		f := form{values: map[string][]string{}}
+		for field, value := range tc.fields {
+			f.values.Set(field, value)
+		}
+		have, err := f.draft(before)
+		if diff := cmp.Diff(tc.want, have.OAuth); err != nil || diff != "" {
+			t.Errorf("%s: %v\n%s", name, err, diff)
+		}
+	}
+	both := form{values: map[string][]string{"auth.resource": {"https://x.example"}, "auth.no_resource": {"true"}}}
+	if _, err := both.draft(before); !fault.Is(err, fault.Invalid) {
+		t.Errorf("a resource and none: %v", err)
+	}
+}
+
+func TestASecretIsReadByItsType(t *testing.T) {
+	t.Parallel()
+	f := form{values: map[string][]string{}}
+	for _, name := range []string{"token", "key", "username", "password", "client_id", "client_secret", "private_key"} {
+		f.values.Set(name, name)
+		f.values.Set("auth."+name, "auth."+name)
+	}
+	for auth, want := range map[connectors.AuthType][2]connectors.Secret{
+		connectors.AuthNone:              {},
+		connectors.AuthBearer:            {{Token: "token"}, {Token: "auth.token"}},
+		connectors.AuthOAuth2:            {{ClientSecret: "client_secret"}, {ClientSecret: "auth.client_secret"}},
+		connectors.AuthClientCredentials: {{ClientID: "client_id", ClientSecret: "client_secret"}, {ClientSecret: "auth.client_secret"}},
+		connectors.AuthPrivateKeyJWT:     {{ClientID: "client_id", PrivateKey: "private_key"}, {PrivateKey: "auth.private_key"}},
+	} {
+		if have := [2]connectors.Secret{f.secrets(auth, ""), f.secrets(auth, "auth.")}; have != want {
+			t.Errorf("%s: another secret than its fields hold", auth)
+		}
+	}
+	shown := f.again(nil)
+	for name := range shown.Values {
+		if field := strings.TrimPrefix(name, "auth."); field != "username" && field != "client_id" {
+			t.Errorf("%s is sent back", name)
+		}
 	}
 }
 

@@ -40,10 +40,14 @@ type Failure struct {
 }
 
 // connectorFields are the names that the connector form has, which are those of the JSON API. headers is a text of
-// "Name: value" lines; enabled is "true" or absent; times are numbers in the unit of their name.
+// "Name: value" lines; enabled is "true" or absent; times are numbers in the unit of their name; auth.scopes stand with spaces
+// between them. auth.no_resource is the form's own: "true" for a resource of "".
 var connectorFields = []string{
 	"name", "slug", "description", "transport", "url", "headers", "credential_mode",
 	"auth.type", "auth.token", "auth.key", "auth.header", "auth.username", "auth.password",
+	"auth.client_id", "auth.client_secret", "auth.private_key", "auth.algorithm", "auth.scopes", "auth.issuer",
+	"auth.authorization_endpoint", "auth.token_endpoint", "auth.resource", "auth.no_resource", "auth.token_endpoint_auth_method",
+	"auth.allow_missing_pkce_metadata",
 	"timeout_ms", "retry_attempts", "sync_interval_s", "enabled", "version", "id",
 }
 
@@ -89,12 +93,6 @@ func (p connectorFormProps) advancedOpen() bool {
 }
 
 var (
-	authOptions = []Option{
-		{string(connectors.AuthNone), "None"},
-		{string(connectors.AuthBearer), "Bearer token"},
-		{string(connectors.AuthAPIKey), "API key in a header"},
-		{string(connectors.AuthBasic), "User name and password (Basic)"},
-	}
 	modeOptions = []Option{
 		{string(connectors.CredentialShared), "One, shared by all agents"},
 		{string(connectors.CredentialPerAgent), "One per agent"},

@@ -88,6 +88,11 @@ func (f fieldProps) attributes() map[string]any {
 	return a
 }
 
+// checkProps describes the box of a check for those who hear it.
+func checkProps(form Form, name string) fieldProps {
+	return fieldProps{Form: form, Name: name, Optional: true, Help: "below"}
+}
+
 func slugHelp(use string, fresh bool) string {
 	if fresh {
 		return use + " Left empty, it is made from the name."

@@ -1,6 +1,8 @@
 package templates_test
 
 import (
+	"maps"
+
 	"github.com/a-h/templ"
 
 	"patchbay/web/templates"
@@ -181,6 +183,19 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 		OK: true, Summary: "Linear MCP answered with 3 tools", Tools: toolViews, Quarantined: quarantined,
 		Facts: []templates.Fact{{Label: "Server", Value: "Linear MCP 1.4.2"}, {Label: "Protocol", Value: "2025-06-18", Mono: true}},
 	}})
+	for _, auth := range []string{"oauth2", "client_credentials", "private_key_jwt"} {
+		f := connectorForm()
+		f.Values["auth.type"] = auth
+		pages["connector-new-"+auth] = templates.ConnectorForm(templates.ConnectorFormPage{Frame: add, Form: f})
+	}
+	overridden := connectorForm()
+	maps.Copy(overridden.Values, map[string]string{
+		"auth.type": "oauth2", "auth.client_id": "0oa1b2c3d4", "auth.scopes": "read write", "auth.issuer": "https://login.example.com",
+		"auth.no_resource": "true", "auth.token_endpoint_auth_method": "client_secret_post",
+	})
+	overridden.Errors = map[string]string{"auth.authorization_endpoint": "An address begins with https:// and has a host.", "auth.allow_missing_pkce_metadata": "Not for this type."}
+	pages["connector-overridden"] = templates.ConnectorForm(templates.ConnectorFormPage{Frame: add, Form: overridden})
+
 	wrong := connectorForm()
 	wrong.Problem = "3 fields need attention."
 	wrong.Errors = map[string]string{"url": "Use https, or a host that the operator has allowed.", "auth.token": "A token is needed.", "headers.X-Bad Name": "“X-Bad Name” is no header name."}

@@ -45,7 +45,17 @@
   });
   showTheme();
 
-  // Only the secrets that fit the chosen authentication are shown and sent.
+  // Only the fields that fit the chosen authentication are shown and sent. One that is wrong is shown whatever is chosen.
+  const fits = (list, type) => list.split(" ").includes(type);
+  const holds = (field) => (field.type === "checkbox" ? field.checked : field.value !== "");
+  const fold = (details, type) => {
+    const folds = fits(details.dataset.fold, type);
+    if (folds && "flat" in details.dataset) {
+      details.open = [...details.querySelectorAll("input, select, textarea")].some((f) => !f.matches(":disabled") && holds(f));
+    }
+    if (!folds) details.open = true;
+    details.toggleAttribute("data-flat", !folds);
+  };
   const showSecrets = (form) => {
     const type = form.elements["auth.type"]?.value;
     const mode = form.elements["credential_mode"];
@@ -53,12 +63,15 @@
     if (mode) mode.closest(".field").hidden = type === "none" && mode.getAttribute("aria-invalid") !== "true";
     for (const group of form.querySelectorAll("[data-auth]")) {
       const wrong = group.querySelector("[aria-invalid=true]") !== null;
-      group.disabled = group.dataset.auth !== type && !wrong;
-      for (const secret of group.querySelectorAll("[data-secret]")) {
-        secret.hidden = perAgent && !wrong;
-        for (const input of secret.querySelectorAll("input")) input.disabled = secret.hidden;
-      }
+      group.hidden = !fits(group.dataset.auth, type) && !wrong;
+      group.disabled = group.hidden;
     }
+    for (const secret of form.querySelectorAll("[data-secret]")) {
+      const ofAgents = perAgent && (!secret.dataset.secret || fits(secret.dataset.secret, type));
+      secret.hidden = ofAgents && !secret.querySelector("[aria-invalid=true]");
+      for (const input of secret.querySelectorAll("input, textarea")) input.disabled = secret.hidden;
+    }
+    for (const details of form.querySelectorAll("[data-fold]")) fold(details, type);
   };
   on("change", "[data-auth-form]", showSecrets);
   document.querySelectorAll("[data-auth-form]").forEach(showSecrets);

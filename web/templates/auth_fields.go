@@ -1,0 +1,86 @@
+package templates
+
+import (
+	"slices"
+	"strings"
+
+	"patchbay/internal/connectors"
+)
+
+var authOptions = []Option{
+	{string(connectors.AuthNone), "None"},
+	{string(connectors.AuthOAuth2), "Account (OAuth)"},
+	{string(connectors.AuthBearer), "Bearer token"},
+	{string(connectors.AuthAPIKey), "API key in a header"},
+	{string(connectors.AuthBasic), "User name and password (Basic)"},
+	{string(connectors.AuthClientCredentials), "Client credentials (machine)"},
+	{string(connectors.AuthPrivateKeyJWT), "Private key (machine)"},
+}
+
+var (
+	algorithmOptions = append([]Option{{"", "The usual one for the key"}}, asThemselves(connectors.KeyAlgorithms)...)
+	methodOptions    = append([]Option{{"", "As the server advertises"}}, asThemselves(connectors.TokenAuthMethods)...)
+)
+
+func asThemselves(values []string) []Option {
+	options := make([]Option, len(values))
+	for i, v := range values {
+		options[i] = Option{v, v}
+	}
+	return options
+}
+
+// Who shares fields, as data-auth lists them.
+const (
+	oauthTypes   = string(connectors.AuthOAuth2 + " " + connectors.AuthClientCredentials + " " + connectors.AuthPrivateKeyJWT)
+	machineTypes = string(connectors.AuthClientCredentials + " " + connectors.AuthPrivateKeyJWT)
+	secretTypes  = string(connectors.AuthOAuth2 + " " + connectors.AuthClientCredentials)
+)
+
+var (
+	clientNames   = []string{"auth.client_id", "auth.client_secret", "auth.private_key", "auth.algorithm", "auth.scopes", "auth.issuer"}
+	endpointNames = []string{
+		"auth.authorization_endpoint", "auth.token_endpoint", "auth.resource", "auth.no_resource", "auth.token_endpoint_auth_method",
+		"auth.allow_missing_pkce_metadata",
+	}
+)
+
+// set tells whether one of the fields holds something, or is wrong.
+func (p connectorFormProps) set(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return p.Form.Value(name) != "" || p.Form.Error(name) != "" })
+}
+
+func (p connectorFormProps) machine() bool {
+	return slices.Contains(strings.Fields(machineTypes), p.Form.Value("auth.type"))
+}
+
+func (p connectorFormProps) clientOpen() bool {
+	return p.machine() || p.set(clientNames) || p.set(endpointNames)
+}
+
+// accountSentence says what is left to do where a person signs in at the server.
+func (p connectorFormProps) accountSentence() string {
+	if p.New {
+		return "Nothing to fill in. After adding it, press Connect: the server's own page asks who you are."
+	}
+	return "Nothing to fill in. Accounts are connected on the Credentials tab: the server's own page asks who you are."
+}
+
+// clientSecret is of a machine, or of the client that an admin registered for everybody's accounts. The second is told of on
+// its own: what is stored for such a connector is an account, and no secret of the form.
+func (p connectorFormProps) clientSecret() fieldProps {
+	f := p.secret("auth.client_secret", "Client secret", "Of that client, where it has one.")
+	if p.Form.Is("auth.type", string(connectors.AuthOAuth2)) && !p.New {
+		f.Placeholder, f.Help = "", "Of that client, where it has one. A stored one is never shown; leave this empty to keep it."
+	}
+	return f
+}
+
+func (p connectorFormProps) privateKey() fieldProps {
+	f := p.secret("auth.private_key", "Private key", "PEM, without a passphrase. Its public half is known to the server.")
+	f.Rows, f.Mono, f.Autocomplete = 4, true, "off"
+	if f.Placeholder == "" {
+		f.Placeholder = "-----BEGIN PRIVATE KEY-----"
+	}
+	return f
+}
