@@ -48,19 +48,18 @@ func (t *Tenant) AgentCredentials(ctx context.Context, id connectors.AgentID) ([
 // SetCredential seals and stores a credential, in place of the one that was there. The connector's last error stays until
 // the next sync: only that can tell whether the new one is any good.
 func (t *Tenant) SetCredential(ctx context.Context, c NewCredential) error {
-	sealed, err := t.store.keyring.Seal(c.Secret, credentialPlace(t.id, c.ConnectorID, c.AgentID, c.Origin))
-	if err != nil {
-		return err
-	}
-	return t.q.SetCredential(ctx, dbgen.SetCredentialParams{
+	p := dbgen.SetCredentialParams{
 		TenantID:    t.id,
 		ID:          connectors.CredentialID{UUID: newID()},
 		ConnectorID: c.ConnectorID,
 		AgentID:     c.AgentID,
 		Type:        c.Type,
 		Origin:      c.Origin,
-		Sealed:      sealed,
 		Account:     clean(c.Account),
+	}
+	return t.storing(ctx, c.Secret, credentialPlace(t.id, c.ConnectorID, c.AgentID, c.Origin), func(sealed []byte) error {
+		p.Sealed = sealed
+		return t.q.SetCredential(ctx, p)
 	})
 }
 

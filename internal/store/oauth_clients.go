@@ -14,11 +14,10 @@ import (
 // there. It belongs to the connector's client id and origin as they are now, and to the issuer that it is first used with.
 func (t *Tenant) SetClientSecret(ctx context.Context, c connectors.Connector, s secret.Text) error {
 	p := dbgen.SetClientSecretParams{TenantID: t.id, ConnectorID: c.ID, ClientID: c.OAuth.ClientID, Origin: connectors.Origin(c.URL)}
-	var err error
-	if p.Sealed, err = t.store.keyring.Seal(s, clientPlace(t.id, c.ID, p.ClientID, p.Origin, "")); err != nil {
-		return err
-	}
-	return t.q.SetClientSecret(ctx, p)
+	return t.storing(ctx, s, clientPlace(t.id, c.ID, p.ClientID, p.Origin, ""), func(sealed []byte) error {
+		p.Sealed = sealed
+		return t.q.SetClientSecret(ctx, p)
+	})
 }
 
 // DeleteClientSecret removes it, and tells whether there was one.
@@ -56,11 +55,13 @@ func (v *Vault) bindClientSecret(ctx context.Context, row dbgen.ConnectorClient,
 	p := dbgen.BindClientSecretParams{
 		TenantID: v.id, ConnectorID: row.ConnectorID, ClientID: row.ClientID, Origin: row.Origin, Issuer: issuer,
 	}
-	var err error
-	if p.Sealed, err = v.keyring.Seal(plain, clientPlace(v.id, row.ConnectorID, row.ClientID, row.Origin, issuer)); err != nil {
+	var n int64
+	place := clientPlace(v.id, row.ConnectorID, row.ClientID, row.Origin, issuer)
+	err := v.keyring.storing(ctx, plain, place, func(sealed []byte) (err error) {
+		p.Sealed = sealed
+		n, err = v.q.BindClientSecret(ctx, p)
 		return err
-	}
-	n, err := v.q.BindClientSecret(ctx, p)
+	})
 	if err != nil || n == 1 {
 		return err
 	}

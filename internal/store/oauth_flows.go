@@ -16,10 +16,6 @@ import (
 // SaveFlow stores a pending authorization, its verifier sealed: a leaked database must not let anyone finish it.
 func (t *Tenant) SaveFlow(ctx context.Context, f NewFlow) error {
 	id := newID()
-	sealed, err := t.store.keyring.Seal(f.Verifier, flowPlace(t.id, id))
-	if err != nil {
-		return err
-	}
 	startedBy, err := stored("a flow's starter", f.StartedBy)
 	if err != nil {
 		return err
@@ -28,10 +24,14 @@ func (t *Tenant) SaveFlow(ctx context.Context, f NewFlow) error {
 	if err != nil {
 		return err
 	}
-	return t.q.SaveFlow(ctx, dbgen.SaveFlowParams{
+	p := dbgen.SaveFlowParams{
 		TenantID: t.id, ID: id, StateHash: f.StateHash, BrowserHash: f.BrowserHash, ConnectorID: f.ConnectorID, AgentID: f.AgentID,
 		StartedBy: startedBy, Origin: f.Origin, Metadata: metadata, ClientID: clean(f.ClientID), Resource: clean(f.Resource),
-		Scopes: listed(f.Scopes), RedirectUri: f.RedirectURI, ReturnTo: clean(f.ReturnTo), Sealed: sealed,
+		Scopes: listed(f.Scopes), RedirectUri: f.RedirectURI, ReturnTo: clean(f.ReturnTo),
+	}
+	return t.storing(ctx, f.Verifier, flowPlace(t.id, id), func(sealed []byte) error {
+		p.Sealed = sealed
+		return t.q.SaveFlow(ctx, p)
 	})
 }
 

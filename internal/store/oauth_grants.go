@@ -28,13 +28,17 @@ type sealedTokens struct {
 
 // SaveGrant seals and stores a grant, in place of the credential that was there.
 func (t *Tenant) SaveGrant(ctx context.Context, g NewGrant) error {
-	sealed, meta, err := sealGrant(t.store.keyring, credentialPlace(t.id, g.ConnectorID, g.AgentID, g.Origin), g.GrantTokens)
+	plain, meta, err := textsOf(g.GrantTokens)
 	if err != nil {
 		return err
 	}
-	return t.q.SaveGrant(ctx, dbgen.SaveGrantParams{
+	p := dbgen.SaveGrantParams{
 		TenantID: t.id, ID: connectors.CredentialID{UUID: newID()}, ConnectorID: g.ConnectorID, AgentID: g.AgentID, Origin: g.Origin,
-		Sealed: sealed, Account: clean(g.Account), Scopes: listed(g.Scopes), ExpiresAt: g.ExpiresAt, GrantMeta: meta,
+		Account: clean(g.Account), Scopes: listed(g.Scopes), ExpiresAt: g.ExpiresAt, GrantMeta: meta,
+	}
+	return t.storing(ctx, plain, credentialPlace(t.id, g.ConnectorID, g.AgentID, g.Origin), func(sealed []byte) error {
+		p.Sealed = sealed
+		return t.q.SaveGrant(ctx, p)
 	})
 }
 
@@ -91,22 +95,20 @@ func (v *Vault) LeaseGrant(ctx context.Context, g Grant, d time.Duration) (Lease
 
 // SaveRefreshed seals and stores what a refresh of g gave. It is refused (false) where the lease was lost: then nobody may use
 // the new token.
-func (v *Vault) SaveRefreshed(ctx context.Context, l Lease, g Grant, t GrantTokens) (saved bool, err error) {
-	err = v.keyring.storing(ctx, func() error {
-		saved, err = v.saveRefreshed(ctx, l, g, t)
-		return err
-	})
-	return saved, err
-}
-
-func (v *Vault) saveRefreshed(ctx context.Context, l Lease, g Grant, t GrantTokens) (bool, error) {
-	sealed, meta, err := sealGrant(v.keyring, credentialPlace(v.id, g.ConnectorID, g.AgentID, g.Origin), t)
+func (v *Vault) SaveRefreshed(ctx context.Context, l Lease, g Grant, t GrantTokens) (bool, error) {
+	plain, meta, err := textsOf(t)
 	if err != nil {
 		return false, err
 	}
-	n, err := v.q.SaveRefreshed(ctx, dbgen.SaveRefreshedParams{
+	p := dbgen.SaveRefreshedParams{
 		TenantID: v.id, ID: l.Credential, Version: int32(l.Version), LeaseID: l.ID,
-		Sealed: sealed, Scopes: listed(t.Scopes), ExpiresAt: t.ExpiresAt, GrantMeta: meta,
+		Scopes: listed(t.Scopes), ExpiresAt: t.ExpiresAt, GrantMeta: meta,
+	}
+	var n int64
+	err = v.keyring.storing(ctx, plain, credentialPlace(v.id, g.ConnectorID, g.AgentID, g.Origin), func(sealed []byte) (err error) {
+		p.Sealed = sealed
+		n, err = v.q.SaveRefreshed(ctx, p)
+		return err
 	})
 	return n == 1, err
 }
@@ -159,17 +161,15 @@ func (t *Tenant) ExpiringCredentials(ctx context.Context, within time.Duration, 
 	return all, nil
 }
 
-func sealGrant(k *ring, place secret.AD, t GrantTokens) (sealed, meta []byte, err error) {
-	plain, err := json.Marshal(sealedTokens{
+// textsOf are what is stored of tokens: what belongs under the seal, and what does not.
+func textsOf(t GrantTokens) (plain secret.Text, meta []byte, err error) {
+	b, err := json.Marshal(sealedTokens{
 		Access: t.AccessToken.Reveal(), Refresh: t.RefreshToken.Reveal(),
 		ClientID: t.Machine.ClientID, ClientSecret: t.Machine.ClientSecret.Reveal(), PrivateKey: t.Machine.PrivateKey.Reveal(),
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("store a grant: %w", err)
-	}
-	if sealed, err = k.Seal(secret.Text(plain), place); err != nil {
-		return nil, nil, err
+		return "", nil, fmt.Errorf("store a grant: %w", err)
 	}
 	meta, err = stored("a grant's metadata", t.Meta)
-	return sealed, meta, err
+	return secret.Text(b), meta, err
 }

@@ -21,17 +21,17 @@ func (t *Tenant) SaveRegistration(ctx context.Context, redirectURI string, r oau
 		TenantID: t.id, Issuer: clean(r.Issuer), RedirectUri: redirectURI, ClientID: r.ClientID, Source: string(r.Source),
 		AuthMethod: string(r.Method),
 	}
-	if r.ClientSecret != "" {
-		var err error
-		place := registrationPlace(t.id, p.Issuer, redirectURI, r.ClientID)
-		if p.Sealed, err = t.store.keyring.Seal(secret.Text(r.ClientSecret.Reveal()), place); err != nil {
-			return err
-		}
-	}
 	if !r.SecretExpiresAt.IsZero() {
 		p.SecretExpiresAt = &r.SecretExpiresAt
 	}
-	return t.q.SaveRegistration(ctx, p)
+	if r.ClientSecret == "" {
+		return t.q.SaveRegistration(ctx, p)
+	}
+	place := registrationPlace(t.id, p.Issuer, redirectURI, r.ClientID)
+	return t.storing(ctx, secret.Text(r.ClientSecret.Reveal()), place, func(sealed []byte) error {
+		p.Sealed = sealed
+		return t.q.SaveRegistration(ctx, p)
+	})
 }
 
 // ForgetRegistration removes our client at an issuer, where it still is clientID. One that is gone is no error.

@@ -44,11 +44,6 @@ func openRing(ctx context.Context, s scope, kek secret.KEK) (*ring, error) {
 	return r, nil
 }
 
-// Seal encrypts plain for its place.
-func (r *ring) Seal(plain secret.Text, ad secret.AD) ([]byte, error) {
-	return r.now.Load().Seal(plain, ad)
-}
-
 // Open decrypts what was sealed for the same place, by whichever process.
 func (r *ring) Open(sealed []byte, ad secret.AD) (secret.Text, error) {
 	have := r.now.Load()
@@ -104,16 +99,34 @@ func (r *ring) reread(ctx context.Context, seen *keys) error {
 	return nil
 }
 
-// storing runs write, which seals something and stores it; again, by the newest keys, where its key was retired in between.
-// Inside a transaction it would be of no use: the refusal has ended that.
-func (r *ring) storing(ctx context.Context, write func() error) error {
+// storing seals plain for its place and has it written. Where the key is retired between the two, the database refuses it, and
+// this is done once more by the newest key.
+func (r *ring) storing(ctx context.Context, plain secret.Text, ad secret.AD, write func(sealed []byte) error) error {
 	have := r.now.Load()
-	err := write()
+	err := have.storing(plain, ad, write)
 	if !errors.Is(err, errRetiredKey) {
 		return err
 	}
 	if err := r.reread(ctx, have); err != nil {
 		return err
 	}
-	return write()
+	return r.now.Load().storing(plain, ad, write)
+}
+
+func (k *keys) storing(plain secret.Text, ad secret.AD, write func(sealed []byte) error) error {
+	sealed, err := k.Seal(plain, ad)
+	if err != nil {
+		return err
+	}
+	return write(sealed)
+}
+
+// storing is the ring's; a transaction that is open survives the refusal.
+func (t *Tenant) storing(ctx context.Context, plain secret.Text, ad secret.AD, write func(sealed []byte) error) error {
+	if t.scope.tx == nil {
+		return t.store.keyring.storing(ctx, plain, ad, write)
+	}
+	return t.store.keyring.storing(ctx, plain, ad, func(sealed []byte) error {
+		return t.scope.apart(ctx, func() error { return write(sealed) })
+	})
 }

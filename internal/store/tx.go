@@ -33,6 +33,19 @@ func (s scope) inTx(ctx context.Context, fn func(s scope) error) error {
 	return classify(tx.tx.Commit(ctx))
 }
 
+// apart runs fn behind a savepoint: where it fails, what the transaction did before still stands.
+func (s scope) apart(ctx context.Context, fn func() error) error {
+	savepoint, err := s.tx.Begin(ctx)
+	if err != nil {
+		return classify(err)
+	}
+	if err := fn(); err != nil {
+		_ = savepoint.Rollback(ctx) // where this fails, so does the transaction
+		return err
+	}
+	return classify(savepoint.Commit(ctx))
+}
+
 // Tx runs fn in a transaction: tx is the same door, bound to it. It commits when fn returns nil, and rolls back otherwise. No
 // network call belongs inside. Nesting is an error.
 func (t *Tenant) Tx(ctx context.Context, fn func(tx *Tenant) error) error {
