@@ -4,8 +4,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"patchbay/db"
 	"patchbay/internal/fault"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
@@ -56,6 +58,31 @@ func TestAnotherKeysetIsRefusedAndNothingIsWritten(t *testing.T) {
 		t.Fatalf("the right one is refused: %v", err)
 	}
 	st.Close()
+}
+
+func TestAKeyIsCheckedBeforeTheSchemaIsCurrent(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	check := func(pool *pgxpool.Pool, kek secret.KEK, refused bool) {
+		t.Helper()
+		if err := store.CheckKey(t.Context(), pool, kek); (err != nil) != refused || refused && !fault.Is(err, fault.Unavailable) {
+			t.Errorf("error = %v, refused: %v", err, refused)
+		}
+	}
+	check(pgtest.Open(t, pgtest.Empty(t), db.PoolOptions{}), newKEK(t), false) // no tables
+	check(pgtest.Pool(t), newKEK(t), false)                                    // no keys
+	check(w.Pool, w.KEK, false)
+	check(w.Pool, newKEK(t), true)
+	owner, err := pgx.Connect(t.Context(), w.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = owner.Close(t.Context()) }()
+	if _, err := owner.Exec(t.Context(), "alter table keysets drop column generation"); err != nil { // of a later migration
+		t.Fatal(err)
+	}
+	check(w.Pool, w.KEK, false)
+	check(w.Pool, newKEK(t), true)
 }
 
 func TestAStoreIsReadyOnAMigratedDatabaseOnly(t *testing.T) {

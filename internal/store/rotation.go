@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store/dbgen"
+)
+
+// readersPatience is how long a rotation waits for processes to read the new keys. They look every two seconds.
+const readersPatience = time.Minute
+
+// RotationStep is a kind of progress.
+type RotationStep int
+
+// The steps, in their order.
+const (
+	RotationResumed  RotationStep = iota // an earlier one was cut off: this one goes on with it
+	KeyAdded                             // a new key, which opens and does not seal yet
+	ReadersAwaited                       // Done of Total living processes have the newest keys
+	KeyPromoted                          // the new key seals
+	SecretsResealed                      // Done of Total rows
+	SecretUnreadable                     // no key opens Row
+	OldKeysRetired                       // nothing is sealed by them, and nothing can be
+)
+
+// RotationProgress is what a rotation just did.
+type RotationProgress struct {
+	Step        RotationStep
+	Done, Total int
+	Row         string
+}
+
+// RotationOptions say how a rotation is watched. The zero value is useful.
+type RotationOptions struct {
+	Notify   func(RotationProgress) // nil: nobody listens
+	Patience time.Duration          // for processes that do not read the new keys; 0: a minute
+}
+
+// RotateSealingKeys replaces the key that seals secrets, while other processes go on using them. What is next is read from the
+// database alone, so one that was cut off, at whatever moment, goes on when it is begun again:
+//
+//  1. There is one key: add another, which does not seal yet.
+//  2. The newest does not seal: wait until every living process has it, then let it seal. In the other order a process would
+//     meet secrets that it cannot open.
+//  3. Others stand beside it: wait until every living process seals by the newest, seal anew what the others sealed, and when
+//     that is nothing, retire them. In the other order there would be no end of what the old one seals.
+//
+// It is a Conflict where another rotation is under way, and where rows are left that no key opens: then the old keys stay.
+func (s *Store) RotateSealingKeys(ctx context.Context, o RotationOptions) error {
+	r := &rotation{scope: systemScope(s.pool), keys: s.keyring, notify: o.Notify, patience: o.Patience}
+	if r.notify == nil {
+		r.notify = func(RotationProgress) {}
+	}
+	if r.patience == 0 {
+		r.patience = readersPatience
+	}
+	return s.alone(ctx, func() error { return r.run(ctx) })
+}
+
+// alone runs fn while no other process rotates. The lock is held on a connection of its own, because a pool may have one alone;
+// by a transaction, because behind a pooler a session is not ours; and ends with us, however we end. Should it be lost on the way,
+// that does no harm: each step looks again whether it is still its turn.
+func (s *Store) alone(ctx context.Context, fn func() error) error {
+	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
+	if err != nil {
+		return classify(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		return classify(err)
+	}
+	if _, err := tx.Exec(ctx, "set local idle_in_transaction_session_timeout = 0"); err != nil {
+		return classify(err)
+	}
+	locked, err := dbgen.New(tx).TryLockRotation(ctx)
+	if err != nil {
+		return classify(err)
+	}
+	if !locked {
+		return fault.Errorf(fault.Conflict, "A rotation of the keys is under way already.")
+	}
+	return fn()
+}
+
+// SealingKeys tells how many sealing keys there were when this process last read them, and whether a rotation is not at its end.
+func (s *Store) SealingKeys() (n int, unfinished bool) {
+	k := s.keyring.now.Load()
+	return len(k.Keys()), stageOf(k.Keyring) != stageSettled
+}
+
+// stage is how far a rotation is.
+type stage int
+
+const (
+	stageSettled  stage = iota // one key
+	stageAdded                 // the newest key does not seal
+	stagePromoted              // the newest key seals, and there are others
+)
+
+func stageOf(k *secret.Keyring) stage {
+	switch {
+	case len(k.Keys()) == 1:
+		return stageSettled
+	case k.Primary() != k.Newest():
+		return stageAdded
+	}
+	return stagePromoted
+}
+
+type rotation struct {
+	scope    scope
+	keys     *ring
+	notify   func(RotationProgress)
+	patience time.Duration
+
+	resealed int
+}
+
+func (r *rotation) run(ctx context.Context) error {
+	for begun := false; ; begun = true {
+		if _, err := r.keys.catchUp(ctx); err != nil {
+			return err
+		}
+		have := r.keys.now.Load()
+		now := stageOf(have.Keyring)
+		switch {
+		case now == stageSettled && begun:
+			return nil // another has ended it
+		case now != stageSettled && !begun:
+			r.notify(RotationProgress{Step: RotationResumed})
+		}
+		if err := r.step(ctx, now, have); err != nil || now == stagePromoted {
+			return err
+		}
+	}
+}
+
+func (r *rotation) step(ctx context.Context, now stage, have *keys) error {
+	switch now {
+	case stageSettled:
+		return r.add(ctx)
+	case stageAdded:
+		if err := r.awaitReaders(ctx, have.generation); err != nil {
+			return err
+		}
+		return r.promote(ctx)
+	default:
+		if err := r.awaitReaders(ctx, have.generation); err != nil {
+			return err
+		}
+		return r.finish(ctx, have.Keyring)
+	}
+}
