@@ -53,7 +53,7 @@ func bearer(t *testing.T, w *fixture.World, mode connectors.CredentialMode) conn
 }
 
 // keep stores a token.
-func keep(t *testing.T, w *fixture.World, c connectors.Connector, agent *connectors.AgentID, s connectors.Secret) {
+func keep(t testing.TB, w *fixture.World, c connectors.Connector, agent *connectors.AgentID, s connectors.Secret) {
 	t.Helper()
 	text, err := s.Encode()
 	if err != nil {
@@ -67,7 +67,7 @@ func keep(t *testing.T, w *fixture.World, c connectors.Connector, agent *connect
 	}
 }
 
-func sent(t *testing.T, headers []credentials.Header, err error) string {
+func sent(t testing.TB, headers []credentials.Header, err error) string {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -77,10 +77,18 @@ func sent(t *testing.T, headers []credentials.Header, err error) string {
 	return h.Get("Authorization")
 }
 
-func wantMissing(t *testing.T, err error) {
+func wantMissing(t testing.TB, err error) {
 	t.Helper()
 	if !fault.Is(err, fault.Conflict) || fault.As(err).Type != "credential-required" {
 		t.Errorf("error = %v, want a missing credential", err)
+	}
+}
+
+// wantNotNow wants a failure that asks nobody to connect again.
+func wantNotNow(t testing.TB, err error) {
+	t.Helper()
+	if !fault.Is(err, fault.Unavailable) || fault.As(err).Code != credentials.CodeNotRenewed {
+		t.Errorf("error = %v, want one that may pass", err)
 	}
 }
 

@@ -22,13 +22,14 @@ func Apply(h http.Header, headers []Header) {
 	}
 }
 
-// Headers writes a secret as the headers of its auth type.
+// Headers writes a secret that goes out as it is as the headers of its auth type. What stands for a token that somebody else gives
+// out has none.
 func Headers(a connectors.Auth, s connectors.Secret) ([]Header, error) {
 	switch a.Type {
 	case connectors.AuthNone:
 		return nil, nil
-	case connectors.AuthBearer, connectors.AuthOAuth2:
-		return []Header{{"Authorization", "Bearer " + s.Token}}, nil
+	case connectors.AuthBearer:
+		return bearer(s.Token), nil
 	case connectors.AuthAPIKey:
 		name := a.Header
 		if name == "" {
@@ -43,3 +44,6 @@ func Headers(a connectors.Auth, s connectors.Secret) ([]Header, error) {
 		return nil, fmt.Errorf("write the header of auth type %q: not known", a.Type)
 	}
 }
+
+// bearer is the header of a token (RFC 6750 §2.1).
+func bearer(token secret.Text) []Header { return []Header{{"Authorization", "Bearer " + token}} }

@@ -3,6 +3,7 @@ package credentials
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -16,31 +17,47 @@ import (
 
 // Resolver turns stored credentials into headers.
 type Resolver struct {
-	store   *store.Store
-	oauth   *oauth.Client // nil: grants are used as they are, for as long as they live
-	now     func() time.Time
-	lease   time.Duration
-	flights singleflight.Group
+	store    *store.Store
+	oauth    *oauth.Client // nil: tokens are used as they are, for as long as they live
+	log      *slog.Logger
+	now      func() time.Time
+	lease    time.Duration
+	patience time.Duration
+	flights  singleflight.Group
+	crew     crew
 }
 
-// New makes a Resolver that refreshes no grants.
+// New makes a Resolver that gets no tokens: it uses the ones that are there.
 func New(st *store.Store) *Resolver {
-	return &Resolver{store: st, now: time.Now, lease: leaseTime}
+	return &Resolver{store: st, log: slog.New(slog.DiscardHandler), now: time.Now, lease: leaseTime, patience: patience}
 }
 
-// Options are what a Resolver needs to refresh grants.
+// Options are what a Resolver needs to get tokens and to renew them. Store and OAuth are required.
 type Options struct {
 	Store *store.Store
 	OAuth *oauth.Client
-	Lease time.Duration // of a refresh; 0: 30 seconds
+	Log   *slog.Logger     // nil: nowhere
+	Now   func() time.Time // nil: time.Now
+	Lease time.Duration    // of one renewal; 0: 30 seconds
+	// Patience is how long a caller whose token still lives waits for the next one; 0: 2 seconds. The renewal goes on.
+	Patience time.Duration
 }
 
-// NewRefreshing makes a Resolver that refreshes grants when they are due.
+// NewRefreshing makes a Resolver that renews tokens when they are due, and gets those of machines.
 func NewRefreshing(o Options) *Resolver {
 	r := New(o.Store)
 	r.oauth = o.OAuth
+	if o.Log != nil {
+		r.log = o.Log
+	}
+	if o.Now != nil {
+		r.now = o.Now
+	}
 	if o.Lease > 0 {
 		r.lease = o.Lease
+	}
+	if o.Patience > 0 {
+		r.patience = o.Patience
 	}
 	return r
 }
@@ -49,42 +66,43 @@ func NewRefreshing(o Options) *Resolver {
 type Usable struct {
 	ID      connectors.CredentialID
 	Agent   *connectors.AgentID // whose it is; nil: the shared one
-	Version int                 // of a grant, for Forced; 0: not one
+	Version int                 // of one with a token that can be renewed or refused; 0: a secret that goes out as it is
 	Headers []Header
+
+	connector connectors.Connector
+	meta      store.GrantMeta // as it was with this version
+	scopes    []string
 }
 
 // For returns the headers that agent sends to the connector. Where the credential is missing or dead the error is the fault
-// that [Missing] makes.
+// that [Missing] makes, with the cause.
 func (r *Resolver) For(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID,
 ) ([]Header, error) {
 	if c.Auth.Type == connectors.AuthNone {
 		return nil, nil
 	}
-	if c.CredentialMode == connectors.CredentialPerAgent && agent == nil {
-		return nil, Missing(c, nil)
-	}
 	u, err := r.Of(ctx, tenant, c, agent)
 	switch {
 	case err != nil:
 		return nil, err
 	case u == nil:
-		return nil, Missing(c, agent)
+		return nil, r.WhyMissing(ctx, tenant, c, agent)
 	default:
 		return u.Headers, nil
 	}
 }
 
-// Of opens the credential that agent uses for the connector: the shared one in shared mode, whoever asks. It is nil where there
-// is none that could be used.
+// Of opens the credential that agent uses for the connector: the shared one in shared mode, whoever asks, and an agent's own, never
+// another's and never the shared one, in per-agent mode. It is nil where there is none that could be used.
 func (r *Resolver) Of(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID,
 ) (*Usable, error) {
-	owner := agent
-	if c.CredentialMode == connectors.CredentialShared {
-		owner = nil
-	}
-	if c.Auth.Type == connectors.AuthOAuth2 {
+	owner, ok := ownerOf(c, agent)
+	switch {
+	case !ok:
+		return nil, nil
+	case hasToken(c.Auth.Type):
 		return r.grant(ctx, tenant, c, owner)
 	}
 	cred, sealed, err := r.store.Vault(tenant).Secret(ctx, c.ID, owner)
@@ -94,7 +112,7 @@ func (r *Resolver) Of(
 // LastUsed opens the credential of a per-agent connector that was used last, whoever's it is. It is nil where there is none.
 func (r *Resolver) LastUsed(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) (*Usable, error) {
 	cred, sealed, err := r.store.Vault(tenant).LastUsed(ctx, c.ID)
-	if err == nil && c.Auth.Type == connectors.AuthOAuth2 {
+	if err == nil && hasToken(c.Auth.Type) {
 		return r.grant(ctx, tenant, c, cred.AgentID)
 	}
 	return usable(c, cred, sealed, err)
@@ -105,6 +123,23 @@ func (r *Resolver) MarkUsed(ctx context.Context, tenant connectors.TenantID, u *
 	return r.store.Vault(tenant).MarkUsed(ctx, u.ID)
 }
 
+// ownerOf tells whose credential serves an agent; ok is false where it can be nobody's.
+func ownerOf(c connectors.Connector, agent *connectors.AgentID) (owner *connectors.AgentID, ok bool) {
+	if c.CredentialMode == connectors.CredentialPerAgent {
+		return agent, agent != nil
+	}
+	return nil, true
+}
+
+// hasToken tells whether what goes out is a token that an authorization server gave.
+func hasToken(t connectors.AuthType) bool { return t == connectors.AuthOAuth2 || isMachine(t) }
+
+// isMachine tells whether the client signs in for itself, and no person does.
+func isMachine(t connectors.AuthType) bool {
+	return t == connectors.AuthClientCredentials || t == connectors.AuthPrivateKeyJWT
+}
+
+// usable opens a secret that goes out as it is.
 func usable(c connectors.Connector, cred connectors.Credential, opened secret.Text, err error) (*Usable, error) {
 	if fault.Is(err, fault.NotFound) {
 		return nil, nil
@@ -112,12 +147,7 @@ func usable(c connectors.Connector, cred connectors.Credential, opened secret.Te
 	if err != nil {
 		return nil, fmt.Errorf("open the credential of connector %s: %w", c.ID, err)
 	}
-	// The connector was read before its secret, and may have moved in between: a secret goes to the origin that it was given for.
-	if cred.Origin == "" || cred.Origin != connectors.Origin(c.URL) {
-		return nil, nil
-	}
-	// A secret that was entered for another auth type would go out in the wrong header.
-	if cred.Type != c.Auth.Type || cred.Status == connectors.CredentialRevoked || cred.Status == connectors.CredentialExpired {
+	if !alive(c, cred) {
 		return nil, nil
 	}
 	s, err := connectors.DecodeSecret(opened)
@@ -131,16 +161,9 @@ func usable(c connectors.Connector, cred connectors.Credential, opened secret.Te
 	return &Usable{ID: cred.ID, Agent: cred.AgentID, Headers: headers}, nil
 }
 
-// Missing is the Conflict that tells a caller to set the credential of the connector; agent nil is the shared one, or, per
-// agent, that of any agent.
-func Missing(c connectors.Connector, agent *connectors.AgentID) error {
-	message := "The connector %q has no usable credential. Set it on the connector's credentials page."
-	switch {
-	case c.CredentialMode != connectors.CredentialPerAgent:
-	case agent != nil:
-		message = "This agent has no usable credential for the connector %q. Set it on the connector's credentials page."
-	default:
-		message = "The connector %q asks for a credential, and no agent has one yet. Set one on the connector's credentials page."
-	}
-	return fault.Errorf(fault.Conflict, message, c.Name).WithType("credential-required")
+// alive tells whether a credential may be used at all. The connector was read before it, and may have moved in between: a secret
+// goes to the origin that it was given for. One that was entered for another auth type would go out in the wrong header.
+func alive(c connectors.Connector, cred connectors.Credential) bool {
+	return cred.Origin != "" && cred.Origin == connectors.Origin(c.URL) && cred.Type == c.Auth.Type &&
+		cred.Status != connectors.CredentialRevoked && cred.Status != connectors.CredentialExpired
 }

@@ -1,0 +1,88 @@
+package credentials_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/oauth/oauthtest"
+)
+
+// configured is a connection of a client that an admin registered by hand.
+func configured(t *testing.T, b oauthtest.Behaviour, opts ...func(*connectors.Draft)) *connection {
+	t.Helper()
+	c := unconnected(t, b, append([]func(*connectors.Draft){func(d *connectors.Draft) { d.OAuth.ClientID = "by-hand" }}, opts...)...)
+	c.grant(t, nil, time.Now().Add(-time.Minute))
+	return c
+}
+
+func TestAnAdminsClientRefreshesWithItsSecretAsTheSettingsSay(t *testing.T) {
+	t.Parallel()
+	for method, wantForm := range map[string]bool{"": false, "client_secret_basic": false, "client_secret_post": true} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			c := configured(t, oauthtest.Behaviour{Rotate: true}, func(d *connectors.Draft) { d.OAuth.TokenEndpointAuthMethod = method })
+			if _, ok := c.as.Accepts(c.token(t, c.here(), nil)); !ok {
+				t.Error("the token is not good")
+			}
+			r := c.as.Requests(oauthtest.Refresh)[0]
+			if inForm := r.Form.Has("client_secret"); inForm != wantForm || inForm == (r.Header.Get("Authorization") != "") {
+				t.Errorf("secret in the form: %v", inForm)
+			}
+		})
+	}
+}
+
+func TestAnAdminsClientThatIsRefusedIsNamedAndNotForgotten(t *testing.T) {
+	t.Parallel()
+	c := configured(t, oauthtest.Behaviour{})
+	must(t, c.Door().SetClientSecret(t.Context(), c.connector, "a wrong one"))
+	_, err := c.here().For(t.Context(), c.Tenant, c.connector, nil)
+	wantMissing(t, err)
+	if got := fault.As(err).Message; !strings.Contains(got, "does not accept the connector's own client. Check its client id and secret") {
+		t.Errorf("message %q", got)
+	}
+	if s, err := c.St.Vault(c.Tenant).ClientSecret(t.Context(), c.connector, c.as.Issuer); err != nil || s.Reveal() != "a wrong one" {
+		t.Errorf("the secret: %v", err)
+	}
+}
+
+func TestAnAdminsClientSecretIsNotShownToAnotherServer(t *testing.T) {
+	t.Parallel()
+	c := configured(t, oauthtest.Behaviour{})
+	must(t, c.Door().SetClientSecret(t.Context(), c.connector, "entered again"))
+	_, err := c.St.Vault(c.Tenant).ClientSecret(t.Context(), c.connector, "https://elsewhere.example.com")
+	must(t, err)
+	_, err = c.here().For(t.Context(), c.Tenant, c.connector, nil)
+	wantNotNow(t, err)
+	if got := fault.As(err).Message; !strings.Contains(got, "The client secret belongs to the authorization server https://elsewhere.example.com") {
+		t.Errorf("message %q", got)
+	}
+	if n := c.as.Count(oauthtest.Refresh); n != 0 {
+		t.Errorf("%d refreshes", n)
+	}
+}
+
+func TestAGrantOfAnotherClientThanTheConnectorsIsDead(t *testing.T) {
+	t.Parallel()
+	c := configured(t, oauthtest.Behaviour{})
+	c.connector.OAuth.ClientID = "another"
+	_, err := c.here().For(t.Context(), c.Tenant, c.connector, nil)
+	wantMissing(t, err)
+	if n := c.as.Count(oauthtest.Refresh); n != 0 {
+		t.Errorf("%d refreshes: %v", n, err)
+	}
+}
+
+func TestEveryRefreshNamesTheResource(t *testing.T) {
+	t.Parallel()
+	c := connect(t, oauthtest.Behaviour{NeedResource: true}, time.Now().Add(-time.Minute))
+	c.token(t, c.here(), nil)
+	form := c.as.Requests(oauthtest.Refresh)[0].Form
+	if form.Get("resource") != c.connector.URL || form.Has("scope") {
+		t.Errorf("sent %v", url.Values(form)["resource"])
+	}
+}

@@ -1,0 +1,112 @@
+package credentials
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/oauth"
+	"patchbay/internal/store"
+)
+
+// machineToken gets a token for a client that signs in for itself: by its secret, or by an assertion that its key signs. Where the
+// tokens come from is asked anew each time, since nobody is there to connect again when it moves; but a secret that one
+// authorization server has seen is shown to no other.
+func (r *Resolver) machineToken(ctx context.Context, c connectors.Connector, tokens store.GrantTokens) (store.GrantTokens, error) {
+	ctx, cancel := context.WithTimeout(ctx, machineTime)
+	defer cancel()
+	found, err := r.machineServer(ctx, c)
+	if err != nil {
+		return tokens, err
+	}
+	if err := sameServer(tokens.Meta.Server.Issuer, found.Server.Issuer); err != nil {
+		return tokens, err
+	}
+	client, err := machineClient(c, found.Server, tokens.Machine)
+	if err != nil {
+		return tokens, err
+	}
+	peer := oauth.Peer{Server: found.Server, Client: client, Resource: found.Resource}
+	token, asked, err := r.askAsMachine(ctx, c, peer, wanted(c, found, tokens.Meta))
+	if err != nil {
+		return tokens, err
+	}
+	tokens = updated(tokens, token)
+	if token.Scopes == nil {
+		tokens.Scopes = asked
+	}
+	tokens.Meta.Server, tokens.Meta.ClientID, tokens.Meta.Resource = found.Server, client.ClientID, found.Resource
+	tokens.Meta.Source = oauth.SourceConfigured
+	return tokens, nil
+}
+
+// machineServer finds the authorization server. An admin who names the token endpoint has said all that is needed.
+func (r *Resolver) machineServer(ctx context.Context, c connectors.Connector) (*oauth.Discovery, error) {
+	s := c.OAuth
+	if s.TokenEndpoint == "" {
+		return r.oauth.Discover(ctx, oauth.Target{ServerURL: c.URL, Overrides: overrides(s)})
+	}
+	found := &oauth.Discovery{Server: oauth.Metadata{
+		Issuer: cmp.Or(s.Issuer, connectors.Origin(s.TokenEndpoint)), TokenEndpoint: s.TokenEndpoint,
+		Assumed: s.Issuer == "", PinnedAuthMethod: oauth.AuthMethod(s.TokenEndpointAuthMethod),
+	}}
+	if s.Resource != nil {
+		found.Resource = *s.Resource
+	}
+	return found, nil
+}
+
+func overrides(s connectors.OAuthSettings) oauth.Overrides {
+	return oauth.Overrides{
+		Issuer: s.Issuer, Resource: s.Resource, TokenEndpointAuthMethod: oauth.AuthMethod(s.TokenEndpointAuthMethod),
+	}
+}
+
+// sameServer refuses a second authorization server.
+func sameServer(first, now string) error {
+	if first == "" || strings.TrimSuffix(first, "/") == strings.TrimSuffix(now, "/") {
+		return nil
+	}
+	return &oauth.Error{Step: oauth.StepClientCredentials, Kind: oauth.KindRefused, Detail: fmt.Sprintf(
+		"what the client proves itself with was given for the authorization server %s, and it is %s now; enter it again if that is right", first, now)}
+}
+
+func machineClient(c connectors.Connector, server oauth.Metadata, s connectors.Secret) (oauth.Registration, error) {
+	client := oauth.Registration{
+		Issuer: server.Issuer, ClientID: cmp.Or(s.ClientID, c.OAuth.ClientID), Source: oauth.SourceConfigured,
+		ClientSecret: oauth.Secret(s.ClientSecret.Reveal()),
+	}
+	if c.Auth.Type != connectors.AuthPrivateKeyJWT {
+		return client, nil
+	}
+	var err error
+	client.Key, err = oauth.ParsePrivateKey(oauth.Secret(s.PrivateKey.Reveal()), c.OAuth.Algorithm)
+	return client, err
+}
+
+// wanted are the scopes to ask for: the admin's, else what the resource lists, and what it has asked for besides. A refresh token is
+// of no use to a machine, and so is offline_access.
+func wanted(c connectors.Connector, found *oauth.Discovery, meta store.GrantMeta) []string {
+	scopes := c.OAuth.Scopes
+	if len(scopes) == 0 {
+		scopes = found.ResourceScopes
+	}
+	return oauth.UnionScopes(scopes, meta.WantedScopes)
+}
+
+// askAsMachine asks for a token, and where nobody chose the scopes and they are too many, once more for what the server gives of
+// its own accord.
+func (r *Resolver) askAsMachine(
+	ctx context.Context, c connectors.Connector, peer oauth.Peer, scopes []string,
+) (oauth.Token, []string, error) {
+	token, err := r.oauth.ClientCredentials(ctx, peer, scopes)
+	failed, ok := errors.AsType[*oauth.Error](err)
+	if ok && failed.Kind == oauth.KindScope && len(scopes) > 0 && len(c.OAuth.Scopes) == 0 {
+		scopes = nil
+		token, err = r.oauth.ClientCredentials(ctx, peer, scopes)
+	}
+	return token, scopes, err
+}

@@ -1,0 +1,369 @@
+package credentials_test
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
+	"patchbay/internal/oauth/oauthtest"
+	"patchbay/internal/secret"
+)
+
+// Keys are made once: an RSA key takes a while.
+var (
+	rsaKey = sync.OnceValue(func() crypto.Signer { return made(rsa.GenerateKey(rand.Reader, 2048)) })
+	ecKey  = sync.OnceValue(func() crypto.Signer { return made(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) })
+)
+
+func made[K crypto.Signer](key K, err error) crypto.Signer {
+	if err != nil {
+		panic(err)
+	}
+	return key
+}
+
+func pemOf(t testing.TB, key crypto.Signer) secret.Text {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	must(t, err)
+	return secret.Text(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+}
+
+// machine makes a connection of a client that signs in for itself.
+func machine(t testing.TB, b oauthtest.Behaviour, opts ...func(*connectors.Draft)) *connection {
+	t.Helper()
+	return unconnected(t, b, append([]func(*connectors.Draft){func(d *connectors.Draft) {
+		d.Auth.Type, d.OAuth.ClientID = connectors.AuthClientCredentials, "machine"
+	}}, opts...)...)
+}
+
+// enter stores what a machine proves itself with, and makes it known to the authorization server.
+func (c *connection) enter(t testing.TB, agent *connectors.AgentID, id string, key crypto.Signer) {
+	t.Helper()
+	s := connectors.Secret{ClientID: id, ClientSecret: secret.Text("secret of " + id)}
+	if key == nil {
+		c.as.AddClient(id, s.ClientSecret.Reveal(), nil)
+	} else {
+		c.as.AddClient(id, "", key.Public())
+		s.ClientSecret, s.PrivateKey = "", pemOf(t, key)
+	}
+	keep(t, c.World, c.connector, agent, s)
+}
+
+func TestAMachineSignsInForItself(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		auth      connectors.AuthType
+		key       func() crypto.Signer
+		algorithm string
+		method    string
+		offered   []string // token_endpoint_auth_methods_supported
+		inForm    string
+	}{
+		"secret":                  {auth: connectors.AuthClientCredentials},
+		"secret, basic as set":    {auth: connectors.AuthClientCredentials, method: "client_secret_basic", offered: []string{"client_secret_post"}},
+		"secret, post as offered": {auth: connectors.AuthClientCredentials, offered: []string{"client_secret_post"}, inForm: "client_secret"},
+		"secret, post as set":     {auth: connectors.AuthClientCredentials, method: "client_secret_post", inForm: "client_secret"},
+		"key, RSA":                {auth: connectors.AuthPrivateKeyJWT, key: rsaKey, inForm: "client_assertion"},
+		"key, RS256":              {auth: connectors.AuthPrivateKeyJWT, key: rsaKey, algorithm: "RS256", inForm: "client_assertion"},
+		"key, RS512":              {auth: connectors.AuthPrivateKeyJWT, key: rsaKey, algorithm: "RS512", inForm: "client_assertion"},
+		"key, ES256":              {auth: connectors.AuthPrivateKeyJWT, key: ecKey, algorithm: "ES256", inForm: "client_assertion"},
+	} {
+		for mode, perAgent := range map[connectors.CredentialMode]bool{connectors.CredentialShared: false, connectors.CredentialPerAgent: true} {
+			t.Run(name+", "+string(mode), func(t *testing.T) {
+				t.Parallel()
+				c := machine(t, oauthtest.Behaviour{AuthMethods: tc.offered}, func(d *connectors.Draft) {
+					d.Auth.Type, d.CredentialMode, d.OAuth.Algorithm, d.OAuth.TokenEndpointAuthMethod = tc.auth, mode, tc.algorithm, tc.method
+				})
+				var key crypto.Signer
+				if tc.key != nil {
+					key = tc.key()
+				}
+				var owner *connectors.AgentID
+				if agent := c.Agent(t); perAgent {
+					owner = &agent.ID
+				}
+				c.enter(t, owner, "machine", key)
+				r := c.here()
+				token := c.token(t, r, owner)
+				if _, ok := c.as.Accepts(token); !ok || c.token(t, r, owner) != token {
+					t.Error("the token is not good, or not kept")
+				}
+				sent := c.as.Requests(oauthtest.ClientCredentials)
+				if len(sent) != 1 || sent[0].Form.Get("resource") != c.connector.URL {
+					t.Fatalf("%d requests", len(sent))
+				}
+				if inForm := tc.inForm != "" && sent[0].Form.Has(tc.inForm); inForm == (sent[0].Header.Get("Authorization") != "") {
+					t.Errorf("%s in the form: %v", tc.inForm, inForm)
+				}
+				g := c.stored(t, owner)
+				if g.Status != connectors.CredentialActive || g.ExpiresAt == nil || g.Tokens.Meta.Server.Issuer != c.as.Issuer || !g.Tokens.Meta.Refreshable {
+					t.Errorf("grant = %+v, %+v", g.Credential, g.Tokens.Meta)
+				}
+			})
+		}
+	}
+}
+
+func TestAMachinesSecretIsOfItsAgentAlone(t *testing.T) {
+	t.Parallel()
+	c := machine(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.CredentialMode, d.OAuth.ClientID = connectors.CredentialPerAgent, "" })
+	ann, bob, eve := c.Agent(t), c.Agent(t), c.Agent(t)
+	c.enter(t, &ann.ID, "ann", nil)
+	c.enter(t, &bob.ID, "bob", nil)
+	r := c.here()
+	if c.token(t, r, &ann.ID) == c.token(t, r, &bob.ID) {
+		t.Error("two agents send one token")
+	}
+	for _, who := range []*connectors.AgentID{nil, &eve.ID} {
+		_, err := r.For(t.Context(), c.Tenant, c.connector, who)
+		wantMissing(t, err)
+	}
+}
+
+func TestFiftyUsersOfAMachineCauseOneRequest(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		replicas int
+		expired  bool
+	}{"first": {replicas: 1}, "first, three processes": {replicas: 3}, "expired": {replicas: 1, expired: true}, "expired, three processes": {replicas: 3, expired: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := machine(t, oauthtest.Behaviour{})
+			c.enter(t, nil, "machine", nil)
+			want := 1
+			if tc.expired {
+				c.token(t, c.here(), nil)
+				c.shorten(t, -time.Minute)
+				want++
+			}
+			c.fifty(t, tc.replicas, func() {})
+			if n := c.as.Count(oauthtest.ClientCredentials); n != want {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+func TestAMachinesRefusedTokenIsRenewedOnceForItsVersion(t *testing.T) {
+	t.Parallel()
+	c := machine(t, oauthtest.Behaviour{})
+	c.enter(t, nil, "machine", nil)
+	r := c.here()
+	first, err := r.Of(t.Context(), c.Tenant, c.connector, nil)
+	must(t, err)
+	for range 3 {
+		u, err := r.Forced(t.Context(), c.Tenant, c.connector, nil, first.Version)
+		if err != nil || u == nil || u.Version != first.Version+1 {
+			t.Errorf("forced: %+v, %v", u, err)
+		}
+	}
+	if n := c.as.Count(oauthtest.ClientCredentials); n != 2 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestAMachineThatIsRefusedNeedsANewSecretAndIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	for auth, want := range map[connectors.AuthType]string{
+		connectors.AuthClientCredentials: "the authorization server does not know this client or its secret. Enter a new one.",
+		connectors.AuthPrivateKeyJWT:     "the authorization server does not know this client or its key. Enter a new one.",
+	} {
+		t.Run(string(auth), func(t *testing.T) {
+			t.Parallel()
+			c := machine(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.Auth.Type = auth })
+			var key crypto.Signer
+			if auth == connectors.AuthPrivateKeyJWT {
+				key = ecKey()
+			}
+			c.enter(t, nil, "machine", key)
+			c.as.ForgetClients()
+			r := c.here()
+			for range 2 {
+				_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+				wantMissing(t, err)
+				if got := fault.As(err).Message; got != `The connector "`+c.connector.Name+`" cannot sign in: `+want {
+					t.Errorf("message %q", got)
+				}
+			}
+			if got, n := c.status(t), c.as.Count(oauthtest.ClientCredentials); got != connectors.CredentialRevoked || n != 1 {
+				t.Errorf("status %s after %d requests", got, n)
+			}
+			if got := c.now(t).Status; got != connectors.StatusNeedsAuth {
+				t.Errorf("the connector is %s", got)
+			}
+			c.enter(t, nil, "machine", key)
+			c.token(t, r, nil)
+		})
+	}
+}
+
+func TestTroubleAtAMachinesSignInPassesAndEndsNothing(t *testing.T) {
+	t.Parallel()
+	for name, trouble := range troubles {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := machine(t, oauthtest.Behaviour{Token: trouble})
+			c.oauth.Timeout = 100 * time.Millisecond
+			c.enter(t, nil, "machine", nil)
+			r := c.here()
+			for range 3 {
+				_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+				wantNotNow(t, err)
+			}
+			if n := c.as.Count(oauthtest.ClientCredentials); n != 1 {
+				t.Errorf("%d requests", n)
+			}
+			if wait := c.waited(t); wait > 20*time.Second {
+				t.Errorf("tried again after %s", wait)
+			}
+			c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.NoTrouble })
+			c.token(t, r, nil)
+		})
+	}
+}
+
+func TestAMachinesSecretIsNotShownToASecondServer(t *testing.T) {
+	t.Parallel()
+	c := machine(t, oauthtest.Behaviour{})
+	c.enter(t, nil, "machine", nil)
+	r := c.here()
+	c.token(t, r, nil)
+	thief := oauthtest.Start(t, oauthtest.Behaviour{})
+	c.resource.Set(func(b *oauthtest.ResourceBehaviour) { b.Servers = []string{thief.Issuer} })
+	c.shorten(t, -time.Minute)
+	_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+	wantNotNow(t, err)
+	if got := fault.As(err).Message; !strings.Contains(got, "was given for the authorization server "+c.as.Issuer) {
+		t.Errorf("message %q", got)
+	}
+	if n := thief.Count(oauthtest.ClientCredentials); n != 0 {
+		t.Errorf("the second server was asked %d times", n)
+	}
+}
+
+func TestAMachineWhoseTokenEndpointIsSetDiscoversNothing(t *testing.T) {
+	t.Parallel()
+	for name, issuer := range map[string]bool{"with its issuer": true, "alone": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			as := oauthtest.Start(t, oauthtest.Behaviour{WellKnown: oauthtest.Nowhere})
+			c := machine(t, oauthtest.Behaviour{}, func(d *connectors.Draft) {
+				d.OAuth.TokenEndpoint = as.Issuer + "/token"
+				if issuer {
+					d.OAuth.Issuer = as.Issuer
+				}
+			})
+			c.as = as
+			c.enter(t, nil, "machine", nil)
+			if _, ok := as.Accepts(c.token(t, c.here(), nil)); !ok {
+				t.Error("the token is not good")
+			}
+			if n := as.Count(oauthtest.MetadataRequest); n != 0 || len(c.resource.Looked()) != 0 {
+				t.Errorf("%d documents, %v", n, c.resource.Looked())
+			}
+		})
+	}
+}
+
+func TestAMachineAsksForTheScopesThatAreSetElseForThoseThatAreListed(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		set, listed, want []string
+	}{
+		"set":    {set: []string{"tools"}, listed: []string{"read", "write"}, want: []string{"tools"}},
+		"listed": {listed: []string{"read", "write"}, want: []string{"read", "write"}},
+		"none":   {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := machine(t, oauthtest.Behaviour{Scopes: []string{"offline_access"}}, func(d *connectors.Draft) { d.OAuth.Scopes = tc.set })
+			c.resource.Set(func(b *oauthtest.ResourceBehaviour) { b.Scopes = tc.listed })
+			c.enter(t, nil, "machine", nil)
+			got, _ := c.as.Accepts(c.token(t, c.here(), nil))
+			if !slices.Equal(got, tc.want) || !slices.Equal(c.stored(t, nil).Scopes, tc.want) {
+				t.Errorf("granted %v, stored %v", got, c.stored(t, nil).Scopes)
+			}
+		})
+	}
+}
+
+func TestAMachineGetsWhatTheServerWantsBesidesTwiceAndWithoutAPerson(t *testing.T) {
+	t.Parallel()
+	c := machine(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.OAuth.Scopes = []string{"read"} })
+	c.enter(t, nil, "machine", nil)
+	r := c.here()
+	for i, asks := range []string{"write", "admin", "root"} {
+		u, err := r.Of(t.Context(), c.Tenant, c.connector, nil)
+		must(t, err)
+		must(t, r.NeedsScopes(t.Context(), c.Tenant, u, []string{asks}))
+		if i == 2 {
+			_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+			wantMissing(t, err)
+			return
+		}
+		if got, _ := c.as.Accepts(c.token(t, r, nil)); !slices.Equal(got, []string{"read", "write", "admin"}[:i+2]) {
+			t.Errorf("%d: granted %v", i, got)
+		}
+	}
+}
+
+func TestAnEnteredSecretGetsATokenAndNothingIsStored(t *testing.T) {
+	t.Parallel()
+	c := machine(t, oauthtest.Behaviour{})
+	c.as.AddClient("machine", "s3cret", nil)
+	r, before := c.here(), c.Queries()
+	headers, err := r.Entered(t.Context(), c.connector, connectors.Secret{ClientSecret: "s3cret"})
+	if _, ok := c.as.Accepts(sent(t, headers, err)[len("Bearer "):]); !ok {
+		t.Error("the token is not good")
+	}
+	if n := c.Queries() - before; n != 0 {
+		t.Errorf("the database was asked %d times", n)
+	}
+	if headers, err := r.Entered(t.Context(), c.connector, connectors.Secret{ClientSecret: "wrong"}); err == nil {
+		t.Errorf("a wrong secret gave %v", headers)
+	}
+}
+
+func TestATrialOfOtherSettingsTakesTheStoredSecretAndLeavesItAsItIs(t *testing.T) {
+	t.Parallel()
+	c := machine(t, oauthtest.Behaviour{})
+	r := c.here()
+	headers, err := r.Trial(t.Context(), c.Tenant, c.connector)
+	if headers != nil || err != nil {
+		t.Errorf("without a secret: %v, %v", headers, err)
+	}
+	c.enter(t, nil, "machine", nil)
+	before := c.stored(t, nil)
+	other := c.connector
+	other.OAuth.Scopes = []string{"other"}
+	headers, err = r.Trial(t.Context(), c.Tenant, other)
+	if got, _ := c.as.Accepts(sent(t, headers, err)[len("Bearer "):]); !slices.Equal(got, []string{"other"}) {
+		t.Errorf("granted %v", got)
+	}
+	if after := c.stored(t, nil); after.Version != before.Version || !after.Tokens.AccessToken.Empty() {
+		t.Error("the trial was stored")
+	}
+}
+
+func TestAResolverThatGetsNoTokensSaysSoOfAMachine(t *testing.T) {
+	t.Parallel()
+	c := machine(t, oauthtest.Behaviour{})
+	c.enter(t, nil, "machine", nil)
+	u, err := credentials.New(c.St).Of(t.Context(), c.Tenant, c.connector, nil)
+	if u != nil || err != nil {
+		t.Errorf("usable = %v, %v", u, err)
+	}
+}

@@ -1,0 +1,149 @@
+package credentials_test
+
+import (
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
+	"patchbay/internal/oauth/oauthtest"
+)
+
+// held is a refresh of the shared grant whose request has arrived and is not answered yet.
+type held struct {
+	*connection
+	release func()
+	result  chan error
+	sent    chan string
+}
+
+// holdRefresh begins a refresh in another process. Later requests are answered at once.
+func holdRefresh(t *testing.T, c *connection, opts ...func(*credentials.Options)) held {
+	t.Helper()
+	answer := make(chan struct{})
+	c.as.Set(func(b *oauthtest.Behaviour) { b.Hold = answer })
+	h := held{connection: c, release: func() { close(answer) }, result: make(chan error, 1), sent: make(chan string, 1)}
+	r := c.replica(t, opts...)
+	go func() {
+		headers, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+		if err == nil {
+			h.sent <- headers[0].Value.Reveal()[len("Bearer "):]
+		}
+		h.result <- err
+	}()
+	<-c.as.Arrived(oauthtest.Refresh)
+	c.as.Set(func(b *oauthtest.Behaviour) { b.Hold = nil })
+	return h
+}
+
+func TestTheLeaseOfADeadProcessIsTakenOver(t *testing.T) {
+	t.Parallel()
+	c := connect(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(-time.Minute))
+	vault := c.St.Vault(c.Tenant)
+	if _, ok, err := vault.LeaseGrant(t.Context(), c.stored(t, nil), 200*time.Millisecond); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	c.token(t, c.replica(t), nil)
+	if n := c.as.Count(oauthtest.Refresh); n != 1 {
+		t.Errorf("%d refreshes", n)
+	}
+}
+
+func TestARefreshThatHangsIsTakenOverAndItsLateAnswerIsNotStored(t *testing.T) {
+	t.Parallel()
+	const leased = 300 * time.Millisecond
+	c := connect(t, oauthtest.Behaviour{}, time.Now().Add(-time.Minute))
+	h := holdRefresh(t, c, lease(leased))
+	began := time.Now()
+	winner := c.token(t, c.replica(t), nil)
+	if took := time.Since(began); took > leased+2*time.Second {
+		t.Errorf("taken over after %s", took)
+	}
+	h.release()
+	must(t, <-h.result)
+	if late := <-h.sent; late != winner {
+		t.Error("the late one does not use what is stored")
+	}
+	g := c.stored(t, nil)
+	if g.Version != 2 || g.Tokens.AccessToken.Reveal() != winner || c.as.Count(oauthtest.Refresh) != 2 {
+		t.Errorf("grant = %+v after %d refreshes", g.Credential, c.as.Count(oauthtest.Refresh))
+	}
+}
+
+func TestADisconnectedGrantDoesNotComeBackWithALateAnswer(t *testing.T) {
+	t.Parallel()
+	c := connect(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(-time.Minute))
+	h := holdRefresh(t, c)
+	must(t, c.Door().DeleteCredential(t.Context(), c.connector.ID, nil))
+	h.release()
+	wantMissing(t, <-h.result)
+	if _, err := c.St.Vault(c.Tenant).Grant(t.Context(), c.connector.ID, nil); !fault.Is(err, fault.NotFound) {
+		t.Errorf("it came back: %v", err)
+	}
+}
+
+func TestANewConnectionOutlivesTheLateAnswerToTheOldOne(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ disconnect, dead bool }{
+		"renewed, over the old one": {},
+		"renewed, after it":         {disconnect: true},
+		"dead, over the old one":    {dead: true},
+		"dead, after it":            {disconnect: true, dead: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := connect(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(-time.Minute))
+			h := holdRefresh(t, c)
+			if tc.dead {
+				c.as.EndGrants()
+			}
+			if tc.disconnect {
+				must(t, c.Door().DeleteCredential(t.Context(), c.connector.ID, nil))
+			}
+			c.grant(t, nil, time.Now().Add(time.Hour))
+			fresh := c.stored(t, nil)
+			h.release()
+			must(t, <-h.result)
+			if used := <-h.sent; used != fresh.Tokens.AccessToken.Reveal() {
+				t.Error("the waiting caller does not use the new connection")
+			}
+			after := c.stored(t, nil)
+			if after.ID != fresh.ID || after.Version != fresh.Version || after.Tokens.RefreshToken != fresh.Tokens.RefreshToken ||
+				after.Status != connectors.CredentialActive {
+				t.Errorf("grant = %+v", after.Credential)
+			}
+			if got := c.now(t).Status; got == connectors.StatusNeedsAuth {
+				t.Errorf("the connector is %s", got)
+			}
+		})
+	}
+}
+
+func TestAnAgentNeverSendsAnothersAccount(t *testing.T) {
+	t.Parallel()
+	c := unconnected(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.CredentialMode = connectors.CredentialPerAgent })
+	ann, bob := c.Agent(t), c.Agent(t)
+	r := c.here()
+	c.grant(t, nil, time.Now().Add(time.Hour)) // left from the time when the connector was shared
+	for _, who := range []*connectors.AgentID{nil, &ann.ID, &bob.ID} {
+		_, err := r.For(t.Context(), c.Tenant, c.connector, who)
+		wantMissing(t, err)
+	}
+	c.grant(t, &ann.ID, time.Now().Add(-time.Minute))
+	ofAnn := c.token(t, r, &ann.ID)
+	_, err := r.For(t.Context(), c.Tenant, c.connector, &bob.ID)
+	wantMissing(t, err)
+	c.grant(t, &bob.ID, time.Now().Add(-time.Minute))
+	if ofBob := c.token(t, r, &bob.ID); ofBob == ofAnn || c.token(t, r, &ann.ID) != ofAnn {
+		t.Error("an agent sends another's token")
+	}
+	shared := c.connector
+	shared.CredentialMode = connectors.CredentialShared
+	for _, who := range []*connectors.AgentID{nil, &ann.ID} {
+		headers, err := r.For(t.Context(), c.Tenant, shared, who)
+		if got := sent(t, headers, err); got != "Bearer "+c.stored(t, nil).Tokens.AccessToken.Reveal() {
+			t.Error("in shared mode somebody's own account was sent")
+		}
+	}
+}
