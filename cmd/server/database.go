@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"slices"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"patchbay/db"
@@ -70,8 +73,11 @@ func postgresOptions(d config.Database, log *slog.Logger) postgres.Options {
 	return postgres.Options{Dir: d.DataDir, BinDir: d.PostgresBin, Log: log}
 }
 
-// openDatabase migrates and opens the store. It leaves nothing open where it fails.
+// openDatabase migrates and opens the store. It leaves nothing open where it fails, and writes nothing where the key is wrong.
 func openDatabase(ctx context.Context, url string, kek secret.KEK, log *slog.Logger) (*database, error) {
+	if err := checkKey(ctx, url, kek); err != nil {
+		return nil, err
+	}
 	if err := db.Migrate(ctx, url, log); err != nil {
 		return nil, err
 	}
@@ -90,6 +96,19 @@ func openDatabase(ctx context.Context, url string, kek secret.KEK, log *slog.Log
 		return nil, err
 	}
 	return d, nil
+}
+
+// checkKey refuses a key that does not open what is there, before the schema is touched.
+func checkKey(ctx context.Context, url string, kek secret.KEK) error {
+	pool, err := db.OpenPool(ctx, url, db.PoolOptions{MaxConns: 1})
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && slices.Contains([]string{"22023", "42501", "42704"}, refused.Code) {
+		return nil // before the first migration there is no runtime role, or it is not ours yet
+	}
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	return store.CheckKey(ctx, pool, kek)
 }
 
 // ensureTenant makes the first tenant of a fresh database. One that an operator has emptied of it stays without.

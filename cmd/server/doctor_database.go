@@ -175,13 +175,25 @@ func (e *examination) schema(ctx context.Context, pool *pgxpool.Pool) bool {
 	return true
 }
 
-// opens tells whether the keyset is the one that the database was made with.
+// opens tells whether the keyset is the one that the database was made with, and how the keys in it are.
 func (e *examination) opens(ctx context.Context, pool *pgxpool.Pool, kek secret.KEK) {
 	st, err := store.Open(ctx, pool, kek)
 	if err != nil {
 		e.failed("keyset", err)
 		return
 	}
-	st.Close()
+	defer st.Close()
 	e.ok("keyset", "opens the database")
+	e.sealingKeys(st)
+}
+
+// sealingKeys tells whether a rotation is at its end.
+func (e *examination) sealingKeys(st *store.Store) {
+	const what = "sealing keys"
+	n, unfinished := st.SealingKeys()
+	if unfinished {
+		e.note(what, "%d: a rotation is under way, or was interrupted. Run patchbay keys rotate to end it.", n)
+		return
+	}
+	e.ok(what, "%d", n)
 }

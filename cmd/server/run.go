@@ -43,8 +43,9 @@ type commandLine struct {
 		Create apikeyCreateCommand `cmd:"" help:"Make an API key and print it, once."`
 	} `cmd:"" name:"apikey" help:"API keys."`
 	Keys struct {
-		New keysNewCommand `cmd:"" help:"Print a new value for PATCHBAY_KEYSET."`
-	} `cmd:"" help:"The key that wraps all other keys."`
+		New    keysNewCommand    `cmd:"" help:"Print a new value for PATCHBAY_KEYSET."`
+		Rotate keysRotateCommand `cmd:"" help:"Replace the key that seals stored secrets, while servers go on serving."`
+	} `cmd:"" help:"The keys that seal secrets."`
 	Doctor doctorCommand `cmd:"" help:"Check the installation and say what to do about each problem."`
 	DevMCP devMCPCommand `cmd:"" name:"dev-mcp" help:"Serve a small MCP server on loopback, to try things with."`
 	Seed   seedCommand   `cmd:"" help:"Fill a fresh installation with examples that point at dev-mcp."`

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+type keysRotateCommand struct {
+	databaseCommand
+}
+
+// Help is shown under the flags.
+func (keysRotateCommand) Help() string {
+	return "Makes a new key, waits until every running server has read it, seals all stored secrets with it, and retires the old key when nothing uses that. " +
+		"Servers go on serving. It may be interrupted and run again: it goes on where it stopped. " +
+		"PATCHBAY_KEYSET stays as it is, and so do API keys: they are not sealed, but recognised by a key of their own, which is not replaced."
+}
+
+// Run rotates and prints what it does.
+func (c keysRotateCommand) Run(ctx context.Context, p program) error {
+	d, err := c.open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	told := &rotationLines{out: p}
+	err = d.store.RotateSealingKeys(ctx, store.RotationOptions{Notify: told.tell})
+	if errors.Is(err, context.Canceled) {
+		return fault.Errorf(fault.Unavailable, "Interrupted. Nothing is lost: run patchbay keys rotate again, and it goes on where it stopped.")
+	}
+	return err
+}
+
+// countInterval is how often the count of what is sealed is printed.
+const countInterval = time.Second
+
+// rotationLines prints the progress of a rotation.
+type rotationLines struct {
+	out     program
+	counted time.Time
+}
+
+func (l *rotationLines) tell(p store.RotationProgress) {
+	switch p.Step {
+	case store.RotationResumed:
+		l.out.say("An earlier rotation is not finished. Going on with it.")
+	case store.KeyAdded:
+		l.out.say("Added a new key.")
+	case store.ReadersAwaited:
+		l.out.say("Waiting for servers to read the new keys: %d of %d have.", p.Done, p.Total)
+	case store.KeyPromoted:
+		l.out.say("Secrets are sealed with the new key from now on.")
+	case store.SecretsResealed:
+		l.count(p)
+	case store.SecretUnreadable:
+		l.out.say("Cannot be opened: %s", p.Row)
+	case store.OldKeysRetired:
+		l.out.say("Retired the old key: nothing is sealed with it any more.")
+	}
+}
+
+func (l *rotationLines) count(p store.RotationProgress) {
+	if p.Done < p.Total && time.Since(l.counted) < countInterval {
+		return
+	}
+	l.counted = time.Now()
+	l.out.say("Re-sealed %s of %s.", grouped(p.Done), grouped(p.Total))
+}
+
+// grouped writes a number with its thousands apart.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
