@@ -261,3 +261,20 @@ func TestPagesAreCompressedAndStreamsAreNot(t *testing.T) {
 		t.Errorf("%q, flushed %v", rec.Body, rec.Flushed)
 	}
 }
+
+func TestFormsOfOneAnswerMayLeadElsewhere(t *testing.T) {
+	t.Parallel()
+	h := middleware.Headers(false)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/wide" {
+			middleware.AllowFormsTo(w.Header(), "https://accounts.example.com", "", "https:; script-src *", "https:\r\nX-Evil: 1")
+		}
+	}))
+	for path, want := range map[string]string{"/": "form-action 'self'", "/wide": "form-action 'self' https://accounts.example.com"} {
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
+		csp := rec.Header().Get("Content-Security-Policy")
+		if !strings.HasSuffix(csp, want) || !strings.Contains(csp, "script-src 'self';") {
+			t.Errorf("%s: %s", path, csp)
+		}
+	}
+}

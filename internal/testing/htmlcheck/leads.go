@@ -30,6 +30,7 @@ func (p *Page) steps() []step {
 	var steps []step
 	for _, n := range p.all {
 		add := func(method, to string) {
+			to, _, _ = strings.Cut(to, "#") // the browser's own
 			if strings.HasPrefix(to, "/") && !strings.HasPrefix(to, "//") {
 				steps = append(steps, step{from: outline(n), method: method, to: to})
 			}
