@@ -12,7 +12,7 @@ limit @max_rows;
 
 -- name: AgentCredentials :many
 -- What one agent has at each connector that wants a credential per agent.
-select connectors.slug, connectors.name, coalesce(
+select connectors.slug, connectors.name, connectors.auth_type, coalesce(
            case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
                  and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end, '')::text as status
 from connectors

@@ -175,8 +175,8 @@ func TestAgentCredentialsNamesTheConnectorsThatWantOnePerAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []store.AgentCredential{
-		{ConnectorSlug: full.Slug, ConnectorName: "A full", Status: connectors.CredentialActive},
-		{ConnectorSlug: bare.Slug, ConnectorName: "b bare"},
+		{ConnectorSlug: full.Slug, ConnectorName: "A full", AuthType: connectors.AuthBearer, Status: connectors.CredentialActive},
+		{ConnectorSlug: bare.Slug, ConnectorName: "b bare", AuthType: connectors.AuthBearer},
 	}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)

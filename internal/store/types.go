@@ -58,6 +58,7 @@ type NewCredential struct {
 type AgentCredential struct {
 	ConnectorSlug string
 	ConnectorName string
+	AuthType      connectors.AuthType         // of the connector
 	Status        connectors.CredentialStatus // empty: there is none
 }
 

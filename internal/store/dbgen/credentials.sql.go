@@ -14,7 +14,7 @@ import (
 )
 
 const agentCredentials = `-- name: AgentCredentials :many
-select connectors.slug, connectors.name, coalesce(
+select connectors.slug, connectors.name, connectors.auth_type, coalesce(
            case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
                  and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end, '')::text as status
 from connectors
@@ -26,9 +26,10 @@ limit $3
 `
 
 type AgentCredentialsRow struct {
-	Slug   string
-	Name   string
-	Status string
+	Slug     string
+	Name     string
+	AuthType connectors.AuthType
+	Status   string
 }
 
 // What one agent has at each connector that wants a credential per agent.
@@ -41,7 +42,12 @@ func (q *Queries) AgentCredentials(ctx context.Context, agentID uuid.UUID, tenan
 	var items []AgentCredentialsRow
 	for rows.Next() {
 		var i AgentCredentialsRow
-		if err := rows.Scan(&i.Slug, &i.Name, &i.Status); err != nil {
+		if err := rows.Scan(
+			&i.Slug,
+			&i.Name,
+			&i.AuthType,
+			&i.Status,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
