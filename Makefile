@@ -9,10 +9,10 @@ TOOL  := $(GO) tool -modfile=tools/go.mod
 GENERATED = find internal/store/dbgen web/templates -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' \) | sort | xargs cksum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check format lint fresh race generate notices screenshots dev bench fuzz clean
+.PHONY: help run build test check format lint fresh race conformance generate notices screenshots dev bench fuzz clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## start Patchbay on http://127.0.0.1:8080, with a PostgreSQL of its own unless DATABASE_URL is set
 	@if [ -z "$$DATABASE_URL" ]; then scripts/get-postgres; fi
@@ -43,6 +43,9 @@ fresh: ## fail where the committed generated code is not what `make generate` ma
 race: ## every test with the race detector, in random order
 	@scripts/get-postgres
 	$(GO) test -race -shuffle=on ./...
+
+conformance: ## let the official MCP suite judge ./bin/patchbay as a client (docs/conformance.md)
+	@conformance/run
 
 generate: ## queries and pages to Go
 	@$(TOOL) sqlc generate

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const upstream = "http://localhost:9/mcp"
+
+// play runs the program for a scenario against the stub.
+func play(t *testing.T, s *stub, scenario, given string) (said string, err error) {
+	t.Helper()
+	return playIn(t, newest, s, scenario, given)
+}
+
+// playIn is play in a revision of MCP.
+func playIn(t *testing.T, revision string, s *stub, scenario, given string) (said string, err error) {
+	t.Helper()
+	env := map[string]string{
+		"MCP_CONFORMANCE_SCENARIO": scenario, "MCP_CONFORMANCE_CONTEXT": given, "MCP_CONFORMANCE_PROTOCOL_VERSION": revision,
+		"PATCHBAY_URL": s.URL, "PATCHBAY_KEY": "the-key",
+	}
+	var out strings.Builder
+	err = run(t.Context(), []string{upstream}, func(name string) string { return env[name] }, &out)
+	return out.String(), err
+}
+
+func TestAnAccountIsConnectedAsByABrowser(t *testing.T) {
+	t.Parallel()
+	s := newStub(t)
+	said, err := play(t, s, "auth/metadata-default", "")
+	if err != nil || s.connected != 1 {
+		t.Fatalf("connected %d times: %v", s.connected, err)
+	}
+	if want := "connected: Connected 'X'.\nsynced 1 tools\nsynced 1 tools\n"; said != want {
+		t.Errorf("said %q, want %q", said, want)
+	}
+	if made := s.connectors[0]; made["url"] != upstream || made["auth"].(map[string]any)["type"] != "oauth2" {
+		t.Errorf("the connector is %v", made)
+	}
+}
+
+func TestWhatTheContextGivesGoesIntoTheConnector(t *testing.T) {
+	t.Parallel()
+	for scenario, tc := range map[string]struct {
+		given string
+		want  map[string]any
+	}{
+		"tools_list":            {"", map[string]any{"type": "none"}},
+		"auth/pre-registration": {`{"client_id": "c", "client_secret": "s", "issuer": "i"}`, map[string]any{"type": "oauth2", "client_id": "c", "client_secret": "s"}},
+		"auth/client-credentials-basic": {
+			`{"client_id": "c", "client_secret": "s"}`, map[string]any{"type": "client_credentials", "client_id": "c", "client_secret": "s"},
+		},
+		"auth/client-credentials-jwt": {
+			`{"client_id": "c", "private_key_pem": "k", "signing_algorithm": "ES256"}`,
+			map[string]any{"type": "private_key_jwt", "client_id": "c", "private_key": "k", "algorithm": "ES256"},
+		},
+	} {
+		t.Run(scenario, func(t *testing.T) {
+			t.Parallel()
+			s := newStub(t)
+			if _, err := play(t, s, scenario, tc.given); err != nil {
+				t.Fatal(err)
+			}
+			have := s.connectors[0]["auth"].(map[string]any)
+			if len(have) != len(tc.want) {
+				t.Errorf("auth is %v, want %v", have, tc.want)
+			}
+			for name, value := range tc.want {
+				if have[name] != value {
+					t.Errorf("%s is %v, want %v", name, have[name], value)
+				}
+			}
+		})
+	}
+}
+
+func TestAnOfferToConnectAgainIsFollowed(t *testing.T) {
+	t.Parallel()
+	s := newStub(t)
+	fine := answer{http.StatusOK, `{"tools_total": 1}`}
+	s.syncs = []answer{fine, s.offer(), fine}
+	if _, err := play(t, s, "auth/authorization-server-migration", ""); err != nil || s.connected != 2 {
+		t.Errorf("connected %d times: %v", s.connected, err)
+	}
+}
+
+func TestOffersWithoutEndAreAFailure(t *testing.T) {
+	t.Parallel()
+	s := newStub(t)
+	s.syncs = []answer{s.offer()}
+	for _, scenario := range []string{"auth/metadata-default", "auth/scope-retry-limit"} {
+		if _, err := play(t, s, scenario, ""); err == nil || !strings.Contains(err.Error(), "still asks") {
+			t.Errorf("%s: %v", scenario, err)
+		}
+	}
+}
+
+func TestARefusalIsTheEndOfTheScenariosThatAskForIt(t *testing.T) {
+	t.Parallel()
+	steps := []string{"connect", "page", "accept", "callback"}
+	for scenario, right := range map[string][]string{
+		"auth/resource-mismatch":        {"connect", "page", "accept"},
+		"auth/metadata-issuer-mismatch": {"connect", "page", "accept"},
+		"auth/iss-wrong-issuer":         {"callback"},
+		"auth/iss-supported-missing":    {"callback"},
+		"auth/metadata-default":         {},
+	} {
+		for _, step := range steps {
+			t.Run(scenario+" at "+step, func(t *testing.T) {
+				t.Parallel()
+				s := newStub(t)
+				s.refuse = map[string]int{step: http.StatusBadRequest}
+				_, err := play(t, s, scenario, "")
+				if want := slices.Contains(right, step); want != (err == nil) {
+					t.Errorf("the right end: %t, and the program says %v", want, err)
+				}
+			})
+		}
+	}
+}
+
+func TestAFailureOnPatchbaysSideIsNoRefusal(t *testing.T) {
+	t.Parallel()
+	for scenario, step := range map[string]string{"auth/resource-mismatch": "accept", "auth/iss-unexpected": "callback"} {
+		s := newStub(t)
+		s.refuse = map[string]int{step: http.StatusInternalServerError}
+		if _, err := play(t, s, scenario, ""); err == nil {
+			t.Errorf("%s: a 500 passes for a refusal", scenario)
+		}
+	}
+}
+
+func TestAnAccountThatMustNotBeConnectedIsAFailure(t *testing.T) {
+	t.Parallel()
+	if _, err := play(t, newStub(t), "auth/iss-normalized", ""); err == nil || !strings.Contains(err.Error(), "must not have been") {
+		t.Error(err)
+	}
+}
+
+func TestAServerThatNeverGrantsEnoughIsGivenUp(t *testing.T) {
+	t.Parallel()
+	s := newStub(t)
+	s.syncs = []answer{s.offer(), s.offer(), {http.StatusConflict, `{"detail": "It refuses for good."}`}}
+	said, err := play(t, s, "auth/scope-retry-limit", "")
+	if err != nil || s.connected != 3 || !strings.Contains(said, "It refuses for good.") {
+		t.Errorf("connected %d times: %v: %s", s.connected, err, said)
+	}
+}
+
+func TestWhatPatchbayHasNotGotIsSaid(t *testing.T) {
+	t.Parallel()
+	s := newStub(t)
+	if _, err := play(t, s, "tools_call", ""); err == nil || !strings.Contains(err.Error(), "gateway") || len(s.connectors) != 1 {
+		t.Errorf("%d connectors: %v", len(s.connectors), err)
+	}
+	if _, err := play(t, s, "auth/wif-jwt-bearer", "{}"); err == nil || !strings.Contains(err.Error(), "JWT-bearer") || len(s.connectors) != 1 {
+		t.Errorf("%d connectors: %v", len(s.connectors), err)
+	}
+}
+
+func TestToSignInIsEnoughWhereTheRevisionIsNotSpoken(t *testing.T) {
+	t.Parallel()
+	s := newStub(t)
+	s.syncs = []answer{{http.StatusBadGateway, `{"detail": "The handshake was refused."}`}}
+	if _, err := playIn(t, "2026-07-28", s, "auth/iss-supported", ""); err != nil || s.connected != 1 {
+		t.Errorf("connected %d times: %v", s.connected, err)
+	}
+	if _, err := playIn(t, "2026-07-28", s, "http-standard-headers", ""); err == nil {
+		t.Error("without an account there is nothing but the sync")
+	}
+	if _, err := playIn(t, newest, s, "auth/metadata-default", ""); err == nil {
+		t.Error("the sync failed in a revision that is spoken")
+	}
+}
+
+func TestAProblemIsReadAsAPersonWould(t *testing.T) {
+	t.Parallel()
+	s := newStub(t)
+	s.syncs = []answer{{http.StatusUnprocessableEntity, `{"detail": "No.", "errors": [{"location": "url", "message": "blocked"}]}`}}
+	_, err := play(t, s, "initialize", "")
+	if want := "initialize: sync: 422 No. (url: blocked)"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

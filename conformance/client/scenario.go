@@ -1,0 +1,107 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// ending is how a scenario's flow may end.
+type ending int
+
+const (
+	toolsArrive       ending = iota // the account is connected, and a sync succeeds twice
+	refusedAtConnect                // Patchbay sends nobody to the authorization server
+	refusedAtCallback               // Patchbay refuses what the browser brings back
+	syncRefused                     // the server never grants enough, and Patchbay stops asking
+)
+
+// scenario is what the program knows of one.
+type scenario struct {
+	name string
+	auth map[string]any // of the connector
+	ends ending
+	// missing says what Patchbay has not got for it: play goes as far as it can, then ends with this.
+	missing string
+	// unspoken: the scenario is played in a revision of MCP that Patchbay does not speak. Signing in comes before.
+	unspoken bool
+	// hopeless: with what is missing there is nothing to begin with.
+	hopeless bool
+}
+
+// given is MCP_CONFORMANCE_CONTEXT: what somebody would have got from the server's operator.
+type given struct {
+	ClientID         string `json:"client_id"`
+	ClientSecret     string `json:"client_secret"`
+	PrivateKey       string `json:"private_key_pem"`
+	SigningAlgorithm string `json:"signing_algorithm"`
+}
+
+func readContext(text string) (given, error) {
+	var g given
+	if text == "" {
+		return g, nil
+	}
+	if err := json.Unmarshal([]byte(text), &g); err != nil {
+		return g, fmt.Errorf("read MCP_CONFORMANCE_CONTEXT: %w", err)
+	}
+	return g, nil
+}
+
+// endings of the scenarios that must not end with tools.
+var endings = map[string]ending{
+	"auth/resource-mismatch":        refusedAtConnect,
+	"auth/metadata-issuer-mismatch": refusedAtConnect,
+	"auth/iss-supported-missing":    refusedAtCallback,
+	"auth/iss-wrong-issuer":         refusedAtCallback,
+	"auth/iss-unexpected":           refusedAtCallback,
+	"auth/iss-normalized":           refusedAtCallback,
+	"auth/scope-retry-limit":        syncRefused,
+}
+
+// newest is the revision of MCP that Patchbay speaks.
+const newest = "2025-11-25"
+
+const gateway = "the scenario calls a tool, and Patchbay calls none before it has its gateway"
+
+var missing = map[string]string{
+	"tools_call":                          gateway,
+	"elicitation-sep1034-client-defaults": gateway,
+	"sse-retry":                           gateway,
+	"auth/scope-step-up":                  gateway,
+	"sep-2322-client-request-state":       gateway,
+	"http-custom-headers":                 gateway,
+	"http-invalid-tool-headers":           gateway,
+	"json-schema-2020-12-preservation":    gateway,
+}
+
+// hopeless are those whose way to sign in Patchbay does not offer.
+var hopeless = map[string]string{
+	"auth/enterprise-managed-authorization": "Patchbay has no enterprise-managed authorization (token exchange for an identity assertion)",
+	"auth/wif-jwt-bearer":                   "Patchbay has no JWT-bearer grant (workload identity federation)",
+}
+
+// find is the scenario of that name, as it is played in a revision of MCP with what was given.
+func find(name, revision string, g given) scenario {
+	s := scenario{name: name, ends: endings[name], missing: missing[name], auth: authOf(name, g), unspoken: revision > newest}
+	if why, ok := hopeless[name]; ok {
+		s.missing, s.hopeless = why, true
+	}
+	return s
+}
+
+func authOf(name string, g given) map[string]any {
+	switch {
+	case name == "auth/client-credentials-basic":
+		return map[string]any{"type": "client_credentials", "client_id": g.ClientID, "client_secret": g.ClientSecret}
+	case name == "auth/client-credentials-jwt":
+		return map[string]any{
+			"type": "private_key_jwt", "client_id": g.ClientID, "private_key": g.PrivateKey, "algorithm": g.SigningAlgorithm,
+		}
+	case strings.HasPrefix(name, "auth/") && g.ClientID != "":
+		return map[string]any{"type": "oauth2", "client_id": g.ClientID, "client_secret": g.ClientSecret}
+	case strings.HasPrefix(name, "auth/"):
+		return map[string]any{"type": "oauth2"}
+	}
+	return map[string]any{"type": "none"}
+}
