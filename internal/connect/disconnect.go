@@ -1,0 +1,69 @@
+package connect
+
+import (
+	"context"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/oauth"
+	"patchbay/internal/store"
+)
+
+// revokeTime bounds the courtesy of telling the authorization server that a grant is over.
+const revokeTime = 5 * time.Second
+
+// Disconnect deletes a grant, and tells the authorization server, which may not hear it. It is NotFound where no account is
+// connected, and a Conflict where the credential is none of OAuth's.
+func (b *Broker) Disconnect(ctx context.Context, a auth.Actor, c connectors.Ref, agent *connectors.Ref) error {
+	if err := a.Require(connectors.RoleAdmin); err != nil {
+		return err
+	}
+	p, err := find(ctx, b.tenant(a.Tenant.ID), a.Tenant.ID, c, agent)
+	if err != nil {
+		return err
+	}
+	old, unread := b.store.Vault(p.tenant).Grant(ctx, p.connector.ID, p.agentID())
+	if fault.Is(unread, fault.NotFound) {
+		return fault.Errorf(fault.NotFound, "No account is connected here.")
+	}
+	err = b.tenant(p.tenant).Tx(ctx, func(tx *store.Tenant) error {
+		if err := tx.DeleteCredential(ctx, p.connector.ID, p.agentID()); err != nil {
+			return err
+		}
+		return tx.Record(ctx, p.about(a.Event("credential.disconnect", p.connector.Slug)))
+	})
+	if err != nil {
+		return err
+	}
+	if unread != nil { // what cannot be opened can be deleted all the same
+		b.note(ctx, "grant not revoked", p, unread)
+		return nil
+	}
+	meta := old.Tokens.Meta
+	client, _, err := b.clientOf(ctx, p, meta.Server, meta.ClientID)
+	if err != nil {
+		b.note(ctx, "grant not revoked", p, err)
+		return nil
+	}
+	if client.ClientID != meta.ClientID {
+		client = oauth.Registration{Issuer: meta.Server.Issuer, ClientID: meta.ClientID}
+	}
+	b.giveBack(ctx, p, oauth.Peer{Server: meta.Server, Client: client, Resource: meta.Resource}, old.Tokens)
+	return nil
+}
+
+// giveBack revokes a grant at its server: by its refresh token, which takes the access tokens with it (RFC 7009 §2.1), else by the
+// access token. It outlives the caller, and is not told where it fails.
+func (b *Broker) giveBack(ctx context.Context, p place, peer oauth.Peer, t store.GrantTokens) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
+	defer cancel()
+	token, hint := t.RefreshToken, oauth.HintRefreshToken
+	if token.Empty() {
+		token, hint = t.AccessToken, oauth.HintAccessToken
+	}
+	if err := b.oauth.Revoke(ctx, peer, oauth.Secret(token.Reveal()), hint); err != nil {
+		b.note(ctx, "grant not revoked", p, err)
+	}
+}

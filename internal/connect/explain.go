@@ -1,0 +1,77 @@
+package connect
+
+import (
+	"errors"
+	"time"
+
+	"patchbay/internal/fault"
+	"patchbay/internal/oauth"
+	"patchbay/internal/safehttp"
+)
+
+// The codes of failures that no RFC names.
+const (
+	codeBlocked     = "blocked"          // by the egress rules
+	codeRefused     = "refused"          // by our other rules
+	codeNoClient    = "client_id_needed" // an admin has to enter one
+	codeUnreachable = "unreachable"
+	codeStatus      = "http_status"
+	codeProtocol    = "protocol"
+)
+
+// phaseAuth is how far a conversation came that failed at the authorization server.
+const phaseAuth = "auth"
+
+// explain turns every way in which an authorization server can fail us into a fault: one sentence that says what to do, and a
+// code. No sentence holds text of the remote side.
+func (b *Broker) explain(err error) *fault.Error {
+	e, ok := errors.AsType[*oauth.Error](err)
+	if !ok {
+		return fault.As(err)
+	}
+	f := &fault.Error{Kind: fault.Upstream, Code: code(e), Message: e.Sentence(), RetryAfter: int(e.RetryAfter / time.Second), Err: err}
+	switch e.Kind {
+	case oauth.KindNeedsClientID:
+		f.Kind = fault.Conflict
+		f.Message = "The authorization server does not let clients register themselves. Register Patchbay there, with the redirect address " +
+			b.RedirectURI() + ", and enter the client id under Advanced in the connector's settings."
+	case oauth.KindDenied:
+		f.Kind = fault.Denied
+	case oauth.KindRefused, oauth.KindProtocol:
+		if e.Step == oauth.StepCallback { // what the browser brought, and not what a server answered
+			f.Kind = fault.Malformed
+			f.Message += " Nothing was stored. Start the connection again."
+		}
+		if blocked, ok := errors.AsType[*safehttp.BlockedError](err); ok {
+			f.Message += " " + blocked.Error()
+		}
+	case oauth.KindTemporary, oauth.KindUnknownOutcome:
+		if e.Step == oauth.StepExchange {
+			f.Message += " Connect again then."
+		}
+	}
+	if f.Kind == fault.Upstream {
+		f.Remote = &fault.Remote{Phase: phaseAuth, HTTPStatus: e.HTTPStatus, Retryable: e.Kind == oauth.KindTemporary}
+	}
+	return f
+}
+
+func code(e *oauth.Error) string {
+	if _, ok := errors.AsType[*safehttp.BlockedError](e); ok {
+		return codeBlocked
+	}
+	switch {
+	case e.Code != "":
+		return e.Code
+	case e.Kind == oauth.KindNeedsClientID:
+		return codeNoClient
+	case e.Kind == oauth.KindRefused:
+		return codeRefused
+	case e.Kind == oauth.KindProtocol || e.HTTPStatus == 0 && e.Kind == oauth.KindRejected:
+		return codeProtocol
+	case e.HTTPStatus != 0:
+		return codeStatus
+	default:
+		return codeUnreachable
+	}
+}

@@ -1,0 +1,97 @@
+package connect
+
+import (
+	"context"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/oauth"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+// keep stores what was granted, with the event that tells of it and the sync that it makes possible: all of it, or nothing.
+func (b *Broker) keep(ctx context.Context, back returning, peer oauth.Peer, token oauth.Token) (Finished, error) {
+	g := newGrant(back.flow, peer, token)
+	b.carry(ctx, back.place, &g)
+	done := back.finished()
+	err := b.tenant(back.tenant).Tx(ctx, func(tx *store.Tenant) error {
+		now, err := b.arrived(ctx, tx, back.flow)
+		if err != nil {
+			return err
+		}
+		done.Connector, done.Agent = now.connector, now.agent
+		if err := tx.SaveGrant(ctx, g); err != nil {
+			return err
+		}
+		if err := tx.Record(ctx, connected(now, back.flow, g)); err != nil {
+			return err
+		}
+		done.Run, err = queueSync(ctx, tx, now)
+		return err
+	})
+	if fault.Is(err, fault.Malformed) { // the connector has changed: nobody would ever use the grant
+		b.giveBack(ctx, back.place, peer, g.GrantTokens)
+	}
+	if err != nil {
+		return Finished{}, err
+	}
+	b.logConnected(ctx, back, done.Run)
+	return done, nil
+}
+
+func newGrant(f store.Flow, peer oauth.Peer, token oauth.Token) store.NewGrant {
+	scopes := token.Scopes
+	if scopes == nil {
+		scopes = f.Scopes // RFC 6749 §5.1
+	}
+	return store.NewGrant{
+		ConnectorID: f.ConnectorID, AgentID: f.AgentID, Origin: f.Origin, Account: token.Account,
+		GrantTokens: store.GrantTokens{
+			AccessToken: secret.Text(token.AccessToken.Reveal()), RefreshToken: secret.Text(token.RefreshToken.Reveal()),
+			ExpiresAt: &token.ExpiresAt, Scopes: scopes,
+			Meta: store.GrantMeta{
+				Server: f.Server, ClientID: f.ClientID, RedirectURI: f.RedirectURI, Resource: f.Resource, Source: peer.Client.Source,
+				ExpiryAssumed: token.ExpiryAssumed, Refreshable: token.RefreshToken != "",
+			},
+		},
+	}
+}
+
+// carry takes over which scopes the resource asked for besides. Where it was that which ended the old grant, it takes over how often,
+// too: a resource that is never content is believed in the end.
+func (b *Broker) carry(ctx context.Context, p place, g *store.NewGrant) {
+	old, err := b.store.Vault(p.tenant).Grant(ctx, p.connector.ID, p.agentID())
+	if err != nil {
+		return // none, or one that cannot be opened: it begins anew
+	}
+	g.Meta.WantedScopes = old.Tokens.Meta.WantedScopes
+	if old.Status == connectors.CredentialRevoked {
+		g.Meta.StepUps = old.Tokens.Meta.StepUps
+	}
+}
+
+func connected(p place, f store.Flow, g store.NewGrant) store.Event {
+	e := p.about(store.Event{
+		ActorType: f.StartedBy.Type, ActorID: f.StartedBy.ID, ActorName: f.StartedBy.Name, Action: "credential.connect",
+	})
+	e.Detail["issuer"], e.Detail["scopes"] = f.Server.Issuer, g.Scopes
+	return e
+}
+
+// queueSync reads the tools with the new grant where they are not known, or where the old one was the reason that they could not
+// be read. That another sync is under way is fine.
+func queueSync(ctx context.Context, tx *store.Tenant, p place) (*connectors.SyncRunID, error) {
+	c := p.connector
+	if !c.Enabled || c.ToolsLastSyncedAt != nil && c.Status != connectors.StatusNeedsAuth {
+		return nil, nil
+	}
+	run, err := tx.QueueSync(ctx, store.NewRun{ConnectorID: c.ID, AgentID: p.agentID(), Trigger: connectors.TriggerOAuth})
+	switch {
+	case fault.Is(err, fault.Conflict):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return &run.ID, nil
+}

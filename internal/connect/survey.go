@@ -1,0 +1,68 @@
+package connect
+
+import (
+	"context"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/oauth"
+)
+
+// prepareTime bounds everything that happens before a person is sent away.
+const prepareTime = 60 * time.Second
+
+// survey is what servers say about how an account is connected at a place.
+type survey struct {
+	place
+	at        time.Time
+	asked     asked
+	discovery *oauth.Discovery // never nil
+	scopes    []string         // to ask for
+}
+
+// survey asks the MCP server, and looks for its authorization server. Nothing is stored. With an error, the survey tells how far it
+// came.
+func (b *Broker) survey(ctx context.Context, p place) (survey, error) {
+	s := survey{place: p, at: b.now(), asked: b.ask(ctx, p.connector)}
+	var err error
+	s.discovery, err = b.oauth.Discover(ctx, oauth.Target{
+		ServerURL: p.connector.URL, ResourceMetadata: s.asked.resourceMetadata, Overrides: overrides(p.connector.OAuth),
+	})
+	if err != nil {
+		return s, err
+	}
+	s.scopes = s.discovery.Scopes(p.connector.OAuth.Scopes, s.asked.scope)
+	if wanted := b.wanted(ctx, p); len(wanted) > 0 {
+		s.scopes = oauth.UnionScopes(s.scopes, wanted)
+	}
+	return s, nil
+}
+
+func overrides(s connectors.OAuthSettings) oauth.Overrides {
+	return oauth.Overrides{
+		Issuer: s.Issuer, AuthorizationEndpoint: s.AuthorizationEndpoint, TokenEndpoint: s.TokenEndpoint, Resource: s.Resource,
+		TokenEndpointAuthMethod: oauth.AuthMethod(s.TokenEndpointAuthMethod), AllowMissingPKCEMetadata: s.AllowMissingPKCEMetadata,
+	}
+}
+
+// wanted are the scopes that the resource said are missing from the grant that is there: a step-up asks for them, too.
+func (b *Broker) wanted(ctx context.Context, p place) []string {
+	old, err := b.store.Vault(p.tenant).Grant(ctx, p.connector.ID, p.agentID())
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil
+	case err != nil: // a grant that cannot be opened is what connecting anew mends
+		b.note(ctx, "old grant not read", p, err)
+		return nil
+	}
+	return old.Tokens.Meta.WantedScopes
+}
+
+// learn stores what the server asks for, where that is known now.
+func (b *Broker) learn(ctx context.Context, s survey) error {
+	if s.asked.behaviour == "" || s.asked.behaviour == s.connector.AuthBehaviour {
+		return nil
+	}
+	return b.tenant(s.tenant).SetAuthBehaviour(ctx, s.connector.ID, s.asked.behaviour)
+}

@@ -1,0 +1,134 @@
+package toolsync_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/testing/fixture"
+	"patchbay/internal/toolsync"
+)
+
+// queued stores a run that no worker comes for.
+func (b *bundle) queued(t *testing.T, c connectors.Connector) connectors.SyncRunID {
+	t.Helper()
+	run, err := b.sync.Queue(t.Context(), b.Tenant, toolsync.Request{Connector: connectors.Ref(c.Slug), Trigger: connectors.TriggerOAuth})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run.ID
+}
+
+// heldList is a server whose list is answered when the test lets it; asked is closed when somebody wants it.
+func heldList(t *testing.T) (up *mcptest.Server, asked <-chan struct{}, release func()) {
+	t.Helper()
+	begun, hold := make(chan struct{}), make(chan struct{})
+	var once, open sync.Once
+	release = func() { open.Do(func() { close(hold) }) }
+	up = upstream(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+		once.Do(func() { close(begun) })
+		<-hold
+		mcptest.ListResult(mcptest.Tool("late"))(w, r, c)
+	}}})
+	t.Cleanup(release)
+	return up, begun, release
+}
+
+func TestAwaitPerformsAQueuedRun(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	id := b.queued(t, b.to(t, upstream(t, mcptest.Script{Tools: mcptest.Tools(3)}).URL))
+	run, err := b.sync.Await(t.Context(), b.Tenant, id)
+	if err != nil || run.State != connectors.SyncOK || run.Counts.Total != 3 || run.Trigger != connectors.TriggerOAuth {
+		t.Errorf("run = %+v, %v", run, err)
+	}
+	again, err := b.sync.Await(t.Context(), b.Tenant, id)
+	if diff := cmp.Diff(run, again); diff != "" || err != nil {
+		t.Errorf("an ended one: %v\n%s", err, diff)
+	}
+}
+
+func TestAwaitWaitsForWhoeverPerforms(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up, asked, release := heldList(t)
+	c := b.to(t, up.URL)
+	id := b.queued(t, c)
+	worker := newSyncer(t, b.World, fixture.NewInstance())
+	go func() {
+		_, _ = worker.Sync(context.WithoutCancel(t.Context()), b.Tenant, toolsync.Request{Connector: connectors.Ref(c.Slug), Run: &id})
+	}()
+	<-asked
+	result := make(chan connectors.SyncRun, 1)
+	go func() {
+		run, err := b.sync.Await(t.Context(), b.Tenant, id)
+		if err != nil {
+			t.Errorf("await: %v", err)
+		}
+		result <- run
+	}()
+	select {
+	case run := <-result:
+		t.Fatalf("did not wait: %+v", run)
+	case <-time.After(50 * time.Millisecond):
+	}
+	release()
+	if run := <-result; run.State != connectors.SyncOK || run.Counts.Total != 1 {
+		t.Errorf("run = %+v", run)
+	}
+	lists := 0
+	for _, m := range up.Methods() {
+		if m == "tools/list" {
+			lists++
+		}
+	}
+	if lists != 1 {
+		t.Errorf("listed %d times", lists)
+	}
+}
+
+func TestARunGoesOnWhenNobodyAwaitsItAnyMore(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up, asked, release := heldList(t)
+	id := b.queued(t, b.to(t, up.URL))
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-asked
+		cancel()
+	}()
+	run, err := b.sync.Await(ctx, b.Tenant, id)
+	if !errors.Is(err, context.Canceled) || run.ID != id || run.FinishedAt != nil {
+		t.Errorf("run = %+v, %v", run, err)
+	}
+	release()
+	if run, err = b.sync.Await(t.Context(), b.Tenant, id); err != nil || run.State != connectors.SyncOK {
+		t.Errorf("run = %+v, %v", run, err)
+	}
+}
+
+func TestAwaitReturnsAFailedRunWithItsReason(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := upstream(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": mcptest.Status(http.StatusInternalServerError, "")}})
+	run, err := b.sync.Await(t.Context(), b.Tenant, b.queued(t, b.to(t, up.URL)))
+	if err != nil || run.State != connectors.SyncFailed || run.ErrorCode != "http_status" || run.ErrorMessage == "" {
+		t.Errorf("run = %+v, %v", run, err)
+	}
+	id := b.queued(t, b.to(t, up.URL))
+	b.sync.Stop(t.Context())
+	if run, err = b.sync.Await(t.Context(), b.Tenant, id); run.State != connectors.SyncQueued {
+		t.Errorf("run = %+v", run)
+	}
+	wantFault(t, err, fault.Unavailable, toolsync.CodeStopping)
+	_, err = b.sync.Await(t.Context(), b.Other, id)
+	wantFault(t, err, fault.NotFound, "")
+}
