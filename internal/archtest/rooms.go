@@ -37,6 +37,7 @@ var Rooms = []Room{
 	{Path: "internal/api", Floor: Doors, Sentence: "the JSON twin of the dashboard, with its OpenAPI document"},
 	{Path: "internal/jobs", Floor: Doors, Sentence: "workers that run queued syncs; no rules of their own"},
 
+	{Path: "internal/connect", Floor: Deeds, Sentence: "starts and finishes the connection of an account, which any replica may do"},
 	{Path: "internal/registry", Floor: Deeds, Sentence: "what an admin does to connectors, credentials and agents"},
 	{Path: "internal/toolsync", Floor: Deeds, Sentence: "performs one sync run, from handshake to stored difference"},
 
@@ -67,6 +68,7 @@ var Rooms = []Room{
 	{Path: "internal/fault", Floor: Ground, Sentence: "the kinds of failure, and what may be said about them"},
 	{Path: "internal/secret", Floor: Ground, Sentence: "seals credentials, and keeps opened ones out of logs"},
 
+	{Path: "conformance/client", Floor: Tests, Sentence: "plays the official suite's scenarios with a running Patchbay"},
 	{Path: "e2e", Floor: Tests, Sentence: "the real program, from the outside"},
 	{Path: "internal/archtest", Floor: Tests, Sentence: "this list, and the test that holds the house to it"},
 	{Path: "internal/mcp/mcptest", Floor: Tests, Sentence: "an in-process MCP server that misbehaves on request"},
