@@ -37,6 +37,7 @@ var Rooms = []Room{
 	{Path: "internal/api", Floor: Doors, Sentence: "the JSON twin of the dashboard, with its OpenAPI document"},
 	{Path: "internal/jobs", Floor: Doors, Sentence: "workers that run queued syncs; no rules of their own"},
 
+	{Path: "internal/handover", Floor: Deeds, Sentence: "hands an agent's credentials out, to programs that go to the servers themselves"},
 	{Path: "internal/connect", Floor: Deeds, Sentence: "starts and finishes the connection of an account, which any replica may do"},
 	{Path: "internal/registry", Floor: Deeds, Sentence: "what an admin does to connectors, credentials and agents"},
 	{Path: "internal/toolsync", Floor: Deeds, Sentence: "performs one sync run, from handshake to stored difference"},

@@ -1,0 +1,157 @@
+package handover_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
+	"patchbay/internal/handover"
+	"patchbay/internal/oauth"
+	"patchbay/internal/oauth/oauthtest"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+// bundle is a world with an authorization server and a desk in it.
+type bundle struct {
+	*fixture.World
+	as    *oauthtest.Server
+	agent connectors.Agent
+}
+
+func newBundle(t *testing.T, as oauthtest.Behaviour) *bundle {
+	t.Helper()
+	w := fixture.New(t)
+	return &bundle{World: w, as: oauthtest.Start(t, as), agent: w.Agent(t)}
+}
+
+func (b *bundle) desk(within time.Duration) *handover.Desk {
+	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
+	return handover.New(handover.Options{
+		Store: b.St, Within: within, Credentials: credentials.NewRefreshing(credentials.Options{
+			Store: b.St, OAuth: &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL},
+		}),
+	})
+}
+
+func (b *bundle) open(t *testing.T, d *handover.Desk) map[string]handover.Server {
+	t.Helper()
+	self, err := b.Door().Self(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := d.Open(t.Context(), auth.Operator(self), connectors.Ref(b.agent.Slug))
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers := map[string]handover.Server{}
+	for _, s := range all.Servers {
+		servers[s.Connector.Slug] = s
+	}
+	return servers
+}
+
+// due makes a connector with an account whose access token is over, and whose refresh token the server knows nothing of.
+func (b *bundle) due(t *testing.T, tokenEndpoint string) connectors.Connector {
+	t.Helper()
+	c := b.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 })
+	over := time.Now().Add(-time.Minute)
+	err := b.Door().SaveGrant(t.Context(), store.NewGrant{
+		ConnectorID: c.ID, Origin: connectors.Origin(c.URL), GrantTokens: store.GrantTokens{
+			AccessToken: "old", RefreshToken: secret.Text("refresh-" + c.Slug), ExpiresAt: &over, Meta: store.GrantMeta{
+				Server:   oauth.Metadata{Issuer: b.as.Issuer, TokenEndpoint: tokenEndpoint},
+				ClientID: "client-1",
+			},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestWhatIsLateKeepsNothingElseBack(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{Token: oauthtest.Hang})
+	late, here := b.due(t, b.as.Issuer+"/token"), b.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	s, err := connectors.Secret{Token: "t-1"}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Credential(t, here.ID, nil, s)
+	servers := b.open(t, b.desk(500*time.Millisecond))
+	if f := servers[late.Slug].Fault; f == nil || f.Code != "timeout" || f.Kind != fault.Unavailable {
+		t.Errorf("late: %v", f)
+	}
+	if got := servers[here.Slug]; got.Fault != nil || len(got.Headers) != 1 || got.Headers[0].Value != "Bearer t-1" {
+		t.Errorf("here: %+v", got)
+	}
+}
+
+func TestEightAreAskedAtOnce(t *testing.T) {
+	t.Parallel()
+	const atOnce = 8
+	b := newBundle(t, oauthtest.Behaviour{})
+	var mu sync.Mutex
+	var now, most int // guarded by mu
+	full := make(chan struct{})
+	come := func(by int) {
+		mu.Lock()
+		defer mu.Unlock()
+		now += by
+		if now == atOnce && most < atOnce {
+			close(full)
+		}
+		most = max(most, now)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		come(1)
+		defer come(-1)
+		select { // nobody is answered before eight have asked
+		case <-full:
+		case <-r.Context().Done():
+		}
+		w.WriteHeader(http.StatusBadRequest)
+	}))
+	t.Cleanup(server.Close)
+	for range 2 * atOnce {
+		b.due(t, server.URL)
+	}
+	b.open(t, b.desk(0))
+	if most != atOnce {
+		t.Errorf("%d requests at once", most)
+	}
+}
+
+func TestADeadAccountIsToldBesideTheOthers(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{})
+	dead, open := b.due(t, b.as.Issuer+"/token"), b.Connector(t)
+	servers := b.open(t, b.desk(0))
+	if f := servers[dead.Slug].Fault; f == nil || f.Type != "credential-required" {
+		t.Errorf("dead: %v", f)
+	}
+	if got := servers[open.Slug]; got.Fault != nil || len(got.Headers) != 0 {
+		t.Errorf("open: %+v", got)
+	}
+}
+
+func TestOnlyAnAdminIsHandedAnything(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{})
+	b.Connector(t)
+	for _, role := range []connectors.Role{connectors.RoleViewer, connectors.RoleMember, ""} {
+		a := auth.Actor{Kind: auth.KindPerson, Tenant: connectors.Tenant{ID: b.Tenant}, Role: role}
+		if _, err := b.desk(0).Open(t.Context(), a, connectors.Ref(b.agent.Slug)); !fault.Is(err, fault.Denied) {
+			t.Errorf("%q: %v", role, err)
+		}
+	}
+}
