@@ -30,6 +30,7 @@ func (h *house) routes() http.Handler {
 	r.Get("/healthz", health)
 	r.Get("/readyz", h.respond.Program(ready(h.database.pool, h.database.store)))
 	r.Handle("/static/*", web.Static())
+	r.Get("/oauth/client-metadata.json", h.clientDocument)
 	r.Group(func(r chi.Router) {
 		r.Use(h.auth.Sessions().LoadAndSave)
 		h.api.Mount(r)

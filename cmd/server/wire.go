@@ -12,8 +12,12 @@ import (
 	"patchbay/internal/api"
 	"patchbay/internal/auth"
 	"patchbay/internal/config"
+	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
+	"patchbay/internal/handover"
+	"patchbay/internal/mcp"
+	"patchbay/internal/oauth"
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
 	"patchbay/internal/safehttp"
@@ -31,6 +35,7 @@ type house struct {
 	auth     *auth.Service
 	respond  *respond.Responder
 	syncer   *toolsync.Syncer
+	connect  *connect.Broker
 	api      *api.Handler
 	admin    *admin.Handler
 
@@ -63,9 +68,19 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	h.respond = respond.New(s.log, h.auth.Sessions())
 	h.auth.Sessions().ErrorFunc = h.refuse // a session that cannot be read is a failure like any other
 	reg := registry.New(d.store, egress)
+	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}
+	resolver := credentials.NewRefreshing(credentials.Options{Store: d.store, OAuth: authorization})
+	h.connect = connect.New(connect.Options{
+		Store:   d.store,
+		OAuth:   authorization,
+		Dialer:  &mcp.Dialer{HTTP: egress.Client(), Version: version()},
+		Log:     s.log,
+		BaseURL: h.baseURL.String(),
+		CIMDURL: s.server.CIMDURL,
+	})
 	h.syncer = toolsync.New(toolsync.Options{
 		Store:       d.store,
-		Credentials: credentials.New(d.store),
+		Credentials: resolver,
 		Egress:      egress,
 		HTTP:        egress.Client(),
 		Version:     version(),
@@ -74,13 +89,15 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 		Finished:    countSync(h.metrics),
 	})
 	h.api, err = api.New(api.Options{
-		Store: d.store, Registry: reg, Syncer: h.syncer, Auth: h.auth, Respond: h.respond, Version: version(),
+		Store: d.store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, Respond: h.respond,
+		Handover: handover.New(handover.Options{Store: d.store, Credentials: resolver, Log: s.log}),
+		BaseURL:  h.baseURL.String(), Version: version(),
 	})
 	if err != nil {
 		return nil, err
 	}
 	h.admin = admin.New(admin.Options{
-		Store: d.store, Auth: h.auth, Registry: reg, Syncer: h.syncer, Respond: h.respond, Log: s.log,
+		Store: d.store, Auth: h.auth, Registry: reg, Syncer: h.syncer, Connect: h.connect, Respond: h.respond, Log: s.log,
 		BaseURL: h.baseURL.String(), Done: h.draining,
 		ProgramSync: h.auth.Sessions().LoadAndSave(h.api.SyncTools()),
 	})

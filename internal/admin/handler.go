@@ -8,6 +8,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"patchbay/internal/auth"
+	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
 	"patchbay/internal/middleware"
 	"patchbay/internal/registry"
@@ -22,6 +23,7 @@ type Options struct {
 	Auth     *auth.Service
 	Registry *registry.Registry
 	Syncer   *toolsync.Syncer
+	Connect  *connect.Broker
 	Respond  *respond.Responder
 	Log      *slog.Logger
 	Now      func() time.Time // nil: time.Now
@@ -39,6 +41,7 @@ type Handler struct {
 	auth        *auth.Service
 	registry    *registry.Registry
 	syncer      *toolsync.Syncer
+	connect     *connect.Broker
 	respond     *respond.Responder
 	log         *slog.Logger
 	now         func() time.Time
@@ -57,7 +60,7 @@ func New(o Options) *Handler {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Handler{
-		store: o.Store, auth: o.Auth, registry: o.Registry, syncer: o.Syncer, respond: o.Respond,
+		store: o.Store, auth: o.Auth, registry: o.Registry, syncer: o.Syncer, connect: o.Connect, respond: o.Respond,
 		log: o.Log, now: o.Now, baseURL: o.BaseURL, done: o.Done, streams: newCrowd(o.Streams), programSync: o.ProgramSync,
 	}
 }

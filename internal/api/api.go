@@ -9,7 +9,9 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"patchbay/internal/auth"
+	"patchbay/internal/connect"
 	"patchbay/internal/fault"
+	"patchbay/internal/handover"
 	"patchbay/internal/middleware"
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
@@ -22,8 +24,11 @@ type Options struct {
 	Store    *store.Store
 	Registry *registry.Registry
 	Syncer   *toolsync.Syncer
+	Connect  *connect.Broker
+	Handover *handover.Desk
 	Auth     *auth.Service // its sessions are loaded before a request gets here
 	Respond  *respond.Responder
+	BaseURL  string // where programs reach us, without a slash at the end
 	Version  string
 }
 
@@ -32,8 +37,11 @@ type Handler struct {
 	store    *store.Store
 	registry *registry.Registry
 	sync     *toolsync.Syncer
+	connect  *connect.Broker
+	handover *handover.Desk
 	auth     *auth.Service
 	respond  *respond.Responder
+	baseURL  string
 
 	identify  middleware.Middleware
 	huma      huma.API
@@ -48,8 +56,11 @@ func New(o Options) (*Handler, error) {
 		store:    o.Store,
 		registry: o.Registry,
 		sync:     o.Syncer,
+		connect:  o.Connect,
+		handover: o.Handover,
 		auth:     o.Auth,
 		respond:  o.Respond,
+		baseURL:  o.BaseURL,
 		routes:   chi.NewMux(),
 	}
 	h.identify = middleware.Identify(o.Auth.Identify, h.refuse)
@@ -61,7 +72,9 @@ func New(o Options) (*Handler, error) {
 	h.mountTools()
 	h.mountSyncRuns()
 	h.mountCredentials()
+	h.mountConnect()
 	h.mountAgents()
+	h.mountMCPConfig()
 	h.mountAPIKeys()
 	h.mountMembers()
 	h.mountTenant()

@@ -16,8 +16,12 @@ import (
 
 	"patchbay/internal/api"
 	"patchbay/internal/auth"
+	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
+	"patchbay/internal/handover"
+	"patchbay/internal/mcp"
+	"patchbay/internal/oauth"
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
 	"patchbay/internal/safehttp"
@@ -30,9 +34,14 @@ type world struct {
 	*fixture.World
 	api     *api.Handler
 	auth    *auth.Service
+	syncer  *toolsync.Syncer
+	connect *connect.Broker
 	handler http.Handler
 	log     *logbook
 }
+
+// baseURL is where the world's people and programs reach it, as far as it knows.
+const baseURL = "https://patchbay.example.com"
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
@@ -43,14 +52,20 @@ func newWorld(t *testing.T) *world {
 		Store: w.St, Log: log,
 		PasswordCost: &argon2id.Params{Memory: 64, Iterations: 1, Parallelism: 1, SaltLength: 16, KeyLength: 32},
 	})
-	syncer := toolsync.New(toolsync.Options{
-		Store: w.St, Credentials: credentials.New(w.St), Egress: egress, HTTP: egress.Client(),
+	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}
+	resolver := credentials.NewRefreshing(credentials.Options{Store: w.St, OAuth: authorization})
+	w.syncer = toolsync.New(toolsync.Options{
+		Store: w.St, Credentials: resolver, Egress: egress, HTTP: egress.Client(),
 		Version: "test", Instance: w.Instance, Log: log,
+	})
+	w.connect = connect.New(connect.Options{
+		Store: w.St, OAuth: authorization, Dialer: &mcp.Dialer{HTTP: egress.Client(), Version: "test"}, Log: log, BaseURL: baseURL,
 	})
 	var err error
 	w.api, err = api.New(api.Options{
-		Store: w.St, Registry: registry.New(w.St, egress), Syncer: syncer,
-		Auth: w.auth, Respond: respond.New(log, w.auth.Sessions()), Version: "test",
+		Store: w.St, Registry: registry.New(w.St, egress), Syncer: w.syncer, Connect: w.connect,
+		Handover: handover.New(handover.Options{Store: w.St, Credentials: resolver, Log: log}),
+		Auth:     w.auth, Respond: respond.New(log, w.auth.Sessions()), BaseURL: baseURL, Version: "test",
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -142,9 +142,21 @@ func (h *Handler) putSecret(ctx context.Context, who auth.Actor, c connectors.Re
 }
 
 func (h *Handler) deleteCredential(ctx context.Context, who auth.Actor, in *ConnectorPath) (*nothing, error) {
-	return nil, h.registry.DeleteCredential(ctx, who, in.ref(), nil)
+	return nil, h.removeCredential(ctx, who, in.ref(), nil)
 }
 
 func (h *Handler) deleteAgentCredential(ctx context.Context, who auth.Actor, in *AgentCredentialPath) (*nothing, error) {
-	return nil, h.registry.DeleteCredential(ctx, who, in.ref(), in.agent())
+	return nil, h.removeCredential(ctx, who, in.ref(), in.agent())
+}
+
+// removeCredential deletes what was entered, and disconnects what was connected.
+func (h *Handler) removeCredential(ctx context.Context, who auth.Actor, c connectors.Ref, agent *connectors.Ref) error {
+	found, err := h.store.Tenant(who.Tenant.ID).Connector(ctx, c)
+	if err != nil {
+		return err
+	}
+	if found.Auth.Type == connectors.AuthOAuth2 {
+		return h.connect.Disconnect(ctx, who, c, agent)
+	}
+	return h.registry.DeleteCredential(ctx, who, c, agent)
 }

@@ -13,11 +13,13 @@
 //	GET                  /connectors/{id}/credentials                   viewer
 //	PUT DELETE           /connectors/{id}/credential                    admin
 //	PUT DELETE           /connectors/{id}/agents/{agent}/credential     admin
+//	POST                 /connectors/{id}/connect                       admin
 //	POST                 /sync_tools                                    member
 //	GET                  /sync_runs/{id}                                viewer
 //	GET                  /tools                                         viewer
 //	GET                  /agents, /agents/{id}                          viewer
 //	POST PATCH DELETE    /agents, /agents/{id}                          admin
+//	GET                  /agents/{id}/mcp_config                        viewer; with direct=true admin
 //	GET POST DELETE      /api_keys, /api_keys/{id}                      owner
 //	GET POST PATCH DELETE  /members, /members/{id}                      owner
 //	GET PATCH            /tenant                                        owner

@@ -102,12 +102,13 @@ func TestAnswersHaveTheFieldsThatTheDocumentNames(t *testing.T) {
 	doc := w.document(t)
 	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
 	for path, schema := range map[string]string{
-		"/api/v1/connectors/" + ids.connector: "Connector",
-		"/api/v1/sync_runs/" + ids.run:        "SyncRun",
-		"/api/v1/agents/" + ids.agent:         "Agent",
-		"/api/v1/members/" + ids.member:       "Member",
-		"/api/v1/tenant":                      "Tenant",
-		"/api/v1/tools":                       "ToolList",
+		"/api/v1/connectors/" + ids.connector:         "Connector",
+		"/api/v1/sync_runs/" + ids.run:                "SyncRun",
+		"/api/v1/agents/" + ids.agent:                 "Agent",
+		"/api/v1/members/" + ids.member:               "Member",
+		"/api/v1/tenant":                              "Tenant",
+		"/api/v1/agents/" + ids.agent + "/mcp_config": "McpConfig",
+		"/api/v1/tools":                               "ToolList",
 	} {
 		answer := w.call(t, owner, http.MethodGet, path, nil).want(http.StatusOK)
 		described := schemas[schema].(map[string]any)

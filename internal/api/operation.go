@@ -21,6 +21,7 @@ type operation struct {
 	id      string // operationId in the document
 	tag     string
 	summary string
+	about   string          // what else is to be known; may be empty
 	role    connectors.Role // the least that may
 	status  int             // of success; 0: 200, or 204 without a body
 	also    []int           // further statuses of success, with the same body
@@ -37,6 +38,7 @@ func register[I, O any](h *Handler, op operation, handle handlerFunc[I, O]) {
 		Method:        op.method,
 		Path:          op.path,
 		Summary:       op.summary,
+		Description:   op.about,
 		Tags:          []string{op.tag},
 		DefaultStatus: op.status,
 		Metadata:      map[string]any{bodyKey: body, alsoKey: op.also},

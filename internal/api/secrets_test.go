@@ -12,17 +12,27 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
+// The sweep reads every GET, and mcp_config without direct: with it, the answer holds an agent's credentials, because that is what an
+// admin asks it for.
 func TestNoAnswerAndNoLogLineHoldsASecret(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	owner := w.key(t, connectors.RoleOwner)
 	upstream := mcptest.Start(t, mcptest.Script{Tools: []string{mcptest.Tool("search")}})
 	refusing := mcptest.Start(t, mcptest.Script{Bearer: "another"})
-	secrets := []string{"sekret-token", "sekret-key", "sekret-password", "sekret-agent", "sekret-member-password"}
+	secrets := []string{
+		"sekret-token", "sekret-key", "sekret-password", "sekret-agent", "sekret-member-password", "sekret-client", "sekret-machine",
+	}
+	key := privateKey(t)
+	secrets = append(secrets, strings.Split(key, "\n")[1]) // PEM's first line of base64
 	auths := map[string]map[string]any{
 		"bearer": {"type": "bearer", "token": secrets[0]},
 		"key":    {"type": "api_key", "key": secrets[1]},
 		"basic":  {"type": "basic", "username": "ann", "password": secrets[2]},
+		"oauth":  {"type": "oauth2", "client_id": "client-1", "client_secret": secrets[5]},
+		// The issuer cannot be reached, so that the secret is tried, and the attempt told of.
+		"machine": {"type": "client_credentials", "client_id": "client-1", "client_secret": secrets[6], "issuer": "http://127.0.0.1:9"},
+		"keyed":   {"type": "private_key_jwt", "client_id": "client-1", "private_key": key, "issuer": "http://127.0.0.1:9"},
 	}
 	var bodies []string
 	keep := func(r reply) reply { bodies = append(bodies, string(r.body)); return r }
@@ -46,7 +56,7 @@ func TestNoAnswerAndNoLogLineHoldsASecret(t *testing.T) {
 	keep(w.call(t, owner, http.MethodPost, "/api/v1/members",
 		map[string]any{"email": "a@example.com", "role": "viewer", "password": secrets[4]})).want(http.StatusCreated)
 
-	for _, name := range []string{"bearer", "key", "basic", "each"} {
+	for _, name := range []string{"bearer", "key", "basic", "oauth", "machine", "keyed", "each"} {
 		ids := targets{connector: name, agent: agent.Slug, run: "none", key: "none", member: "none"}
 		for _, route := range slices.Sorted(maps.Keys(routes)) {
 			method, pattern, _ := strings.Cut(route, " ")

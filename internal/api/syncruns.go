@@ -84,7 +84,7 @@ func (h *Handler) syncConnector(ctx context.Context, who auth.Actor, in *syncInp
 	}
 	report, err := h.sync.Sync(ctx, who.Tenant.ID, sync)
 	if err != nil {
-		return nil, err
+		return nil, h.withConnectURL(ctx, who, sync.Connector, sync.Agent, err)
 	}
 	return &syncOutput{Status: http.StatusOK, Body: viewSyncRun(report.Run)}, nil
 }

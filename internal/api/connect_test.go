@@ -1,0 +1,237 @@
+package api_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connect"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/oauth/oauthtest"
+	"patchbay/internal/secret"
+)
+
+// account is an MCP server that asks for a token of an authorization server, and a connector of it.
+type account struct {
+	*world
+	as        *oauthtest.Server
+	connector connectors.Connector
+	path      string
+}
+
+func newAccount(t *testing.T, opts ...func(*connectors.Draft)) *account {
+	t.Helper()
+	a := &account{world: newWorld(t), as: oauthtest.Start(t, oauthtest.Behaviour{})}
+	server := a.as.Protect(t, oauthtest.ResourceBehaviour{Next: mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(3)})})
+	a.connector = a.Connector(t, append([]func(*connectors.Draft){func(d *connectors.Draft) {
+		d.URL, d.Auth.Type = server.URL, connectors.AuthOAuth2
+	}}, opts...)...)
+	a.path = "/api/v1/connectors/" + a.connector.Slug
+	return a
+}
+
+func eachItsOwn(d *connectors.Draft) { d.CredentialMode = connectors.CredentialPerAgent }
+
+// inSession sends a request with a session's cookie.
+func (w *world) inSession(t *testing.T, cookie *http.Cookie, method, path string, body any) reply {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path, reader(t, body))
+	r.Header.Set("Content-Type", "application/json")
+	r.AddCookie(cookie)
+	return w.serve(t, r)
+}
+
+// connected goes all the way, as an admin in a browser, and tells what came of it.
+func (a *account) connected(t *testing.T, body any) connect.Finished {
+	t.Helper()
+	m := a.Member(t, connectors.RoleAdmin)
+	cookie := a.signIn(t, m.UserID)
+	started := a.inSession(t, cookie, http.MethodPost, a.path+"/connect", body).want(http.StatusOK)
+	done, err := a.finish(t, started["authorize_url"].(string), m, cookie.Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+// finish agrees at the authorization server, and comes back with a session.
+func (a *account) finish(t *testing.T, authorizeURL string, m connectors.Member, session string) (connect.Finished, error) {
+	t.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Get(authorizeURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	back, err := res.Location()
+	if err != nil || !strings.HasPrefix(back.String(), baseURL+"/oauth/callback?") {
+		t.Fatalf("sent back to %v, %v", back, err)
+	}
+	self, err := a.Door().Self(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.connect.Finish(t.Context(), back.Query(), connect.Browser{
+		Session: connect.SessionBinding(session),
+		Person:  &auth.Actor{Kind: auth.KindPerson, Tenant: self, Role: m.Role, UserID: &m.UserID, Name: m.Name},
+	})
+}
+
+func TestAKeyGetsALinkAndAsksNobody(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	got := a.call(t, a.key(t, connectors.RoleAdmin), http.MethodPost, a.path+"/connect", nil).want(http.StatusOK)
+	if authorize, there := got["authorize_url"]; authorize != nil || !there {
+		t.Errorf("authorize_url %v", authorize)
+	}
+	if link := got["connect_url"].(string); !strings.HasPrefix(link, baseURL+"/connect/") || len(link) < len(baseURL)+50 {
+		t.Errorf("connect_url %s", link)
+	}
+	ends, err := time.Parse(time.RFC3339, got["expires_at"].(string))
+	if life := time.Until(ends); err != nil || life < 23*time.Hour || life > 25*time.Hour {
+		t.Errorf("expires_at %v: %v", got["expires_at"], err)
+	}
+	if n := a.as.Count(); n != 0 {
+		t.Errorf("the authorization server was asked %d times", n)
+	}
+	again := a.call(t, a.key(t, connectors.RoleAdmin), http.MethodPost, a.path+"/connect", `{}`).want(http.StatusOK)
+	if again["connect_url"] == got["connect_url"] {
+		t.Error("the same link twice")
+	}
+}
+
+func TestASessionConnectsAnAccount(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	done := a.connected(t, `{"agent": null, "return_to": "/connectors?q=tracker"}`)
+	if done.ReturnTo != "/connectors?q=tracker" || done.Run == nil || done.Agent != nil {
+		t.Errorf("%+v", done)
+	}
+	viewer := a.key(t, connectors.RoleViewer)
+	list := a.call(t, viewer, http.MethodGet, a.path+"/credentials", nil).want(http.StatusOK)["items"].([]any)
+	if len(list) != 1 {
+		t.Fatalf("%v", list)
+	}
+	stored := list[0].(map[string]any)
+	if stored["type"] != "oauth2" || stored["status"] != "active" || stored["agent_id"] != nil || !isTime(stored["expires_at"]) {
+		t.Errorf("%v", stored)
+	}
+}
+
+func TestAFlowBelongsToItsSession(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	m := a.Member(t, connectors.RoleAdmin)
+	started := a.inSession(t, a.signIn(t, m.UserID), http.MethodPost, a.path+"/connect", nil).want(http.StatusOK)
+	_, err := a.finish(t, started["authorize_url"].(string), m, a.signIn(t, m.UserID).Value)
+	if !fault.Is(err, fault.Malformed) || a.as.Count(oauthtest.Exchange) != 0 {
+		t.Errorf("another session of the same person: %v, %d token requests", err, a.as.Count(oauthtest.Exchange))
+	}
+}
+
+func TestAnAgentsAccountIsItsOwn(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t, eachItsOwn)
+	agent, other := a.Agent(t), a.Agent(t)
+	done := a.connected(t, map[string]any{"agent": agent.Slug})
+	if done.Agent == nil || done.Agent.ID != agent.ID {
+		t.Errorf("%+v", done.Agent)
+	}
+	admin := a.key(t, connectors.RoleAdmin)
+	a.call(t, admin, http.MethodDelete, a.path+"/agents/"+other.Slug+"/credential", nil).problem(http.StatusNotFound, "not-found")
+	if got := a.call(t, admin, http.MethodDelete, a.path+"/agents/"+agent.Slug+"/credential", nil); got.status != http.StatusNoContent {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	if a.as.Count(oauthtest.Revoke) != 1 {
+		t.Error("the authorization server was not told")
+	}
+	if list := a.call(t, admin, http.MethodGet, a.path+"/credentials", nil).want(http.StatusOK)["items"].([]any); len(list) != 0 {
+		t.Errorf("%v", list)
+	}
+}
+
+func TestWhatCannotBeConnectedIsRefused(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	admin := a.key(t, connectors.RoleAdmin)
+	agent := a.Agent(t)
+	bearer := "/api/v1/connectors/" + a.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer }).Slug
+	each := "/api/v1/connectors/" + a.Connector(t, eachItsOwn, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 }).Slug
+	theirs := a.AgentIn(t, a.Other)
+	for _, test := range []struct {
+		path, body string
+		status     int
+	}{
+		{bearer, ``, http.StatusConflict},
+		{each, ``, http.StatusConflict},
+		{each, `{"agent": null}`, http.StatusConflict},
+		{a.path, `{"agent": "` + agent.Slug + `"}`, http.StatusConflict},
+		{each, `{"agent": "nobody"}`, http.StatusNotFound},
+		{each, `{"agent": "` + theirs.ID.String() + `"}`, http.StatusNotFound},
+		{each, `{"agent": "` + agent.ID.String() + `"}`, http.StatusOK},
+		{a.path, `{"return_to": null}`, http.StatusOK},
+		{a.path, `{"return_to": ""}`, http.StatusOK},
+		{a.path, `{"return_to": "https://evil.example/"}`, http.StatusUnprocessableEntity},
+		{a.path, `{"return_to": "//evil.example/"}`, http.StatusUnprocessableEntity},
+		{a.path, `{"return_to": "/\\evil.example/"}`, http.StatusUnprocessableEntity},
+		{a.path, `{"return_to": "connectors"}`, http.StatusUnprocessableEntity},
+		{a.path, `{"redirect": "/"}`, http.StatusUnprocessableEntity},
+		{a.path, `{"agent": 1}`, http.StatusUnprocessableEntity},
+		{a.path, `{`, http.StatusBadRequest},
+		{"/api/v1/connectors/nowhere", `{"return_to": "//evil.example/"}`, http.StatusNotFound},
+	} {
+		if got := a.call(t, admin, http.MethodPost, test.path+"/connect", test.body); got.status != test.status {
+			t.Errorf("%s %s: %d, want %d: %s", test.path, test.body, got.status, test.status, got.body)
+		}
+	}
+}
+
+func TestAServerThatFailsIsToldToAPersonAtOnce(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	a.as.Stop()
+	cookie := a.signIn(t, a.Member(t, connectors.RoleAdmin).UserID)
+	a.inSession(t, cookie, http.MethodPost, a.path+"/connect", nil).problem(http.StatusBadGateway, "upstream")
+	a.call(t, a.key(t, connectors.RoleAdmin), http.MethodPost, a.path+"/connect", nil).want(http.StatusOK)
+}
+
+func TestAMissingAccountSaysWhereItIsConnected(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	member := a.key(t, connectors.RoleMember)
+	for _, path := range []string{a.path + "/sync_tools", "/connectors/" + a.connector.Slug + "/sync_tools"} {
+		problem := a.call(t, member, http.MethodPost, path, nil).problem(http.StatusConflict, "credential-required")
+		link, _ := problem["connect_url"].(string)
+		if !strings.HasPrefix(link, baseURL+"/connect/") {
+			t.Errorf("%s: connect_url %q", path, link)
+		}
+	}
+	a.connected(t, nil)
+	run := a.call(t, member, http.MethodPost, a.path+"/sync_tools", nil).want(http.StatusOK)
+	if run["tools_total"] != 3.0 {
+		t.Errorf("%v", run)
+	}
+}
+
+func TestAMissingAccountOfAnAgentIsConnectedForThatAgent(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t, eachItsOwn)
+	member, agent := a.key(t, connectors.RoleMember), a.Agent(t)
+	unnamed := a.call(t, member, http.MethodPost, a.path+"/sync_tools", nil).problem(http.StatusConflict, "credential-required")
+	if link, there := unnamed["connect_url"]; there {
+		t.Errorf("nobody knows whose account, and connect_url is %v", link)
+	}
+	named := a.call(t, member, http.MethodPost, a.path+"/sync_tools", map[string]any{"agent": agent.Slug}).problem(http.StatusConflict, "credential-required")
+	token, ok := strings.CutPrefix(named["connect_url"].(string), baseURL+"/connect/")
+	if !ok {
+		t.Fatalf("connect_url %v", named["connect_url"])
+	}
+	if page, err := a.connect.Open(t.Context(), secret.Text(token)); err != nil || page.Agent != agent.Name {
+		t.Errorf("%+v, %v", page, err)
+	}
+}
