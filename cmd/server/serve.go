@@ -111,6 +111,7 @@ func (s *serving) live(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	defer house.endRenewals(ctx)
 	stopWork, err := s.startWork(ctx, d, house)
 	if err != nil {
 		return err
@@ -243,6 +244,14 @@ func (s *serving) drain(ctx context.Context, public *http.Server, house *house) 
 		s.log.WarnContext(ctx, "requests cut off", "reason", err)
 		_ = public.Close()
 	}
+}
+
+// endRenewals waits for tokens that are being renewed: some authorization servers gave the only good one in the answer that is on
+// its way.
+func (h *house) endRenewals(ctx context.Context) {
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	h.tokens.Stop(stopping)
 }
 
 // clusterEnded is closed when the embedded PostgreSQL has ended for good; it heals itself from what it can.

@@ -34,6 +34,7 @@ type house struct {
 	metrics  *telemetry.Metrics
 	auth     *auth.Service
 	respond  *respond.Responder
+	tokens   *credentials.Resolver
 	syncer   *toolsync.Syncer
 	connect  *connect.Broker
 	api      *api.Handler
@@ -69,7 +70,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	h.auth.Sessions().ErrorFunc = h.refuse // a session that cannot be read is a failure like any other
 	reg := registry.New(d.store, egress)
 	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}
-	resolver := credentials.NewRefreshing(credentials.Options{Store: d.store, OAuth: authorization})
+	h.tokens = credentials.NewRefreshing(credentials.Options{Store: d.store, OAuth: authorization, Log: s.log})
 	h.connect = connect.New(connect.Options{
 		Store:   d.store,
 		OAuth:   authorization,
@@ -80,7 +81,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	})
 	h.syncer = toolsync.New(toolsync.Options{
 		Store:       d.store,
-		Credentials: resolver,
+		Credentials: h.tokens,
 		Egress:      egress,
 		HTTP:        egress.Client(),
 		Version:     version(),
@@ -90,7 +91,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	})
 	h.api, err = api.New(api.Options{
 		Store: d.store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, Respond: h.respond,
-		Handover: handover.New(handover.Options{Store: d.store, Credentials: resolver, Log: s.log}),
+		Handover: handover.New(handover.Options{Store: d.store, Credentials: h.tokens, Log: s.log}),
 		BaseURL:  h.baseURL.String(), Version: version(),
 	})
 	if err != nil {
