@@ -42,6 +42,7 @@ func (h *Handler) mountConnectors() {
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/connectors/{id}", id: "deleteConnector", tag: tag,
 		summary: "Delete a connector, its tools and its credentials", role: connectors.RoleAdmin,
+		about: "Connected accounts are forgotten, and not revoked at their authorization servers: delete their credentials first where that matters.",
 	}, h.deleteConnector)
 }
 

@@ -82,10 +82,11 @@ func (h *Handler) mountCredentials() {
 	register(h, operation{
 		method: http.MethodPut, path: "/api/v1/connectors/{id}/credential", id: "setCredential", tag: tag,
 		summary: "Store the shared credential", role: connectors.RoleAdmin,
+		about: "With oauth2 it is the secret of the connector's own client, in either credential mode; accounts are connected, not entered.",
 	}, h.setCredential)
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/connectors/{id}/credential", id: "deleteCredential", tag: tag,
-		summary: "Delete the shared credential", role: connectors.RoleAdmin,
+		summary: "Delete the shared credential; an account is revoked at its server, too", role: connectors.RoleAdmin,
 	}, h.deleteCredential)
 	register(h, operation{
 		method: http.MethodPut, path: "/api/v1/connectors/{id}/agents/{agent}/credential", id: "setAgentCredential", tag: tag,
@@ -93,7 +94,7 @@ func (h *Handler) mountCredentials() {
 	}, h.setAgentCredential)
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/connectors/{id}/agents/{agent}/credential", id: "deleteAgentCredential", tag: tag,
-		summary: "Delete an agent's credential", role: connectors.RoleAdmin,
+		summary: "Delete an agent's credential; an account is revoked at its server, too", role: connectors.RoleAdmin,
 	}, h.deleteAgentCredential)
 }
 
