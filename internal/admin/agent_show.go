@@ -55,7 +55,7 @@ func agentCredentials(held []store.AgentCredential) []templates.AgentCredential 
 		rows[i] = templates.AgentCredential{
 			Connector: c.ConnectorName,
 			Href:      connectorPath(c.ConnectorSlug) + "/credentials",
-			State:     credentialState(c.Status),
+			State:     credentialState(c.AuthType, c.Status),
 		}
 	}
 	return rows

@@ -22,8 +22,13 @@ func (h *Handler) connectorCreate(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	to, next := connectorPath(c.Slug), "Sync it to read its tools."
-	if c.Auth.Type != connectors.AuthNone && c.CredentialMode == connectors.CredentialPerAgent {
-		to, next = to+"/credentials", "Set the credentials of its agents."
+	switch {
+	case c.Auth.Type == connectors.AuthOAuth2 && c.CredentialMode == connectors.CredentialPerAgent:
+		to, next = credentialsPath(c.Slug), "Connect the accounts of its agents."
+	case c.Auth.Type == connectors.AuthOAuth2:
+		to, next = credentialsPath(c.Slug), "Connect it."
+	case c.Auth.Type != connectors.AuthNone && c.CredentialMode == connectors.CredentialPerAgent:
+		to, next = credentialsPath(c.Slug), "Set the credentials of its agents."
 	}
 	return h.respond.Back(w, r, to, respond.Flash{
 		Kind: respond.Notice,

@@ -26,6 +26,10 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	soon, err := h.lapsing(r)
+	if err != nil {
+		return err
+	}
 	page := templates.ConnectorsPage{
 		Frame:    h.frame(r, templates.NavConnectors, crumb("Connectors", "")),
 		Stats:    connectorStats(stats),
@@ -35,12 +39,13 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 		Filtered: filter.Query != "" || filter.Status != "",
 		Count:    countOf(len(list.Items), pager(r, list.Next), "connector"),
 		Pager:    pager(r, list.Next),
+		Lapsing:  soon,
 	}
 	if !page.Filtered {
 		page.Count = plural(stats.Connectors, "connector")
 	}
 	for _, c := range list.Items {
-		page.Rows = append(page.Rows, connectorRow(c, page.Frame.Can.Sync, page.Frame.Path, h.now()))
+		page.Rows = append(page.Rows, connectorRow(c, page.Frame.Can, page.Frame.Path, h.now()))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Connectors(page))
 }

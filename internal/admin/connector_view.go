@@ -17,7 +17,7 @@ import (
 const rowWidth = 36
 
 // connectorRow is a connector in the list.
-func connectorRow(c connectors.Connector, canSync bool, returnTo string, now time.Time) templates.ConnectorRow {
+func connectorRow(c connectors.Connector, can templates.Can, returnTo string, now time.Time) templates.ConnectorRow {
 	row := templates.ConnectorRow{
 		ID:         c.ID.String(),
 		Name:       c.Name,
@@ -28,8 +28,8 @@ func connectorRow(c connectors.Connector, canSync bool, returnTo string, now tim
 		Credential: credentialName(c),
 		Tools:      number(c.ToolCount),
 		LastSync:   whenOrNever(c.ToolsLastSyncedAt, now),
-		Actions:    canSync,
-		CanSync:    canSync && c.Enabled,
+		Actions:    can.Sync,
+		CanSync:    can.Sync && c.Enabled,
 		ReturnTo:   returnTo,
 	}
 	if max(utf8.RuneCountInString(c.Name), utf8.RuneCountInString(c.URL)) > rowWidth {
@@ -38,7 +38,28 @@ func connectorRow(c connectors.Connector, canSync bool, returnTo string, now tim
 	if c.LastError != nil && c.Running == nil && c.Status != connectors.StatusDisabled {
 		row.Reason = c.LastError.Message
 	}
+	if can.Manage && c.Running == nil && lacksAccount(c) {
+		row.Mend = connectLink(c)
+	}
 	return row
+}
+
+// lacksAccount tells whether connecting an account is what a connector waits for, as far as its own row tells: one that was
+// connected has been synced since.
+func lacksAccount(c connectors.Connector) bool {
+	return c.Auth.Type == connectors.AuthOAuth2 && (c.Status == connectors.StatusNeedsAuth || c.Status == connectors.StatusNeverSynced)
+}
+
+// connectLink leads to where an account is connected.
+func connectLink(c connectors.Connector) *templates.Link {
+	text := "Connect"
+	if c.ToolsLastSyncedAt != nil {
+		text = "Reconnect"
+	}
+	if c.CredentialMode == connectors.CredentialPerAgent {
+		return &templates.Link{Text: text, Href: credentialsPath(c.Slug)}
+	}
+	return &templates.Link{Text: text, Href: accountPath(c.Slug, "")}
 }
 
 // connectorStats are the figures above the list.
@@ -93,6 +114,13 @@ func attention(c connectors.Connector, quarantined int, can templates.Can, now t
 		}
 		list = append(list, a)
 	}
+	if c.LastError == nil && c.Enabled && c.Running == nil && lacksAccount(c) {
+		a := templates.Attention{Kind: templates.StateWarn, Title: "No account is connected", Text: "Connect one, and the tools are read right away."}
+		if can.Manage {
+			a.Action = connectLink(c)
+		}
+		list = append(list, a)
+	}
 	if quarantined > 0 {
 		list = append(list, templates.Attention{
 			Kind:   templates.StateWarn,
@@ -113,8 +141,12 @@ func attention(c connectors.Connector, quarantined int, can templates.Can, now t
 
 // mend is where a failing connector is repaired.
 func mend(c connectors.Connector) *templates.Link {
-	if c.Status == connectors.StatusNeedsAuth && c.Auth.Type != connectors.AuthNone {
-		return &templates.Link{Text: "Set the credential", Href: connectorPath(c.Slug) + "/credentials"}
+	switch {
+	case c.Status != connectors.StatusNeedsAuth || c.Auth.Type == connectors.AuthNone:
+	case c.Auth.Type == connectors.AuthOAuth2:
+		return connectLink(c)
+	default:
+		return &templates.Link{Text: "Set the credential", Href: credentialsPath(c.Slug)}
 	}
 	return &templates.Link{Text: "Open the settings", Href: connectorPath(c.Slug) + "/settings"}
 }

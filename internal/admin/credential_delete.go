@@ -3,6 +3,7 @@ package admin
 import (
 	"net/http"
 
+	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
 )
 
@@ -12,11 +13,14 @@ func (h *Handler) credentialDelete(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
+	if c.Auth.Type == connectors.AuthOAuth2 {
+		return h.connectDisconnect(w, r) // the server has to hear of it, too
+	}
 	agent, _ := agentOf(r)
 	if err := h.registry.DeleteCredential(r.Context(), actor(r), ref(r, "id"), agent); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, connectorPath(c.Slug)+"/credentials", respond.Flash{
+	return h.respond.Back(w, r, credentialsPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
 		Text: "The credential is deleted.",
 	})

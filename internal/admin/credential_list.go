@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -17,18 +18,24 @@ func (h *Handler) credentialList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.credentialsPage(w, r, c, credentialAttempt{})
+	return h.credentialsPage(w, r, c, credentialsNews{})
 }
 
-// credentialAttempt is a form that was refused: whose it was, and why.
-type credentialAttempt struct {
+// credentialsNews is what an action has to say on the page, where it does not lead elsewhere.
+type credentialsNews struct {
+	status    int    // 0: 200
+	alert     string // empty: none
+	link      *templates.ConnectLink
+	diagnosis *templates.Diagnosis
+
+	// A form that was refused: whose it was, and why.
 	row     string // the row's key
 	form    form
 	problem *fault.Error
 }
 
-func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, c connectors.Connector, attempt credentialAttempt) error {
-	stored, err := h.credentials(r, c.ID)
+func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, c connectors.Connector, news credentialsNews) error {
+	held, err := h.holdings(r, c)
 	if err != nil {
 		return err
 	}
@@ -37,47 +44,75 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, c conn
 		return err
 	}
 	page := templates.ConnectorCredentialsPage{
-		Frame:  h.connectorFrame(r, c, "Credentials"),
-		Head:   connectorHead(c, templates.TabCredentials),
-		Auth:   c.Auth.Type,
-		Mode:   c.CredentialMode,
-		About:  authSentence(c),
-		Rows:   credentialRows(c, agents.Items, stored, h.now()),
-		Agents: len(agents.Items) > 0,
+		Frame:     h.connectorFrame(r, c, "Credentials"),
+		Head:      connectorHead(c, templates.TabCredentials),
+		Auth:      c.Auth.Type,
+		Mode:      c.CredentialMode,
+		About:     authSentence(c),
+		Rows:      credentialRows(c, agents.Items, held, h.now()),
+		Agents:    len(agents.Items) > 0,
+		Link:      news.link,
+		Diagnosis: news.diagnosis,
 	}
 	if c.CredentialMode == connectors.CredentialPerAgent {
 		page.Pager = pager(r, agents.Next)
 	}
+	if r.Method == http.MethodPost {
+		page.Frame.Path = credentialsPath(c.Slug) // what the page's forms come back to
+	}
+	if news.alert != "" {
+		page.Frame.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: news.alert}
+	}
+	if page.Diagnosis == nil && page.Frame.Can.Manage && signsInByOAuth(c) {
+		page.Diagnosis = h.diagnosis(c, nil)
+	}
 	for i := range page.Rows {
-		if attempt.problem != nil && page.Rows[i].Key == attempt.row {
-			page.Rows[i].Form = attempt.form.again(attempt.problem)
+		if news.problem != nil && page.Rows[i].Key == news.row {
+			page.Rows[i].Form = news.form.again(news.problem)
 			page.Rows[i].Open = true
 		}
 	}
-	status := http.StatusOK
-	if attempt.problem != nil {
-		status = respond.Status(attempt.problem.Kind)
-	}
-	return h.respond.Page(w, r, status, templates.ConnectorCredentials(page))
+	return h.respond.Page(w, r, cmp.Or(news.status, http.StatusOK), templates.ConnectorCredentials(page))
 }
 
-// credentials are all of a connector's, by agent; the shared one is under the zero id.
-func (h *Handler) credentials(r *http.Request, id connectors.ConnectorID) (map[connectors.AgentID]connectors.Credential, error) {
-	all := map[connectors.AgentID]connectors.Credential{}
-	page := store.Page{Limit: 200}
-	for {
-		list, err := h.tenant(r).Credentials(r.Context(), id, page)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range list.Items {
-			all[ownerOf(c)] = c
-		}
-		if list.Next == "" {
-			return all, nil
-		}
-		page.Cursor = list.Next
+// signsInByOAuth tells whether there is an authorization server to look for.
+func signsInByOAuth(c connectors.Connector) bool {
+	switch c.Auth.Type {
+	case connectors.AuthOAuth2, connectors.AuthClientCredentials, connectors.AuthPrivateKeyJWT:
+		return true
+	default:
+		return false
 	}
+}
+
+// holdings reads all of a connector's credentials, without their secrets.
+func (h *Handler) holdings(r *http.Request, c connectors.Connector) (holdings, error) {
+	held := holdings{stored: map[connectors.AgentID]connectors.Credential{}, lapses: map[string]time.Time{}}
+	for page := (store.Page{Limit: 200}); ; {
+		list, err := h.tenant(r).Credentials(r.Context(), c.ID, page)
+		if err != nil {
+			return holdings{}, err
+		}
+		for _, one := range list.Items {
+			held.stored[ownerOf(one)] = one
+		}
+		if page.Cursor = list.Next; page.Cursor == "" {
+			break
+		}
+	}
+	if c.Auth.Type != connectors.AuthOAuth2 || len(held.stored) == 0 {
+		return held, nil
+	}
+	soon, err := h.tenant(r).ExpiringCredentials(r.Context(), foresight, maxLapsing)
+	if err != nil {
+		return holdings{}, err
+	}
+	for _, one := range soon {
+		if one.ConnectorSlug == c.Slug {
+			held.lapses[one.AgentSlug] = one.EndsAt
+		}
+	}
+	return held, nil
 }
 
 func ownerOf(c connectors.Credential) connectors.AgentID {
@@ -87,61 +122,7 @@ func ownerOf(c connectors.Credential) connectors.AgentID {
 	return *c.AgentID
 }
 
-// credentialRows has one row for the shared credential, or one for each agent.
-func credentialRows(
-	c connectors.Connector, agents []connectors.Agent, stored map[connectors.AgentID]connectors.Credential, now time.Time,
-) []templates.CredentialRow {
-	if c.Auth.Type == connectors.AuthNone {
-		return nil
-	}
-	if c.CredentialMode == connectors.CredentialShared {
-		row := templates.CredentialRow{Key: "shared", Who: "All agents", Action: connectorPath(c.Slug) + "/credential"}
-		return []templates.CredentialRow{withCredential(row, stored, connectors.AgentID{}, now)}
-	}
-	rows := make([]templates.CredentialRow, len(agents))
-	for i, a := range agents {
-		rows[i] = withCredential(templates.CredentialRow{
-			Key:    a.Slug,
-			Who:    a.Name,
-			Href:   agentPath(a.Slug),
-			Action: connectorPath(c.Slug) + agentPath(a.Slug) + "/credential",
-		}, stored, a.ID, now)
-	}
-	return rows
-}
-
-func withCredential(
-	row templates.CredentialRow, stored map[connectors.AgentID]connectors.Credential, owner connectors.AgentID, now time.Time,
-) templates.CredentialRow {
-	c, ok := stored[owner]
-	row.State = credentialState(c.Status)
-	if !ok {
-		return row
-	}
-	row.Stored = true
-	row.Account = c.Account
-	row.Changed = when(c.UpdatedAt, now)
-	row.LastUsed = whenOrNever(c.LastUsedAt, now)
-	row.Error = c.Error
-	return row
-}
-
-// authSentence says how a server is signed in to.
-func authSentence(c connectors.Connector) string {
-	whose := "One credential serves all agents."
-	if c.CredentialMode == connectors.CredentialPerAgent {
-		whose = "Each agent has a credential of its own, and never uses another's."
-	}
-	switch c.Auth.Type {
-	case connectors.AuthNone:
-		return "Nothing is sent to prove who is asking."
-	case connectors.AuthBearer:
-		return "A token is sent as a bearer token. " + whose
-	case connectors.AuthAPIKey:
-		return "A key is sent in the header " + keyHeader(c) + ". " + whose
-	case connectors.AuthBasic:
-		return "A user name and a password are sent. " + whose
-	default:
-		return authName(c.Auth.Type) + ". " + whose
-	}
+// credentialRefused shows a credential's form again, with what is wrong.
+func (h *Handler) credentialRefused(w http.ResponseWriter, r *http.Request, c connectors.Connector, row string, f form, problem *fault.Error) error {
+	return h.credentialsPage(w, r, c, credentialsNews{status: respond.Status(problem.Kind), row: row, form: f, problem: problem})
 }

@@ -22,12 +22,12 @@ func (h *Handler) credentialSave(w http.ResponseWriter, r *http.Request) error {
 	agent, row := agentOf(r)
 	err = h.registry.SetCredential(r.Context(), actor(r), ref(r, "id"), agent, f.secrets(c.Auth.Type, ""))
 	if problem, ok := mendable(err); ok {
-		return h.credentialsPage(w, r, c, credentialAttempt{row: row, form: f, problem: problem})
+		return h.credentialRefused(w, r, c, row, f, problem)
 	}
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, connectorPath(c.Slug)+"/credentials", respond.Flash{
+	return h.respond.Back(w, r, credentialsPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
 		Text: "The credential is stored. Sync to use it.",
 	})

@@ -5,6 +5,7 @@ import (
 	"html"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -21,9 +22,12 @@ import (
 
 	"patchbay/internal/admin"
 	"patchbay/internal/auth"
+	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
+	"patchbay/internal/mcp"
 	"patchbay/internal/middleware"
+	"patchbay/internal/oauth"
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
 	"patchbay/internal/safehttp"
@@ -31,6 +35,7 @@ import (
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
 	"patchbay/internal/toolsync"
+	"patchbay/web"
 )
 
 const password = secret.Text("correct horse battery")
@@ -46,6 +51,7 @@ type dashboard struct {
 	syncer *toolsync.Syncer
 	router *chi.Mux
 	server *httptest.Server
+	base   string // where browsers reach it
 	log    *logBuffer
 	stop   chan struct{} // closed by a test that stops the server
 	ahead  atomic.Int64  // nanoseconds that the dashboard's clock runs ahead
@@ -73,22 +79,34 @@ func (b *logBuffer) String() string {
 
 func newDashboard(t *testing.T, opts ...func(*admin.Options)) *dashboard {
 	t.Helper()
+	return newDashboardAt(t, "127.0.0.1", opts...)
+}
+
+// newDashboardAt is newDashboard under another name of loopback: to browsers that is another site.
+func newDashboardAt(t *testing.T, host string, opts ...func(*admin.Options)) *dashboard {
+	t.Helper()
 	d := &dashboard{World: fixture.New(t), t: t, log: &logBuffer{}, stop: make(chan struct{})}
 	log := slog.New(slog.NewJSONHandler(d.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
 	d.auth = auth.New(auth.Options{Store: d.St, Log: log, PasswordCost: &cheap})
+	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}
 	d.syncer = toolsync.New(toolsync.Options{
-		Store: d.St, Credentials: credentials.New(d.St), Egress: egress, Instance: d.Instance, Log: log,
+		Store: d.St, Credentials: credentials.NewRefreshing(credentials.Options{Store: d.St, OAuth: authorization}), Egress: egress, Instance: d.Instance, Log: log,
 	})
 	pages := respond.New(log, d.auth.Sessions())
 
 	d.router = chi.NewRouter()
-	d.server = httptest.NewUnstartedServer(d.router)
-	base := &url.URL{Scheme: "http", Host: d.server.Listener.Addr().String()}
+	d.server = httptest.NewUnstartedServer(http.HandlerFunc(d.serve))
+	_, port, _ := net.SplitHostPort(d.server.Listener.Addr().String())
+	base := &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
+	d.base = base.String()
 	d.router.Use(middleware.Envelope(middleware.Options{BaseURL: base, Log: log, Refuse: pages.Failure})...)
 	d.router.Use(chimiddleware.GetHead)
 	o := admin.Options{
 		Store: d.St, Auth: d.auth, Registry: registry.New(d.St, egress), Syncer: d.syncer, Respond: pages, Log: log,
+		Connect: connect.New(connect.Options{
+			Store: d.St, OAuth: authorization, Dialer: &mcp.Dialer{HTTP: egress.Client(), Version: "test"}, Log: log, BaseURL: base.String(),
+		}),
 		BaseURL: base.String(), Done: d.stop, Now: d.now, ProgramSync: http.HandlerFunc(forPrograms),
 	}
 	for _, opt := range opts {
@@ -98,6 +116,15 @@ func newDashboard(t *testing.T, opts ...func(*admin.Options)) *dashboard {
 	d.server.Start()
 	t.Cleanup(d.server.Close)
 	return d
+}
+
+// serve answers as the program does, which serves the static files beside the dashboard.
+func (d *dashboard) serve(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, web.Prefix) {
+		web.Static().ServeHTTP(w, r)
+		return
+	}
+	d.router.ServeHTTP(w, r)
 }
 
 // forPrograms stands where the JSON API answers.
@@ -168,7 +195,10 @@ func (b *browser) do(method, path string, form url.Values) page {
 	if form != nil {
 		body = strings.NewReader(form.Encode())
 	}
-	req, err := http.NewRequestWithContext(b.t.Context(), method, b.base+path, body)
+	if strings.HasPrefix(path, "/") {
+		path = b.base + path
+	}
+	req, err := http.NewRequestWithContext(b.t.Context(), method, path, body)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -191,6 +221,7 @@ func (b *browser) do(method, path string, form url.Values) page {
 	return page{Status: res.StatusCode, Location: res.Header.Get("Location"), Header: res.Header, Body: string(text)}
 }
 
+// get opens a path of ours, or an address elsewhere.
 func (b *browser) get(path string) page { b.t.Helper(); return b.do(http.MethodGet, path, nil) }
 
 func (b *browser) post(path string, form url.Values) page {

@@ -6,6 +6,7 @@
 //	*_list, *_show, *_new ...   pages: one read shaped for the page → a pure view builder → a template
 //	*_save, *_delete, …         forms: → a room below → 303, or the form again with what is wrong
 //	*_view                      pure view builders: rows of the store → props of web/templates
+//	connect_*, oauth_callback   accounts: away to an authorization server, and back
 //	events                      the stream that refreshes a page that stands already
 //
 // Pages work without script. A page issues the same number of queries whatever it lists.

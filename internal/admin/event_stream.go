@@ -159,7 +159,7 @@ type underWay struct {
 
 // row sends a connector's row, and its state for its own page.
 func (s *stream) row(c connectors.Connector, state templates.State) error {
-	row := connectorRow(c, abilities(s.actor.Role).Sync, "", s.h.now())
+	row := connectorRow(c, abilities(s.actor.Role), "", s.h.now())
 	row.State = state
 	if state.Kind == templates.StateBusy {
 		row.Reason = ""

@@ -17,7 +17,7 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-// Options are what the dashboard stands on. All but Log, Now, Done, Streams and ProgramSync are required.
+// Options are what the dashboard stands on. All but Log, Now, Done, Streams, Patience and ProgramSync are required.
 type Options struct {
 	Store    *store.Store
 	Auth     *auth.Service
@@ -30,6 +30,7 @@ type Options struct {
 	BaseURL  string           // as people type it, for examples: "https://patchbay.example.com"
 	Done     <-chan struct{}  // closed when the server stops: event streams end; nil: never
 	Streams  int              // event streams that are open at once; 0: 500
+	Patience time.Duration    // how long a browser that connected an account waits for its tools; 0: 10 seconds
 
 	// ProgramSync answers POST /connectors/{id}/sync_tools where the caller is a program; nil: only browsers are served.
 	ProgramSync http.Handler
@@ -48,6 +49,7 @@ type Handler struct {
 	baseURL     string
 	done        <-chan struct{}
 	streams     *crowd
+	patience    time.Duration
 	programSync http.Handler
 }
 
@@ -59,9 +61,13 @@ func New(o Options) *Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Patience == 0 {
+		o.Patience = syncPatience
+	}
 	return &Handler{
 		store: o.Store, auth: o.Auth, registry: o.Registry, syncer: o.Syncer, connect: o.Connect, respond: o.Respond,
-		log: o.Log, now: o.Now, baseURL: o.BaseURL, done: o.Done, streams: newCrowd(o.Streams), programSync: o.ProgramSync,
+		log: o.Log, now: o.Now, baseURL: o.BaseURL, done: o.Done, streams: newCrowd(o.Streams),
+		patience: o.Patience, programSync: o.ProgramSync,
 	}
 }
 
@@ -91,6 +97,10 @@ func (h *Handler) open(r chi.Router) {
 	r.Post("/setup", h.respond.Browser(h.setupFinish))
 	r.Get("/login", h.respond.Browser(h.loginShow))
 	r.Post("/login", h.respond.Browser(h.login))
+	r.Get("/oauth/callback", h.respond.Browser(h.oauthCallback))
+	r.Get("/connect/done", h.respond.Browser(h.connectDone))
+	r.Get("/connect/{token}", h.respond.Browser(h.connectShow))
+	r.Post("/connect/{token}", h.respond.Browser(h.connectAccept))
 }
 
 func (h *Handler) forViewers(r routes) {
@@ -128,6 +138,12 @@ func (h *Handler) forAdmins(r routes) {
 	r.post("/connectors/{id}/credential/delete", h.credentialDelete)
 	r.post("/connectors/{id}/agents/{agent}/credential", h.credentialSave)
 	r.post("/connectors/{id}/agents/{agent}/credential/delete", h.credentialDelete)
+	for _, owner := range []string{"/connectors/{id}", "/connectors/{id}/agents/{agent}"} {
+		r.post(owner+"/connect", h.connectStart)
+		r.post(owner+"/connect-link", h.connectLink)
+		r.post(owner+"/disconnect", h.connectDisconnect)
+	}
+	r.post("/connectors/{id}/diagnose", h.connectDiagnose)
 	r.get("/agents/new", h.agentNew)
 	r.post("/agents", h.agentCreate)
 	r.post("/agents/{id}", h.agentSave)

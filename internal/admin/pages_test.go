@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/oauth/oauthtest"
 	"patchbay/internal/testing/htmlcheck"
 )
 
@@ -25,6 +27,10 @@ func TestPagesAreSoundAndLeadToRoutesThatExist(t *testing.T) {
 	for _, slug := range []string{"linear", "sentry", "gone"} {
 		b.submit("/connectors/"+slug+"/sync_tools", nil)
 	}
+	_, protectedNotes := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Scope: "notes:read"})
+	b.addNotes(protectedNotes.URL)
+	b.comesBack(b.agrees(b.leaves("/connectors/notes/connect")))
+	link := d.link(b)
 	routes := append(d.routes(), "GET /static/", "GET /{$}") // served by the program; and "/" alone, not what is below it
 	routes = slices.DeleteFunc(routes, func(route string) bool { return route == "GET /" })
 	for _, role := range connectors.Roles {
@@ -34,14 +40,14 @@ func TestPagesAreSoundAndLeadToRoutesThatExist(t *testing.T) {
 			if method != http.MethodGet || pattern == "/events" || pattern == "/setup" || rank(least) > rank(role) {
 				continue
 			}
-			for _, slug := range []string{"linear", "sentry", "gone"} {
-				path := things{connector: slug, agent: "support", tool: url.PathEscape("a/b c?")}.fill(pattern)
+			for _, slug := range []string{"linear", "sentry", "gone", "notes"} {
+				path := things{connector: slug, agent: "support", tool: url.PathEscape("a/b c?"), link: link}.fill(pattern)
 				t.Run(string(role)+" "+path, func(t *testing.T) {
 					p := b.get(path)
-					if p.Status == http.StatusSeeOther || slug == "gone" && p.Status == http.StatusNotFound {
+					if p.Status == http.StatusSeeOther || (slug == "gone" || slug == "notes") && p.Status == http.StatusNotFound {
 						return
 					}
-					p.want(t, http.StatusOK)
+					p.want(t, cmp.Or(elsewhere[pattern], http.StatusOK))
 					doc := htmlcheck.Parse(t, p.Body)
 					doc.Sound(t)
 					doc.Leads(t, routes...)

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 
@@ -11,6 +12,14 @@ import (
 )
 
 func connectorPath(slug string) string { return "/connectors/" + url.PathEscape(slug) }
+
+// credentialsPath is the tab where a connector's accounts are connected.
+func credentialsPath(connector string) string { return connectorPath(connector) + "/credentials" }
+
+// accountPath is the row of an agent's account; agent empty: of the shared one.
+func accountPath(connector, agent string) string {
+	return credentialsPath(connector) + "#credential-" + cmp.Or(agent, "shared")
+}
 
 func agentPath(slug string) string { return "/agents/" + url.PathEscape(slug) }
 

@@ -27,6 +27,11 @@ var routeRoles = map[string]connectors.Role{
 	"GET /setup":  anyone,
 	"POST /setup": anyone,
 
+	"GET /connect/done":     anyone,
+	"GET /connect/{token}":  anyone,
+	"GET /oauth/callback":   anyone,
+	"POST /connect/{token}": anyone,
+
 	"POST /logout":           oneself,
 	"POST /tenant":           oneself,
 	"POST /account/password": oneself,
@@ -58,9 +63,16 @@ var routeRoles = map[string]connectors.Role{
 	"POST /connectors/{id}":                                  connectors.RoleAdmin,
 	"POST /connectors/{id}/agents/{agent}/credential":        connectors.RoleAdmin,
 	"POST /connectors/{id}/agents/{agent}/credential/delete": connectors.RoleAdmin,
+	"POST /connectors/{id}/agents/{agent}/connect":           connectors.RoleAdmin,
+	"POST /connectors/{id}/agents/{agent}/connect-link":      connectors.RoleAdmin,
+	"POST /connectors/{id}/agents/{agent}/disconnect":        connectors.RoleAdmin,
+	"POST /connectors/{id}/connect":                          connectors.RoleAdmin,
+	"POST /connectors/{id}/connect-link":                     connectors.RoleAdmin,
 	"POST /connectors/{id}/credential":                       connectors.RoleAdmin,
 	"POST /connectors/{id}/credential/delete":                connectors.RoleAdmin,
 	"POST /connectors/{id}/delete":                           connectors.RoleAdmin,
+	"POST /connectors/{id}/diagnose":                         connectors.RoleAdmin,
+	"POST /connectors/{id}/disconnect":                       connectors.RoleAdmin,
 	"POST /connectors/{id}/enabled":                          connectors.RoleAdmin,
 
 	"GET /api-keys":              connectors.RoleOwner,
@@ -90,7 +102,7 @@ func (d *dashboard) routes() []string {
 }
 
 // things are the ids that paths are filled with.
-type things struct{ connector, agent, member, key, tool string }
+type things struct{ connector, agent, member, key, tool, link string }
 
 func (x things) fill(pattern string) string {
 	id := x.connector
@@ -102,7 +114,7 @@ func (x things) fill(pattern string) string {
 	case strings.HasPrefix(pattern, "/api-keys"):
 		id = x.key
 	}
-	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{tool}", x.tool).Replace(pattern)
+	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{tool}", x.tool, "{token}", x.link).Replace(pattern)
 }
 
 // own are things of the tenant.

@@ -3,11 +3,13 @@ package admin_test
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/oauth/oauthtest"
 )
 
 func TestNoPageAndNoLogLineHoldsASecret(t *testing.T) {
@@ -41,10 +43,29 @@ func TestNoPageAndNoLogLineHoldsASecret(t *testing.T) {
 	send("/members", url.Values{"email": {"nonsense"}, "password": {password.Reveal()}, "role": {"viewer"}})
 	send("/account/password", url.Values{"current": {password.Reveal()}, "password": {"short"}})
 
-	secrets := map[string]string{"shared token": shared, "agent's key": ofAgent, "password of basic": basic, "own password": password.Reveal()}
+	as, notes := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	const ofClient, ofMachine = "sEcret-client-0004", "sEcret-machine-0005"
+	as.AddClient("by-hand", ofClient, nil, d.server.URL+"/oauth/callback")
+	as.AddClient("machine", ofMachine, nil)
+	send("/connectors", connectorForm("Notes", notes.URL, "auth.type", "oauth2", "auth.client_id", "by-hand", "auth.client_secret", ofClient))
+	send("/connectors/notes/diagnose", nil)
+	callback := b.agrees(b.leaves("/connectors/notes/connect"))
+	send("/connectors/notes/connect-link", nil)
+	answers = append(answers, b.comesBack(callback).Body, b.get(callback).Body)
+	send("/connectors", connectorForm("", notes.URL, "auth.type", "oauth2", "auth.client_secret", ofClient))
+	send("/connectors", connectorForm("Machine", notes.URL, "auth.type", "client_credentials", "auth.client_id", "machine", "auth.client_secret", ofMachine))
+	send("/connectors/machine/sync_tools", nil)
+	send("/connectors/machine/credential", url.Values{"client_id": {"machine "}, "client_secret": {ofMachine}, "private_key": {ofMachine}})
+
+	secrets := map[string]string{"client's secret": ofClient, "machine's secret": ofMachine, "shared token": shared, "agent's key": ofAgent, "password of basic": basic, "own password": password.Reveal()}
 	if secrets["API key"] = shownKey(key.Body); secrets["API key"] == "" {
 		t.Fatalf("no key on the page that makes it:\n%s", plainText(key.Body))
 	}
+	for i, issued := range as.Issued() {
+		secrets["token or code "+strconv.Itoa(i)] = issued
+	}
+	state, _ := url.Parse(callback)
+	secrets["state"] = state.Query().Get("state")
 	sweep := func(what, text string) {
 		for name, secret := range secrets {
 			if strings.Contains(text, secret) {
@@ -57,7 +78,7 @@ func TestNoPageAndNoLogLineHoldsASecret(t *testing.T) {
 		if method != http.MethodGet || pattern == "/events" {
 			continue
 		}
-		for _, slug := range []string{"linear", "echo", "basic"} {
+		for _, slug := range []string{"linear", "echo", "basic", "notes", "machine"} {
 			ids := things{connector: slug, agent: "support", tool: "search"}
 			sweep(route, b.get(ids.fill(pattern)).Body)
 		}

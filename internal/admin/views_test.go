@@ -86,7 +86,7 @@ func TestConnectorRowSaysHowItIs(t *testing.T) {
 		Auth: connectors.Auth{Type: connectors.AuthBearer}, CredentialMode: connectors.CredentialPerAgent, ToolsLastSyncedAt: &synced,
 		Enabled: true,
 	}
-	row := connectorRow(c, true, "/connectors", noon)
+	row := connectorRow(c, templates.Can{Sync: true, Manage: true}, "/connectors", noon)
 	want := templates.ConnectorRow{
 		ID: c.ID.String(), Name: "linear", Href: "/connectors/linear", Initial: "L", URL: c.URL,
 		State: templates.State{Kind: templates.StateOK, Text: "Connected"}, Credential: "Bearer · per agent", Tools: "1,204",
@@ -98,16 +98,16 @@ func TestConnectorRowSaysHowItIs(t *testing.T) {
 
 	c.Status = connectors.StatusNeedsAuth
 	c.LastError = &connectors.SyncError{Code: "unauthorized", Message: "The server refused the credential.", At: noon}
-	row = connectorRow(c, true, "", noon)
+	row = connectorRow(c, templates.Can{Sync: true, Manage: true}, "", noon)
 	if row.Reason != c.LastError.Message || row.State != (templates.State{Kind: templates.StateBad, Text: "Needs authorization"}) {
 		t.Errorf("needs authorization: %+v", row)
 	}
 	c.Running = &connectors.SyncRunID{}
-	if row = connectorRow(c, true, "", noon); row.Reason != "" || row.State.Kind != templates.StateBusy {
+	if row = connectorRow(c, templates.Can{Sync: true, Manage: true}, "", noon); row.Reason != "" || row.State.Kind != templates.StateBusy {
 		t.Errorf("running: %+v", row)
 	}
 	c.Enabled, c.Running, c.Status = false, nil, connectors.StatusDisabled
-	if row = connectorRow(c, true, "", noon); row.CanSync || !row.Actions {
+	if row = connectorRow(c, templates.Can{Sync: true, Manage: true}, "", noon); row.CanSync || !row.Actions {
 		t.Errorf("a disabled connector offers what would be refused: %+v", row)
 	}
 }

@@ -213,7 +213,10 @@ func runState(s connectors.SyncState) templates.State {
 }
 
 // credentialState is a credential's condition; no status: there is none.
-func credentialState(s connectors.CredentialStatus) templates.State {
+func credentialState(t connectors.AuthType, s connectors.CredentialStatus) templates.State {
+	if t == connectors.AuthOAuth2 {
+		return accountState(s)
+	}
 	switch s {
 	case "":
 		return templates.State{Kind: templates.StateOff, Text: "Not set"}
@@ -225,6 +228,20 @@ func credentialState(s connectors.CredentialStatus) templates.State {
 		return templates.State{Kind: templates.StateWarn, Text: "Refresh failed, still trying"}
 	default:
 		return templates.State{Kind: templates.StateBad, Text: "Revoked"}
+	}
+}
+
+// accountState is the condition of a connected account; no status: none is connected.
+func accountState(s connectors.CredentialStatus) templates.State {
+	switch s {
+	case "":
+		return templates.State{Kind: templates.StateOff, Text: "Not connected"}
+	case connectors.CredentialActive:
+		return templates.State{Kind: templates.StateOK, Text: "Connected"}
+	case connectors.CredentialRefreshFailed:
+		return templates.State{Kind: templates.StateWarn, Text: "Refresh failed, still trying"}
+	default:
+		return templates.State{Kind: templates.StateBad, Text: "Must be reconnected"}
 	}
 }
 

@@ -8,6 +8,7 @@ type ConnectorsPage struct {
 	Status   string   // the chosen value of Statuses
 	Statuses []Option // with "" for all
 	Filtered bool     // Query or Status is set
+	Lapsing  *Lapsing // nil: no account ends soon
 	Rows     []ConnectorRow
 	Count    string // "7 connectors"
 	Pager    Pager
@@ -23,12 +24,27 @@ type ConnectorRow struct {
 	URL        string
 	State      State
 	Reason     string // one sentence under the state; empty: none
+	Mend       *Link  // the way to mend the state, beside its word; nil: none
 	Credential string // "Bearer · shared", "None"
 	Tools      string // "23"
 	LastSync   When
 	Actions    bool // the table has a column for the button
 	CanSync    bool // shows the button; it is disabled while State is busy
 	ReturnTo   string
+}
+
+// Lapsing foretells which accounts end unless somebody connects them again.
+type Lapsing struct {
+	Title string // "2 accounts lapse within 72 hours"
+	Rows  []LapsingRow
+}
+
+// LapsingRow is an account that ends.
+type LapsingRow struct {
+	Connector string
+	Agent     string // empty: all agents share it
+	Href      string // where it is connected again
+	When      When
 }
 
 // ConnectorChange is what the event stream says of a connector: its row, and its state for the connector's own page.

@@ -2,6 +2,8 @@ package templates_test
 
 import (
 	"maps"
+	"strconv"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -13,6 +15,7 @@ import (
 var (
 	ago     = templates.When{Text: "2 minutes ago", Title: "21 Nov 2026, 10:12:09 UTC", ISO: "2026-11-21T10:12:09Z"}
 	longAgo = templates.When{Text: "3 Nov 2026", Title: "3 Nov 2026, 09:00:00 UTC", ISO: "2026-11-03T09:00:00Z"}
+	soon    = templates.When{Text: "in 5 hours", Title: "21 Nov 2026, 15:12:09 UTC", ISO: "2026-11-21T15:12:09Z"}
 	never   = templates.When{Text: "never"}
 
 	stateOK   = templates.State{Kind: templates.StateOK, Text: "Connected"}
@@ -161,6 +164,7 @@ func samples(asset templates.Assets) map[string]templ.Component {
 	}
 	connectorSamples(pages, with)
 	credentialSamples(pages, with)
+	accountSamples(pages, with)
 	organisationSamples(pages, with)
 	doorSamples(pages, with)
 	return pages
@@ -224,13 +228,13 @@ func credentialSamples(pages map[string]templ.Component, with func(templates.Fra
 	h := head(templates.TabCredentials, stateOK)
 	pages["credentials-shared"] = templates.ConnectorCredentials(templates.ConnectorCredentialsPage{
 		Frame: f, Head: h, Auth: "bearer", Mode: "shared", About: "One bearer token, shared by all agents.",
-		Rows: []templates.CredentialRow{{Key: "shared", Who: "All agents", Stored: true, State: templates.State{Kind: templates.StateOK, Text: "Active"}, Changed: longAgo, LastUsed: ago, Action: "/connectors/linear/credential"}},
+		Rows: []templates.CredentialRow{{Key: "shared", Who: "All agents", Stored: true, State: templates.State{Kind: templates.StateOK, Text: "Stored"}, Facts: setAndUsed, Action: "/connectors/linear/credential"}},
 	})
 	missing := templates.State{Kind: templates.StateOff, Text: "Not set"}
 	pages["credentials-agents"] = templates.ConnectorCredentials(templates.ConnectorCredentialsPage{
 		Frame: f, Head: h, Auth: "basic", Mode: "per_agent", About: "Each agent signs in with a user name and a password of its own.", Agents: true,
 		Rows: []templates.CredentialRow{
-			{Key: "support", Who: "Support", Href: "/agents/support", Stored: true, State: templates.State{Kind: templates.StateBad, Text: "Refused"}, Account: "support-bot", Changed: longAgo, LastUsed: ago, Error: "The server refused it (401). Set a new one.", Action: "/connectors/linear/agents/support/credential"},
+			{Key: "support", Who: "Support", Href: "/agents/support", Stored: true, State: templates.State{Kind: templates.StateBad, Text: "Refused"}, Account: "support-bot", Facts: setAndUsed, Error: "The server refused it (401). Set a new one.", Action: "/connectors/linear/agents/support/credential"},
 			{Key: "billing", Who: "Billing", Href: "/agents/billing", State: missing, Action: "/connectors/linear/agents/billing/credential", Open: true, Form: templates.Form{Errors: map[string]string{"password": "A password is needed."}}},
 		},
 	})
@@ -247,6 +251,101 @@ func credentialSamples(pages map[string]templ.Component, with func(templates.Fra
 		Credentials: []templates.AgentCredential{{Connector: "GitHub", Href: "/connectors/github/credentials", State: templates.State{Kind: templates.StateOK, Text: "Active"}}, {Connector: "Sentry", Href: "/connectors/sentry/credentials", State: missing}},
 		Goes:        []string{"1 credential"},
 	})
+}
+
+var setAndUsed = []templates.Fact{{Label: "Set", When: &longAgo}, {Label: "Last used", When: &ago}}
+
+func accountSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
+	f := with(frame("Credentials", templates.NavConnectors, inConnectors, linear))
+	page := func(row ...templates.CredentialRow) templates.ConnectorCredentialsPage {
+		return templates.ConnectorCredentialsPage{
+			Frame: f, Head: head(templates.TabCredentials, stateOK), Auth: "oauth2", Mode: "shared", Agents: true,
+			About: "A person signs in on the server's own page, and the access is renewed for as long as it is used. One account serves all agents.",
+			Rows:  row, Diagnosis: &templates.Diagnosis{Title: "Diagnosis", Action: "/connectors/linear/diagnose"},
+		}
+	}
+	renewed := []templates.Fact{{Label: "Token ends", When: &soon}, {Label: "Last renewed", When: &ago}, {Label: "Last used", When: &ago}}
+	shared := templates.CredentialRow{Key: "shared", Who: "All agents", Action: "/connectors/linear", State: templates.State{Kind: templates.StateOff, Text: "Not connected"}}
+	pages["account-none"] = templates.ConnectorCredentials(page(shared))
+	shared.Stored, shared.State, shared.Account, shared.Facts = true, stateOK, "ada@example.com", renewed
+	shared.Scopes = []string{"read", "write", "issues:create", "comments:create", "offline_access"}
+	pages["account-connected"] = templates.ConnectorCredentials(page(shared))
+	shared.State, shared.Error = templates.State{Kind: templates.StateBad, Text: "Must be reconnected"}, "The authorization server has ended this access. Connect again."
+	linked := page(shared)
+	linked.Link = &templates.ConnectLink{URL: "https://patchbay.example.com/connect/0Lq1nY8example-example-example-example-example", Ends: soon}
+	pages["account-dead"] = templates.ConnectorCredentials(linked)
+
+	agent := func(name string, s templates.State, stored bool) templates.CredentialRow {
+		key := strings.ToLower(name)
+		row := templates.CredentialRow{Key: key, Who: name, Href: "/agents/" + key, Action: "/connectors/linear/agents/" + key, State: s, Stored: stored}
+		if stored {
+			row.Facts, row.Scopes, row.Account = renewed, []string{"read"}, key+"-with-a-long-address@subsidiary.example.com"
+		}
+		return row
+	}
+	failing := agent("Billing", templates.State{Kind: templates.StateWarn, Text: "Refresh failed, still trying"}, true)
+	failing.Error = "The authorization server could not be reached or did not answer properly. It may work later."
+	for i := range 30 {
+		failing.Scopes = append(failing.Scopes, "https://www.example.com/auth/service"+strconv.Itoa(i)+".readonly")
+	}
+	many := page(agent("Support", stateOK, true), agent("Research", stateWarn, true), failing, agent("Night", templates.State{Kind: templates.StateOff, Text: "Not connected"}, false))
+	many.Mode = "per_agent"
+	many.Link = &templates.ConnectLink{For: "Night", URL: linked.Link.URL, Ends: soon}
+	pages["account-agents"] = templates.ConnectorCredentials(many)
+
+	diagnosed := page(shared)
+	diagnosed.Diagnosis = diagnosis()
+	pages["diagnosis"] = templates.ConnectorCredentials(diagnosed)
+	failed := page(templates.CredentialRow{Key: "shared", Who: "All agents", Action: "/connectors/linear", State: templates.State{Kind: templates.StateOff, Text: "Not connected"}})
+	failed.Diagnosis = diagnosis()
+	failed.Diagnosis.Title, failed.Diagnosis.First = "Why it is not connected", true
+	failed.Diagnosis.Stages = failed.Diagnosis.Stages[:2]
+	failed.Diagnosis.Stages[1].Steps[1].Kind = templates.StateBad
+	failed.Diagnosis.Outcome, failed.Diagnosis.Scopes = failed.Diagnosis.Outcome[:1], nil
+	failed.Diagnosis.Problem = &templates.Attention{
+		Kind: templates.StateBad, Title: "An account cannot be connected", Text: "The connection was refused for safety: the issuer is https://mcp.linear.app, and its document says https://login.example.com.",
+		Action: &templates.Link{Text: "Open the settings", Href: "/connectors/linear/settings"},
+	}
+	pages["diagnosis-failed"] = templates.ConnectorCredentials(failed)
+
+	machine := page(templates.CredentialRow{
+		Key: "shared", Who: "All agents", Stored: true, State: templates.State{Kind: templates.StateOK, Text: "Stored"}, Account: "0oa1b2c3", Scopes: []string{"read"},
+		Facts: append(setAndUsed[:1:1], renewed...), Action: "/connectors/linear/credential", ClientID: "0oa1b2c3", Open: true,
+	})
+	machine.Auth = "private_key_jwt"
+	pages["credentials-machine"] = templates.ConnectorCredentials(machine)
+
+	list := connectorsPage(with(frame("Connectors", templates.NavConnectors)))
+	list.Rows[3].Credential, list.Rows[3].Mend = "OAuth · per agent", &templates.Link{Text: "Reconnect", Href: "/connectors/c4/credentials"}
+	list.Lapsing = &templates.Lapsing{Title: "2 accounts lapse within 72 hours", Rows: []templates.LapsingRow{
+		{Connector: "Render", Href: "/connectors/c3/credentials#credential-shared", When: soon},
+		{Connector: "Sentry", Agent: "Support", Href: "/connectors/c4/credentials#credential-support", When: soon},
+	}}
+	pages["connectors-lapsing"] = templates.Connectors(list)
+}
+
+func diagnosis() *templates.Diagnosis {
+	return &templates.Diagnosis{
+		Title: "Diagnosis", Action: "/connectors/linear/diagnose", Scopes: []string{"read", "write"},
+		Stages: []templates.DiagnosisStage{
+			{Name: "The MCP server, asked without a credential", Steps: []templates.DiagnosisStep{
+				{Kind: templates.StateOK, URL: "https://mcp.linear.app/mcp", Status: "401 Unauthorized", Read: "a challenge", Decided: "Its challenge names its metadata."},
+			}},
+			{Name: "What the MCP server says of itself", Steps: []templates.DiagnosisStep{
+				{Kind: templates.StateOff, URL: "https://mcp.linear.app/.well-known/oauth-protected-resource/mcp", Status: "404 Not Found", Read: "an error", Decided: "No document: on to the next."},
+				{Kind: templates.StateOK, URL: "https://mcp.linear.app/.well-known/oauth-protected-resource", Status: "200 OK", Read: "protected-resource metadata", Decided: "This is the resource's own document."},
+			}},
+			{Name: "What the authorization server says of itself", Steps: []templates.DiagnosisStep{
+				{Kind: templates.StateOff, Decided: "The issuer is the connector's: https://mcp.linear.app."},
+				{Kind: templates.StateOK, URL: "https://mcp.linear.app/.well-known/oauth-authorization-server", Status: "200 OK", Read: "authorization-server metadata", Decided: "This is the authorization server."},
+			}},
+		},
+		Outcome: []templates.Fact{
+			{Label: "Authorization server", Value: "https://mcp.linear.app", Mono: true}, {Label: "Signs in at", Value: "linear.app", Mono: true},
+			{Label: "Gives tokens at", Value: "mcp.linear.app", Mono: true}, {Label: "Client", Value: "Patchbay registers itself when an account is connected."},
+			{Label: "Resource", Value: "https://mcp.linear.app", Mono: true}, {Label: "Server asks for", Value: "a credential for everything"}, {Label: "Looked at", When: &ago},
+		},
+	}
 }
 
 func organisationSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
@@ -275,5 +374,18 @@ func doorSamples(pages map[string]templ.Component, with func(templates.Frame) te
 	pages["sign-in"] = templates.SignIn(templates.SignInPage{Frame: f, ReturnTo: "/connectors"})
 	pages["sign-in-wrong"] = templates.SignIn(templates.SignInPage{Frame: f, Form: templates.Form{Problem: "E-mail or password is wrong.", Values: map[string]string{"email": "ada@example.com"}}})
 	pages["setup"] = templates.Setup(templates.SetupPage{Frame: with(templates.Frame{Title: "Set up"}), Token: "once", Tenant: "Default"})
+	f.Title = "Connect"
+	pages["leaving"] = templates.Leaving(templates.LeavingPage{Frame: f, Host: "accounts.example.com", URL: "https://accounts.example.com/authorize?state=x&scope=read+write", Back: "/connectors/linear/credentials"})
+	invited := templates.InvitationPage{
+		Frame: f, Tenant: "Acme Inc", Connector: "Linear", Host: "mcp.linear.app", Agent: "Support", MadeBy: "Ada Lovelace", Server: "accounts.example.com",
+		Scopes: []string{"read", "write", "issues:create", "https://www.example.com/auth/drive.readonly"}, Ends: soon, Action: "/connect/token",
+	}
+	pages["invitation"] = templates.Invitation(invited)
+	invited.Agent, invited.Scopes, invited.Server, invited.Problem = "", nil, "", "The authorization server could not be reached or did not answer properly. It may work later."
+	pages["invitation-down"] = templates.Invitation(invited)
+	f.Flash = &templates.Flash{Kind: templates.FlashNotice, Text: "Connected 'Linear'. Discovered 23 tools."}
+	pages["connect-done"] = templates.Said(templates.SaidPage{Frame: f, Title: "You can close this page", Text: "Whoever sent you the link sees that the account is connected."})
+	f.Flash = nil
+	pages["not-connected"] = templates.Said(templates.SaidPage{Frame: f, Title: "Not connected", Text: "The access was not granted. Nothing was stored.", Links: []templates.Link{{Text: "Go to the connectors", Href: "/connectors"}}})
 	pages["error-outside"] = templates.Error(templates.ErrorPage{Frame: with(templates.Frame{Title: "Link used"}), Status: 404, Title: "This link does not work any more", Text: "A setup link works once. The server prints a new one when it starts, as long as there is no owner.", Links: []templates.Link{{Text: "Sign in", Href: "/login"}}})
 }

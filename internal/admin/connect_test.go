@@ -1,0 +1,304 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/oauth/oauthtest"
+	"patchbay/internal/testing/htmlcheck"
+)
+
+// protected is an MCP server with two tools behind an authorization server.
+func protected(t *testing.T, as oauthtest.Behaviour, mcp oauthtest.ResourceBehaviour) (*oauthtest.Server, *oauthtest.Resource) {
+	t.Helper()
+	server := oauthtest.Start(t, as)
+	if mcp.Next == nil {
+		mcp.Next = mcptest.Start(t, mcptest.Script{Tools: []string{mcptest.Tool("search"), mcptest.Tool("create_note")}})
+	}
+	return server, server.Protect(t, mcp)
+}
+
+// addNotes adds the connector Notes, whose accounts are connected.
+func (b *browser) addNotes(address string, more ...string) page {
+	b.t.Helper()
+	return b.post("/connectors", connectorForm("Notes", address, append([]string{"auth.type", "oauth2"}, more...)...))
+}
+
+// leaves presses a connect button and returns where the page leads.
+func (b *browser) leaves(path string) string {
+	b.t.Helper()
+	p := b.post(path, nil)
+	p.want(b.t, http.StatusOK, "Taking you to ")
+	to, ok := strings.CutPrefix(p.Header.Get("Refresh"), "0; url=")
+	if !ok || !p.says(`href="`+to+`"`) {
+		b.t.Fatalf("the page leads to %q:\n%s", p.Header.Get("Refresh"), p.Body)
+	}
+	return to
+}
+
+// agrees goes to the authorization server, which agrees at once, and returns the way back.
+func (b *browser) agrees(authorize string) string {
+	b.t.Helper()
+	p := b.get(authorize)
+	if p.Status != http.StatusFound || !strings.HasPrefix(p.Location, b.base+"/oauth/callback?") {
+		b.t.Fatalf("the authorization server answers %d to %q: %s", p.Status, p.Location, p.Body)
+	}
+	return p.Location
+}
+
+// comesBack opens the callback and the page that it leads to.
+func (b *browser) comesBack(callback string) page {
+	b.t.Helper()
+	p := b.get(callback)
+	if p.Status != http.StatusSeeOther {
+		return p
+	}
+	return b.get(p.Location)
+}
+
+func TestAnAccountIsConnectedAndDisconnected(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	as, mcp := protected(t, oauthtest.Behaviour{Scopes: []string{"notes:read"}}, oauthtest.ResourceBehaviour{Scope: "notes:read notes:write"})
+	b := d.as(connectors.RoleAdmin)
+	p := b.addNotes(mcp.URL)
+	if p.Location != "/connectors/notes/credentials" {
+		t.Fatalf("adding leads to %q (%d)", p.Location, p.Status)
+	}
+	b.get(p.Location).want(t, http.StatusOK, "'Notes' is added. Connect it.", "Not connected", "One account serves all agents.")
+	b.get("/connectors").want(t, http.StatusOK, `href="/connectors/notes/credentials#credential-shared"`, "Connect: Notes")
+	b.get("/connectors/notes").want(t, http.StatusOK, "No account is connected")
+
+	callback := b.agrees(b.leaves("/connectors/notes/connect"))
+	back := b.get(callback)
+	if back.Location != "/connectors/notes/credentials" || back.Header.Get("Referrer-Policy") != "no-referrer" {
+		t.Errorf("%d to %q, %v", back.Status, back.Location, back.Header)
+	}
+	b.get(back.Location).want(t, http.StatusOK, "Connected 'Notes'. Discovered 2 tools.", "notes:read", "notes:write", "Token ends", "Reconnect", "just now")
+	b.get("/connectors/notes/tools").want(t, http.StatusOK, "create_note")
+	b.get("/connectors/notes/runs").want(t, http.StatusOK, "Sign-in at the server", "2 tools")
+	if p := b.get("/connectors"); p.says("Connect: Notes") {
+		t.Error("the list asks to connect what is connected")
+	}
+
+	b.submit("/connectors/notes/disconnect", nil).want(t, http.StatusOK, "Disconnected 'Notes'.", "Not connected")
+	if as.Count(oauthtest.Revoke) != 1 {
+		t.Error("the server was not told")
+	}
+	b.post("/connectors/notes/disconnect", nil).want(t, http.StatusNotFound, "No account is connected here.")
+}
+
+func TestAnAgentsAccountIsConnectedByALink(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	as, mcp := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Scope: "notes:read"})
+	b := d.as(connectors.RoleAdmin)
+	b.post("/agents", url.Values{"name": {"Support"}})
+	b.post("/agents", url.Values{"name": {"Billing"}})
+	if p := b.addNotes(mcp.URL, "credential_mode", "per_agent"); p.Location != "/connectors/notes/credentials" {
+		t.Fatalf("adding leads to %q (%d)", p.Location, p.Status)
+	}
+	p := b.post("/connectors/notes/agents/support/connect-link", nil)
+	p.want(t, http.StatusOK, "Link for Support", "It works once, and ends ", "in 23 hours")
+	link := addressOn(t, p, d.server.URL+"/connect/")
+	if b.get("/connectors/notes/credentials").says(link) {
+		t.Error("the link is shown twice")
+	}
+
+	visitor := d.browser()
+	for range 2 { // whatever looks at it first, it still works
+		p = visitor.get(link)
+		p.want(t, http.StatusOK, "Connect Notes", "Acme", "the agent Support", "notes:read", "127.0.0.1")
+		htmlcheck.Parse(t, p.Body).Sound(t)
+	}
+	if csp := p.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "form-action 'self' https: "+as.Origin()) {
+		t.Errorf("the button's way is not open: %s", csp)
+	}
+	p = visitor.post(link, nil)
+	cookie := p.Header.Get("Set-Cookie")
+	for _, want := range []string{"patchbay_connect=", "Path=/", "HttpOnly", "SameSite=Lax", "Max-Age=600"} {
+		if !strings.Contains(cookie, want) {
+			t.Errorf("the cookie %q has no %s", cookie, want)
+		}
+	}
+	if p.Status != http.StatusSeeOther || !strings.HasPrefix(p.Location, as.Issuer+"/authorize?") {
+		t.Fatalf("the button leads to %q (%d)\n%s", p.Location, p.Status, plainText(p.Body))
+	}
+	back := visitor.get(visitor.agrees(p.Location))
+	if back.Location != "/connect/done" {
+		t.Errorf("the way back ends at %q", back.Location)
+	}
+	done := visitor.get(back.Location)
+	done.want(t, http.StatusOK, "Connected 'Notes'. Discovered 2 tools.", "You can close this page")
+	htmlcheck.Parse(t, done.Body).Sound(t)
+	visitor.get("/connect/done").want(t, http.StatusOK, "Nothing to do here")
+
+	for _, p := range []page{visitor.get(link), d.browser().post(link, nil)} {
+		p.want(t, http.StatusNotFound, "This link has been used or has expired. Ask for a new one.")
+	}
+	b.get("/connectors/notes/credentials").want(t, http.StatusOK, "Reconnect: Support", "Connect: Billing")
+	b.get("/agents/support").want(t, http.StatusOK, "Notes", "Connected")
+	b.get("/agents/billing").want(t, http.StatusOK, "Notes", "Not connected")
+	b.get("/connectors/notes/runs").want(t, http.StatusOK, "as Support")
+}
+
+// addressOn finds an address on a page by its beginning.
+func addressOn(t *testing.T, p page, prefix string) string {
+	t.Helper()
+	start := strings.Index(p.Body, prefix)
+	if start < 0 {
+		t.Fatalf("no %s on the page:\n%s", prefix, plainText(p.Body))
+	}
+	rest := p.Body[start:]
+	return rest[:strings.IndexAny(rest, `"<`)]
+}
+
+func TestAnAccountThatIsDeniedIsToldInOurWords(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	as, mcp := protected(t, oauthtest.Behaviour{Deny: "access_denied"}, oauthtest.ResourceBehaviour{})
+	b := d.as(connectors.RoleAdmin)
+	b.addNotes(mcp.URL)
+	p := b.get(b.agrees(b.leaves("/connectors/notes/connect")))
+	p.want(t, http.StatusOK, "Not connected", "The access was not granted. Nothing was stored.", `href="/connectors"`)
+	htmlcheck.Parse(t, p.Body).Sound(t)
+	if p.says("REFLECTED") || as.Count(oauthtest.Exchange) != 0 {
+		t.Error("the answer of the server is repeated, or used")
+	}
+	as.Set(func(b *oauthtest.Behaviour) { b.Deny = "server_error" })
+	b.get(b.agrees(b.leaves("/connectors/notes/connect"))).want(t, http.StatusBadGateway, "Not connected", "It may work later.")
+	b.get("/connectors/notes/credentials").want(t, http.StatusOK, "Not connected")
+}
+
+func TestACallbackIsTakenOnceAndFromItsBrowser(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	as, mcp := protected(t, oauthtest.Behaviour{Iss: oauthtest.IssRight}, oauthtest.ResourceBehaviour{})
+	b := d.as(connectors.RoleAdmin)
+	b.addNotes(mcp.URL)
+	link := addressOn(t, b.post("/connectors/notes/connect-link", nil), d.server.URL+"/connect/")
+	visitor := d.browser()
+	sent := visitor.agrees(visitor.post(link, nil).Location)
+
+	signedOut := d.as(connectors.RoleAdmin)
+	left := signedOut.agrees(signedOut.leaves("/connectors/notes/connect"))
+	signedOut.post("/logout", nil)
+	for name, p := range map[string]page{
+		"without a state":        b.get("/oauth/callback?code=x"),
+		"with an invented state": b.get("/oauth/callback?code=x&state=" + strings.Repeat("a", 43)),
+		"in a stranger's":        d.browser().get(b.agrees(b.leaves("/connectors/notes/connect"))),
+		"in another admin's":     d.as(connectors.RoleAdmin).get(b.agrees(b.leaves("/connectors/notes/connect"))),
+		"in the link's maker's":  b.get(sent),
+		"after signing out":      signedOut.get(left),
+		"from another issuer":    b.get(withIssuer(b.agrees(b.leaves("/connectors/notes/connect")), "https://evil.example")),
+	} {
+		p.want(t, http.StatusBadRequest, "Not connected")
+		if p.Header.Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("%s: the page tells where it was reached from", name)
+		}
+		htmlcheck.Parse(t, p.Body).Sound(t)
+	}
+	if n := as.Count(oauthtest.Exchange); n != 0 {
+		t.Fatalf("%d token requests", n)
+	}
+
+	callback := b.agrees(b.leaves("/connectors/notes/connect"))
+	b.do(http.MethodHead, callback, nil) // a look does not use it up
+	b.comesBack(callback).want(t, http.StatusOK, "Connected 'Notes'. Discovered 2 tools.")
+	b.get(callback).want(t, http.StatusBadRequest, "This connection has ended or was used already. Start it again.")
+	if n := as.Count(oauthtest.Exchange); n != 1 {
+		t.Errorf("%d token requests", n)
+	}
+}
+
+// withIssuer is a callback's address from another issuer.
+func withIssuer(callback, issuer string) string {
+	u, err := url.Parse(callback)
+	if err != nil {
+		return callback
+	}
+	q := u.Query()
+	q.Set("iss", issuer)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+func TestAScopeThatIsRefusedIsLeftOutOnTheWay(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	_, mcp := protected(t,
+		oauthtest.Behaviour{Scopes: []string{"offline_access"}, RefuseScopes: []string{"offline_access"}}, oauthtest.ResourceBehaviour{Scope: "notes:read"})
+	b := d.as(connectors.RoleAdmin)
+	b.addNotes(mcp.URL)
+	again := b.get(b.agrees(b.leaves("/connectors/notes/connect")))
+	if again.Status != http.StatusSeeOther || strings.Contains(again.Location, "offline_access") {
+		t.Fatalf("%d to %q", again.Status, again.Location)
+	}
+	b.comesBack(b.agrees(again.Location)).want(t, http.StatusOK, "Connected 'Notes'. Discovered 2 tools.")
+}
+
+func TestWhyAnAccountCannotBeConnectedIsShownStepByStep(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	as, mcp := protected(t, oauthtest.Behaviour{NoRegistration: true}, oauthtest.ResourceBehaviour{})
+	b := d.as(connectors.RoleAdmin)
+	b.addNotes(mcp.URL)
+	p := b.post("/connectors/notes/connect", nil)
+	p.want(t, http.StatusConflict, "Not connected", "does not let clients register themselves", "/oauth/callback", "Open the settings",
+		mcp.MetadataURL(), as.Issuer+"/.well-known/oauth-authorization-server", "401 Unauthorized", "a challenge", "This is the authorization server.")
+	htmlcheck.Parse(t, p.Body).Sound(t)
+	if !p.says(`name="return_to" value="/connectors/notes/credentials"`) {
+		t.Error("the page's sync button would come back to a form")
+	}
+
+	p = b.post("/connectors/notes/diagnose", nil)
+	p.want(t, http.StatusOK, "Diagnosis", "An account cannot be connected", "Gives tokens at", "a credential for everything")
+	b.header.Set("HX-Request", "true")
+	p = b.post("/connectors/notes/diagnose", nil)
+	if p.want(t, http.StatusOK, "An account cannot be connected"); p.says("<html") || !p.says(`id="diagnosis"`) {
+		t.Error("a script gets more than the panel")
+	}
+	b.header = http.Header{}
+
+	as.Stop()
+	b.post("/connectors/notes/connect", nil).want(t, http.StatusBadGateway, "Not connected", "no connection")
+	link := addressOn(t, b.post("/connectors/notes/connect-link", nil), d.server.URL+"/connect/")
+	d.browser().get(link).want(t, http.StatusOK, "could not be reached", "Continue")
+	d.browser().post(link, nil).want(t, http.StatusBadGateway, "could not be reached", "Continue")
+	d.browser().get(link).want(t, http.StatusOK, "Continue")
+
+	if p := d.as(connectors.RoleMember).get("/connectors/notes/credentials"); p.says("Diagnose") || p.says("/connect\"") {
+		t.Error("a member is offered what is refused")
+	}
+}
+
+func TestAnAccountGoesWhereItsConnectorWantsIt(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	_, mcp := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	b := d.as(connectors.RoleAdmin)
+	b.post("/agents", url.Values{"name": {"Support"}})
+	b.addNotes(mcp.URL)
+	b.post("/connectors/notes/agents/support/connect", nil).want(t, http.StatusConflict, "has one account for all agents")
+	b.post("/connectors/notes/agents/support/connect-link", nil).want(t, http.StatusConflict, "has one account for all agents")
+	d.at("Plain", mcp.URL)
+	b.post("/connectors/plain/connect", nil).want(t, http.StatusConflict, "does not sign in by OAuth")
+	b.post("/connectors/plain/diagnose", nil).want(t, http.StatusConflict, "does not sign in by OAuth")
+}
+
+func TestASyncThatFailsAfterConnectingIsToldWithIt(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	_, mcp := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{
+		Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "down", http.StatusInternalServerError) }),
+	})
+	b := d.as(connectors.RoleAdmin)
+	b.addNotes(mcp.URL)
+	p := b.comesBack(b.agrees(b.leaves("/connectors/notes/connect")))
+	p.want(t, http.StatusOK, "Connected 'Notes'. The sync failed: ", "500", "Reconnect")
+	b.get("/connectors/notes/runs").want(t, http.StatusOK, "Failed")
+}

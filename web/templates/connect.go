@@ -1,0 +1,39 @@
+package templates
+
+// LeavingPage sends a browser on to another site. Whoever answers with it also sends the header Refresh.
+type LeavingPage struct {
+	Frame Frame
+	Host  string // "accounts.example.com"
+	URL   string
+	Back  string // where to go instead
+}
+
+// InvitationPage asks the owner of an account to connect it. Its button posts to Action.
+type InvitationPage struct {
+	Frame     Frame
+	Tenant    string
+	Connector string
+	Host      string // of the connector's URL
+	Agent     string // empty: all agents
+	MadeBy    string
+	Server    string // host of the authorization server; empty: not known
+	Scopes    []string
+	Ends      When
+	Problem   string // why the last try went nowhere; empty: nothing did
+	Action    string
+}
+
+// SaidPage says what became of a connection, to whoever comes back from another site.
+type SaidPage struct {
+	Frame Frame
+	Title string
+	Text  string
+	Links []Link
+}
+
+func (p InvitationPage) button() string {
+	if p.Server == "" {
+		return "Continue"
+	}
+	return "Continue to " + p.Server
+}
