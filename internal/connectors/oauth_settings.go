@@ -52,6 +52,12 @@ func (s OAuthSettings) OverridesServer() bool {
 	return s.Issuer != "" || s.AuthorizationEndpoint != "" || s.TokenEndpoint != ""
 }
 
+// SameKeeper tells whether a client proves itself to the same authorization server by both. What it proves itself with is sent to no
+// other one.
+func (s OAuthSettings) SameKeeper(t OAuthSettings) bool {
+	return s.Issuer == t.Issuer && s.TokenEndpoint == t.TokenEndpoint
+}
+
 func (s OAuthSettings) normalized() OAuthSettings {
 	for _, text := range []*string{&s.ClientID, &s.Issuer, &s.AuthorizationEndpoint, &s.TokenEndpoint, &s.TokenEndpointAuthMethod, &s.Algorithm} {
 		*text = strings.TrimSpace(*text)

@@ -30,7 +30,7 @@ func (d dropped) total() int {
 //	the issuer or its token endpoint        go                       goes: it would be shown to another
 //	the authorization endpoint, resource    go                       stays
 func drop(ctx context.Context, tx *store.Tenant, old, now connectors.Connector) (d dropped, err error) {
-	moved := originMoved(old, now) || old.Auth.Type != now.Auth.Type || clientChanged(old, now) || keeperChanged(old, now)
+	moved := originMoved(old, now) || old.Auth.Type != now.Auth.Type || clientChanged(old, now) || !old.OAuth.SameKeeper(now.OAuth)
 	if moved {
 		if d.clientSecret, err = tx.DeleteClientSecret(ctx, now.ID); err != nil {
 			return d, err
@@ -52,14 +52,9 @@ func clientChanged(old, now connectors.Connector) bool {
 	return old.OAuth.ClientID != now.OAuth.ClientID && (old.OAuth.ClientID != "" || old.Auth.Type == connectors.AuthOAuth2)
 }
 
-// keeperChanged tells whether a client's secret would go to somebody else.
-func keeperChanged(old, now connectors.Connector) bool {
-	return old.OAuth.Issuer != now.OAuth.Issuer || old.OAuth.TokenEndpoint != now.OAuth.TokenEndpoint
-}
-
 // serverChanged tells whether grants came from somebody else, or are for something else.
 func serverChanged(old, now connectors.Connector) bool {
-	return keeperChanged(old, now) || old.OAuth.AuthorizationEndpoint != now.OAuth.AuthorizationEndpoint ||
+	return !old.OAuth.SameKeeper(now.OAuth) || old.OAuth.AuthorizationEndpoint != now.OAuth.AuthorizationEndpoint ||
 		!reflect.DeepEqual(old.OAuth.Resource, now.OAuth.Resource)
 }
 
