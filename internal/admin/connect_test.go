@@ -5,7 +5,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
+	"patchbay/internal/admin"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/mcptest"
 	"patchbay/internal/oauth/oauthtest"
@@ -301,4 +303,68 @@ func TestASyncThatFailsAfterConnectingIsToldWithIt(t *testing.T) {
 	p := b.comesBack(b.agrees(b.leaves("/connectors/notes/connect")))
 	p.want(t, http.StatusOK, "Connected 'Notes'. The sync failed: ", "500", "Reconnect")
 	b.get("/connectors/notes/runs").want(t, http.StatusOK, "Failed")
+}
+
+func TestABrowserDoesNotWaitLongForItsTools(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t, func(o *admin.Options) { o.Patience = 50 * time.Millisecond })
+	release := make(chan struct{})
+	up := mcptest.Start(t, mcptest.Script{})
+	_, mcp := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		<-release
+		up.ServeHTTP(w, r)
+	})})
+	b := d.as(connectors.RoleAdmin)
+	b.addNotes(mcp.URL)
+	b.comesBack(b.agrees(b.leaves("/connectors/notes/connect"))).want(t, http.StatusOK, "Connected 'Notes'. Its tools are being read.", "Syncing")
+	close(release)
+}
+
+func TestAccountsThatLapseAreForetold(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleViewer)
+	if b.get("/connectors").says("lapse") {
+		t.Error("foretold of nothing")
+	}
+	shared := d.account(func(c *connectors.Draft) { c.Name = "Notes" })
+	perAgent := d.account(func(c *connectors.Draft) { c.Name, c.CredentialMode = "Mail", connectors.CredentialPerAgent })
+	d.grant(shared, nil, 5*time.Hour)
+	d.grant(perAgent, new(d.Agent(t).ID), 80*time.Hour)
+	b.get("/connectors").want(t, http.StatusOK, "1 account lapses within 72 hours", "/connectors/"+shared.Slug+"/credentials#credential-shared", "in 4 hours")
+	b.get("/connectors/"+shared.Slug+"/credentials").want(t, http.StatusOK, "Expires in 4 hours")
+	d.ahead.Store(int64(6 * time.Hour))
+	b.get("/connectors").want(t, http.StatusOK, "1 account lapses", "1 hour ago")
+}
+
+func TestAMachineSignsInByItself(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	as, mcp := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	as.AddClient("machine", "the-machines-secret", nil)
+	b := d.as(connectors.RoleAdmin)
+	p := b.addNotes(mcp.URL, "auth.type", "client_credentials", "auth.client_id", "machine", "auth.client_secret", "the-machines-secret", "auth.scopes", "notes:read notes:write")
+	if p.Location != "/connectors/notes" {
+		t.Fatalf("adding leads to %q (%d)\n%s", p.Location, p.Status, plainText(p.Body))
+	}
+	b.submit("/connectors/notes/sync_tools", nil).want(t, http.StatusOK, "Discovered 2 tools from 'Notes'.")
+	b.get("/connectors/notes/credentials").want(t, http.StatusOK, "Stored", "machine", "notes:write", "Token ends", "Diagnose")
+	b.post("/connectors/notes/diagnose", nil).want(t, http.StatusOK, "This is the authorization server.", as.Issuer)
+	b.get("/connectors/notes/settings").want(t, http.StatusOK, `value="notes:read notes:write"`, `value="machine"`)
+	b.post("/connectors/notes/credential", url.Values{"client_secret": {""}}).want(t, http.StatusUnprocessableEntity, "A client secret is needed.")
+	b.submit("/connectors/notes/credential/delete", nil).want(t, http.StatusOK, "The credential is deleted.", "Not set")
+}
+
+func TestANewWayToSignInLeadsToItsAccounts(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	_, mcp := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	b := d.as(connectors.RoleAdmin)
+	b.addNotes(mcp.URL, "auth.type", "none")
+	edit := connectorForm("Notes", mcp.URL, "slug", "notes", "version", "1", "auth.type", "oauth2", "auth.scopes", "a b", "auth.no_resource", "true", "auth.resource", "")
+	b.submit("/connectors/notes", edit).want(t, http.StatusOK, "The settings are saved. Connect it.", "Not connected")
+	b.get("/connectors/notes/settings").want(t, http.StatusOK, `value="a b"`, "Accounts are connected on the Credentials tab")
+	edit.Set("version", "2")
+	edit.Set("auth.issuer", "nonsense")
+	b.post("/connectors/notes", edit).want(t, http.StatusUnprocessableEntity, "An address begins with https://")
 }

@@ -28,8 +28,12 @@ func (h *Handler) connectorSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	to := connectorPath(c.Slug) + "/settings"
+	if c.Auth.Type == connectors.AuthOAuth2 && before.Auth.Type != connectors.AuthOAuth2 {
+		to, notices = credentialsPath(c.Slug), append(notices, "Connect it.")
+	}
 	text := strings.Join(append([]string{"The settings are saved."}, notices...), " ")
-	return h.respond.Back(w, r, connectorPath(c.Slug)+"/settings", respond.Flash{Kind: respond.Notice, Text: text})
+	return h.respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: text})
 }
 
 func (h *Handler) saveConnector(r *http.Request, f form, before connectors.Connector) (connectors.Connector, []string, error) {

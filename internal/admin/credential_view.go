@@ -49,7 +49,7 @@ func (h holdings) fill(row templates.CredentialRow, c connectors.Connector, owne
 		row.State = templates.State{Kind: templates.StateWarn, Text: "Expires " + relative(at, now)}
 	}
 	if held.Status == connectors.CredentialExpired && row.Error == "" {
-		row.Error = "The access has ended, and the server gave no way to renew it."
+		row.Error = "The access has ended and cannot be renewed. Connect again."
 	}
 	return row
 }

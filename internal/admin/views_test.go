@@ -102,6 +102,16 @@ func TestConnectorRowSaysHowItIs(t *testing.T) {
 	if row.Reason != c.LastError.Message || row.State != (templates.State{Kind: templates.StateBad, Text: "Needs authorization"}) {
 		t.Errorf("needs authorization: %+v", row)
 	}
+	if row.Mend != nil {
+		t.Errorf("a secret is not connected: %+v", row.Mend)
+	}
+	c.Auth.Type = connectors.AuthOAuth2
+	if row = connectorRow(c, templates.Can{Sync: true, Manage: true}, "", noon); row.Mend == nil || *row.Mend != (templates.Link{Text: "Reconnect", Href: "/connectors/linear/credentials"}) {
+		t.Errorf("an account: %+v", row.Mend)
+	}
+	if row = connectorRow(c, templates.Can{Sync: true}, "", noon); row.Mend != nil {
+		t.Errorf("a member is sent to what is refused: %+v", row.Mend)
+	}
 	c.Running = &connectors.SyncRunID{}
 	if row = connectorRow(c, templates.Can{Sync: true, Manage: true}, "", noon); row.Reason != "" || row.State.Kind != templates.StateBusy {
 		t.Errorf("running: %+v", row)
@@ -128,6 +138,12 @@ func TestAttentionLeadsToWhereItIsMended(t *testing.T) {
 	if list = attention(c, 0, templates.Can{}, noon); list[0].Action != nil {
 		t.Error("a viewer is sent to a page that refuses them")
 	}
+	c.Auth.Type, c.LastError, c.Status = connectors.AuthOAuth2, nil, connectors.StatusNeverSynced
+	list = attention(c, 0, templates.Can{Manage: true}, noon)
+	if len(list) != 1 || *list[0].Action != (templates.Link{Text: "Connect", Href: "/connectors/linear/credentials#credential-shared"}) {
+		t.Errorf("never connected: %+v", list)
+	}
+	c.LastError = &connectors.SyncError{Code: "credential_required", Message: "The access has ended.", At: noon}
 	c.Enabled, c.Status = false, connectors.StatusDisabled
 	if list = attention(c, 0, templates.Can{}, noon); len(list) != 1 || list[0].Title != "Disabled" {
 		t.Errorf("%+v", list)
