@@ -56,7 +56,7 @@ func TestCommandLineExplainsItself(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, "PATCHBAY_EGRES=public")
 	help := h.run("serve", "--help")
-	for _, want := range []string{"--addr", "PATCHBAY_ADDR", "DATABASE_URL", "PATCHBAY_KEYSET", "PATCHBAY_EGRESS_ALLOW", "PATCHBAY_PRIVATE_ADDR", "PATCHBAY_DATA_DIR"} {
+	for _, want := range []string{"--addr", "PATCHBAY_ADDR", "DATABASE_URL", "PATCHBAY_KEYSET", "PATCHBAY_EGRESS_ALLOW", "PATCHBAY_CIMD_URL", "PATCHBAY_PRIVATE_ADDR", "PATCHBAY_DATA_DIR"} {
 		if !strings.Contains(help, want) {
 			t.Errorf("serve --help does not name %s", want)
 		}

@@ -117,15 +117,16 @@ func TestStrangersSeeOnlyPublicAddresses(t *testing.T) {
 	s := newHome(t).serve()
 	stranger := newPerson(t)
 	for path, want := range map[string]int{
-		"/healthz":           http.StatusOK,
-		"/readyz":            http.StatusOK,
-		"/openapi.json":      http.StatusOK,
-		"/login":             http.StatusOK,
-		"/connectors":        http.StatusSeeOther,
-		"/api/v1/connectors": http.StatusUnauthorized,
-		"/metrics":           http.StatusNotFound,
-		"/debug/pprof/":      http.StatusNotFound,
-		"/no/such/page":      http.StatusNotFound,
+		"/healthz":                    http.StatusOK,
+		"/oauth/client-metadata.json": http.StatusOK,
+		"/readyz":                     http.StatusOK,
+		"/openapi.json":               http.StatusOK,
+		"/login":                      http.StatusOK,
+		"/connectors":                 http.StatusSeeOther,
+		"/api/v1/connectors":          http.StatusUnauthorized,
+		"/metrics":                    http.StatusNotFound,
+		"/debug/pprof/":               http.StatusNotFound,
+		"/no/such/page":               http.StatusNotFound,
 	} {
 		if have := stranger.get(s.base + path); have.status != want {
 			t.Errorf("%s: %d, want %d", path, have.status, want)
