@@ -103,6 +103,11 @@ func TestARowSaysHowAnAccountIs(t *testing.T) {
 			t.Errorf("%s: %+v, %q", name, tc.row.State, tc.row.Error)
 		}
 	}
+	for status, want := range map[connectors.CredentialStatus]string{connectors.CredentialActive: "Token ends", connectors.CredentialRevoked: "Last renewed"} {
+		if have := row(status, "", nil).Facts[0].Label; have != want {
+			t.Errorf("%s begins with %q, want %q", status, have, want)
+		}
+	}
 	none := credentialRows(c, []connectors.Agent{support}, holdings{}, noon)[0]
 	if none.Stored || none.State != (templates.State{Kind: templates.StateOff, Text: "Not connected"}) {
 		t.Errorf("none: %+v", none)

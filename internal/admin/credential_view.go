@@ -61,7 +61,11 @@ func credentialFacts(c connectors.Credential, now time.Time) []templates.Fact {
 	if c.Type != connectors.AuthOAuth2 {
 		add("Set", when(c.UpdatedAt, now))
 	}
-	if c.ExpiresAt != nil {
+	switch {
+	case c.ExpiresAt == nil:
+	case c.ExpiresAt.Before(now):
+		add("Token ended", when(*c.ExpiresAt, now))
+	case c.Status != connectors.CredentialRevoked: // a dead one ends nothing
 		add("Token ends", when(*c.ExpiresAt, now))
 	}
 	if c.ExpiresAt != nil || c.RefreshedAt != nil {
