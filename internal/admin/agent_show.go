@@ -43,18 +43,18 @@ func (h *Handler) agentPage(w http.ResponseWriter, r *http.Request, status int, 
 			{Label: "Changed", When: &updated},
 		},
 		Form:        f,
-		Credentials: agentCredentials(held),
+		Credentials: agentCredentials(a, held),
 		Goes:        []string{"its credentials"},
 	}))
 }
 
 // agentCredentials say where an agent can sign in.
-func agentCredentials(held []store.AgentCredential) []templates.AgentCredential {
+func agentCredentials(a connectors.Agent, held []store.AgentCredential) []templates.AgentCredential {
 	rows := make([]templates.AgentCredential, len(held))
 	for i, c := range held {
 		rows[i] = templates.AgentCredential{
 			Connector: c.ConnectorName,
-			Href:      connectorPath(c.ConnectorSlug) + "/credentials",
+			Href:      accountPath(c.ConnectorSlug, a.Slug),
 			State:     credentialState(c.AuthType, c.Status),
 		}
 	}

@@ -143,7 +143,7 @@ func TestAnAgentsAccountIsConnectedByALink(t *testing.T) {
 		p.want(t, http.StatusNotFound, "This link has been used or has expired. Ask for a new one.")
 	}
 	b.get("/connectors/notes/credentials").want(t, http.StatusOK, "Reconnect: Support", "Connect: Billing")
-	b.get("/agents/support").want(t, http.StatusOK, "Notes", "Connected")
+	b.get("/agents/support").want(t, http.StatusOK, "Notes", "Connected", "/connectors/notes/credentials#credential-support")
 	b.get("/agents/billing").want(t, http.StatusOK, "Notes", "Not connected")
 	b.get("/connectors/notes/runs").want(t, http.StatusOK, "as Support")
 }

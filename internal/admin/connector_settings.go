@@ -40,7 +40,7 @@ func (h *Handler) settingsPage(
 		Frame:   h.connectorFrame(r, c, "Settings"),
 		Head:    connectorHead(c, templates.TabSettings),
 		Form:    f,
-		Stored:  slices.ContainsFunc(stored.Items, shared),
+		Stored:  c.Auth.Type != connectors.AuthOAuth2 && slices.ContainsFunc(stored.Items, shared), // an account is nothing to keep by leaving a field empty
 		Enabled: c.Enabled,
 		Test:    test,
 		Goes:    deletionTakes(c, len(stored.Items)),
