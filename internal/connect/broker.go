@@ -1,7 +1,6 @@
 package connect
 
 import (
-	"context"
 	"log/slog"
 	"strings"
 	"time"
@@ -91,8 +90,3 @@ func binding(kind, value string) secret.Text {
 }
 
 func (b *Broker) tenant(id connectors.TenantID) *store.Tenant { return b.store.Tenant(id) }
-
-// note logs what went wrong beside a deed that goes on without it.
-func (b *Broker) note(ctx context.Context, message string, p place, err error) {
-	b.log.WarnContext(ctx, message, append(p.attrs(), slog.Any("error", err))...)
-}

@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"patchbay/internal/auth"
@@ -38,13 +39,13 @@ func (b *Broker) Disconnect(ctx context.Context, a auth.Actor, c connectors.Ref,
 		return err
 	}
 	if unread != nil { // what cannot be opened can be deleted all the same
-		b.note(ctx, "grant not revoked", p, unread)
+		b.log.WarnContext(ctx, "grant not revoked", append(p.attrs(), slog.Any("error", unread))...)
 		return nil
 	}
 	meta := old.Tokens.Meta
 	client, _, err := b.clientOf(ctx, p, meta.Server, meta.ClientID)
 	if err != nil {
-		b.note(ctx, "grant not revoked", p, err)
+		b.log.WarnContext(ctx, "grant not revoked", append(p.attrs(), slog.Any("error", err))...)
 		return nil
 	}
 	if client.ClientID != meta.ClientID {
@@ -64,6 +65,6 @@ func (b *Broker) giveBack(ctx context.Context, p place, peer oauth.Peer, t store
 		token, hint = t.AccessToken, oauth.HintAccessToken
 	}
 	if err := b.oauth.Revoke(ctx, peer, oauth.Secret(token.Reveal()), hint); err != nil {
-		b.note(ctx, "grant not revoked", p, err)
+		b.log.WarnContext(ctx, "grant not revoked", append(p.attrs(), slog.Any("error", err))...)
 	}
 }

@@ -185,7 +185,13 @@ func (b *bundle) wantNothing(t testing.TB, c connectors.Connector) {
 	}
 }
 
-func wantFault(t testing.TB, err error, kind fault.Kind, code string) *fault.Error {
+func wantFault(t testing.TB, err error, kind fault.Kind, code string) {
+	t.Helper()
+	_ = faultOf(t, err, kind, code)
+}
+
+// faultOf is what an error tells, which is of a kind and has a code.
+func faultOf(t testing.TB, err error, kind fault.Kind, code string) *fault.Error {
 	t.Helper()
 	if err == nil {
 		t.Fatalf("no error, want %s %q", kind, code)
@@ -226,15 +232,30 @@ func (j *journal) logger() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// wantEvent checks that the newest event of an action is there, and returns its actor and its detail.
-func (b *bundle) wantEvent(t testing.TB, action string) (actor string, detail map[string]any) {
+// owner is a connection that sees every row.
+func (b *bundle) owner(t testing.TB) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), b.URL)
 	must(t, err)
-	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
-	err = conn.QueryRow(t.Context(), `select actor_type || ' ' || actor_name, detail from audit_events where action = $1 order by id desc limit 1`, action).Scan(&actor, &detail)
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	return conn
+}
+
+// event is the newest event of an action: who did it, and its detail.
+func (b *bundle) event(t testing.TB, action string) (actor string, detail map[string]any) {
+	t.Helper()
+	err := b.owner(t).QueryRow(t.Context(), `
+		select actor_type || ' ' || actor_name, detail
+		from audit_events where action = $1 order by id desc limit 1`, action).Scan(&actor, &detail)
 	if err != nil {
 		t.Fatalf("event %s: %v", action, err)
 	}
 	return actor, detail
+}
+
+// count is how many rows a table has.
+func (b *bundle) count(t testing.TB, table string) (n int) {
+	t.Helper()
+	must(t, b.owner(t).QueryRow(t.Context(), "select count(*) from "+pgx.Identifier{table}.Sanitize()).Scan(&n))
+	return n
 }

@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"patchbay/internal/connectors"
@@ -53,7 +54,7 @@ func (b *Broker) wanted(ctx context.Context, p place) []string {
 	case fault.Is(err, fault.NotFound):
 		return nil
 	case err != nil: // a grant that cannot be opened is what connecting anew mends
-		b.note(ctx, "old grant not read", p, err)
+		b.log.WarnContext(ctx, "old grant not read", append(p.attrs(), slog.Any("error", err))...)
 		return nil
 	}
 	return old.Tokens.Meta.WantedScopes

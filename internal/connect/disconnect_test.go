@@ -1,0 +1,76 @@
+package connect_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/oauth/oauthtest"
+)
+
+func TestDisconnectingDeletesTheGrantAndRevokesIt(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	c, ann, bob := b.protected(t, perAgent), b.Agent(t), b.Agent(t)
+	b.connect(t, c, agentRef(ann))
+	b.connect(t, c, agentRef(bob))
+	refresh := b.grant(t, c, &ann.ID).Tokens.RefreshToken
+	must(t, b.broker.Disconnect(t.Context(), b.admin, ref(c.ID), agentRef(ann)))
+
+	sent := b.as.Requests(oauthtest.Revoke)
+	if len(sent) != 1 || sent[0].Form.Get("token") != refresh.Reveal() || sent[0].Form.Get("token_type_hint") != "refresh_token" {
+		t.Errorf("revoked %v", sent)
+	}
+	if _, err := b.St.Vault(b.Tenant).Grant(t.Context(), c.ID, &ann.ID); !fault.Is(err, fault.NotFound) {
+		t.Errorf("grant: %v", err)
+	}
+	b.grant(t, c, &bob.ID)
+	actor, detail := b.event(t, "credential.disconnect")
+	want := map[string]any{"connector_id": c.ID.String(), "agent_id": ann.ID.String(), "agent": ann.Slug}
+	if diff := cmp.Diff(want, detail); diff != "" || actor != "person "+b.admin.Name {
+		t.Errorf("event by %s\n%s", actor, diff)
+	}
+	err := b.broker.Disconnect(t.Context(), b.admin, ref(c.ID), agentRef(ann))
+	wantFault(t, err, fault.NotFound, "")
+}
+
+func TestAServerThatDoesNotHearOfItKeepsNobodyConnected(t *testing.T) {
+	t.Parallel()
+	for name, trouble := range map[string]func(*bundle){
+		"gone":           func(b *bundle) { b.as.Stop() },
+		"our client too": func(b *bundle) { b.as.ForgetClients() },
+		"offers none":    func(b *bundle) { b.as.Set(func(as *oauthtest.Behaviour) { as.NoRevocation = true }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBundle(t, oauthtest.Behaviour{NoRefreshToken: true}, oauthtest.ResourceBehaviour{})
+			c := b.protected(t)
+			b.connect(t, c, nil)
+			access := b.grant(t, c, nil).Tokens.AccessToken.Reveal()
+			trouble(b)
+			must(t, b.broker.Disconnect(t.Context(), b.admin, ref(c.ID), nil))
+			if n := b.count(t, "credentials"); n != 0 || strings.Contains(b.logs.String(), access) {
+				t.Errorf("%d credentials, or a token in the log", n)
+			}
+		})
+	}
+}
+
+func TestOnlyAnAdminDisconnectsAndOnlyAccounts(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	c := b.protected(t)
+	bearer := b.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	b.Credential(t, bearer.ID, nil, "token")
+	b.connect(t, c, nil)
+	wantFault(t, b.broker.Disconnect(t.Context(), b.person(t, b.Tenant, connectors.RoleMember), ref(c.ID), nil), fault.Denied, "")
+	wantFault(t, b.broker.Disconnect(t.Context(), b.person(t, b.Other, connectors.RoleOwner), ref(c.ID), nil), fault.NotFound, "")
+	wantFault(t, b.broker.Disconnect(t.Context(), b.admin, ref(bearer.ID), nil), fault.Conflict, "")
+	wantFault(t, b.broker.Disconnect(t.Context(), b.admin, ref(c.ID), agentRef(b.Agent(t))), fault.Conflict, "")
+	if n := b.count(t, "credentials"); n != 2 {
+		t.Errorf("%d credentials", n)
+	}
+}
