@@ -1,7 +1,6 @@
 package credentials_test
 
 import (
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +82,6 @@ func TestEveryRefreshNamesTheResource(t *testing.T) {
 	c.token(t, c.here(), nil)
 	form := c.as.Requests(oauthtest.Refresh)[0].Form
 	if form.Get("resource") != c.connector.URL || form.Has("scope") {
-		t.Errorf("sent %v", url.Values(form)["resource"])
+		t.Errorf("sent %v", form["resource"])
 	}
 }

@@ -1,6 +1,7 @@
 package credentials
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -55,24 +56,24 @@ func (r *Resolver) WhyMissing(
 		return err
 	}
 	switch cause := r.causeOf(c, g); {
-	case cause == "":
+	case g.Type != c.Auth.Type, g.Origin != connectors.Origin(c.URL):
 		return Missing(c, agent)
+	case cause == "": // somebody has mended it while it was missed
+		return notRenewed(c, store.Grant{Tokens: g.Tokens}, nil)
 	case isMachine(c.Auth.Type):
 		return required("The connector %q cannot sign in: %s", c.Name, asClause(cause))
-	case agent != nil && owner != nil:
-		return required("This agent's account of the connector %q must be connected again: %s", c.Name, asClause(cause))
+	case owner != nil:
+		return required("The agent's account of the connector %q must be connected again: %s", c.Name, asClause(cause))
 	default:
 		return required("The account of the connector %q must be connected again: %s", c.Name, asClause(cause))
 	}
 }
 
-// causeOf is the sentence that says why a stored grant serves nobody; empty where it is as if there were none.
+// causeOf is the sentence that says why a stored grant serves nobody; empty where it does.
 func (r *Resolver) causeOf(c connectors.Connector, g store.Grant) string {
 	switch {
-	case g.Type != c.Auth.Type, g.Origin != connectors.Origin(c.URL):
-		return ""
 	case !alive(c, g.Credential):
-		return g.Error
+		return cmp.Or(g.Error, becauseEnded)
 	case !lives(g, r.now(), 0) && !r.renewable(g):
 		return becauseExpired
 	default:
