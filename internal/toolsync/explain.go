@@ -87,13 +87,19 @@ func timeoutSentence(e *mcp.Error, c connectors.Connector) string {
 }
 
 func unauthorizedSentence(status int, c connectors.Connector, sent bool) string {
-	switch {
+	switch machine := c.Auth.Type == connectors.AuthClientCredentials || c.Auth.Type == connectors.AuthPrivateKeyJWT; {
 	case status == http.StatusForbidden && sent:
 		return "The server refused access (403). Check what the credential is allowed to do."
+	case sent && machine:
+		return fmt.Sprintf("The server refused the token that the authorization server gave (%d). Check what this client is allowed to do, and the connector's scopes and resource.", status)
+	case sent && c.Auth.Type == connectors.AuthOAuth2:
+		return fmt.Sprintf("The server refused the connected account (%d). Connect it again on the connector's Credentials page.", status)
 	case sent:
 		return fmt.Sprintf("The server refused the credential (%d). Set a new one on the connector's credentials page.", status)
 	case c.Auth.Type == connectors.AuthNone:
 		return fmt.Sprintf("The server asks for a credential (%d). Choose an authentication in the connector's settings.", status)
+	case c.Auth.Type == connectors.AuthOAuth2:
+		return "The server asks for an account. Save the connector, then press Connect."
 	default:
 		return fmt.Sprintf("The server asks for a credential (%d). Set one on the connector's credentials page.", status)
 	}

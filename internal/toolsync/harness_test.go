@@ -21,22 +21,32 @@ type bundle struct {
 	sync *toolsync.Syncer
 }
 
-func newBundle(t testing.TB) *bundle {
+// newBundle makes a world and its syncer; a resolver of its own takes the place of one that gets no tokens.
+func newBundle(t testing.TB, resolver ...func(*bundle) *credentials.Resolver) *bundle {
 	t.Helper()
-	w := fixture.New(t)
-	return &bundle{World: w, sync: newSyncer(t, w, w.Instance)}
+	b := &bundle{World: fixture.New(t)}
+	var opts []func(*toolsync.Options)
+	for _, r := range resolver {
+		opts = append(opts, func(o *toolsync.Options) { o.Credentials = r(b) })
+	}
+	b.sync = newSyncer(t, b.World, b.Instance, opts...)
+	return b
 }
 
 // newSyncer starts the syncer of one process.
-func newSyncer(t testing.TB, w *fixture.World, instance connectors.InstanceID) *toolsync.Syncer {
+func newSyncer(t testing.TB, w *fixture.World, instance connectors.InstanceID, opts ...func(*toolsync.Options)) *toolsync.Syncer {
 	t.Helper()
-	s := toolsync.New(toolsync.Options{
+	o := toolsync.Options{
 		Store:       w.St,
 		Credentials: credentials.New(w.St),
 		Egress:      safehttp.New(safehttp.Options{Mode: safehttp.Local}),
 		Version:     "test",
 		Instance:    instance,
-	})
+	}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	s := toolsync.New(o)
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

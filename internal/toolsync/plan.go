@@ -35,7 +35,7 @@ func (s *Syncer) plan(
 		case c.CredentialMode == connectors.CredentialShared:
 			return []attempt{openly}, nil
 		default:
-			return nil, credentials.Missing(c, agent)
+			return nil, s.credentials.WhyMissing(ctx, tenant, c, agent)
 		}
 	}
 	last, err := s.credentials.LastUsed(ctx, tenant, c)

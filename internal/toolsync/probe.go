@@ -49,15 +49,30 @@ func (s *Syncer) ProbeStored(
 	if err != nil {
 		return ProbeReport{}, err
 	}
-	stored := func(ctx context.Context) ([]attempt, error) {
-		if connectors.Origin(c.URL) != connectors.Origin(d.URL) || c.Auth.Type != d.Auth.Type {
-			return []attempt{{}}, nil
-		}
-		now := d.Connector()
-		now.ID = c.ID
-		return s.plan(ctx, tenant, now, nil)
+	return s.probe(ctx, d, secret, func(ctx context.Context) ([]attempt, error) { return s.withStored(ctx, tenant, c, d.Normalized()) })
+}
+
+// withStored are the attempts with what is stored of c, for its draft. A token that was stored is renewed as c is, and not as the
+// draft would have it; only a machine's secret can be tried with other settings.
+func (s *Syncer) withStored(
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, d connectors.Draft,
+) ([]attempt, error) {
+	machine := c.Auth.Type == connectors.AuthClientCredentials || c.Auth.Type == connectors.AuthPrivateKeyJWT
+	if connectors.Origin(c.URL) != connectors.Origin(d.URL) || c.Auth.Type != d.Auth.Type ||
+		machine && (!c.OAuth.SameKeeper(d.OAuth) || c.OAuth.ClientID != d.OAuth.ClientID) {
+		return []attempt{{}}, nil // saving the draft would delete it: a stored secret goes to nobody else, not even in a test
 	}
-	return s.probe(ctx, d, secret, stored)
+	now := d.Connector()
+	now.ID = c.ID
+	if machine && now.CredentialMode == connectors.CredentialShared && !now.OAuth.Equal(c.OAuth) {
+		headers, err := s.credentials.Trial(ctx, tenant, now)
+		if headers == nil {
+			return []attempt{{}}, err
+		}
+		return []attempt{{&credentials.Usable{Headers: headers}}}, err
+	}
+	now.OAuth = c.OAuth
+	return s.plan(ctx, tenant, now, nil)
 }
 
 func (s *Syncer) probe(
@@ -79,9 +94,12 @@ func (s *Syncer) probe(
 		return ProbeReport{Error: f}, nil
 	}
 	c := d.Connector()
-	attempts, err := entered(c, secret)
+	attempts, err := s.entered(ctx, c, secret)
 	if err == nil && secret.Empty() && stored != nil {
 		attempts, err = stored(ctx)
+	}
+	if f := signInFailure(err, c); f != nil {
+		return ProbeReport{Error: f}, nil
 	}
 	if err != nil {
 		return ProbeReport{}, err
@@ -105,12 +123,12 @@ func (s *Syncer) allowed(url string) error {
 	return fault.InvalidFields(fault.Field{Location: "url", Message: fault.As(err).Message})
 }
 
-// entered is the attempt with the secret that was typed.
-func entered(c connectors.Connector, secret connectors.Secret) ([]attempt, error) {
-	if secret.Empty() {
+// entered is the attempt with the secret that was typed. The secret of a client with which a person signs in opens nothing by itself.
+func (s *Syncer) entered(ctx context.Context, c connectors.Connector, secret connectors.Secret) ([]attempt, error) {
+	if secret.Empty() || c.Auth.Type == connectors.AuthOAuth2 {
 		return []attempt{{}}, nil
 	}
-	headers, err := credentials.Headers(c.Auth, secret)
+	headers, err := s.credentials.Entered(ctx, c, secret)
 	if err != nil {
 		return nil, fmt.Errorf("test a connector: %w", err)
 	}

@@ -68,7 +68,7 @@ func (r *run) talk(ctx context.Context) (mcp.ToolList, error) {
 		return mcp.ToolList{}, err
 	}
 	for i, a := range attempts {
-		list, err := r.converse(ctx, a)
+		list, err := r.insist(ctx, a)
 		asks := asksForCredential(err)
 		if seen := behaviour(r.connector, a, asks); seen != "" && (err == nil || asks) {
 			r.seen.AuthBehaviour = seen
@@ -80,7 +80,7 @@ func (r *run) talk(ctx context.Context) (mcp.ToolList, error) {
 		case asks && i+1 < len(attempts):
 			continue
 		case asks && a.credential == nil && r.connector.Auth.Type != connectors.AuthNone:
-			return list, credentials.Missing(r.connector, r.agent)
+			return list, r.credentials.WhyMissing(ctx, r.tenant, r.connector, r.agent)
 		default:
 			return list, r.explain(ctx, err, a)
 		}

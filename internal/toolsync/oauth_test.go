@@ -1,0 +1,404 @@
+package toolsync_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
+	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/oauth"
+	"patchbay/internal/oauth/oauthtest"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+// guarded is a bundle with an MCP server that asks for the tokens of an authorization server.
+type guarded struct {
+	*bundle
+	as        *oauthtest.Server
+	resource  *oauthtest.Resource
+	connector connectors.Connector
+}
+
+func newGuarded(t testing.TB, b oauthtest.Behaviour, r oauthtest.ResourceBehaviour, opts ...func(*connectors.Draft)) *guarded {
+	t.Helper()
+	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
+	t.Cleanup(egress.Client().CloseIdleConnections)
+	bundle := newBundle(t, func(b *bundle) *credentials.Resolver {
+		return credentials.NewRefreshing(credentials.Options{
+			Store: b.St, OAuth: &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL, Timeout: 5 * time.Second},
+		})
+	})
+	g := &guarded{bundle: bundle, as: oauthtest.Start(t, b)}
+	if r.Next == nil {
+		r.Next = upstream(t, mcptest.Script{Tools: mcptest.Tools(2)})
+	}
+	g.resource = g.as.Protect(t, r)
+	g.as.AddClient("client", "s3cret", nil)
+	g.connector = g.to(t, g.resource.URL, append([]func(*connectors.Draft){func(d *connectors.Draft) {
+		d.Auth.Type, d.OAuth.ClientID = connectors.AuthOAuth2, "client"
+	}}, opts...)...)
+	if g.connector.Auth.Type == connectors.AuthOAuth2 {
+		must(t, g.Door().SetClientSecret(t.Context(), g.connector, "s3cret"))
+	}
+	return g
+}
+
+func machineDraft(d *connectors.Draft) { d.Auth.Type = connectors.AuthClientCredentials }
+
+func perAgentDraft(d *connectors.Draft) { d.CredentialMode = connectors.CredentialPerAgent }
+
+// grant stores an account that a person connected; agent nil: the shared one.
+func (g *guarded) grant(t testing.TB, agent *connectors.AgentID, scopes ...string) {
+	t.Helper()
+	access, refresh := g.as.Give("client", g.connector.URL, scopes...)
+	ends := time.Now().Add(time.Hour)
+	must(t, g.Door().SaveGrant(t.Context(), store.NewGrant{
+		ConnectorID: g.connector.ID, AgentID: agent, Origin: connectors.Origin(g.connector.URL),
+		GrantTokens: store.GrantTokens{
+			AccessToken: secret.Text(access), RefreshToken: secret.Text(refresh), ExpiresAt: &ends, Scopes: scopes,
+			Meta: store.GrantMeta{
+				Server:   oauth.Metadata{Issuer: g.as.Issuer, TokenEndpoint: g.as.Issuer + "/token"},
+				ClientID: "client", Resource: g.connector.URL, Source: oauth.SourceConfigured, Refreshable: refresh != "",
+			},
+		},
+	}))
+}
+
+// enter stores the secret of a machine.
+func (g *guarded) enter(t testing.TB, s connectors.Secret) {
+	t.Helper()
+	text, err := s.Encode()
+	must(t, err)
+	must(t, g.Door().SetCredential(t.Context(), store.NewCredential{
+		ConnectorID: g.connector.ID, Type: g.connector.Auth.Type, Origin: connectors.Origin(g.connector.URL), Secret: text,
+	}))
+}
+
+func (g *guarded) credential(t testing.TB) connectors.Credential {
+	t.Helper()
+	list, err := g.Door().Credentials(t.Context(), g.connector.ID, storePage())
+	must(t, err)
+	if len(list.Items) != 1 {
+		t.Fatalf("%d credentials", len(list.Items))
+	}
+	return list.Items[0]
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantNeedsAuth wants the run to have failed for want of a credential, with these words, and the connector to say so.
+func (g *guarded) wantNeedsAuth(t testing.TB, err error, says string) {
+	t.Helper()
+	f := wantFault(t, err, fault.Conflict, "")
+	if f.Type != "credential-required" || !strings.Contains(f.Message, says) {
+		t.Errorf("%q: %s, want %q", f.Type, f.Message, says)
+	}
+	now := g.now(t, g.connector)
+	if now.Status != connectors.StatusNeedsAuth || now.LastError == nil || !strings.Contains(now.LastError.Message, says) {
+		t.Errorf("connector is %s: %+v", now.Status, now.LastError)
+	}
+}
+
+func TestATokenThatEndedBeforeItsTimeIsRenewedInTheSameSync(t *testing.T) {
+	t.Parallel()
+	for name, opts := range map[string][]func(*connectors.Draft){"account": nil, "machine": {machineDraft}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGuarded(t, oauthtest.Behaviour{Rotate: true}, oauthtest.ResourceBehaviour{}, opts...)
+			kind, asked := oauthtest.Refresh, 0
+			if opts == nil {
+				g.grant(t, nil)
+			} else {
+				g.enter(t, connectors.Secret{ClientSecret: "s3cret"})
+				kind, asked = oauthtest.ClientCredentials, 1
+			}
+			g.ok(t, g.connector)
+			g.as.ExpireAccess()
+
+			if run := g.ok(t, g.connector); run.Counts.Total != 2 {
+				t.Errorf("run = %+v", run)
+			}
+			if n := g.as.Count(kind); n != asked+1 {
+				t.Errorf("%d token requests", n)
+			}
+			if c := g.credential(t); c.Status != connectors.CredentialActive || c.Version != asked+2 {
+				t.Errorf("credential = %+v", c)
+			}
+		})
+	}
+}
+
+func TestAServerThatRefusesFreshTokensCausesOneRefreshAndThenNeedsAPerson(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		opts []func(*connectors.Draft)
+		says string
+	}{
+		"account": {nil, "must be connected again: the server refuses the access, also after it was renewed."},
+		"machine": {[]func(*connectors.Draft){machineDraft}, "cannot sign in: the server refuses the access that the authorization server gives."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{RefuseAll: true}, tc.opts...)
+			kind, want := oauthtest.Refresh, 1
+			if tc.opts == nil {
+				g.grant(t, nil)
+			} else {
+				g.enter(t, connectors.Secret{ClientSecret: "s3cret"})
+				kind, want = oauthtest.ClientCredentials, 2 // the first token, and its renewal
+			}
+			for range 3 {
+				_, err := g.run(t, g.connector)
+				g.wantNeedsAuth(t, err, tc.says)
+			}
+			if n := g.as.Count(kind); n != want {
+				t.Errorf("%d token requests", n)
+			}
+			if c := g.credential(t); c.Status != connectors.CredentialRevoked {
+				t.Errorf("credential = %+v", c)
+			}
+		})
+	}
+}
+
+func TestARefusedTokenWithoutARefreshTokenNeedsAPerson(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, oauthtest.Behaviour{NoRefreshToken: true}, oauthtest.ResourceBehaviour{})
+	g.grant(t, nil)
+	g.as.ExpireAccess()
+	_, err := g.run(t, g.connector)
+	g.wantNeedsAuth(t, err, "must be connected again: the server does not accept the access any more.")
+	if n := len(g.resource.Tokens()); n != 1 {
+		t.Errorf("the server was asked %d times", n)
+	}
+}
+
+func TestARenewalThatFailsForNowAccusesNobody(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	g.grant(t, nil)
+	g.as.ExpireAccess()
+	g.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.Unavailable })
+
+	_, err := g.run(t, g.connector)
+
+	f := wantFault(t, err, fault.Unavailable, credentials.CodeNotRenewed)
+	if !strings.Contains(f.Message, "could not be renewed just now") {
+		t.Errorf("message %q", f.Message)
+	}
+	if c := g.credential(t); c.Status != connectors.CredentialRefreshFailed {
+		t.Errorf("credential = %+v", c)
+	}
+	if now := g.now(t, g.connector); now.Status != connectors.StatusError || now.LastError.Code != credentials.CodeNotRenewed {
+		t.Errorf("connector is %s: %+v", now.Status, now.LastError)
+	}
+	g.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.NoTrouble })
+	_, err = g.Pool.Exec(t.Context(), "begin; select set_config('app.system', 'on', true); update credentials set retry_at = now(); commit")
+	must(t, err)
+	g.ok(t, g.connector)
+}
+
+func TestAServerThatWantsMoreScopesIsConnectedAgainForAllOfThem(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{StepUp: map[string]string{"tools/list": "write"}})
+	g.grant(t, nil, "read")
+	for range 2 { // the second time nothing goes out but an open question
+		_, err := g.run(t, g.connector)
+		g.wantNeedsAuth(t, err, "must be connected again: the server asks for more access than was granted.")
+	}
+	stored, err := g.St.Vault(g.Tenant).Grant(t.Context(), g.connector.ID, nil)
+	must(t, err)
+	if diff := cmp.Diff([]string{"read", "write"}, stored.Tokens.Meta.WantedScopes); diff != "" || stored.Tokens.Meta.StepUps != 1 {
+		t.Errorf("after %d step-ups: %s", stored.Tokens.Meta.StepUps, diff)
+	}
+	if n := g.as.Count(oauthtest.Refresh); n != 0 {
+		t.Errorf("%d refreshes: they would have given the same scopes", n)
+	}
+}
+
+func TestAMachineGetsTheScopesThatAreMissingInTheSameSync(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{StepUp: map[string]string{"tools/list": "write"}},
+		machineDraft, func(d *connectors.Draft) { d.OAuth.Scopes = []string{"read"} })
+	g.enter(t, connectors.Secret{ClientSecret: "s3cret"})
+	g.ok(t, g.connector)
+	if n := g.as.Count(oauthtest.ClientCredentials); n != 2 {
+		t.Errorf("%d token requests", n)
+	}
+}
+
+func TestAServerThatNeverHasEnoughScopesIsGivenUp(t *testing.T) {
+	t.Parallel()
+	var wants int
+	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		wants++
+		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+strings.Repeat("x", wants)+`"`)
+		w.WriteHeader(http.StatusForbidden)
+	})}, machineDraft)
+	g.enter(t, connectors.Secret{ClientSecret: "s3cret"})
+	_, err := g.run(t, g.connector)
+	g.wantNeedsAuth(t, err, "cannot sign in: the server keeps asking for more access than it was granted.")
+	if n := g.as.Count(oauthtest.ClientCredentials); n != 3 {
+		t.Errorf("%d token requests", n)
+	}
+}
+
+func TestARefusalThatIsNotAboutScopesIsTheCredentialsLimit(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+	})})
+	g.grant(t, nil)
+	_, err := g.run(t, g.connector)
+	wantFault(t, err, fault.Upstream, "unauthorized")
+	if c := g.credential(t); c.Status != connectors.CredentialActive || g.as.Count(oauthtest.Refresh) != 0 {
+		t.Errorf("credential = %+v", c)
+	}
+}
+
+func TestAnAgentsDeadAccountIsItsOwnTrouble(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{}, perAgentDraft)
+	ann, bob := g.Agent(t), g.Agent(t)
+	g.grant(t, &ann.ID)
+	g.as.ExpireAccess()
+	g.as.EndGrants()
+	_, err := g.runAs(t, g.connector, &ann)
+	g.wantNeedsAuth(t, err, "The agent's account of the connector")
+	_, err = g.runAs(t, g.connector, &bob)
+	g.wantNeedsAuth(t, err, "This agent has no connected account for the connector")
+	g.grant(t, &bob.ID)
+	g.ok(t, g.connector) // whose it is does not matter, only that it lives
+	wantTokens(t, g, 1)
+}
+
+// wantTokens wants the server to have got so many tokens that were good.
+func wantTokens(t testing.TB, g *guarded, want int) {
+	t.Helper()
+	good := map[string]bool{}
+	for _, token := range g.resource.Tokens() {
+		if _, ok := g.as.Accepts(token); ok {
+			good[token] = true
+		}
+	}
+	if len(good) != want {
+		t.Errorf("%d good tokens were sent", len(good))
+	}
+}
+
+func TestProbeOfAnAccountAsksOpenlyAndSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	d := draftTo(g.resource.URL, func(d *connectors.Draft) { d.Auth.Type, d.OAuth.ClientID = connectors.AuthOAuth2, "client" })
+	rep, err := g.sync.Probe(t.Context(), g.Tenant, d, connectors.Secret{ClientSecret: "s3cret"})
+	if err != nil || rep.OK || rep.Error == nil {
+		t.Fatalf("probe = %+v, %v", rep, err)
+	}
+	if rep.Error.Code != "unauthorized" || rep.Error.Message != "The server asks for an account. Save the connector, then press Connect." {
+		t.Errorf("%s: %s", rep.Error.Code, rep.Error.Message)
+	}
+	if tokens := g.resource.Tokens(); len(tokens) == 0 || strings.Join(tokens, "") != "" || len(g.as.Requests()) != 0 {
+		t.Errorf("sent %d tokens, %d requests to the authorization server", len(tokens), len(g.as.Requests()))
+	}
+}
+
+func TestProbeOfAMachineSignsInAndStoresNothing(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	d := draftTo(g.resource.URL, machineDraft, func(d *connectors.Draft) { d.OAuth.ClientID = "client" })
+	before := g.Queries()
+	rep, err := g.sync.Probe(t.Context(), g.Tenant, d, connectors.Secret{ClientSecret: "s3cret"})
+	if err != nil || !rep.OK || len(rep.Tools) != 2 {
+		t.Errorf("probe = %+v, %v", rep, err)
+	}
+	if n := g.Queries() - before; n != 0 {
+		t.Errorf("the probe asked the database %d times", n)
+	}
+	for name, tc := range map[string]struct {
+		change func(*oauthtest.Behaviour)
+		secret secret.Text
+		code   string
+		says   string
+		remote fault.Remote
+	}{
+		"wrong secret": {secret: "wrong", code: "unauthorized", says: "does not know this client or its secret", remote: fault.Remote{HTTPStatus: 401}},
+		"unavailable": {secret: "s3cret", change: func(b *oauthtest.Behaviour) { b.Token = oauthtest.Unavailable },
+			code: "http_status", says: "could not be reached", remote: fault.Remote{HTTPStatus: 503, Retryable: true}},
+		"page": {secret: "s3cret", change: func(b *oauthtest.Behaviour) { b.Token = oauthtest.Page },
+			code: "protocol", says: "is not OAuth", remote: fault.Remote{HTTPStatus: 200}},
+		"resource": {secret: "s3cret", change: func(b *oauthtest.Behaviour) { b.RefuseResource = true },
+			code: "unauthorized", says: "does not know this resource", remote: fault.Remote{HTTPStatus: 400}},
+	} {
+		g.as.Set(func(b *oauthtest.Behaviour) {
+			*b = oauthtest.Behaviour{}
+			if tc.change != nil {
+				tc.change(b)
+			}
+		})
+		tc.remote.Phase = "auth"
+		rep, err := g.sync.Probe(t.Context(), g.Tenant, d, connectors.Secret{ClientSecret: tc.secret})
+		if err != nil || rep.OK || rep.Error == nil {
+			t.Errorf("%s: probe = %+v, %v", name, rep, err)
+			continue
+		}
+		if diff := cmp.Diff(&tc.remote, rep.Error.Remote); diff != "" || rep.Error.Code != tc.code || !strings.Contains(rep.Error.Message, tc.says) {
+			t.Errorf("%s: %s: %s %s", name, rep.Error.Code, rep.Error.Message, diff)
+		}
+	}
+}
+
+func TestProbeOfAStoredMachineTriesOtherSettingsWithItsSecretAndStoresNothing(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{StepUp: map[string]string{"tools/list": "write"}}, machineDraft)
+	g.enter(t, connectors.Secret{ClientSecret: "s3cret"})
+	d := connectors.DraftOf(g.connector)
+	d.OAuth.Scopes = []string{"write"}
+	rep, err := g.sync.ProbeStored(t.Context(), g.Tenant, connectors.Ref(g.connector.Slug), d, connectors.Secret{})
+	if err != nil || !rep.OK {
+		t.Errorf("probe = %+v, %v", rep, err)
+	}
+	if c := g.credential(t); c.Version != 1 || c.ExpiresAt != nil {
+		t.Errorf("credential = %+v", c)
+	}
+	g.as.ForgetClients()
+	rep, err = g.sync.ProbeStored(t.Context(), g.Tenant, connectors.Ref(g.connector.Slug), d, connectors.Secret{})
+	if err != nil || rep.OK || rep.Error == nil || rep.Error.Code != "unauthorized" {
+		t.Errorf("probe = %+v, %v", rep, err)
+	}
+	if c := g.credential(t); c.Status != connectors.CredentialActive {
+		t.Errorf("credential = %+v", c)
+	}
+}
+
+func TestProbeOfAStoredAccountUsesItAndNoOtherClient(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	g.grant(t, nil)
+	d := connectors.DraftOf(g.connector)
+	d.OAuth.ClientID = "another"
+	rep, err := g.sync.ProbeStored(t.Context(), g.Tenant, connectors.Ref(g.connector.Slug), d, connectors.Secret{})
+	if err != nil || !rep.OK {
+		t.Errorf("probe = %+v, %v", rep, err)
+	}
+	g.as.ExpireAccess()
+	rep, err = g.sync.ProbeStored(t.Context(), g.Tenant, connectors.Ref(g.connector.Slug), d, connectors.Secret{})
+	if err != nil || rep.OK || rep.Error == nil || !strings.Contains(rep.Error.Message, "refused the connected account (401)") {
+		t.Errorf("probe = %+v, %v", rep, err)
+	}
+	if c := g.credential(t); c.Status != connectors.CredentialActive || c.Version != 1 {
+		t.Errorf("credential = %+v", c)
+	}
+}
