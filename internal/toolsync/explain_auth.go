@@ -14,17 +14,18 @@ import (
 // phaseAuth is the part of a conversation in which we sign in.
 const phaseAuth = "auth"
 
-// signInFailure is what a test reports of a sign-in that failed before the server was asked; nil where err is none.
-func signInFailure(err error, c connectors.Connector) *fault.Error {
+// signInReport is the report of a test whose sign-in failed before the server was asked. Another failure is ours.
+func signInReport(err error, c connectors.Connector) (ProbeReport, error) {
 	if e, ok := errors.AsType[*oauth.Error](err); ok {
 		temporary := e.Kind == oauth.KindTemporary || e.Kind == oauth.KindUnknownOutcome
 		remote := &fault.Remote{Phase: phaseAuth, HTTPStatus: e.HTTPStatus, Retryable: temporary}
-		return upstream(signInCode(e), signInSentence(e, c), remote, err)
+		return ProbeReport{Error: upstream(signInCode(e), signInSentence(e, c), remote, err)}, nil
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == credentials.CodeNotRenewed {
-		return upstream(string(mcp.ReasonUnreachable), f.Message, &fault.Remote{Phase: phaseAuth, Retryable: true}, err)
+		remote := &fault.Remote{Phase: phaseAuth, Retryable: true}
+		return ProbeReport{Error: upstream(string(mcp.ReasonUnreachable), f.Message, remote, err)}, nil
 	}
-	return nil
+	return ProbeReport{}, err
 }
 
 // signInCode is one of the codes of the public contract.

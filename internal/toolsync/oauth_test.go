@@ -263,7 +263,9 @@ func TestARefusalThatIsNotAboutScopesIsTheCredentialsLimit(t *testing.T) {
 	})})
 	g.grant(t, nil)
 	_, err := g.run(t, g.connector)
-	wantFault(t, err, fault.Upstream, "unauthorized")
+	if f := wantFault(t, err, fault.Upstream, "unauthorized"); f.Remote.HTTPStatus != http.StatusForbidden {
+		t.Errorf("remote = %+v", f.Remote)
+	}
 	if c := g.credential(t); c.Status != connectors.CredentialActive || g.as.Count(oauthtest.Refresh) != 0 {
 		t.Errorf("credential = %+v", c)
 	}

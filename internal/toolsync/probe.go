@@ -98,11 +98,8 @@ func (s *Syncer) probe(
 	if err == nil && secret.Empty() && stored != nil {
 		attempts, err = stored(ctx)
 	}
-	if f := signInFailure(err, c); f != nil {
-		return ProbeReport{Error: f}, nil
-	}
 	if err != nil {
-		return ProbeReport{}, err
+		return signInReport(err, c)
 	}
 	return s.try(ctx, c, attempts), nil
 }
