@@ -2,8 +2,11 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"testing"
+
+	"patchbay/internal/testing/browser"
 )
 
 // authorizationServer is npm's oidc-provider with an MCP server behind it: peers/authorization-server.mjs.
@@ -51,4 +54,33 @@ func lever[T any](as *authorizationServer, method, name string) T {
 		as.t.Fatalf("%s %s: %d, %v", method, name, res.StatusCode, err)
 	}
 	return answer
+}
+
+// tokenRequests are all that the token endpoint answered.
+func (as *authorizationServer) tokenRequests() int {
+	as.t.Helper()
+	counts := as.counts()
+	return counts["authorization_code"] + counts["refresh_token"]
+}
+
+// pull pulls a lever of peers/admin.mjs.
+func (as *authorizationServer) pull(name string) {
+	as.t.Helper()
+	lever[object](as, http.MethodPost, name)
+}
+
+// live says how many seconds access tokens live from now on.
+func (as *authorizationServer) live(seconds int) {
+	as.t.Helper()
+	as.pull(fmt.Sprintf("life?seconds=%d", seconds))
+}
+
+// agree signs in at the authorization server's page, where the tab is, and consents.
+func (as *authorizationServer) agree(tab *browser.Tab, account string) {
+	as.t.Helper()
+	tab.WaitText("h1", "Sign in")
+	tab.Fill("[name=login]", account)
+	tab.Click("#login button")
+	tab.WaitText("h1", "Allow access")
+	tab.Click("#confirm button")
 }

@@ -14,6 +14,7 @@ type client struct {
 	t    *testing.T
 	base string
 	key  string
+	via  http.RoundTripper // nil: the usual one
 }
 
 // object is a JSON object.
@@ -57,7 +58,7 @@ func (c client) try(method, path string, body any) (int, object, error) {
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := (&http.Client{Transport: c.via}).Do(req)
 	if err != nil {
 		return 0, nil, err
 	}

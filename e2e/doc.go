@@ -6,6 +6,7 @@
 //	person_test.go     somebody with a browser's cookie jar
 //	client_test.go     a program with an API key
 //	peer_test.go       programs of npm that we did not write: peers/
+//	connecting_test.go an installation beside a real authorization server; visitor_test.go, who goes from one to the other
 //
 // Nothing here reaches into the product: what is asserted is what an operator, a browser or a program can see. Each test
 // has a data directory of its own, and all of them run at once.

@@ -16,7 +16,7 @@ func TestAnAdminAddsARealServerInTheBrowser(t *testing.T) {
 	upstream := startEverything(t)
 	s := newHome(t).serve()
 	tab := browser.Open(t)
-	look := looker{t: t, tab: tab, dir: os.Getenv("PATCHBAY_SCREENSHOTS")}
+	look := newLooker(t, tab)
 
 	tab.Go(s.setupLink())
 	look.at("setup")
@@ -79,6 +79,10 @@ type looker struct {
 	t   *testing.T
 	tab *browser.Tab
 	dir string // where pictures go; empty: none are taken
+}
+
+func newLooker(t *testing.T, tab *browser.Tab) looker {
+	return looker{t: t, tab: tab, dir: os.Getenv("PATCHBAY_SCREENSHOTS")}
 }
 
 func (l looker) at(name string) {

@@ -3,9 +3,6 @@ package e2e_test
 import (
 	"errors"
 	"net/http"
-	"net/http/cookiejar"
-	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +39,9 @@ func TestOAuthWorksWithAServerThatWeDidNotWrite(t *testing.T) {
 	if err != nil {
 		t.Fatalf("authorize: %v", err)
 	}
-	back := consent(t, page, "ada@example.com", redirect)
+	person := newVisitor(t)
+	person.stops = true
+	back := person.open(page).agree("ada@example.com").back.Query()
 	if back.Get("state") != state.Reveal() {
 		t.Errorf("it came back with %v", back)
 	}
@@ -54,8 +53,8 @@ func TestOAuthWorksWithAServerThatWeDidNotWrite(t *testing.T) {
 	if err != nil {
 		t.Fatalf("exchange: %v", err)
 	}
-	if first.RefreshToken == "" || time.Until(first.ExpiresAt) < 50*time.Minute || !as.accepts("/mcp", first.AccessToken.Reveal()) {
-		t.Errorf("the first token: expires %s, scopes %v", first.ExpiresAt, first.Scopes)
+	if first.Account != "ada@example.com" || first.RefreshToken == "" || time.Until(first.ExpiresAt) < 50*time.Minute || !as.accepts("/mcp", first.AccessToken.Reveal()) {
+		t.Errorf("the first token: of %s, expires %s, scopes %v", first.Account, first.ExpiresAt, first.Scopes)
 	}
 	if as.accepts("/open/mcp", first.AccessToken.Reveal()) {
 		t.Error("the token is good for another resource")
@@ -95,33 +94,4 @@ func (as *authorizationServer) accepts(path, token string) bool {
 	}
 	_ = res.Body.Close()
 	return res.StatusCode != http.StatusUnauthorized
-}
-
-var formAction = regexp.MustCompile(`<form id="(?:login|confirm)" method="post" action="([^"]+)"`)
-
-// consent does without a browser what a person does at the authorization server, and returns what the redirect carries.
-func consent(t *testing.T, page, account, redirect string) url.Values {
-	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &person{t: t, client: &http.Client{Jar: jar}}
-	var back *url.URL
-	p.client.CheckRedirect = func(req *http.Request, _ []*http.Request) error {
-		if !strings.HasPrefix(req.URL.String(), redirect) {
-			return nil
-		}
-		back = req.URL
-		return http.ErrUseLastResponse
-	}
-	for shown := p.get(page); back == nil; {
-		form := formAction.FindStringSubmatch(shown.body)
-		if form == nil {
-			t.Fatalf("no form to agree with: %d %s", shown.status, shown.body)
-		}
-		u, _ := url.Parse(page)
-		shown = p.post(u.Scheme+"://"+u.Host+form[1], url.Values{"login": {account}})
-	}
-	return back.Query()
 }

@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
@@ -45,7 +44,7 @@ func TestASeededInstallationShowsEachStateOfAConnector(t *testing.T) {
 	c.must(http.StatusConflict, http.MethodPost, "/connectors/guarded/sync_tools", nil)
 	c.must(http.StatusOK, http.MethodPatch, "/api/v1/connectors/streams", object{"enabled": false})
 
-	look := looker{t: t, tab: tab, dir: os.Getenv("PATCHBAY_SCREENSHOTS")}
+	look := newLooker(t, tab)
 	tab.Go(s.base + "/connectors")
 	for _, state := range []string{"Connected", "Disabled", "Needs authorization", "Sync failed"} {
 		tab.WaitText("tbody", state)

@@ -78,7 +78,7 @@ export class Window {
       "POST release": () => this.#release(),
       "POST lose": () => void (this.#lose = true),
       "POST end-grants": () => this.#endGrants(),
-      "POST forget-clients": () => Promise.all([...this.#clients].map((id) => this.#provider.Client.adapter.destroy(id))),
+      "POST forget-clients": async () => void (await Promise.all([...this.#clients].map((id) => this.#provider.Client.adapter.destroy(id)))),
     };
     const lever = levers[`${req.method} ${url.pathname.slice("/admin/".length)}`];
     res.writeHead(lever ? 200 : 404, { "content-type": "application/json" });

@@ -38,6 +38,7 @@ const provider = new Provider(issuer, {
     registration: { enabled: true },
     revocation: { enabled: true },
     introspection: { enabled: true },
+    clientCredentials: { enabled: true },
     resourceIndicators: {
       enabled: true,
       // As RFC 8707 allows: without a resource there is no token for a resource.

@@ -17,8 +17,9 @@ export function protect({ provider, issuer, origin, resources }) {
 
   // good tells whether a token lives, and was issued for this very resource.
   const good = async (token, resource) => {
-    const found = await provider.AccessToken.find(token).catch(() => undefined);
-    return Boolean(found?.isValid && found.aud === resource && (await provider.Grant.find(found.grantId)));
+    const found = (await provider.AccessToken.find(token)) ?? (await provider.ClientCredentials.find(token));
+    const granted = !found?.grantId || (await provider.Grant.find(found.grantId));
+    return Boolean(found?.isValid && found.aud === resource && granted);
   };
 
   return async (url, req, res) => {
