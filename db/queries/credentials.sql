@@ -52,6 +52,20 @@ where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is no
 delete from credentials
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
+-- name: RenewMachineTokens :exec
+-- The next use gets a new token, and one that was refused is tried again.
+update credentials
+set status = 'active',
+    error = '',
+    expires_at = case when expires_at is null then null else now() end,
+    grant_meta = grant_meta - 'expiry_assumed' - 'wanted_scopes' - 'step_ups',
+    lease_id = null,
+    lease_until = null,
+    retry_at = null,
+    version = version + 1,
+    updated_at = now()
+where tenant_id = @tenant_id and connector_id = @connector_id and type in ('client_credentials', 'private_key_jwt');
+
 -- name: SealedCredential :one
 select credentials.*
 from credentials

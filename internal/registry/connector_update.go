@@ -69,6 +69,11 @@ func (r *Registry) update(
 				return err
 			}
 		}
+		if !old.OAuth.Equal(c.OAuth) {
+			if err := tx.RenewMachineTokens(ctx, c.ID); err != nil {
+				return err
+			}
+		}
 		notices = dropped.notices(old, c, s)
 		e := a.Event("connector.update", c.Slug)
 		e.Detail = map[string]any{
@@ -104,7 +109,8 @@ func apply(old connectors.Connector, change Change) (connectors.Draft, connector
 }
 
 func (r *Registry) checkChange(old, d connectors.Draft, s connectors.Secret) error {
-	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, d.Auth.Type != old.Auth.Type), clientless(d, s), anotherClient(old, d, s))
+	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, d.Auth.Type != old.Auth.Type), clientless(d, s), anotherClient(old, d, s),
+		unfitKey(d.Auth.Type, d.OAuth, s, "auth."))
 	fields = append(fields, r.checkEgress(d, fields, old)...)
 	return fault.InvalidFields(fields...)
 }

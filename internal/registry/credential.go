@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"slices"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
@@ -85,7 +86,8 @@ func (o owner) mayHold(s connectors.Secret) error {
 	case !perAgent && o.agent != nil:
 		return fault.Errorf(fault.Conflict, "The connector %q has one credential for all agents; set it on the connector.", o.connector.Name)
 	default:
-		return fault.InvalidFields(append(s.Validate(o.connector.Auth.Type, ""), o.nameless(s)...)...)
+		t := o.connector.Auth.Type
+		return fault.InvalidFields(slices.Concat(s.Validate(t, ""), o.nameless(s), unfitKey(t, o.connector.OAuth, s, ""))...)
 	}
 }
 

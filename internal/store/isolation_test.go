@@ -169,6 +169,23 @@ var tenantAttempts = map[string]attempt{
 		list, err := o.door.ExpiringCredentials(ctx, 1000*time.Hour, 20)
 		return len(list) > 0, err
 	},
+	"RenewMachineTokens": func(ctx context.Context, o outsider) (bool, error) {
+		err := o.Door().SetCredential(ctx, store.NewCredential{
+			ConnectorID: o.withClient.ID, Type: connectors.AuthClientCredentials, Origin: connectors.Origin(o.withClient.URL), Secret: "{}",
+		})
+		if err != nil {
+			return false, err
+		}
+		before, err := o.St.Vault(o.Tenant).Grant(ctx, o.withClient.ID, nil)
+		if err != nil {
+			return false, err
+		}
+		if err := o.door.RenewMachineTokens(ctx, o.withClient.ID); err != nil {
+			return false, err
+		}
+		after, err := o.St.Vault(o.Tenant).Grant(ctx, o.withClient.ID, nil)
+		return after.Version != before.Version, err
+	},
 	"SetAuthBehaviour": func(ctx context.Context, o outsider) (bool, error) {
 		if err := o.door.SetAuthBehaviour(ctx, o.withClient.ID, connectors.AuthOpen); err != nil {
 			return false, err
@@ -283,7 +300,7 @@ var ownWorld = map[string]bool{
 	"Self": true, "Rename": true, "AddMember": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
 	"QueueAllSyncs": true, "ConnectorStats": true, "Record": true, "Definitions": true, "FinishUnchanged": true, "DeleteCredentials": true, "MarkUsed": true,
 	"SaveRegistration": true, "ForgetRegistration": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,
-	"RefuseGrant": true, "DeleteClientSecret": true, "ExpiringCredentials": true, "SetAuthBehaviour": true,
+	"RefuseGrant": true, "DeleteClientSecret": true, "ExpiringCredentials": true, "SetAuthBehaviour": true, "RenewMachineTokens": true,
 	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "SyncRuns": true, "Tools": true, "Quarantined": true,
 }
 

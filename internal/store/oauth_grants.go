@@ -144,6 +144,12 @@ func (v *Vault) DelayRefresh(ctx context.Context, l Lease, d Delay) (bool, error
 	return n == 1, err
 }
 
+// RenewMachineTokens has every machine of a connector get a new token at its next use, and tries again what was refused: the settings
+// that it signs in with are others now.
+func (t *Tenant) RenewMachineTokens(ctx context.Context, id connectors.ConnectorID) error {
+	return t.q.RenewMachineTokens(ctx, t.id, id)
+}
+
 // ExpiringCredentials lists the accounts whose access ends within a time, or has ended, and that nobody but a person can renew;
 // the soonest first, at most max.
 func (t *Tenant) ExpiringCredentials(ctx context.Context, within time.Duration, max int) ([]ExpiringCredential, error) {

@@ -176,6 +176,26 @@ func (q *Queries) MarkCredentialUsed(ctx context.Context, tenantID connectors.Te
 	return err
 }
 
+const renewMachineTokens = `-- name: RenewMachineTokens :exec
+update credentials
+set status = 'active',
+    error = '',
+    expires_at = case when expires_at is null then null else now() end,
+    grant_meta = grant_meta - 'expiry_assumed' - 'wanted_scopes' - 'step_ups',
+    lease_id = null,
+    lease_until = null,
+    retry_at = null,
+    version = version + 1,
+    updated_at = now()
+where tenant_id = $1 and connector_id = $2 and type in ('client_credentials', 'private_key_jwt')
+`
+
+// The next use gets a new token, and one that was refused is tried again.
+func (q *Queries) RenewMachineTokens(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) error {
+	_, err := q.db.Exec(ctx, renewMachineTokens, tenantID, connectorID)
+	return err
+}
+
 const sealedCredential = `-- name: SealedCredential :one
 select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at
 from credentials
