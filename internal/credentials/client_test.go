@@ -85,3 +85,17 @@ func TestEveryRefreshNamesTheResource(t *testing.T) {
 		t.Errorf("sent %v", form["resource"])
 	}
 }
+
+func TestAClientThatMayNotRefreshIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	c := connect(t, oauthtest.Behaviour{}, time.Now().Add(-time.Minute))
+	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.ForbiddenClient })
+	_, err := c.here().For(t.Context(), c.Tenant, c.connector, nil)
+	wantMissing(t, err)
+	if got := fault.As(err).Message; !strings.HasSuffix(got, "the authorization server does not let our client renew the access.") {
+		t.Errorf("message %q", got)
+	}
+	if _, err := c.St.Vault(c.Tenant).Registration(t.Context(), c.as.Issuer, redirectURI); err != nil {
+		t.Errorf("the registration: %v", err)
+	}
+}

@@ -20,6 +20,8 @@ const (
 	becauseConfigured = "The authorization server does not accept the connector's own client. Check its client id and secret, and connect again."
 	becauseSecret     = "The authorization server does not know this client or its secret. Enter a new one."
 	becauseKey        = "The authorization server does not know this client or its key. Enter a new one."
+	becauseNoMachine  = "The authorization server does not let this client sign in for itself. Allow it the grant client_credentials there, then enter its secret again."
+	becauseNoRefresh  = "The authorization server does not let our client renew the access." + again
 	becauseScopes     = "The server asks for more access than was granted." + again
 	becauseInsists    = "The server keeps asking for more access than it was granted. Ask its operator which scopes it needs, set them on the connector, and connect again."
 	becauseExpired    = "The access has ended and cannot be renewed." + again

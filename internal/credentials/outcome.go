@@ -29,7 +29,7 @@ func judge(g store.Grant, lost bool, refusal error) outcome {
 	}
 	switch failed.Kind {
 	case oauth.KindDead, oauth.KindClient:
-		return ended(g, lost, failed.Kind)
+		return ended(g, lost, failed)
 	case oauth.KindTemporary:
 		wait := min(max(failed.RetryAfter, 2*time.Second), longestWait)
 		return outcome{delay: store.Delay{Because: failed.Sentence(), Wait: wait}}
@@ -40,15 +40,21 @@ func judge(g store.Grant, lost bool, refusal error) outcome {
 	}
 }
 
-func ended(g store.Grant, lost bool, kind oauth.Kind) outcome {
+func ended(g store.Grant, lost bool, failed *oauth.Error) outcome {
+	// The client is known, and may not do this (RFC 6749 §5.2).
+	forbidden := failed.Code == "unauthorized_client"
 	switch {
+	case isMachine(g.Type) && forbidden:
+		return outcome{ends: becauseNoMachine}
 	case g.Type == connectors.AuthClientCredentials:
 		return outcome{ends: becauseSecret}
 	case g.Type == connectors.AuthPrivateKeyJWT:
 		return outcome{ends: becauseKey}
-	case kind == oauth.KindClient && g.Tokens.Meta.Source == oauth.SourceConfigured:
+	case forbidden:
+		return outcome{ends: becauseNoRefresh}
+	case failed.Kind == oauth.KindClient && g.Tokens.Meta.Source == oauth.SourceConfigured:
 		return outcome{ends: becauseConfigured}
-	case kind == oauth.KindClient: // a refresh token works for its client only
+	case failed.Kind == oauth.KindClient: // a refresh token works for its client only
 		return outcome{ends: becauseForgotten, forget: true}
 	case lost:
 		return outcome{ends: becauseLost}

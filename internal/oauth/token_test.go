@@ -198,7 +198,7 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 	t.Parallel()
 	as := oauthtest.Start(t, oauthtest.Behaviour{Rotate: true})
 	f := connected(t, as)
-	for trouble := oauthtest.Hang; trouble <= oauthtest.DeadClient; trouble++ {
+	for trouble := oauthtest.Hang; trouble <= oauthtest.ForbiddenClient; trouble++ {
 		as.Set(func(b *oauthtest.Behaviour) { b.Token = trouble })
 		f.Timeout = 30 * time.Millisecond
 		_, err := f.Refresh(t.Context(), f.Peer, f.Token.RefreshToken)

@@ -104,6 +104,7 @@ const (
 	Endless                 // more bytes than anyone should read
 	DeadGrant               // 400 invalid_grant
 	DeadClient              // 401 invalid_client
+	ForbiddenClient         // 400 unauthorized_client
 )
 
 // Kind is a kind of request.

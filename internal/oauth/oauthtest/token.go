@@ -72,6 +72,8 @@ func (s *Server) trouble(w http.ResponseWriter, r *http.Request, b Behaviour) bo
 		fail(w, http.StatusBadRequest, "invalid_grant")
 	case DeadClient:
 		fail(w, http.StatusUnauthorized, "invalid_client")
+	case ForbiddenClient:
+		fail(w, http.StatusBadRequest, "unauthorized_client")
 	}
 	return true
 }
