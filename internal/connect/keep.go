@@ -45,11 +45,15 @@ func newGrant(f store.Flow, peer oauth.Peer, token oauth.Token) store.NewGrant {
 	if scopes == nil {
 		scopes = f.Scopes // RFC 6749 §5.1
 	}
+	ends := &token.ExpiresAt
+	if token.ExpiryAssumed && token.RefreshToken == "" {
+		ends = nil // it may live for good, and nobody could do anything about it before the resource refuses it
+	}
 	return store.NewGrant{
 		ConnectorID: f.ConnectorID, AgentID: f.AgentID, Origin: f.Origin, Account: token.Account,
 		GrantTokens: store.GrantTokens{
 			AccessToken: secret.Text(token.AccessToken.Reveal()), RefreshToken: secret.Text(token.RefreshToken.Reveal()),
-			ExpiresAt: &token.ExpiresAt, Scopes: scopes,
+			ExpiresAt: ends, Scopes: scopes,
 			Meta: store.GrantMeta{
 				Server: f.Server, ClientID: f.ClientID, RedirectURI: f.RedirectURI, Resource: f.Resource, Source: peer.Client.Source,
 				ExpiryAssumed: token.ExpiryAssumed, Refreshable: token.RefreshToken != "",
