@@ -17,6 +17,7 @@ import (
 	"patchbay/internal/safehttp"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
+	"patchbay/internal/toolsync"
 )
 
 // guarded is a bundle with an MCP server that asks for the tokens of an authorization server.
@@ -385,20 +386,28 @@ func TestProbeOfAStoredMachineTriesOtherSettingsWithItsSecretAndStoresNothing(t 
 	}
 }
 
-func TestProbeOfAStoredAccountUsesItAndNoOtherClient(t *testing.T) {
+func TestProbeOfAStoredAccountUsesItWhileItWouldOutliveTheChange(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	g.grant(t, nil)
-	d := connectors.DraftOf(g.connector)
-	d.OAuth.ClientID = "another"
-	rep, err := g.sync.ProbeStored(t.Context(), g.Tenant, connectors.Ref(g.connector.Slug), d, connectors.Secret{})
-	if err != nil || !rep.OK {
-		t.Errorf("probe = %+v, %v", rep, err)
+	probe := func(change func(*connectors.OAuthSettings)) toolsync.ProbeReport {
+		d := connectors.DraftOf(g.connector)
+		change(&d.OAuth)
+		rep, err := g.sync.ProbeStored(t.Context(), g.Tenant, connectors.Ref(g.connector.Slug), d, connectors.Secret{})
+		if err != nil || rep.OK == (rep.Error != nil) {
+			t.Fatalf("probe = %+v, %v", rep, err)
+		}
+		return rep
+	}
+	if rep := probe(func(s *connectors.OAuthSettings) { s.Scopes = []string{"write"} }); !rep.OK {
+		t.Errorf("other scopes: %+v", rep)
+	}
+	if rep := probe(func(s *connectors.OAuthSettings) { s.ClientID = "another" }); rep.OK || !strings.HasPrefix(rep.Error.Message, "The server asks for an account.") {
+		t.Errorf("another client: %+v", rep)
 	}
 	g.as.ExpireAccess()
-	rep, err = g.sync.ProbeStored(t.Context(), g.Tenant, connectors.Ref(g.connector.Slug), d, connectors.Secret{})
-	if err != nil || rep.OK || rep.Error == nil || !strings.Contains(rep.Error.Message, "refused the connected account (401)") {
-		t.Errorf("probe = %+v, %v", rep, err)
+	if rep := probe(func(*connectors.OAuthSettings) {}); rep.OK || !strings.Contains(rep.Error.Message, "refused the connected account (401)") {
+		t.Errorf("ended: %+v", rep)
 	}
 	if c := g.credential(t); c.Status != connectors.CredentialActive || c.Version != 1 {
 		t.Errorf("credential = %+v", c)

@@ -57,13 +57,12 @@ func (s *Syncer) ProbeStored(
 func (s *Syncer) withStored(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, d connectors.Draft,
 ) ([]attempt, error) {
-	machine := c.Auth.Type == connectors.AuthClientCredentials || c.Auth.Type == connectors.AuthPrivateKeyJWT
-	if connectors.Origin(c.URL) != connectors.Origin(d.URL) || c.Auth.Type != d.Auth.Type ||
-		machine && (!c.OAuth.SameKeeper(d.OAuth) || c.OAuth.ClientID != d.OAuth.ClientID) {
-		return []attempt{{}}, nil // saving the draft would delete it: a stored secret goes to nobody else, not even in a test
+	if !keepsCredential(c, d) {
+		return []attempt{{}}, nil // a stored secret goes to nobody else, not even in a test
 	}
 	now := d.Connector()
 	now.ID = c.ID
+	machine := c.Auth.Type == connectors.AuthClientCredentials || c.Auth.Type == connectors.AuthPrivateKeyJWT
 	if machine && now.CredentialMode == connectors.CredentialShared && !now.OAuth.Equal(c.OAuth) {
 		headers, err := s.credentials.Trial(ctx, tenant, now)
 		if headers == nil {
@@ -73,6 +72,15 @@ func (s *Syncer) withStored(
 	}
 	now.OAuth = c.OAuth
 	return s.plan(ctx, tenant, now, nil)
+}
+
+// keepsCredential tells whether what is stored of c would outlive the saving of its draft: it is for the same server still, and from
+// the same authorization server, by the same client.
+func keepsCredential(c connectors.Connector, d connectors.Draft) bool {
+	was, is := c.OAuth, d.OAuth
+	was.Scopes, was.Algorithm, was.TokenEndpointAuthMethod = is.Scopes, is.Algorithm, is.TokenEndpointAuthMethod
+	was.AllowMissingPKCEMetadata = is.AllowMissingPKCEMetadata
+	return connectors.Origin(c.URL) == connectors.Origin(d.URL) && c.Auth.Type == d.Auth.Type && was.Equal(is)
 }
 
 func (s *Syncer) probe(
