@@ -2,6 +2,8 @@ package connect_test
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -45,6 +47,21 @@ func TestAnAccountIsConnectedAndItsToolsAreQueued(t *testing.T) {
 	want := map[string]any{"connector_id": c.ID.String(), "issuer": b.as.Issuer, "scopes": []any{"read"}}
 	if diff := cmp.Diff(want, detail); diff != "" || actor != "person "+b.admin.Name {
 		t.Errorf("event by %s\n%s", actor, diff)
+	}
+}
+
+func TestWhatATokenAnswerLeavesOutIsAsItWasAskedFor(t *testing.T) {
+	t.Parallel()
+	terse := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"access_token":"bare"}`))
+	}))
+	t.Cleanup(terse.Close)
+	b := newBundle(t, oauthtest.Behaviour{Edit: func(d oauthtest.Document) { d["token_endpoint"] = terse.URL }}, oauthtest.ResourceBehaviour{Scope: "read"})
+	c := b.protected(t)
+	b.connect(t, c, nil)
+	g := b.grant(t, c, nil)
+	if diff := cmp.Diff([]string{"read"}, g.Scopes); diff != "" || g.Tokens.Meta.Refreshable || !g.Tokens.Meta.ExpiryAssumed || g.Account != "" {
+		t.Errorf("grant = %+v, %+v\n%s", g.Credential, g.Tokens.Meta, diff)
 	}
 }
 

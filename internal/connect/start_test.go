@@ -1,6 +1,7 @@
 package connect_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -84,6 +85,20 @@ func TestTheChallengeOfTheListIsRead(t *testing.T) {
 	}
 	if got := b.now(t, c).AuthBehaviour; got != connectors.AuthAll {
 		t.Errorf("auth behaviour %s", got)
+	}
+}
+
+func TestAChallengeWithoutMetadataStillNamesItsScope(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{
+		OpenMethods: []string{"initialize"}, Scopes: []string{"everything"},
+		Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("WWW-Authenticate", `Basic realm="x", scope="no", Bearer scope="basic"`)
+			w.WriteHeader(http.StatusForbidden)
+		}),
+	})
+	if scope := asked(t, b.start(t, b.protected(t), nil)).Get("scope"); scope != "basic" {
+		t.Errorf("scope %q", scope)
 	}
 }
 
@@ -220,6 +235,38 @@ func TestAServerThatRegistersNobodyNeedsAClientID(t *testing.T) {
 	}
 }
 
+// The other replica is as fast, and its client stands in the table when ours comes back: it is the one that both use.
+func TestOfTwoReplicasThatRegisterAtOnceBothUseTheFirstClient(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		err := b.Door().SaveRegistration(context.WithoutCancel(t.Context()), b.broker.RedirectURI(), oauth.Registration{
+			Issuer: b.as.Issuer, ClientID: "the other's", Source: oauth.SourceDynamic,
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		_, _ = w.Write([]byte(`{"client_id":"ours"}`))
+	}))
+	t.Cleanup(endpoint.Close)
+	b.as.Set(func(as *oauthtest.Behaviour) {
+		as.Edit = func(d oauthtest.Document) { d["registration_endpoint"] = endpoint.URL }
+	})
+	if id := asked(t, b.start(t, b.protected(t), nil)).Get("client_id"); id != "the other's" {
+		t.Errorf("client id %q", id)
+	}
+}
+
+// One client serves all connectors of an issuer, so that it is registered for what any of them may ask for.
+func TestAClientIsRegisteredForEverythingThatIsListed(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{Scopes: []string{"read", "write"}}, oauthtest.ResourceBehaviour{Scope: "read"})
+	b.start(t, b.protected(t), nil)
+	if body := b.as.Requests(oauthtest.Register)[0].Body; !strings.Contains(body, `"scope":"read write"`) {
+		t.Errorf("registered as %s", body)
+	}
+}
+
 // One policy about scopes and one about strangers look the same from outside.
 func TestARegistrationThatIsRefusedForItsScopesIsTriedWithout(t *testing.T) {
 	t.Parallel()
@@ -332,9 +379,11 @@ func TestReturnToIsAPathOfOursOrNothing(t *testing.T) {
 		o.ReturnTo = to
 		s, err := b.broker.Start(t.Context(), b.admin, o)
 		must(t, err)
+		var stored string
+		must(t, b.owner(t).QueryRow(t.Context(), "select return_to from oauth_flows").Scan(&stored))
 		done, err := b.broker.Finish(t.Context(), b.agree(t, s), b.browser())
 		must(t, err)
-		if done.ReturnTo != want {
+		if done.ReturnTo != want || stored != want {
 			t.Errorf("%q leads to %q", to, done.ReturnTo)
 		}
 	}
