@@ -1,4 +1,5 @@
 -- name: SaveRegistration :exec
+-- Of two that register at once the first stays: flows and grants may have its client id already.
 insert into client_registrations (tenant_id, issuer, redirect_uri, client_id, source, auth_method, sealed, secret_expires_at)
 values (@tenant_id, @issuer, @redirect_uri, @client_id, @source, @auth_method, @sealed, @secret_expires_at)
 on conflict on constraint client_registrations_pkey do update
@@ -7,7 +8,8 @@ set client_id = excluded.client_id,
     auth_method = excluded.auth_method,
     sealed = excluded.sealed,
     secret_expires_at = excluded.secret_expires_at,
-    created_at = now();
+    created_at = now()
+where client_registrations.secret_expires_at <= now();
 
 -- name: Registration :one
 select client_registrations.*

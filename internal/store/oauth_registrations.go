@@ -11,8 +11,8 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// SaveRegistration stores our client at an issuer, in place of the one that was there. One with a private key is an admin's, and
-// not kept here.
+// SaveRegistration stores our client at an issuer, unless one that still lives is there: [Vault.Registration] tells which it is. One
+// with a private key is an admin's, and not kept here.
 func (t *Tenant) SaveRegistration(ctx context.Context, redirectURI string, r oauth.Registration) error {
 	if r.Key != nil {
 		return fmt.Errorf("store the registration at %s: it has a private key", r.Issuer)

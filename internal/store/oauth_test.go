@@ -143,6 +143,14 @@ func TestARegistrationIsOneForEachIssuerAndForgottenByItsClient(t *testing.T) {
 	}
 	_, err = vault.Registration(t.Context(), "https://other.example.com", redirectURI)
 	wantKind(t, err, fault.NotFound)
+	late := registration()
+	late.ClientID = "another replica's"
+	if err := door.SaveRegistration(t.Context(), redirectURI, late); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = vault.Registration(t.Context(), issuer, redirectURI); err != nil || r.ClientID != "client" {
+		t.Errorf("a living one was replaced: %s, %v", r.ClientID, err)
+	}
 	if err := door.ForgetRegistration(t.Context(), issuer, redirectURI, "an older one"); err != nil {
 		t.Fatal(err)
 	}
@@ -154,6 +162,15 @@ func TestARegistrationIsOneForEachIssuerAndForgottenByItsClient(t *testing.T) {
 	}
 	_, err = vault.Registration(t.Context(), issuer, redirectURI)
 	wantKind(t, err, fault.NotFound)
+	for _, r := range []oauth.Registration{{SecretExpiresAt: time.Now().Add(-time.Minute), ClientID: "ended"}, {ClientID: "next"}} {
+		r.Issuer, r.Source = issuer, oauth.SourceDynamic
+		if err := door.SaveRegistration(t.Context(), redirectURI, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err = vault.Registration(t.Context(), issuer, redirectURI); err != nil || r.ClientID != "next" {
+		t.Errorf("an ended one was not replaced: %s, %v", r.ClientID, err)
+	}
 }
 
 func TestOneLeaseAtATimeAndOnlyItsHolderWrites(t *testing.T) {

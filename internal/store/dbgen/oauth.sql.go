@@ -503,6 +503,7 @@ set client_id = excluded.client_id,
     sealed = excluded.sealed,
     secret_expires_at = excluded.secret_expires_at,
     created_at = now()
+where client_registrations.secret_expires_at <= now()
 `
 
 type SaveRegistrationParams struct {
@@ -516,6 +517,7 @@ type SaveRegistrationParams struct {
 	SecretExpiresAt *time.Time
 }
 
+// Of two that register at once the first stays: flows and grants may have its client id already.
 func (q *Queries) SaveRegistration(ctx context.Context, arg SaveRegistrationParams) error {
 	_, err := q.db.Exec(ctx, saveRegistration,
 		arg.TenantID,
