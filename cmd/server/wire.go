@@ -70,11 +70,12 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	h.auth.Sessions().ErrorFunc = h.refuse // a session that cannot be read is a failure like any other
 	reg := registry.New(d.store, egress)
 	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}
-	h.tokens = credentials.NewRefreshing(credentials.Options{Store: d.store, OAuth: authorization, Log: s.log})
+	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: version()}
+	h.tokens = credentials.NewRefreshing(credentials.Options{Store: d.store, OAuth: authorization, Dialer: dialer, Log: s.log})
 	h.connect = connect.New(connect.Options{
 		Store:   d.store,
 		OAuth:   authorization,
-		Dialer:  &mcp.Dialer{HTTP: egress.Client(), Version: version()},
+		Dialer:  dialer,
 		Log:     s.log,
 		BaseURL: h.baseURL.String(),
 		CIMDURL: s.server.CIMDURL,

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/mcp"
 	"patchbay/internal/oauth"
 	"patchbay/internal/store"
 )
@@ -47,7 +49,7 @@ func (r *Resolver) machineToken(ctx context.Context, c connectors.Connector, tok
 func (r *Resolver) machineServer(ctx context.Context, c connectors.Connector) (*oauth.Discovery, error) {
 	s := c.OAuth
 	if s.TokenEndpoint == "" {
-		return r.oauth.Discover(ctx, oauth.Target{ServerURL: c.URL, Overrides: overrides(s)})
+		return r.discovered(ctx, c)
 	}
 	found := &oauth.Discovery{Server: oauth.Metadata{
 		Issuer: cmp.Or(s.Issuer, connectors.Origin(s.TokenEndpoint)), TokenEndpoint: s.TokenEndpoint,
@@ -57,6 +59,47 @@ func (r *Resolver) machineServer(ctx context.Context, c connectors.Connector) (*
 		found.Resource = *s.Resource
 	}
 	return found, nil
+}
+
+// discovered looks at the well-known places, and where none has a document of the resource, at the one that its challenge names.
+func (r *Resolver) discovered(ctx context.Context, c connectors.Connector) (*oauth.Discovery, error) {
+	target := oauth.Target{ServerURL: c.URL, Overrides: overrides(c.OAuth)}
+	found, err := r.oauth.Discover(ctx, target)
+	if found.Resource != "" || c.OAuth.Resource != nil {
+		return found, err
+	}
+	if target.ResourceMetadata = r.challenge(ctx, c); target.ResourceMetadata == "" {
+		return found, err
+	}
+	return r.oauth.Discover(ctx, target)
+}
+
+// challenge is where the server itself says that its document is (RFC 9728 §5.1); empty: it does not say.
+func (r *Resolver) challenge(ctx context.Context, c connectors.Connector) string {
+	if r.dialer == nil {
+		return ""
+	}
+	header := make(http.Header, len(c.Headers))
+	for name, value := range c.Headers {
+		header.Set(name, value)
+	}
+	session, err := r.dialer.Dial(ctx, mcp.Target{
+		URL: c.URL, Transport: mcp.Transport(c.Transport), Header: header, Timeout: min(c.Timeout, challengeTime),
+	})
+	if err == nil {
+		session.Close(ctx)
+		return ""
+	}
+	failed, ok := errors.AsType[*mcp.Error](err)
+	if !ok {
+		return ""
+	}
+	for _, one := range failed.Challenges {
+		if at := one.Params["resource_metadata"]; at != "" {
+			return at
+		}
+	}
+	return ""
 }
 
 func overrides(s connectors.OAuthSettings) oauth.Overrides {

@@ -8,6 +8,9 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +20,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
+	"patchbay/internal/mcp"
 	"patchbay/internal/oauth/oauthtest"
 	"patchbay/internal/secret"
 )
@@ -275,6 +279,29 @@ func TestAMachineWhoseTokenEndpointIsSetDiscoversNothing(t *testing.T) {
 				t.Errorf("%d documents, %v", n, c.resource.Looked())
 			}
 		})
+	}
+}
+
+func TestAMachineFindsItsServerByTheChallengeWhereNoDocumentIsAtItsPlace(t *testing.T) {
+	t.Parallel()
+	c := machine(t, oauthtest.Behaviour{})
+	documents := http.NewServeMux()
+	documents.HandleFunc("/elsewhere", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"resource":%q,"authorization_servers":[%q]}`, c.connector.URL, c.as.Issuer)
+	})
+	elsewhere := httptest.NewServer(documents)
+	t.Cleanup(elsewhere.Close)
+	c.resource.Set(func(b *oauthtest.ResourceBehaviour) {
+		b.Metadata, b.MetadataURL = oauthtest.NoMetadata, elsewhere.URL+"/elsewhere"
+	})
+	c.enter(t, nil, "machine", nil)
+	r := c.here(func(o *credentials.Options) { o.Dialer = &mcp.Dialer{HTTP: c.oauth.HTTP, Version: "test"} })
+	if _, ok := c.as.Accepts(c.token(t, r, nil)); !ok {
+		t.Error("the token is not good")
+	}
+	if got := c.stored(t, nil).Tokens.Meta.Resource; got != c.connector.URL {
+		t.Errorf("resource %q", got)
 	}
 }
 

@@ -13,12 +13,13 @@ import (
 // The bounds of one renewal. A lease outlives the requests and the writing that follows them, so that nobody takes over from a
 // process that still lives.
 const (
-	refreshTime = 15 * time.Second
-	machineTime = 20 * time.Second // discovery and one request
-	writeTime   = 10 * time.Second
-	writePause  = 200 * time.Millisecond
-	leaseTime   = 30 * time.Second
-	longestWait = 20 * time.Second // after a failure that may pass
+	refreshTime   = 15 * time.Second
+	machineTime   = 20 * time.Second // discovery and one request
+	challengeTime = 5 * time.Second
+	writeTime     = 10 * time.Second
+	writePause    = 200 * time.Millisecond
+	leaseTime     = 30 * time.Second
+	longestWait   = 20 * time.Second // after a failure that may pass
 
 	patience = 2 * time.Second
 	soon     = 10 * time.Second // a token that ends so soon is not waited with

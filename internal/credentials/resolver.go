@@ -10,6 +10,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/mcp"
 	"patchbay/internal/oauth"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
@@ -19,6 +20,7 @@ import (
 type Resolver struct {
 	store    *store.Store
 	oauth    *oauth.Client // nil: tokens are used as they are, for as long as they live
+	dialer   *mcp.Dialer   // nil: no server is asked for its challenge
 	log      *slog.Logger
 	now      func() time.Time
 	lease    time.Duration
@@ -36,9 +38,11 @@ func New(st *store.Store) *Resolver {
 type Options struct {
 	Store *store.Store
 	OAuth *oauth.Client
-	Log   *slog.Logger     // nil: nowhere
-	Now   func() time.Time // nil: time.Now
-	Lease time.Duration    // of one renewal; 0: 30 seconds
+	// Dialer asks a machine's server where its tokens come from, where no well-known document says so; nil: nobody is asked.
+	Dialer *mcp.Dialer
+	Log    *slog.Logger     // nil: nowhere
+	Now    func() time.Time // nil: time.Now
+	Lease  time.Duration    // of one renewal; 0: 30 seconds
 	// Patience is how long a caller whose token still lives waits for the next one; 0: 2 seconds. The renewal goes on.
 	Patience time.Duration
 }
@@ -46,7 +50,7 @@ type Options struct {
 // NewRefreshing makes a Resolver that renews tokens when they are due, and gets those of machines.
 func NewRefreshing(o Options) *Resolver {
 	r := New(o.Store)
-	r.oauth = o.OAuth
+	r.oauth, r.dialer = o.OAuth, o.Dialer
 	if o.Log != nil {
 		r.log = o.Log
 	}
