@@ -118,7 +118,7 @@ func (b *Broker) Accept(ctx context.Context, token, browser secret.Text) (Starte
 	return b.depart(ctx, d)
 }
 
-// linked finds a link, and its place as it is now.
+// linked finds a link that may be taken, and its place as it is now.
 func (b *Broker) linked(ctx context.Context, token secret.Text) (store.ConnectLink, place, error) {
 	l, err := b.store.System().ConnectLink(ctx, linkHash(token))
 	if err != nil {
@@ -126,7 +126,10 @@ func (b *Broker) linked(ctx context.Context, token secret.Text) (store.ConnectLi
 	}
 	connector, agent := refs(l.ConnectorID, l.AgentID)
 	p, err := find(ctx, b.tenant(l.Tenant), l.Tenant, connector, agent)
-	return l, p, err
+	if err != nil {
+		return store.ConnectLink{}, place{}, err
+	}
+	return l, p, b.stands(ctx, l, p)
 }
 
 func linkHash(token secret.Text) []byte {
