@@ -40,7 +40,7 @@ func (b *Broker) again(ctx context.Context, back returning, refusal error) (Fini
 		return Finished{}, b.ended(refusal)
 	}
 	s := survey{
-		place: back.place, at: b.now(), scopes: scopes, discovery: &oauth.Discovery{Server: f.Server, Resource: f.Resource},
+		place: back.place, at: b.now(), scopes: scopes, discovery: &oauth.Discovery{Server: f.Server, Resource: f.Resource}, sure: true,
 	}
 	d, err := b.draw(ctx, s, departing{by: f.StartedBy, returnTo: f.ReturnTo, try: back.try + 1, browserHash: f.BrowserHash})
 	if err != nil {

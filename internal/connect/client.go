@@ -4,30 +4,45 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth"
 )
 
+// recogniseTime bounds the question whether a server still knows our client.
+const recogniseTime = 5 * time.Second
+
 // client finds out as whom to go to an authorization server:
 //
 //	the connector's own client id, with the secret that an admin entered for this issuer
 //	our metadata document, where the server reads such
-//	what this tenant registered there before
+//	what this tenant registered there before, where the server has not forgotten it
 //	what it registers now: one for all of the tenant's connectors
-func (b *Broker) client(ctx context.Context, p place, m oauth.Metadata, scopes []string) (oauth.Registration, error) {
-	client, ok, err := b.ownClient(ctx, p, m)
+func (b *Broker) client(ctx context.Context, s survey) (oauth.Registration, error) {
+	client, ok, err := b.ownClient(ctx, s.place, s.discovery.Server)
 	if ok || err != nil {
 		return client, err
 	}
-	client, err = b.registered(ctx, p.tenant, m)
-	if !fault.Is(err, fault.NotFound) {
+	client, err = b.registered(ctx, s.tenant, s.discovery.Server)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return b.alone(ctx, s, b.register)
+	case err != nil || s.sure || b.recognised(ctx, s, client):
 		return client, err
+	default:
+		return b.alone(ctx, s, func(ctx context.Context, s survey) (oauth.Registration, error) { return b.renew(ctx, s, client) })
 	}
-	// Two that start at once register once. Where another replica did meanwhile, its client stands in the table.
-	flight := b.flights.DoChan(p.tenant.String()+" "+m.Issuer, func() (any, error) {
-		return b.register(context.WithoutCancel(ctx), p.tenant, m, scopes)
+}
+
+// alone has one caller at a time deal with a tenant's registration at an issuer; the others take what comes of it. It does not end
+// with its caller.
+func (b *Broker) alone(
+	ctx context.Context, s survey, deed func(context.Context, survey) (oauth.Registration, error),
+) (oauth.Registration, error) {
+	flight := b.flights.DoChan(s.tenant.String()+" "+s.discovery.Server.Issuer, func() (any, error) {
+		return deed(context.WithoutCancel(ctx), s)
 	})
 	select {
 	case <-ctx.Done():
@@ -62,28 +77,62 @@ func (b *Broker) registered(ctx context.Context, tenant connectors.TenantID, m o
 	return b.store.Vault(tenant).Registration(ctx, m.Issuer, b.RedirectURI())
 }
 
-func (b *Broker) register(ctx context.Context, tenant connectors.TenantID, m oauth.Metadata, scopes []string) (oauth.Registration, error) {
-	client, err := b.registered(ctx, tenant, m) // the flight before this one may have made it
+// register makes and stores a registration, unless there is one by now. Where another replica was faster its client counts.
+func (b *Broker) register(ctx context.Context, s survey) (oauth.Registration, error) {
+	client, err := b.registered(ctx, s.tenant, s.discovery.Server)
 	if !fault.Is(err, fault.NotFound) {
 		return client, err
 	}
-	req := oauth.RegisterRequest{
-		Server: m, ClientName: clientName, ClientURI: b.baseURL, RedirectURIs: []string{b.RedirectURI()},
-		// Of all that is listed: another connector at this issuer will want others, by the same client.
-		Scopes: oauth.UnionScopes(scopes, m.ScopesSupported),
+	if client, err = b.introduce(ctx, s); err != nil {
+		return oauth.Registration{}, err
 	}
-	client, err = b.oauth.Register(ctx, req)
+	if err := b.tenant(s.tenant).SaveRegistration(ctx, b.RedirectURI(), client); err != nil {
+		return oauth.Registration{}, err
+	}
+	return b.registered(ctx, s.tenant, s.discovery.Server)
+}
+
+// introduce registers with the server.
+func (b *Broker) introduce(ctx context.Context, s survey) (oauth.Registration, error) {
+	req := oauth.RegisterRequest{
+		Server: s.discovery.Server, ClientName: clientName, ClientURI: b.baseURL, RedirectURIs: []string{b.RedirectURI()},
+		// Of all that is listed: another connector at this issuer will want others, by the same client.
+		Scopes: oauth.UnionScopes(s.scopes, s.discovery.Server.ScopesSupported),
+	}
+	client, err := b.oauth.Register(ctx, req)
 	if failed, _ := errors.AsType[*oauth.Error](err); failed != nil && failed.HTTPStatus == http.StatusForbidden && len(req.Scopes) > 0 {
 		req.Scopes = nil // a policy about scopes answers like one about strangers
-		client, err = b.oauth.Register(ctx, req)
+		return b.oauth.Register(ctx, req)
 	}
-	if err != nil {
+	return client, err
+}
+
+// recognised tells whether the server knows a client, as far as can be told without a person.
+func (b *Broker) recognised(ctx context.Context, s survey, client oauth.Registration) bool {
+	ctx, cancel := context.WithTimeout(ctx, recogniseTime)
+	defer cancel()
+	address, err := b.authorizeURL(s, client, oauth.NewState(), oauth.NewPKCE())
+	return err != nil || b.oauth.Recognises(ctx, address)
+}
+
+// renew replaces a registration that the server has forgotten. Where it does not recognise a new one either, something else is wrong,
+// and the old one stays: grants may hang on it.
+func (b *Broker) renew(ctx context.Context, s survey, forgotten oauth.Registration) (oauth.Registration, error) {
+	m := s.discovery.Server
+	if now, err := b.registered(ctx, s.tenant, m); err != nil || now.ClientID != forgotten.ClientID {
+		return b.register(ctx, s)
+	}
+	client, err := b.introduce(ctx, s)
+	if err != nil || !b.recognised(ctx, s, client) {
+		return forgotten, nil
+	}
+	if err := b.tenant(s.tenant).ForgetRegistration(ctx, m.Issuer, b.RedirectURI(), forgotten.ClientID); err != nil {
 		return oauth.Registration{}, err
 	}
-	if err := b.tenant(tenant).SaveRegistration(ctx, b.RedirectURI(), client); err != nil {
+	if err := b.tenant(s.tenant).SaveRegistration(ctx, b.RedirectURI(), client); err != nil {
 		return oauth.Registration{}, err
 	}
-	return b.registered(ctx, tenant, m)
+	return b.registered(ctx, s.tenant, m)
 }
 
 // clientOf is the client that a flow or a grant was started with, as it can prove itself now; ok is false where it is gone. id is

@@ -39,32 +39,39 @@ func (b *Broker) Diagnose(ctx context.Context, a auth.Actor, c connectors.Ref) (
 }
 
 // howClient says how a client id would be had, and whether a person could be sent away with it.
-func (b *Broker) howClient(ctx context.Context, s survey) (words string, err error) {
-	m := s.discovery.Server
+func (b *Broker) howClient(ctx context.Context, s survey) (string, error) {
 	if s.connector.Auth.Type != connectors.AuthOAuth2 {
 		return "The client id of the credential, or of the connector's settings.", nil
 	}
-	client, ok, err := b.ownClient(ctx, s.place, m)
+	client, words, err := b.foreseen(ctx, s)
 	if err != nil {
-		return "", err
+		return words, err
 	}
-	words = clientWords(client)
-	if !ok {
-		client, err = b.registered(ctx, s.tenant, m)
-		switch {
-		case err == nil:
-			words = clientWords(client)
-		case !fault.Is(err, fault.NotFound):
-			return "", err
-		case m.RegistrationEndpoint == "":
-			return "None: an admin has to enter one.", &oauth.Error{Step: oauth.StepRegister, Kind: oauth.KindNeedsClientID}
-		default:
-			client = oauth.Registration{Issuer: m.Issuer, ClientID: "none-yet"}
-			words = "Patchbay registers itself when an account is connected."
-		}
-	}
-	_, err = b.oauth.AuthorizationURL(oauth.AuthorizationRequest{
-		Peer: oauth.Peer{Server: m, Client: client, Resource: s.discovery.Resource}, RedirectURI: b.RedirectURI(),
-	})
+	_, err = b.authorizeURL(s, client, oauth.NewState(), oauth.NewPKCE())
 	return words, err
+}
+
+// foreseen is the client that a start would go with. The connector's own is not opened: its secret is bound to the first server that
+// it is used with, and looking is not using.
+func (b *Broker) foreseen(ctx context.Context, s survey) (client oauth.Registration, words string, err error) {
+	m := s.discovery.Server
+	if id := s.connector.OAuth.ClientID; id != "" {
+		client = oauth.Registration{Issuer: m.Issuer, ClientID: id, Source: oauth.SourceConfigured}
+		return client, clientWords(client), nil
+	}
+	client, ok, err := b.ownClient(ctx, s.place, m)
+	if err == nil && !ok {
+		client, err = b.registered(ctx, s.tenant, m)
+	}
+	switch {
+	case err == nil:
+		return client, clientWords(client), nil
+	case !fault.Is(err, fault.NotFound):
+		return client, "", err
+	case m.RegistrationEndpoint == "":
+		return client, "None: an admin has to enter one.", &oauth.Error{Step: oauth.StepRegister, Kind: oauth.KindNeedsClientID}
+	default:
+		client = oauth.Registration{Issuer: m.Issuer, ClientID: "none-yet"}
+		return client, "Patchbay registers itself when an account is connected.", nil
+	}
 }

@@ -84,7 +84,12 @@ func TestADiagnosisSaysHowTheClientIsHad(t *testing.T) {
 		}
 	}
 	want(c.ID, "Registered with")
-	want(b.protected(t, func(d *connectors.Draft) { d.OAuth.ClientID = "by hand" }).ID, "connector's settings")
+	own := b.protected(t, func(d *connectors.Draft) { d.OAuth.ClientID = "by hand" })
+	must(t, b.Door().SetClientSecret(t.Context(), own, "its secret"))
+	want(own.ID, "connector's settings")
+	if _, err := b.St.Vault(b.Tenant).ClientSecret(t.Context(), own, "https://another.example"); err != nil {
+		t.Errorf("looking bound the secret: %v", err)
+	}
 	want(b.protected(t, func(d *connectors.Draft) { d.Auth.Type, d.OAuth.ClientID = connectors.AuthClientCredentials, "machine" }).ID, "of the credential")
 	b.as.Set(func(as *oauthtest.Behaviour) { as.ClientDocuments = true })
 	want(c.ID, baseURL+"/oauth/client-metadata.json")

@@ -383,6 +383,38 @@ func TestAClientThatTheServerForgotIsRegisteredAnewOnce(t *testing.T) {
 	}
 }
 
+// A person who is sent there with a client that is gone meets an error page, and never comes back.
+func TestAForgottenClientIsFoundOutBeforeAPersonIsSentAway(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	c := b.protected(t)
+	b.connect(t, c, nil)
+	b.as.ForgetClients()
+	b.connect(t, c, nil)
+	if n := b.as.Count(oauthtest.Register); n != 2 {
+		t.Errorf("registered %d times", n)
+	}
+}
+
+// What is wrong may be something else, and grants hang on the old client.
+func TestAServerThatRecognisesNobodyKeepsTheRegistration(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	c := b.protected(t)
+	b.connect(t, c, nil)
+	known := b.grant(t, c, nil).Tokens.Meta.ClientID
+	b.as.Set(func(as *oauthtest.Behaviour) {
+		as.Edit = func(d oauthtest.Document) { d["authorization_endpoint"] = b.mcp.URL } // which answers 401
+	})
+	if id := asked(t, b.start(t, c, nil)).Get("client_id"); id != known {
+		t.Errorf("client id %s, was %s", id, known)
+	}
+	r, err := b.St.Vault(b.Tenant).Registration(t.Context(), b.as.Issuer, b.broker.RedirectURI())
+	if err != nil || r.ClientID != known {
+		t.Errorf("registration %s, %v", r.ClientID, err)
+	}
+}
+
 // Another flow may have found the client forgotten, or another replica registered at the same time.
 func TestAFlowWhoseClientIsGoneBeginsAnewWithTheOneInUse(t *testing.T) {
 	t.Parallel()

@@ -88,6 +88,9 @@ func (b *Broker) Open(ctx context.Context, token secret.Text) (Invitation, error
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
 	s, err := b.survey(ctx, p)
+	if err == nil {
+		_, err = b.howClient(ctx, s)
+	}
 	if err != nil {
 		i.Problem = b.explain(err).Message
 		return i, nil

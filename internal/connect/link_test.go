@@ -126,6 +126,17 @@ func TestAServerThatIsDownDoesNotUseTheLinkUp(t *testing.T) {
 	must(t, err)
 }
 
+func TestThePageOfALinkNamesWhatAnAdminHasToMendFirst(t *testing.T) {
+	t.Parallel()
+	for name, as := range map[string]oauthtest.Behaviour{"no client": {NoRegistration: true}, "no PKCE": {NoPKCE: true}} {
+		b := newBundle(t, as, oauthtest.ResourceBehaviour{})
+		i, err := b.broker.Open(t.Context(), b.link(t, b.protected(t), nil, ""))
+		if err != nil || i.Problem == "" {
+			t.Errorf("%s: invitation = %+v, %v", name, i, err)
+		}
+	}
+}
+
 func TestALinkIsBoundToTheBrowserThatTakesIt(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})

@@ -87,15 +87,12 @@ func (b *Broker) draw(ctx context.Context, s survey, who departing) (departure, 
 	if len(who.browserHash) == 0 {
 		return departure{}, errors.New("start a connection: there is no browser to bind it to")
 	}
-	client, err := b.client(ctx, s.place, s.discovery.Server, s.scopes)
+	client, err := b.client(ctx, s)
 	if err != nil {
 		return departure{}, b.failed(s, err)
 	}
 	state, pkce := newState(who.try), oauth.NewPKCE()
-	address, err := b.oauth.AuthorizationURL(oauth.AuthorizationRequest{
-		Peer:        oauth.Peer{Server: s.discovery.Server, Client: client, Resource: s.discovery.Resource},
-		RedirectURI: b.RedirectURI(), State: state, Challenge: pkce.Challenge, Scopes: s.scopes,
-	})
+	address, err := b.authorizeURL(s, client, state, pkce)
 	if err != nil {
 		return departure{}, b.failed(s, err)
 	}
@@ -105,6 +102,13 @@ func (b *Broker) draw(ctx context.Context, s survey, who departing) (departure, 
 		Resource: s.discovery.Resource, Scopes: s.scopes, RedirectURI: b.RedirectURI(),
 		ReturnTo: respond.OwnPath(who.returnTo, ""), Verifier: secret.Text(pkce.Verifier.Reveal()),
 	}}, nil
+}
+
+func (b *Broker) authorizeURL(s survey, client oauth.Registration, state oauth.Secret, pkce oauth.PKCE) (string, error) {
+	return b.oauth.AuthorizationURL(oauth.AuthorizationRequest{
+		Peer:        oauth.Peer{Server: s.discovery.Server, Client: client, Resource: s.discovery.Resource},
+		RedirectURI: b.RedirectURI(), State: state, Challenge: pkce.Challenge, Scopes: s.scopes,
+	})
 }
 
 // depart stores the flow: from here on its address works, once.

@@ -20,6 +20,7 @@ type survey struct {
 	asked     asked
 	discovery *oauth.Discovery // never nil
 	scopes    []string         // to ask for
+	sure      bool             // the server knew our client a moment ago: nobody has to ask
 }
 
 // survey asks the MCP server, and looks for its authorization server. Nothing is stored. With an error, the survey tells how far it
@@ -35,7 +36,7 @@ func (b *Broker) survey(ctx context.Context, p place) (survey, error) {
 	}
 	s.scopes = s.discovery.Scopes(p.connector.OAuth.Scopes, s.asked.scope)
 	if wanted := b.wanted(ctx, p); len(wanted) > 0 {
-		s.scopes = oauth.UnionScopes(s.scopes, wanted)
+		s.scopes, s.sure = oauth.UnionScopes(s.scopes, wanted), true
 	}
 	return s, nil
 }

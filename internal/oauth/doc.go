@@ -3,7 +3,7 @@
 //	Client.Discover ────────── the MCP server's URL → protected-resource metadata (RFC 9728) → authorization-server
 //	      │                    metadata (RFC 8414, OpenID Connect) ─► Discovery{Server, Resource, Trace}
 //	Client.Register ────────── configured id, else our metadata document's URL, else RFC 7591 ─► Registration
-//	      │
+//	      │                    (Client.Recognises: one that was made before may be forgotten there)
 //	Client.AuthorizationURL ── NewState, NewPKCE, Discovery.Scopes ─► the URL that a browser opens
 //	      ┊                    (a person agrees, minutes pass; the caller stores what it needs to go on)
 //	ReadCallback ───────────── iss is compared before anything else of the answer is used ─► code
