@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
 )
@@ -80,10 +81,11 @@ func readOrder(in *connectInput) (connect.Order, error) {
 }
 
 // withConnectURL adds to a failure where a person can mend it, if it is a missing credential that is an account. Without the
-// address the failure is still true.
+// address the failure is still true. A server that was granted what it asked for, and asks on, is not mended there: whoever
+// follows each address would connect for ever.
 func (h *Handler) withConnectURL(ctx context.Context, who auth.Actor, c connectors.Ref, agent *connectors.Ref, err error) error {
 	f, ok := errors.AsType[*fault.Error](err)
-	if !ok || f.Type != "credential-required" || f.ConnectURL != "" {
+	if !ok || f.Type != "credential-required" || f.ConnectURL != "" || errors.Is(err, credentials.ErrInsists) {
 		return err
 	}
 	found, notFound := h.store.Tenant(who.Tenant.ID).Connector(ctx, c)

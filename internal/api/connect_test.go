@@ -26,8 +26,14 @@ type account struct {
 
 func newAccount(t *testing.T, opts ...func(*connectors.Draft)) *account {
 	t.Helper()
+	return newAccountAt(t, mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(3)}), opts...)
+}
+
+// newAccountAt is newAccount with what answers where a token was sent.
+func newAccountAt(t *testing.T, answers http.Handler, opts ...func(*connectors.Draft)) *account {
+	t.Helper()
 	a := &account{world: newWorld(t), as: oauthtest.Start(t, oauthtest.Behaviour{})}
-	server := a.as.Protect(t, oauthtest.ResourceBehaviour{Next: mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(3)})})
+	server := a.as.Protect(t, oauthtest.ResourceBehaviour{Next: answers})
 	a.connector = a.Connector(t, append([]func(*connectors.Draft){func(d *connectors.Draft) {
 		d.URL, d.Auth.Type = server.URL, connectors.AuthOAuth2
 	}}, opts...)...)
@@ -215,6 +221,22 @@ func TestAMissingAccountSaysWhereItIsConnected(t *testing.T) {
 	run := a.call(t, member, http.MethodPost, a.path+"/sync_tools", nil).want(http.StatusOK)
 	if run["tools_total"] != 3.0 {
 		t.Errorf("%v", run)
+	}
+}
+
+func TestAServerThatKeepsAskingForMoreIsNotConnectedForEver(t *testing.T) {
+	t.Parallel()
+	a := newAccountAt(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="more"`)
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	member := a.key(t, connectors.RoleMember)
+	for _, mendable := range []bool{true, true, false} {
+		a.connected(t, nil)
+		problem := a.call(t, member, http.MethodPost, a.path+"/sync_tools", nil).problem(http.StatusConflict, "credential-required")
+		if link, there := problem["connect_url"]; there != mendable {
+			t.Errorf("%s: connect_url %v", problem["detail"], link)
+		}
 	}
 }
 

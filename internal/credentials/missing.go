@@ -3,6 +3,7 @@ package credentials
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
 
 	"patchbay/internal/connectors"
@@ -26,6 +27,10 @@ const (
 	becauseInsists    = "The server keeps asking for more access than it was granted. Ask its operator which scopes it needs, set them on the connector, and connect again."
 	becauseExpired    = "The access has ended and cannot be renewed." + again
 )
+
+// ErrInsists is the cause of a missing credential that to connect again does not mend: a server was granted twice what it asked for,
+// and asks for more.
+var ErrInsists = errors.New("the server keeps asking for more scopes")
 
 // Missing is the Conflict that tells a caller to connect an account or to set the credential of the connector; agent nil is the
 // shared one, or, per agent, that of any agent.
@@ -57,18 +62,24 @@ func (r *Resolver) WhyMissing(
 	case err != nil:
 		return err
 	}
-	switch cause := r.causeOf(c, g); {
+	cause := r.causeOf(c, g)
+	switch {
 	case g.Type != c.Auth.Type, g.Origin != connectors.Origin(c.URL):
 		return Missing(c, agent)
 	case cause == "": // somebody has mended it while it was missed
 		return notRenewed(c, store.Grant{Tokens: g.Tokens}, nil)
 	case isMachine(c.Auth.Type):
 		return required("The connector %q cannot sign in: %s", c.Name, asClause(cause))
-	case owner != nil:
-		return required("The agent's account of the connector %q must be connected again: %s", c.Name, asClause(cause))
-	default:
-		return required("The account of the connector %q must be connected again: %s", c.Name, asClause(cause))
 	}
+	format := "The account of the connector %q must be connected again: %s"
+	if owner != nil {
+		format = "The agent's account of the connector %q must be connected again: %s"
+	}
+	f := required(format, c.Name, asClause(cause))
+	if cause == becauseInsists {
+		f.Err = ErrInsists
+	}
+	return f
 }
 
 // causeOf is the sentence that says why a stored grant serves nobody; empty where it does.
@@ -94,7 +105,7 @@ func asClause(sentence string) string {
 	return s
 }
 
-func required(format string, args ...any) error {
+func required(format string, args ...any) *fault.Error {
 	return fault.Errorf(fault.Conflict, format, args...).WithType("credential-required")
 }
 

@@ -1,6 +1,7 @@
 package credentials_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +73,9 @@ func TestAServerMayAskForMoreScopesTwice(t *testing.T) {
 		wantMissing(t, err)
 		if got := fault.As(err).Message; !strings.Contains(got, want.says) {
 			t.Errorf("%d: message %q", i, got)
+		}
+		if mendable := !errors.Is(err, credentials.ErrInsists); mendable != (i < 2) {
+			t.Errorf("%d: to connect again mends it: %t", i, mendable)
 		}
 		meta := c.stored(t, nil).Tokens.Meta
 		if diff := cmp.Diff(want.wanted, meta.WantedScopes); diff != "" || meta.StepUps != min(i+1, 2) {
