@@ -3,6 +3,7 @@ package connect
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -118,21 +119,26 @@ func (b *Broker) recognised(ctx context.Context, s survey, client oauth.Registra
 // renew replaces a registration that the server has forgotten. Where it does not recognise a new one either, something else is wrong,
 // and the old one stays: grants may hang on it.
 func (b *Broker) renew(ctx context.Context, s survey, forgotten oauth.Registration) (oauth.Registration, error) {
-	m := s.discovery.Server
-	if now, err := b.registered(ctx, s.tenant, m); err != nil || now.ClientID != forgotten.ClientID {
+	if now, err := b.registered(ctx, s.tenant, s.discovery.Server); err != nil || now.ClientID != forgotten.ClientID {
 		return b.register(ctx, s)
 	}
 	client, err := b.introduce(ctx, s)
-	if err != nil || !b.recognised(ctx, s, client) {
-		return forgotten, nil
+	if err == nil && b.recognised(ctx, s, client) {
+		return b.replace(ctx, s, forgotten, client)
 	}
-	if err := b.tenant(s.tenant).ForgetRegistration(ctx, m.Issuer, b.RedirectURI(), forgotten.ClientID); err != nil {
+	b.log.WarnContext(ctx, "client not recognised, and no other registered", append(s.attrs(), slog.Any("error", err))...)
+	return forgotten, nil
+}
+
+func (b *Broker) replace(ctx context.Context, s survey, old, client oauth.Registration) (oauth.Registration, error) {
+	issuer := s.discovery.Server.Issuer
+	if err := b.tenant(s.tenant).ForgetRegistration(ctx, issuer, b.RedirectURI(), old.ClientID); err != nil {
 		return oauth.Registration{}, err
 	}
 	if err := b.tenant(s.tenant).SaveRegistration(ctx, b.RedirectURI(), client); err != nil {
 		return oauth.Registration{}, err
 	}
-	return b.registered(ctx, s.tenant, m)
+	return b.registered(ctx, s.tenant, s.discovery.Server)
 }
 
 // clientOf is the client that a flow or a grant was started with, as it can prove itself now; ok is false where it is gone. id is
