@@ -51,11 +51,11 @@ func (s survey) diagnosis() Diagnosis {
 
 // failed makes the fault with which a start ends after its survey.
 func (b *Broker) failed(s survey, err error) error {
-	f := b.explain(err)
+	f := *b.explain(err) // a copy: err may be that fault itself, and must not become its own cause
 	d := s.diagnosis()
 	d.Problem = f.Message
 	f.Err = &Failed{Diagnosis: d, Err: err}
-	return f
+	return &f
 }
 
 // clientWords says how a client id is had.

@@ -211,8 +211,9 @@ func TestAClientSecretIsNotShownToAnotherServer(t *testing.T) {
 	b.mcp.Set(func(m *oauthtest.ResourceBehaviour) { m.Servers = []string{other.Issuer} })
 	_, err := b.broker.Start(t.Context(), b.admin, order(c, nil))
 	f := faultOf(t, err, fault.Conflict, "")
-	if !strings.Contains(f.Message, "client secret belongs to") {
-		t.Errorf("told %q", f.Message)
+	failed, ok := errors.AsType[*connect.Failed](err)
+	if !strings.Contains(f.Message, "client secret belongs to") || !ok || failed.Diagnosis.Problem != f.Message || strings.Count(err.Error(), f.Message) != 2 {
+		t.Errorf("told %q, %v", f.Message, failed)
 	}
 	for _, r := range other.Requests() {
 		if strings.Contains(r.Body+r.Query.Encode(), "secret") {
