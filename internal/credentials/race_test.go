@@ -1,6 +1,7 @@
 package credentials_test
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -117,6 +118,33 @@ func TestANewConnectionOutlivesTheLateAnswerToTheOldOne(t *testing.T) {
 				t.Errorf("the connector is %s", got)
 			}
 		})
+	}
+}
+
+func TestWhoWaitsForAnotherProcessUsesTheConnectionThatIsMadeMeanwhile(t *testing.T) {
+	t.Parallel()
+	c := connect(t, oauthtest.Behaviour{}, time.Now().Add(-time.Minute))
+	if _, ok, err := c.St.Vault(c.Tenant).LeaseGrant(t.Context(), c.stored(t, nil), time.Hour); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	r, before, used := c.here(), c.Queries(), make(chan []credentials.Header, 1)
+	go func() {
+		headers, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+		if err != nil {
+			t.Error(err)
+		}
+		used <- headers
+	}()
+	for c.Queries() < before+4 { // it has read the grant, and asks for the lease again and again
+		runtime.Gosched()
+	}
+	must(t, c.Door().DeleteCredential(t.Context(), c.connector.ID, nil))
+	c.grant(t, nil, time.Now().Add(time.Hour))
+	if got := sent(t, <-used, nil); got != "Bearer "+c.stored(t, nil).Tokens.AccessToken.Reveal() {
+		t.Error("another token than the new one")
+	}
+	if n := c.as.Count(oauthtest.Refresh); n != 0 {
+		t.Errorf("%d refreshes", n)
 	}
 }
 

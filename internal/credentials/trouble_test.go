@@ -86,13 +86,17 @@ func TestASlowTokenEndpointHoldsNobodyUpWhoseTokenLives(t *testing.T) {
 	c := connect(t, oauthtest.Behaviour{Token: oauthtest.NoTrouble}, time.Now().Add(time.Hour))
 	c.shorten(t, 30*time.Second)
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.Hang })
-	c.oauth.Timeout = 400 * time.Millisecond
+	c.oauth.Timeout = time.Second
 	r := c.here(func(o *credentials.Options) { o.Patience = time.Millisecond })
 	living := c.stored(t, nil).Tokens.AccessToken.Reveal()
 	for range 5 {
 		if got := c.token(t, r, nil); got != living {
 			t.Error("another token than the living one")
 		}
+	}
+	<-c.as.Arrived(oauthtest.Refresh)
+	if got := c.stored(t, nil).Status; got != connectors.CredentialActive {
+		t.Errorf("somebody waited for the request to end: %s", got)
 	}
 	r.Stop(t.Context()) // the one request has come to its end
 	g := c.stored(t, nil)

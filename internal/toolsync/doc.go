@@ -5,7 +5,8 @@
 //  1. load the connector; a disabled one is not synced
 //  2. start the run in the database: two never run at the same time, on any replica
 //  3. choose whose credential is tried, and in which order (plan.go)
-//  4. talk: handshake and list, bounded in time and bytes, with no transaction open
+//  4. talk: handshake and list, bounded in time and bytes, with no transaction open; a token that is refused is renewed, once
+//     (renew.go)
 //  5. unchanged by the hash of the list: one statement. Else compare (pure) and write what differs in one transaction
 //  6. report
 //
