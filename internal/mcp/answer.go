@@ -38,18 +38,20 @@ type answer struct {
 	body   *bufio.Reader
 	length int64 // as announced; -1: it was not
 	kind   string
-	id     int
-	paged  bool // the reply is a page of a tool list
+	reply  wire.Finder
 }
 
-func newAnswer(resp *http.Response, id int, paged bool) *answer {
-	return &answer{
+func newAnswer(resp *http.Response, m outgoing, to inbox) *answer {
+	a := &answer{
 		body:   bufio.NewReader(&bounded{src: resp.Body, left: maxStream}),
 		length: resp.ContentLength,
 		kind:   resp.Header.Get("Content-Type"),
-		id:     id,
-		paged:  paged,
+		reply:  wire.Finder{ID: m.id, Paged: m.paged},
 	}
+	if to != nil {
+		a.reply.Other = func(other wire.Message) { to(m.id, other) }
+	}
+	return a
 }
 
 // read finds the reply. What the body is shows in its first bytes, whatever the content type says.
@@ -113,7 +115,7 @@ func (a *answer) json() (*wire.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	reply, err := a.find(body)
+	reply, err := a.reply.Find(body)
 	switch {
 	case errors.Is(err, wire.ErrNoReply):
 		return nil, errNoReply
@@ -165,7 +167,7 @@ func (a *answer) events() (*wire.Reply, error) {
 		case err != nil:
 			return nil, err
 		}
-		reply, err := a.find(event.Data)
+		reply, err := a.reply.Find(event.Data)
 		if err == nil {
 			return reply, nil
 		}
@@ -174,13 +176,6 @@ func (a *answer) events() (*wire.Reply, error) {
 		}
 	}
 	return nil, errTooMany
-}
-
-func (a *answer) find(text []byte) (*wire.Reply, error) {
-	if a.paged {
-		return wire.FindPage(text, a.id)
-	}
-	return wire.Find(text, a.id)
 }
 
 // bounded fails where a body is longer than it may be.

@@ -16,35 +16,24 @@ type request struct {
 	params any
 }
 
-// call sends a request, again where that may help, and returns its result.
-func (s *Session) call(ctx context.Context, r request) (*wire.Reply, error) {
+// ask sends a request, again where that may help, and returns its result.
+func (s *Session) ask(ctx context.Context, c *conversation, r request) (*wire.Reply, error) {
 	var reply *wire.Reply
-	err := s.retry.do(ctx, func() *Error {
-		s.lastID++
-		answer, err := s.link.call(ctx, r, s.lastID)
-		switch {
-		case err != nil:
-			s.cancel(ctx, r, err)
-			return err
-		case answer.Error != nil:
-			return rpcError(r.phase, answer.Error)
-		}
-		reply = answer
-		return nil
+	err := s.retry.do(ctx, func() (failure *Error) {
+		reply, failure = c.exchange(ctx, s.outgoing(r))
+		return failure
 	})
 	return reply, err
 }
 
-// cancel tells the server that nobody waits any more. An initialize must not be cancelled.
-func (s *Session) cancel(ctx context.Context, r request, err *Error) {
-	if err.Reason != ReasonTimeout || r.phase == PhaseInitialize {
-		return
+// outgoing is the request as one message, with an id of its own.
+func (s *Session) outgoing(r request) outgoing {
+	id := int(s.lastID.Add(1))
+	return outgoing{
+		phase: r.phase, method: r.method, id: id,
+		body:  wire.Request(id, r.method, r.params),
+		paged: r.method == "tools/list",
 	}
-	s.link.courtesy(ctx, func(ctx context.Context) {
-		_ = s.link.notify(ctx, r.phase, wire.Notification("notifications/cancelled", map[string]any{
-			"requestId": s.lastID, "reason": "timeout",
-		}))
-	})
 }
 
 // The JSON-RPC codes that mean something to us.
@@ -53,9 +42,9 @@ const (
 	codeInvalidParams  = -32602
 )
 
-// rpcError types a JSON-RPC error. Its message and data are looked at and left behind.
-func rpcError(phase Phase, e *wire.Error) *Error {
-	failure := &Error{Phase: phase, Reason: ReasonRPC, HTTPStatus: 200, RPCCode: e.Code}
+// rpcError types a JSON-RPC error that came with an HTTP status, or 0. Its message and data are looked at and left behind.
+func rpcError(phase Phase, e *wire.Error, status int) *Error {
+	failure := &Error{Phase: phase, Reason: ReasonRPC, HTTPStatus: status, RPCCode: e.Code}
 	if phase == PhaseInitialize && e.Code == codeInvalidParams {
 		supported, named := supportedVersions(e)
 		if named || strings.Contains(strings.ToLower(e.Message), "version") {

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -14,7 +13,9 @@ type Transport string
 // The transports.
 const (
 	StreamableHTTP Transport = "streamable_http"
-	JSONOverHTTP   Transport = "http" // Streamable HTTP of a server that only ever answers with JSON
+	JSONOverHTTP   Transport = "http"  // Streamable HTTP of a server that only ever answers with JSON
+	SSE            Transport = "sse"   // the HTTP+SSE of 2024
+	Stdio          Transport = "stdio" // a child process
 )
 
 const (
@@ -47,6 +48,10 @@ type Target struct {
 	Timeout time.Duration
 	// Retries counts further tries of one request after the first.
 	Retries int
+	// Era is the one that answered last time; it is tried first. EraUnknown: find out.
+	Era Era
+	// Command is the child process of Stdio; the fields that are about HTTP mean nothing there.
+	Command *Command
 	// Observe, where set, is told how far the conversation is. It must return quickly.
 	Observe func(Progress)
 }
@@ -58,43 +63,67 @@ type Progress struct {
 	Tools int // well-formed tools that arrived
 }
 
-// Dial opens a session: initialize, then notifications/initialized. From here to the end of Tools it takes at most
+// budget is the time for one conversation: its longest request with all retries, and something for the rest.
+func (t Target) budget() time.Duration {
+	return t.Timeout*time.Duration(1+t.Retries) + sessionSlack
+}
+
+// Dial opens a session: initialize, then notifications/initialized. From here to the end of the first Tools it takes at most
 // Timeout × (1 + Retries) + 55 s. Every error is an *Error.
 func (d *Dialer) Dial(ctx context.Context, t Target) (*Session, error) {
 	if t.Timeout <= 0 {
 		t.Timeout = defaultTimeout
 	}
-	address, err := url.Parse(t.URL)
-	switch {
-	case err != nil || address.Host == "":
-		return nil, &Error{Phase: PhaseConnect, Reason: ReasonUnreachable, Detail: "the URL cannot be read"}
-	case t.Transport != "" && t.Transport != StreamableHTTP && t.Transport != JSONOverHTTP:
-		return nil, &Error{Phase: PhaseConnect, Reason: ReasonUnreachable, Detail: "the transport is unknown",
-			Err: errors.New("unknown transport " + string(t.Transport))}
+	if err := t.check(); err != nil {
+		return nil, err
 	}
-	s := &Session{
-		link:     d.link(address, t),
-		retry:    d.retry(t.Retries),
-		client:   clientInfo{Name: "patchbay", Version: d.Version},
-		deadline: time.Now().Add(t.Timeout*time.Duration(1+t.Retries) + sessionSlack),
-		observe:  t.Observe,
-	}
+	s := &Session{dialer: d, target: t, retry: d.retry(t.Retries), deadline: time.Now().Add(t.budget())}
+	s.life, s.end = context.WithCancel(context.Background())
 	ctx, cancel := context.WithDeadline(ctx, s.deadline)
 	defer cancel()
 	s.report(Progress{Phase: PhaseConnect})
-	if err := s.open(ctx); err != nil {
-		s.Close(ctx)
+	c, err := s.open(ctx)
+	if err != nil {
 		return nil, err
 	}
+	s.now = c
 	return s, nil
 }
 
-func (d *Dialer) link(address *url.URL, t Target) *link {
+// check tells what makes a target no target.
+func (t Target) check() error {
+	detail := ""
+	switch t.Transport {
+	case "", StreamableHTTP, JSONOverHTTP:
+		if address, err := url.Parse(t.URL); err != nil || address.Host == "" {
+			detail = "the URL cannot be read"
+		}
+	default:
+		detail = "the transport is unknown"
+	}
+	if detail == "" {
+		return nil
+	}
+	return &Error{Phase: PhaseConnect, Reason: ReasonUnreachable, Detail: detail}
+}
+
+// carrier makes one for a target that was checked.
+func (d *Dialer) carrier(t Target) carrier {
+	c := &httpCarrier{http: d.HTTP, header: d.header(t)}
+	address, _ := url.Parse(t.URL)
+	c.url.Store(address)
+	return c
+}
+
+// header goes with every request over HTTP.
+func (d *Dialer) header(t Target) http.Header {
 	header := t.Header.Clone()
 	if header == nil {
 		header = http.Header{}
 	}
 	header.Set("User-Agent", "patchbay/"+d.Version)
 	header.Set("Accept", "application/json, text/event-stream")
-	return &link{http: d.HTTP, url: address, header: header, timeout: t.Timeout}
+	return header
 }
+
+func (d *Dialer) info() clientInfo { return clientInfo{Name: "patchbay", Version: d.Version} }

@@ -2,6 +2,17 @@ package mcp
 
 import "slices"
 
+// Era is a family of protocol versions, as it is remembered of a server.
+type Era string
+
+// The eras.
+const (
+	EraUnknown   Era = ""
+	EraModern    Era = "modern"    // 2026-07-28
+	EraHandshake Era = "handshake" // initialize, over any transport but the next
+	EraSSE       Era = "sse"       // initialize, over the HTTP+SSE of 2024
+)
+
 // An era is a family of protocol versions whose conversations open in one way.
 //
 //	era            opens with   versions                                        session

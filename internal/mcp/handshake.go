@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-
-	"patchbay/internal/mcp/wire"
 )
 
 type clientInfo struct {
@@ -25,29 +23,39 @@ const (
 	maxInstructionsLength = 64 << 10
 )
 
-// open makes a new session on the server.
-func (s *Session) open(ctx context.Context) error {
-	s.link.session, s.link.version = "", ""
+// open begins a new conversation with the server.
+func (s *Session) open(ctx context.Context) (*conversation, error) {
+	c := newConversation(s.dialer.carrier(s.target), s.target.Timeout)
+	if err := s.shakeHands(ctx, c); err != nil {
+		c.close(ctx)
+		return nil, err
+	}
+	return c, nil
+}
+
+// shakeHands is initialize and notifications/initialized.
+func (s *Session) shakeHands(ctx context.Context, c *conversation) error {
 	s.report(Progress{Phase: PhaseInitialize})
-	reply, err := s.call(ctx, request{
+	reply, err := s.ask(ctx, c, request{
 		phase:  PhaseInitialize,
 		method: handshakeEra.opening,
-		params: initializeParams{ProtocolVersion: handshakeEra.offer(), ClientInfo: s.client},
+		params: initializeParams{ProtocolVersion: handshakeEra.offer(), ClientInfo: s.dialer.info()},
 	})
 	if err != nil {
 		return err
 	}
-	if err := s.welcome(reply.Result); err != nil {
+	if err := c.welcome(reply.Result); err != nil {
 		return err
 	}
 	s.report(Progress{Phase: PhaseInitialized})
 	return s.retry.do(ctx, func() *Error {
-		return s.link.notify(ctx, PhaseInitialized, wire.Notification("notifications/initialized", nil))
+		_, err := c.exchange(ctx, notification(PhaseInitialized, "notifications/initialized", nil))
+		return err
 	})
 }
 
 // welcome reads the result of initialize. Only the version must be right; the rest is taken as far as it can be read.
-func (s *Session) welcome(raw []byte) error {
+func (c *conversation) welcome(raw []byte) error {
 	var result struct {
 		ProtocolVersion, ServerInfo, Capabilities, Instructions json.RawMessage
 	}
@@ -59,16 +67,16 @@ func (s *Session) welcome(raw []byte) error {
 		return &Error{Phase: PhaseInitialize, Reason: ReasonUnsupportedVersion, HTTPStatus: 200, Detail: fmt.Sprintf(
 			"we offered MCP %s, the server chose %s", handshakeEra.offer(), shownVersion(version))}
 	}
-	s.link.version = version
+	c.carrier.agreed(version)
 	info := members(result.ServerInfo)
-	s.server = ServerInfo{
+	c.server = ServerInfo{
 		Name:            text(info["name"], maxNameLength),
 		Version:         text(info["version"], maxNameLength),
 		Title:           text(info["title"], maxNameLength),
 		ProtocolVersion: version,
 		Instructions:    text(result.Instructions, maxInstructionsLength),
 	}
-	_, s.hasTools = members(result.Capabilities)["tools"]
+	_, c.hasTools = members(result.Capabilities)["tools"]
 	return nil
 }
 

@@ -51,7 +51,7 @@ type listParams struct {
 	Cursor *string `json:"cursor,omitempty"`
 }
 
-func (s *Session) list(ctx context.Context) (ToolList, error) {
+func (s *Session) list(ctx context.Context, c *conversation) (ToolList, error) {
 	l := &listing{
 		seen:    map[string]json.RawMessage{},
 		kept:    map[[sha256.Size]byte]bool{},
@@ -59,9 +59,9 @@ func (s *Session) list(ctx context.Context) (ToolList, error) {
 	}
 	s.report(Progress{Phase: PhaseList})
 	for cursor := (*string)(nil); ; {
-		reply, err := s.call(ctx, request{phase: PhaseList, method: "tools/list", params: listParams{cursor}})
+		reply, err := s.ask(ctx, c, request{phase: PhaseList, method: "tools/list", params: listParams{cursor}})
 		if err != nil {
-			if s.listEnded(err, cursor) {
+			if c.listEnded(err, cursor) {
 				return l.ToolList, nil
 			}
 			return ToolList{}, err
@@ -81,13 +81,13 @@ func (s *Session) list(ctx context.Context) (ToolList, error) {
 
 // listEnded tells whether an error only means that there is no more: a server without tools that does not know the
 // method, or one that ends its list with an empty cursor and then does not take it.
-func (s *Session) listEnded(err error, cursor *string) bool {
+func (c *conversation) listEnded(err error, cursor *string) bool {
 	failure, ok := errors.AsType[*Error](err)
 	if !ok || failure.Reason != ReasonRPC {
 		return false
 	}
 	if cursor == nil {
-		return failure.RPCCode == codeMethodNotFound && !s.hasTools
+		return failure.RPCCode == codeMethodNotFound && !c.hasTools
 	}
 	return failure.RPCCode == codeInvalidParams && *cursor == ""
 }

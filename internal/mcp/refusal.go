@@ -16,18 +16,19 @@ const (
 )
 
 // refusal types an answer whose status is no success.
-func (l *link) refusal(phase Phase, resp *http.Response, id int) *Error {
+func (c *httpCarrier) refusal(m outgoing, resp *http.Response) *Error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusalBody))
 	failure := &Error{
-		Phase:      phase,
+		Phase:      m.phase,
 		Reason:     ReasonHTTPStatus,
 		HTTPStatus: resp.StatusCode,
 		RetryAfter: retryAfter(resp.Header),
 	}
-	if l.sessionLost(resp.StatusCode, body) {
+	if c.sessionLost(resp.StatusCode, body) {
+		c.lost.Store(true)
 		failure.Err = errSessionLost
 	}
-	reply, err := wire.Find(body, id)
+	reply, err := wire.Find(body, m.id)
 	rpc := err == nil && reply.Error != nil
 	if rpc {
 		failure.RPCCode = reply.Error.Code
@@ -39,7 +40,7 @@ func (l *link) refusal(phase Phase, resp *http.Response, id int) *Error {
 	case status == http.StatusTooManyRequests || status >= 500:
 		failure.Retryable = true
 	case rpc:
-		typed := rpcError(phase, reply.Error)
+		typed := rpcError(m.phase, reply.Error, resp.StatusCode)
 		failure.Reason, failure.Detail = typed.Reason, typed.Detail
 	}
 	return failure
@@ -47,8 +48,8 @@ func (l *link) refusal(phase Phase, resp *http.Response, id int) *Error {
 
 // sessionLost tells whether the server does not know our session any more: 404 says so, and some servers say it in the
 // text of a 400 or 401.
-func (l *link) sessionLost(status int, body []byte) bool {
-	if l.session == "" {
+func (c *httpCarrier) sessionLost(status int, body []byte) bool {
+	if c.session == "" {
 		return false
 	}
 	switch status {

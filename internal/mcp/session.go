@@ -2,7 +2,8 @@ package mcp
 
 import (
 	"context"
-	"errors"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,54 +16,76 @@ type ServerInfo struct {
 	Instructions    string
 }
 
-// Session is an open conversation with one server. It is for one goroutine at a time.
+// Session is an open conversation with one server. It is safe for concurrent use.
 type Session struct {
-	link     *link
+	dialer   *Dialer
+	target   Target
 	retry    retry
-	client   clientInfo
-	deadline time.Time // for everything but Close
-	observe  func(Progress)
+	deadline time.Time // of the first list, which is a sync's
+	lastID   atomic.Int64
+	listed   atomic.Bool
 
-	server   ServerInfo
-	hasTools bool // the server says that it has tools
-	lastID   int
-	renewed  bool // a lost session was opened anew, which happens once
+	life  context.Context // ends with Close
+	end   context.CancelFunc
+	tasks sync.WaitGroup // what goes on besides the callers
+
+	mu      sync.Mutex // guards what follows
+	now     *conversation
+	renewal *renewal // under way; nil: none
+	closed  bool
 }
 
-// errSessionLost marks an answer that says that the server does not know our MCP session any more.
-var errSessionLost = errors.New("the server does not know the session")
+// Server returns what the server said of itself when the session was opened.
+func (s *Session) Server() ServerInfo { return s.current().server }
 
-// Server returns what the server said of itself in the handshake.
-func (s *Session) Server() ServerInfo { return s.server }
+func (s *Session) current() *conversation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
 
 // Tools reads the whole tool list. A session that the server lost meanwhile is opened anew, once, and the list begun
 // again: cursors belong to a session. Every error is an *Error.
 func (s *Session) Tools(ctx context.Context) (ToolList, error) {
-	ctx, cancel := context.WithDeadline(ctx, s.deadline)
+	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	list, err := s.list(ctx)
-	if err == nil || !errors.Is(err, errSessionLost) || s.renewed {
+	c := s.current()
+	list, err := s.list(ctx, c)
+	if !lost(err) {
 		return list, err
 	}
-	s.renewed = true
-	if err := s.open(ctx); err != nil {
+	if c, err = s.renew(ctx, c); err != nil {
 		return ToolList{}, err
 	}
-	return s.list(ctx)
+	return s.list(ctx, c)
 }
 
-// Close ends the session on the server, within two seconds and as a courtesy: its failure changes nothing. It works
-// after ctx has ended, too.
+// bounded is ctx for one list. The first one shares its time with Dial, so that a whole sync is bounded.
+func (s *Session) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.listed.Swap(true) {
+		return context.WithTimeout(ctx, s.target.budget())
+	}
+	return context.WithDeadline(ctx, s.deadline)
+}
+
+// Close ends what is under way, and the session on the server, within two seconds and as a courtesy: its failure changes
+// nothing. It works after ctx has ended, too.
 func (s *Session) Close(ctx context.Context) {
-	if s.link.session == "" {
+	s.mu.Lock()
+	first := !s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if !first {
 		return
 	}
 	s.report(Progress{Phase: PhaseClose})
-	s.link.end(ctx)
+	s.end()
+	s.tasks.Wait()
+	s.current().close(ctx)
 }
 
 func (s *Session) report(p Progress) {
-	if s.observe != nil {
-		s.observe(p)
+	if s.target.Observe != nil {
+		s.target.Observe(p)
 	}
 }

@@ -24,21 +24,86 @@ type Reply struct {
 	Error  *Error
 }
 
+// Message is one JSON-RPC message. All of it are slices of the text that it was found in.
+type Message struct {
+	Raw    []byte
+	ID     []byte // empty: it has none
+	Method []byte // unquoted; nil: a reply
+	Params []byte // of a request or notification; empty: none
+}
+
+// IsRequest tells whether the sender waits for a reply.
+func (m Message) IsRequest() bool { return m.Method != nil && !isNull(m.ID) }
+
+// Number is the id as a number: some servers answer a number with its text. ok is false where it is none.
+func (m Message) Number() (id int, ok bool) {
+	id, err := strconv.Atoi(string(bytes.Trim(m.ID, `"`)))
+	return id, err == nil
+}
+
 // Find reads the reply to request id out of a text: a message, a batch of them, or several one after the other. Other
 // messages are passed over. It returns ErrNoReply where the text holds none, and ErrSyntax, ErrDepth or ErrUTF8 where
 // it is no JSON.
-func Find(text []byte, id int) (*Reply, error) { return find(text, id, false) }
+func Find(text []byte, id int) (*Reply, error) { return Finder{ID: id}.Find(text) }
 
 // FindPage is Find for a request of tools/list: where the reply has a result, it is read as a Page.
-func FindPage(text []byte, id int) (*Reply, error) { return find(text, id, true) }
+func FindPage(text []byte, id int) (*Reply, error) { return Finder{ID: id, Paged: true}.Find(text) }
 
-func find(text []byte, id int, paged bool) (*Reply, error) {
-	s := &scanner{data: text}
+// Finder looks for one reply, in as many texts as it takes.
+type Finder struct {
+	ID    int
+	Paged bool // the reply is one to tools/list
+	// Other, where set, gets the requests and notifications that stand before the reply.
+	Other func(Message)
+}
+
+// Find is the function of that name.
+func (f Finder) Find(text []byte) (*Reply, error) {
 	var found *Reply
+	err := walk(text, f.Paged, func(m envelope) bool {
+		if m.Method != nil {
+			if f.Other != nil {
+				f.Other(m.Message)
+			}
+			return true
+		}
+		found = m.reply(f.ID, f.Paged)
+		return found == nil
+	})
+	switch {
+	case found != nil:
+		// What follows the reply is nobody's: a stray line must not cost the list.
+		return found, nil
+	case err != nil:
+		return nil, err
+	}
+	return nil, ErrNoReply
+}
+
+// Each calls do for every message of a text, which may be a message, a batch of them, or several one after the other. Where
+// the text breaks off or is no JSON, the messages before that were done.
+func Each(text []byte, do func(Message)) error {
+	return walk(text, false, func(m envelope) bool {
+		do(m.Message)
+		return true
+	})
+}
+
+// envelope is a message with what only a reply has.
+type envelope struct {
+	Message
+	result, fail []byte
+	page         *Page
+}
+
+// walk reads the messages of a text, until more returns false.
+func walk(text []byte, paged bool, more func(envelope) bool) error {
+	s := &scanner{data: text}
+	going := true
 	message := func() error {
-		reply, err := s.message(id, paged)
-		if reply != nil && found == nil {
-			found = reply
+		m, ok, err := s.message(paged)
+		if err == nil && ok && going {
+			going = more(m)
 		}
 		return err
 	}
@@ -49,37 +114,32 @@ func find(text []byte, id int, paged bool) (*Reply, error) {
 		} else {
 			err = message()
 		}
-		if err != nil {
-			return nil, err
-		}
-		// What follows the reply is nobody's: a stray line must not cost the list.
-		if found != nil {
-			return found, nil
+		if err != nil || !going {
+			return err
 		}
 	}
-	return nil, ErrNoReply
+	return nil
 }
 
-// message reads one message; the reply is nil where it is not the one to request id.
-func (s *scanner) message(id int, paged bool) (*Reply, error) {
+// message reads one message; ok is false where the value is no object.
+func (s *scanner) message(paged bool) (m envelope, ok bool, err error) {
 	if s.peek() != '{' {
-		return nil, s.value()
+		return m, false, s.value()
 	}
-	var m struct {
-		id, result, fail []byte
-		page             *Page
-		method           bool
-	}
-	err := s.object(func(key []byte) (err error) {
+	from := s.pos
+	err = s.object(func(key []byte) (err error) {
 		s.peek()
 		start := s.pos
 		switch string(key) {
 		case "id":
 			err = s.value()
-			m.id = s.data[start:s.pos]
+			m.ID = s.data[start:s.pos]
 		case "method":
-			m.method = true
 			err = s.value()
+			m.Method = bytes.Trim(s.data[start:s.pos], `"`)
+		case "params":
+			err = s.value()
+			m.Params = s.data[start:s.pos]
 		case "error":
 			err = s.value()
 			m.fail = s.data[start:s.pos]
@@ -95,18 +155,22 @@ func (s *scanner) message(id int, paged bool) (*Reply, error) {
 		}
 		return err
 	})
+	m.Raw = s.data[from:s.pos]
+	return m, true, err
+}
+
+// reply is what the message says to request id; nil where it is no reply to it.
+func (m envelope) reply(id int, paged bool) *Reply {
 	switch failed := len(m.fail) > 0 && string(m.fail) != "null"; {
-	case err != nil || m.method:
-		return nil, err
-	case failed && (isNull(m.id) || sameID(m.id, id)):
+	case failed && (isNull(m.ID) || sameID(m.ID, id)):
 		// An error without an id answers a request that the server could not read: there is only one.
-		return &Reply{Error: readError(m.fail)}, nil
-	case !sameID(m.id, id) || m.result == nil:
-		return nil, nil
+		return &Reply{Error: readError(m.fail)}
+	case !sameID(m.ID, id) || m.result == nil:
+		return nil
 	case paged:
-		return &Reply{Page: m.page}, nil
+		return &Reply{Page: m.page}
 	}
-	return &Reply{Result: m.result}, nil
+	return &Reply{Result: m.result}
 }
 
 func isNull(id []byte) bool { return len(id) == 0 || string(id) == "null" }

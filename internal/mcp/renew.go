@@ -1,0 +1,59 @@
+package mcp
+
+import "context"
+
+// renewal is the opening of a new conversation in place of one that the server has lost.
+type renewal struct {
+	done chan struct{} // closed at the end; what follows is set then
+	next *conversation
+	err  error
+}
+
+// renew returns the conversation that follows a lost one. However many requests found out that it is lost, one new conversation
+// is opened, and all of them get it, or its failure. It goes on where the caller leaves.
+func (s *Session) renew(ctx context.Context, gone *conversation) (*conversation, error) {
+	s.mu.Lock()
+	if s.now != gone {
+		defer s.mu.Unlock()
+		return s.now, nil
+	}
+	if s.closed {
+		s.mu.Unlock()
+		return nil, errClosed()
+	}
+	r := s.renewal
+	if r == nil {
+		r = &renewal{done: make(chan struct{})}
+		s.renewal = r
+		s.tasks.Go(func() { s.replace(context.WithoutCancel(ctx), gone, r) })
+	}
+	s.mu.Unlock()
+	select {
+	case <-r.done:
+		return r.next, r.err
+	case <-ctx.Done():
+		return nil, explain(ctx, PhaseInitialize, ctx.Err())
+	}
+}
+
+// replace opens the conversation that follows gone.
+func (s *Session) replace(ctx context.Context, gone *conversation, r *renewal) {
+	ctx, cancel := context.WithTimeout(ctx, s.target.budget())
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
+	r.next, r.err = s.open(ctx)
+	s.mu.Lock()
+	if r.err == nil {
+		s.now = r.next
+	}
+	s.renewal = nil
+	s.mu.Unlock()
+	close(r.done)
+	if r.err == nil {
+		gone.close(ctx)
+	}
+}
+
+func errClosed() *Error {
+	return &Error{Phase: PhaseClose, Reason: ReasonUnreachable, Detail: "the session is closed"}
+}
