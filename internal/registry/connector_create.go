@@ -8,6 +8,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
 )
@@ -37,7 +38,7 @@ func (r *Registry) CreateConnector(
 
 // Check tells what is wrong with a new connector, by all rules and without storing anything. It takes normalized input.
 func (r *Registry) Check(d connectors.Draft, s connectors.Secret) error {
-	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, true), clientless(d, s), unfitKey(d.Auth.Type, d.OAuth, s, "auth."))
+	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, true), clientless(d, s), credentials.UnfitKey(d.Auth.Type, d.OAuth, s, "auth."))
 	fields = append(fields, r.checkEgress(d, fields, connectors.Draft{})...)
 	return fault.InvalidFields(fields...)
 }

@@ -7,6 +7,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
 )
@@ -110,7 +111,7 @@ func apply(old connectors.Connector, change Change) (connectors.Draft, connector
 
 func (r *Registry) checkChange(old, d connectors.Draft, s connectors.Secret) error {
 	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, d.Auth.Type != old.Auth.Type), clientless(d, s), anotherClient(old, d, s),
-		unfitKey(d.Auth.Type, d.OAuth, s, "auth."))
+		credentials.UnfitKey(d.Auth.Type, d.OAuth, s, "auth."))
 	fields = append(fields, r.checkEgress(d, fields, old)...)
 	return fault.InvalidFields(fields...)
 }

@@ -6,6 +6,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
 )
@@ -87,7 +88,7 @@ func (o owner) mayHold(s connectors.Secret) error {
 		return fault.Errorf(fault.Conflict, "The connector %q has one credential for all agents; set it on the connector.", o.connector.Name)
 	default:
 		t := o.connector.Auth.Type
-		return fault.InvalidFields(slices.Concat(s.Validate(t, ""), o.nameless(s), unfitKey(t, o.connector.OAuth, s, ""))...)
+		return fault.InvalidFields(slices.Concat(s.Validate(t, ""), o.nameless(s), credentials.UnfitKey(t, o.connector.OAuth, s, ""))...)
 	}
 }
 

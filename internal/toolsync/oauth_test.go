@@ -1,6 +1,11 @@
 package toolsync_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"net/http"
 	"strings"
 	"testing"
@@ -360,6 +365,24 @@ func TestProbeOfAMachineSignsInAndStoresNothing(t *testing.T) {
 		if diff := cmp.Diff(&tc.remote, rep.Error.Remote); diff != "" || rep.Error.Code != tc.code || !strings.Contains(rep.Error.Message, tc.says) {
 			t.Errorf("%s: %s: %s %s", name, rep.Error.Code, rep.Error.Message, diff)
 		}
+	}
+}
+
+func TestProbeRefusesAKeyThatDoesNotFitItsAlgorithm(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	must(t, err)
+	d := draftTo("http://127.0.0.1:1/mcp", func(d *connectors.Draft) {
+		d.Auth.Type, d.OAuth.ClientID, d.OAuth.Algorithm = connectors.AuthPrivateKeyJWT, "client", "RS256"
+	})
+	_, err = b.sync.Probe(t.Context(), b.Tenant, d, connectors.Secret{
+		PrivateKey: secret.Text(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
+	})
+	if f := wantFault(t, err, fault.Invalid, ""); len(f.Fields) != 1 || f.Fields[0].Location != "auth.private_key" {
+		t.Errorf("fields = %+v", f.Fields)
 	}
 }
 

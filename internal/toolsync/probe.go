@@ -90,7 +90,7 @@ func (s *Syncer) probe(
 	if d.Name == "" { // a test needs no name yet
 		d.Name, d.Slug = "unnamed", "unnamed" // the slug "test" is refused
 	}
-	fields := slices.Concat(d.Validate(), d.ValidateSecret(secret, stored == nil))
+	fields := slices.Concat(d.Validate(), d.ValidateSecret(secret, stored == nil), credentials.UnfitKey(d.Auth.Type, d.OAuth, secret, "auth."))
 	if err := fault.InvalidFields(fields...); err != nil {
 		return ProbeReport{}, err
 	}

@@ -1,4 +1,4 @@
-package registry
+package credentials
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"patchbay/internal/oauth"
 )
 
-// unfitKey refuses a private key that could sign nothing, or not with the algorithm that is set. Locations begin with prefix. What is
+// UnfitKey refuses a private key that could sign nothing, or not with the algorithm that is set. Locations begin with prefix. What is
 // no PEM block has been refused already.
-func unfitKey(t connectors.AuthType, settings connectors.OAuthSettings, s connectors.Secret, prefix string) []fault.Field {
+func UnfitKey(t connectors.AuthType, settings connectors.OAuthSettings, s connectors.Secret, prefix string) []fault.Field {
 	if t != connectors.AuthPrivateKeyJWT || s.PrivateKey.Empty() || len(s.Validate(t, "")) > 0 {
 		return nil
 	}
