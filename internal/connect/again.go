@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"patchbay/internal/auth"
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth"
 	"patchbay/internal/store"
@@ -23,8 +24,9 @@ var errClientGone = errors.New("the client of the flow is not the one in use any
 // returning is a flow whose browser came back.
 type returning struct {
 	place
-	flow store.Flow
-	try  int
+	flow   store.Flow
+	try    int
+	person *auth.Actor // who is signed in there; nil: nobody
 }
 
 // again begins a connection anew for the same browser, where less or another client may do; else it explains why it ended.

@@ -59,7 +59,7 @@ func (b *Broker) Finish(ctx context.Context, q url.Values, br Browser) (Finished
 	if err != nil {
 		return Finished{}, err
 	}
-	back := returning{place: p, flow: f, try: tryOf(q.Get("state"))}
+	back := returning{place: p, flow: f, try: tryOf(q.Get("state")), person: br.Person}
 	if refusal != nil {
 		return b.again(ctx, back, refusal)
 	}

@@ -24,7 +24,7 @@ func (b *Broker) keep(ctx context.Context, back returning, peer oauth.Peer, toke
 		if err := tx.SaveGrant(ctx, g); err != nil {
 			return err
 		}
-		if err := tx.Record(ctx, connected(now, back.flow, g)); err != nil {
+		if err := tx.Record(ctx, back.event(now, g)); err != nil {
 			return err
 		}
 		done.Run, err = queueSync(ctx, tx, now)
@@ -75,11 +75,15 @@ func (b *Broker) carry(ctx context.Context, p place, g *store.NewGrant) {
 	}
 }
 
-func connected(p place, f store.Flow, g store.NewGrant) store.Event {
-	e := p.about(store.Event{
-		ActorType: f.StartedBy.Type, ActorID: f.StartedBy.ID, ActorName: f.StartedBy.Name, Action: "credential.connect",
-	})
-	e.Detail["issuer"], e.Detail["scopes"] = f.Server.Issuer, g.Scopes
+// event tells that an account was connected, by whoever started it.
+func (r returning) event(p place, g store.NewGrant) store.Event {
+	by := r.flow.StartedBy
+	e := store.Event{ActorType: by.Type, ActorID: by.ID, ActorName: by.Name, Action: "credential.connect"}
+	if r.person != nil {
+		e.RequestID, e.IP = r.person.RequestID, r.person.Address
+	}
+	e = p.about(e)
+	e.Detail["issuer"], e.Detail["scopes"] = r.flow.Server.Issuer, g.Scopes
 	return e
 }
 
