@@ -65,6 +65,13 @@ var Blinds = []Blind{
 		NotStd:  []string{"context", "crypto/rand", "database/sql", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http", "os", "os/exec"},
 		Because: "rules are pure: no I/O, no clock, no randomness",
 	},
+	{
+		Room:    "internal/mcpjson",
+		Ours:    []string{"internal/connectors", "internal/fault", "internal/secret"},
+		NotStd:  []string{"context", "crypto/rand", "database/sql", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http", "os", "os/exec"},
+		Others:  []string{},
+		Because: "a document is text: no I/O, no clock, no randomness",
+	},
 	{Room: "internal/fault", Std: true, Others: []string{}, Because: "everything else imports it"},
 }
 

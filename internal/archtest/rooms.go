@@ -55,6 +55,7 @@ var Rooms = []Room{
 	{Path: "internal/mcp", Floor: Tools, Sentence: "speaks MCP to a remote server, keeping what it sends byte for byte"},
 	{Path: "internal/mcp/sse", Floor: Tools, Part: true, Sentence: "reads server-sent events within bounds"},
 	{Path: "internal/mcp/wire", Floor: Tools, Part: true, Sentence: "JSON-RPC messages and tool lists, read in one pass"},
+	{Path: "internal/mcpjson", Floor: Tools, Sentence: "reads and writes the files in which MCP clients list their servers"},
 	{Path: "internal/oauth", Floor: Tools, Sentence: "speaks OAuth 2.1 to an authorization server, each step apart"},
 	{Path: "internal/postgres", Floor: Tools, Sentence: "finds, starts, adopts and stops the embedded PostgreSQL"},
 	{Path: "internal/queue", Floor: Tools, Sentence: "names the jobs and inserts them inside a transaction"},

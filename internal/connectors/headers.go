@@ -72,6 +72,9 @@ func (c *check) authHeader(name string) {
 	}
 }
 
+// OwnHeader tells whether Patchbay or the connection sets a header, so that a connector cannot.
+func OwnHeader(name string) bool { return ownHeader(strings.ToLower(name)) }
+
 func ownHeader(lower string) bool {
 	return slices.Contains(ownHeaders, lower) ||
 		lower != "proxy-authorization" && slices.ContainsFunc(ownHeaderPrefixes, func(p string) bool { return strings.HasPrefix(lower, p) })

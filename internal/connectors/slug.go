@@ -2,6 +2,7 @@ package connectors
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -20,7 +21,7 @@ func ValidSlug(s string) bool { return slugForm.MatchString(s) }
 // reserved tells whether s would hide something: a page beside the one of the thing that it names, or a thing named by its id.
 func reserved(s string) bool {
 	_, isID := Ref(s).UUID()
-	return isID || s == "new" || s == "test"
+	return isID || slices.Contains([]string{"new", "test", "import", "export"}, s)
 }
 
 // latin spells the letters that have no decomposition into a letter and an accent.

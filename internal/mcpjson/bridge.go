@@ -1,0 +1,45 @@
+package mcpjson
+
+import (
+	"slices"
+	"strings"
+)
+
+// crossBridge reads through mcp-remote, with which clients that know only programs reach a server by its URL:
+//
+//	"command": "npx", "args": ["-y", "mcp-remote", "https://…", "--header", "Authorization:${AUTH}"], "env": {"AUTH": "Bearer …"}
+//
+// Patchbay needs no such help, and runs none.
+func (r *reading) crossBridge() {
+	at := slices.IndexFunc(r.args, func(arg string) bool { return arg == "mcp-remote" || strings.HasPrefix(arg, "mcp-remote@") })
+	rest := r.args[at+1:]
+	if base := strings.TrimSuffix(r.command[strings.LastIndexAny(r.command, `/\`)+1:], ".cmd"); base == "mcp-remote" {
+		rest = r.args
+	} else if at < 0 {
+		return
+	}
+	to := slices.IndexFunc(rest, func(arg string) bool { return strings.HasPrefix(arg, "https://") || strings.HasPrefix(arg, "http://") })
+	if to < 0 {
+		return
+	}
+	for i, arg := range rest[to+1:] {
+		if arg != "--header" || to+2+i >= len(rest) {
+			continue
+		}
+		if name, value, ok := strings.Cut(rest[to+2+i], ":"); ok {
+			r.headers = append(r.headers, header{strings.TrimSpace(name), strings.TrimSpace(r.fromEnv(value))})
+		}
+	}
+	r.urls["url"], r.command, r.args, r.env, r.kind = rest[to], "", nil, nil, ""
+	r.note("It is reached at its URL: Patchbay needs no mcp-remote.")
+}
+
+// fromEnv puts the entry's own variables in the place of their names.
+func (r *reading) fromEnv(value string) string {
+	return braced.ReplaceAllStringFunc(value, func(found string) string {
+		if v, ok := r.env[strings.TrimPrefix(found[2:len(found)-1], "env:")]; ok {
+			return v
+		}
+		return found
+	})
+}

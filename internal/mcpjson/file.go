@@ -1,0 +1,69 @@
+package mcpjson
+
+import "patchbay/internal/connectors"
+
+// Client is a program whose way of writing a file has.
+type Client string
+
+// The clients. Generic is for Patchbay itself: everything that an import takes, and what clients read among it.
+const (
+	Generic Client = "generic"
+	Claude  Client = "claude"
+	Cursor  Client = "cursor"
+	VSCode  Client = "vscode"
+)
+
+// Clients are all of them.
+var Clients = []Client{Generic, Claude, Cursor, VSCode}
+
+// FileName is what the client calls the file.
+func (c Client) FileName() string {
+	switch c {
+	case Claude:
+		return ".mcp.json"
+	case Cursor, VSCode:
+		return "mcp.json"
+	default:
+		return "patchbay.json"
+	}
+}
+
+// File lists servers for a client.
+type File struct {
+	MCPServers map[string]FileServer `json:"mcpServers,omitzero" doc:"By the connectors' slugs."`
+	Servers    map[string]FileServer `json:"servers,omitzero" doc:"Of vscode, in place of mcpServers."`
+	Inputs     []FileInput           `json:"inputs,omitempty" nullable:"false" doc:"Of vscode: the secrets that it asks for."`
+}
+
+// FileServer is one server of a file. The fields after the headers stand in the generic form alone.
+type FileServer struct {
+	Type    string            `json:"type" doc:"http or sse, as clients write it."`
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty" doc:"Secrets are placeholders."`
+
+	Name           string    `json:"name,omitempty"`
+	Description    string    `json:"description,omitempty"`
+	Transport      string    `json:"transport,omitempty" doc:"Where type does not say it: http, for JSON replies alone."`
+	CredentialMode string    `json:"credential_mode,omitempty"`
+	Auth           *FileAuth `json:"auth,omitempty" doc:"How the server is signed in to, without secrets."`
+	TimeoutMS      int64     `json:"timeout_ms,omitempty"`
+	RetryAttempts  *int      `json:"retry_attempts,omitempty"`
+	SyncIntervalS  *int64    `json:"sync_interval_s,omitempty"`
+	ToolChanges    string    `json:"tool_changes,omitempty"`
+	Disabled       bool      `json:"disabled,omitempty"`
+}
+
+// FileAuth is authentication without its secrets.
+type FileAuth struct {
+	Type   string `json:"type"`
+	Header string `json:"header,omitempty"`
+	connectors.OAuthSettings
+}
+
+// FileInput is something that VS Code asks for before it connects.
+type FileInput struct {
+	Type        string `json:"type"`
+	ID          string `json:"id"`
+	Description string `json:"description"`
+	Password    bool   `json:"password"`
+}

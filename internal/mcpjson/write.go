@@ -1,0 +1,115 @@
+package mcpjson
+
+import (
+	"maps"
+	"net/url"
+	"strings"
+
+	"patchbay/internal/connectors"
+)
+
+// Write lists connectors for a client, without any secret. Disabled ones stand in the generic form alone: the other programs
+// would start them.
+func Write(client Client, list []connectors.Connector) File {
+	f := File{}
+	servers := map[string]FileServer{}
+	for _, c := range list {
+		if !c.Enabled && client != Generic {
+			continue
+		}
+		w := writing{client: client, connector: c, file: &f}
+		servers[c.Slug] = w.server()
+	}
+	if client == VSCode {
+		f.Servers = servers
+	} else {
+		f.MCPServers = servers
+	}
+	return f
+}
+
+// writing is one connector while it is written.
+type writing struct {
+	client    Client
+	connector connectors.Connector
+	file      *File
+}
+
+func (w writing) server() FileServer {
+	c := w.connector
+	s := FileServer{Type: "http", URL: w.url(), Headers: w.headers()}
+	if c.Transport == connectors.TransportSSE || c.Transport == connectors.TransportStdio {
+		s.Type = string(c.Transport)
+	}
+	if w.client != Generic {
+		return s
+	}
+	interval := int64(c.SyncInterval.Seconds())
+	s.Name, s.Description, s.CredentialMode, s.ToolChanges = c.Name, c.Description, string(c.CredentialMode), string(c.ToolChanges)
+	s.TimeoutMS, s.RetryAttempts, s.SyncIntervalS, s.Disabled = c.Timeout.Milliseconds(), &c.RetryAttempts, &interval, !c.Enabled
+	if c.Transport == connectors.TransportHTTP {
+		s.Transport = string(c.Transport)
+	}
+	s.Auth = &FileAuth{Type: string(c.Auth.Type), Header: c.Auth.Header, OAuthSettings: c.OAuth}
+	return s
+}
+
+// headers are the plain ones, and a placeholder for the one that authenticates. Those who sign in with OAuth find the way
+// themselves; a machine's token is somebody else's to get.
+func (w writing) headers() map[string]string {
+	c := w.connector
+	headers := maps.Clone(c.Headers)
+	if headers == nil {
+		headers = map[string]string{}
+	}
+	for name := range headers {
+		if secretName(name) {
+			headers[name] = w.placeholder(name, "The header "+name)
+		}
+	}
+	machine := c.Auth.Type == connectors.AuthClientCredentials || c.Auth.Type == connectors.AuthPrivateKeyJWT
+	switch {
+	case c.Auth.Type == connectors.AuthBearer, machine && w.client != Generic:
+		headers["Authorization"] = "Bearer " + w.placeholder("token", "The token")
+	case c.Auth.Type == connectors.AuthBasic:
+		headers["Authorization"] = "Basic " + w.placeholder("basic", "base64 of user name, colon and password")
+	case c.Auth.Type == connectors.AuthAPIKey:
+		headers[c.Auth.Header] = w.placeholder("key", "The key")
+	}
+	return headers
+}
+
+// url has placeholders for parameters that look like secrets: servers exist that take them in no other way.
+func (w writing) url() string {
+	u, err := url.Parse(w.connector.URL)
+	if err != nil || u.RawQuery == "" {
+		return w.connector.URL
+	}
+	parts := strings.Split(u.RawQuery, "&")
+	for i, part := range parts {
+		name, value, _ := strings.Cut(part, "=")
+		if plain, err := url.QueryUnescape(name); err == nil && value != "" && secretName(plain) {
+			parts[i] = name + "=" + w.placeholder(plain, "The parameter "+plain+" of the URL")
+		}
+	}
+	u.RawQuery = strings.Join(parts, "&")
+	return u.String()
+}
+
+// placeholder names a secret as the client finds it: in a variable, or by asking.
+func (w writing) placeholder(what, description string) string {
+	name := w.connector.Slug + "-" + connectors.Slug(what, "secret")
+	variable := strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+	if variable[0] >= '0' && variable[0] <= '9' {
+		variable = "_" + variable
+	}
+	switch w.client {
+	case Cursor:
+		return "${env:" + variable + "}"
+	case VSCode:
+		w.file.Inputs = append(w.file.Inputs, FileInput{Type: "promptString", ID: name, Description: description + " for " + w.connector.Name, Password: true})
+		return "${input:" + name + "}"
+	default:
+		return "${" + variable + "}"
+	}
+}
