@@ -38,7 +38,12 @@ func (r *Registry) CreateConnector(
 
 // Check tells what is wrong with a new connector, by all rules and without storing anything. It takes normalized input.
 func (r *Registry) Check(d connectors.Draft, s connectors.Secret) error {
-	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, true), clientless(d, s), credentials.UnfitKey(d.Auth.Type, d.OAuth, s, "auth."))
+	return r.check(d, s, true)
+}
+
+// check is Check; with needed false, the secret may come later.
+func (r *Registry) check(d connectors.Draft, s connectors.Secret, needed bool) error {
+	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, needed), clientless(d, s), credentials.UnfitKey(d.Auth.Type, d.OAuth, s, "auth."))
 	fields = append(fields, r.checkEgress(d, fields, connectors.Draft{})...)
 	return fault.InvalidFields(fields...)
 }
@@ -46,7 +51,7 @@ func (r *Registry) Check(d connectors.Draft, s connectors.Secret) error {
 func (r *Registry) insertConnector(
 	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret,
 ) (c connectors.Connector, err error) {
-	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+	err = r.tx(ctx, a, func(tx *store.Tenant) error {
 		if c, err = tx.CreateConnector(ctx, d); err != nil {
 			return err
 		}

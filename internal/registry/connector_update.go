@@ -17,6 +17,8 @@ type Change struct {
 	Draft   func(*connectors.Draft) // changes the settings as they are; it may be called more than once
 	Secret  *connectors.Secret      // nil or empty: the stored one stays
 	Version int                     // of the settings that the caller saw; 0: whatever they are now
+
+	SecretLater bool // another type may come without its secret
 }
 
 // UpdateConnector changes a connector. A stored secret never follows its connector to a server that it was not given for, nor
@@ -50,14 +52,14 @@ func (r *Registry) update(
 	ctx context.Context, a auth.Actor, old connectors.Connector, change Change,
 ) (c connectors.Connector, notices []string, err error) {
 	d, s := apply(old, change)
-	if err := r.checkChange(connectors.DraftOf(old), d, s); err != nil {
+	if err := r.checkChange(connectors.DraftOf(old), d, s, !change.SecretLater); err != nil {
 		return connectors.Connector{}, nil, err
 	}
 	version := old.Version
 	if change.Version != 0 {
 		version = change.Version
 	}
-	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+	err = r.tx(ctx, a, func(tx *store.Tenant) error {
 		if c, err = tx.UpdateConnector(ctx, old.ID, version, d); err != nil {
 			return err
 		}
@@ -109,8 +111,9 @@ func apply(old connectors.Connector, change Change) (connectors.Draft, connector
 	return d.Normalized(), s
 }
 
-func (r *Registry) checkChange(old, d connectors.Draft, s connectors.Secret) error {
-	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, d.Auth.Type != old.Auth.Type), clientless(d, s), anotherClient(old, d, s),
+// checkChange tells what is wrong with a change. needed: a change of the type brings the secret with it.
+func (r *Registry) checkChange(old, d connectors.Draft, s connectors.Secret, needed bool) error {
+	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, needed && d.Auth.Type != old.Auth.Type), clientless(d, s), anotherClient(old, d, s),
 		credentials.UnfitKey(d.Auth.Type, d.OAuth, s, "auth."))
 	fields = append(fields, r.checkEgress(d, fields, old)...)
 	return fault.InvalidFields(fields...)

@@ -7,8 +7,9 @@ import (
 
 // Registry carries out orders.
 type Registry struct {
-	store  *store.Store
-	egress *safehttp.Policy
+	store     *store.Store
+	egress    *safehttp.Policy
+	rehearsal bool // nothing is stored
 }
 
 // New makes a Registry.
