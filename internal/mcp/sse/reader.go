@@ -43,7 +43,7 @@ func NewReader(src io.Reader, most int) *Reader {
 // ended by a blank line comes before it.
 func (r *Reader) Next() (Event, error) {
 	for {
-		line, err := r.line()
+		line, own, err := r.line()
 		if len(line) == 0 && err == nil {
 			if event, ok := r.take(); ok {
 				return event, nil
@@ -54,7 +54,7 @@ func (r *Reader) Next() (Event, error) {
 			if r.size += len(line); r.size > r.most {
 				return Event{}, ErrTooLarge
 			}
-			r.field(line)
+			r.field(line, own)
 		}
 		if err == nil {
 			continue
@@ -75,19 +75,15 @@ func (r *Reader) take() (event Event, ok bool) {
 	return event, len(event.Data) > 0
 }
 
-// field adds one line to the event. It keeps the line's memory where the line is the first one of data.
-func (r *Reader) field(line []byte) {
+// field adds one line to the event. It keeps the line's memory where the line is the first one of data; kept: it may.
+func (r *Reader) field(line []byte, kept bool) {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(name) {
 	case "": // a comment
 		r.size -= len(line)
 	case "data":
-		if r.event.Data == nil {
-			r.event.Data = value
-			return
-		}
-		r.event.Data = append(append(r.event.Data, '\n'), value...)
+		r.data(value, kept)
 	case "event":
 		r.event.Name = string(value)
 	case "id":
@@ -95,12 +91,23 @@ func (r *Reader) field(line []byte) {
 	}
 }
 
-// line returns the next line without its end, in memory of its own. With an error it returns what came before that.
-func (r *Reader) line() ([]byte, error) {
-	var line []byte
+func (r *Reader) data(value []byte, kept bool) {
+	switch {
+	case r.event.Data != nil:
+		r.event.Data = append(append(r.event.Data, '\n'), value...)
+	case kept && value != nil:
+		r.event.Data = value
+	default: // also where the field has no colon: its value is empty, but there
+		r.event.Data = append(make([]byte, 0, len(value)), value...)
+	}
+}
+
+// line returns the next line without its end. With an error it returns what came before that. own tells whether the line has memory
+// of its own; else it is a part of the buffer, and good until the next call.
+func (r *Reader) line() (line []byte, own bool, err error) {
 	for {
 		if err := r.fill(); err != nil {
-			return r.withoutMark(line), err
+			return r.withoutMark(line), own, err
 		}
 		if r.skipLF {
 			r.skipLF = false
@@ -110,20 +117,25 @@ func (r *Reader) line() ([]byte, error) {
 			}
 		}
 		end := lineEnd(r.buf)
-		if end < 0 {
+		whole := end >= 0
+		if !whole {
 			end = len(r.buf)
 		}
 		if len(line)+end > r.most {
-			return nil, ErrTooLarge
+			return nil, false, ErrTooLarge
 		}
-		line = append(r.grow(line, end), r.buf[:end]...)
-		if end == len(r.buf) {
+		if whole && line == nil {
+			line = r.buf[:end]
+		} else {
+			line, own = append(r.grow(line, end), r.buf[:end]...), true
+		}
+		if !whole {
 			r.buf = nil
 			continue
 		}
 		r.skipLF = r.buf[end] == '\r'
 		r.buf = r.buf[end+1:]
-		return r.withoutMark(line), nil
+		return r.withoutMark(line), own, nil
 	}
 }
 
