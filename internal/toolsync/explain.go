@@ -52,7 +52,7 @@ func sentence(e *mcp.Error, c connectors.Connector, sent bool) string {
 	const checkURL = " Check that the URL is that of its MCP endpoint."
 	switch e.Reason {
 	case mcp.ReasonUnreachable:
-		return "The server cannot be reached. Check the URL, and that the server is running."
+		return unreachableSentence(e)
 	case mcp.ReasonTimeout:
 		return timeoutSentence(e, c)
 	case mcp.ReasonTLS:
@@ -73,10 +73,25 @@ func sentence(e *mcp.Error, c connectors.Connector, sent bool) string {
 	case mcp.ReasonRedirect:
 		return "The server " + orElse(e.Detail, "redirects elsewhere") + ". If that is the right server, set its URL on the connector."
 	case mcp.ReasonRPC:
-		return fmt.Sprintf("The server refused %s with the JSON-RPC error %d. Its log may say why.", request(e.Phase), e.RPCCode)
+		return refusalSentence(e)
 	default:
 		return "The conversation with the server failed. Try again later."
 	}
+}
+
+// unreachableSentence tells a server that is not there from one that was, and broke off.
+func unreachableSentence(e *mcp.Error) string {
+	if e.Phase == mcp.PhaseConnect || !e.Retryable {
+		return "The server cannot be reached. Check the URL, and that the server is running."
+	}
+	return "The connection broke before the server's answer was there. Try again; the server's log may say why."
+}
+
+func refusalSentence(e *mcp.Error) string {
+	if e.RPCCode == 0 { // it named none, or none that is a number
+		return fmt.Sprintf("The server refused %s. Its log may say why.", request(e.Phase))
+	}
+	return fmt.Sprintf("The server refused %s with the JSON-RPC error %d. Its log may say why.", request(e.Phase), e.RPCCode)
 }
 
 func timeoutSentence(e *mcp.Error, c connectors.Connector) string {
