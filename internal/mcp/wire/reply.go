@@ -36,10 +36,7 @@ type Message struct {
 func (m Message) IsRequest() bool { return m.Method != nil && !isNull(m.ID) }
 
 // Number is the id as a number: some servers answer a number with its text. ok is false where it is none.
-func (m Message) Number() (id int, ok bool) {
-	id, err := strconv.Atoi(string(bytes.Trim(m.ID, `"`)))
-	return id, err == nil
-}
+func (m Message) Number() (id int, ok bool) { return number(m.ID) }
 
 // Find reads the reply to request id out of a text: a message, a batch of them, or several one after the other. Other
 // messages are passed over. It returns ErrNoReply where the text holds none, and ErrSyntax, ErrDepth or ErrUTF8 where
@@ -136,7 +133,9 @@ func (s *scanner) message(paged bool) (m envelope, ok bool, err error) {
 			m.ID = s.data[start:s.pos]
 		case "method":
 			err = s.value()
-			m.Method = bytes.Trim(s.data[start:s.pos], `"`)
+			if method := s.data[start:s.pos]; string(method) != "null" { // some write every member that there is
+				m.Method = bytes.Trim(method, `"`)
+			}
 		case "params":
 			err = s.value()
 			m.Params = s.data[start:s.pos]
@@ -161,8 +160,8 @@ func (s *scanner) message(paged bool) (m envelope, ok bool, err error) {
 
 // reply is what the message says to request id; nil where it is no reply to it.
 func (m envelope) reply(id int, paged bool) *Reply {
-	switch failed := len(m.fail) > 0 && string(m.fail) != "null"; {
-	case failed && (isNull(m.ID) || sameID(m.ID, id)):
+	switch {
+	case m.failed() && (isNull(m.ID) || sameID(m.ID, id)):
 		// An error without an id answers a request that the server could not read: there is only one.
 		return &Reply{Error: readError(m.fail)}
 	case !sameID(m.ID, id) || m.result == nil:
@@ -173,11 +172,34 @@ func (m envelope) reply(id int, paged bool) *Reply {
 	return &Reply{Result: m.result}
 }
 
+// failed tells whether the error is one. Beside a result, what is empty or false is none.
+func (m envelope) failed() bool {
+	if isNull(m.result) {
+		return !isNull(m.fail)
+	}
+	switch string(bytes.Join(bytes.Fields(m.fail[:min(len(m.fail), 16)]), nil)) {
+	case "", "null", "false", "0", `""`, "{}", "[]":
+		return false
+	}
+	return true
+}
+
 func isNull(id []byte) bool { return len(id) == 0 || string(id) == "null" }
 
-// sameID compares by value: some servers answer a number with its text.
+// sameID compares by value.
 func sameID(raw []byte, id int) bool {
-	return string(bytes.Trim(raw, `"`)) == strconv.Itoa(id)
+	n, ok := number(raw)
+	return ok && n == id
+}
+
+// number reads an id of ours: some servers answer a number with its text, and in some languages every number is a float.
+func number(raw []byte) (n int, ok bool) {
+	text := string(bytes.Trim(raw, `"`))
+	if n, err := strconv.Atoi(text); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	return int(f), err == nil && f == float64(int32(f))
 }
 
 // readError reads what can be read: sloppy servers put texts where numbers belong, or a text in place of the error.

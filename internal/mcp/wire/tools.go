@@ -79,7 +79,7 @@ func (s *scanner) cursor(page *Page, readable *bool) error {
 		text, *readable = unquote(raw)
 		page.Next = &text
 		return nil
-	case 'n':
+	case 'n', 'f': // null, and what PHP says in its place
 	default:
 		*readable = false
 	}
@@ -170,6 +170,8 @@ func judgeName(raw []byte) Entry {
 		return Entry{Defect: "The tool's name is empty."}
 	case strings.ContainsRune(name, 0):
 		return Entry{Defect: "The tool's name holds a NUL character."}
+	case halved(raw):
+		return Entry{Defect: "The tool's name is not valid Unicode."}
 	case length > maxNameLength:
 		return Entry{Defect: "The tool's name is longer than 128 characters.", Name: shortened(name)}
 	}
