@@ -33,6 +33,10 @@ insert into oauth_flows (tenant_id, id, state_hash, browser_hash, connector_id, 
 values (@tenant_id, @id, @state_hash, @browser_hash, @connector_id, @agent_id, @started_by, @origin, @metadata, @client_id,
         @resource, @scopes, @redirect_uri, @return_to, @sealed);
 
+-- name: DeleteFlows :exec
+delete from oauth_flows
+where tenant_id = @tenant_id and connector_id = @connector_id;
+
 -- name: SaveConnectLink :exec
 -- Each new link takes the tenant's expired ones with it.
 with swept as (
@@ -151,11 +155,13 @@ from connector_clients
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
 -- name: BindClientSecret :execrows
+-- Only the one that was read: a newer one is not lost to it.
 update connector_clients
 set issuer = @issuer,
     sealed = @sealed,
     updated_at = now()
-where tenant_id = @tenant_id and connector_id = @connector_id and issuer = '' and client_id = @client_id and origin = @origin;
+where tenant_id = @tenant_id and connector_id = @connector_id and issuer = '' and client_id = @client_id and origin = @origin
+  and updated_at = @seen_at;
 
 -- name: DeleteClientSecret :execrows
 delete from connector_clients

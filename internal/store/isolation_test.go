@@ -149,6 +149,17 @@ var tenantAttempts = map[string]attempt{
 	"SaveFlow": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.SaveFlow(ctx, newFlow(o.connector, 3))
 	},
+	"DeleteFlows": func(ctx context.Context, o outsider) (bool, error) {
+		kept := newFlow(o.connector, 4)
+		if err := o.Door().SaveFlow(ctx, kept); err != nil {
+			return false, err
+		}
+		if err := o.door.DeleteFlows(ctx, o.connector.ID); err != nil {
+			return false, err
+		}
+		_, err := o.St.System().TakeFlow(ctx, kept.StateHash)
+		return err != nil, err
+	},
 	"SaveConnectLink": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.SaveConnectLink(ctx, newLink(o.connector, 3))
 	},
@@ -278,6 +289,9 @@ var vaultAttempts = map[string]attempt{
 	"ClientSecret": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.vault.ClientSecret(ctx, o.withClient, issuer))
 	},
+	"ClientSecretFits": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.vault.ClientSecretFits(ctx, o.withClient, issuer)
+	},
 	"Secret": func(ctx context.Context, o outsider) (bool, error) {
 		_, text, err := o.vault.Secret(ctx, o.connector.ID, &o.agent.ID)
 		return !text.Empty(), err
@@ -298,7 +312,7 @@ var vaultAttempts = map[string]attempt{
 // ownWorld are the methods that make or show the outsider's own rows: they succeed, and find nothing of the victim's.
 var ownWorld = map[string]bool{
 	"Self": true, "Rename": true, "AddMember": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
-	"QueueAllSyncs": true, "ConnectorStats": true, "Record": true, "Definitions": true, "FinishUnchanged": true, "DeleteCredentials": true, "MarkUsed": true,
+	"QueueAllSyncs": true, "DeleteFlows": true, "ConnectorStats": true, "Record": true, "Definitions": true, "FinishUnchanged": true, "DeleteCredentials": true, "MarkUsed": true,
 	"SaveRegistration": true, "ForgetRegistration": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,
 	"RefuseGrant": true, "DeleteClientSecret": true, "ExpiringCredentials": true, "SetAuthBehaviour": true, "RenewMachineTokens": true,
 	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "SyncRuns": true, "Tools": true, "Quarantined": true,

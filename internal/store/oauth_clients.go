@@ -31,15 +31,9 @@ func (t *Tenant) DeleteClientSecret(ctx context.Context, id connectors.Connector
 // a secret is never shown to a second one.
 func (v *Vault) ClientSecret(ctx context.Context, c connectors.Connector, issuer string) (secret.Text, error) {
 	issuer = clean(issuer)
-	row, err := v.q.ClientSecret(ctx, v.id, c.ID)
+	row, err := v.clientSecretFor(ctx, c, issuer)
 	if err != nil {
-		return "", found(err, "client secret")
-	}
-	if row.ClientID != c.OAuth.ClientID || row.Origin != connectors.Origin(c.URL) {
-		return "", missing("client secret")
-	}
-	if row.Issuer != "" && row.Issuer != issuer {
-		return "", fault.Errorf(fault.Conflict, "The client secret belongs to the authorization server %s, and this one is %s. Enter the secret again if that is right.", row.Issuer, issuer)
+		return "", err
 	}
 	plain, err := v.keyring.Open(row.Sealed, clientPlace(v.id, c.ID, row.ClientID, row.Origin, row.Issuer))
 	if err != nil {
@@ -51,9 +45,28 @@ func (v *Vault) ClientSecret(ctx context.Context, c connectors.Connector, issuer
 	return plain, v.bindClientSecret(ctx, row, issuer, plain)
 }
 
+// ClientSecretFits fails as ClientSecret would, and neither opens nor binds anything: to look at a server is not to use it.
+func (v *Vault) ClientSecretFits(ctx context.Context, c connectors.Connector, issuer string) error {
+	_, err := v.clientSecretFor(ctx, c, clean(issuer))
+	return err
+}
+
+func (v *Vault) clientSecretFor(ctx context.Context, c connectors.Connector, issuer string) (dbgen.ConnectorClient, error) {
+	row, err := v.q.ClientSecret(ctx, v.id, c.ID)
+	switch {
+	case err != nil:
+		return row, found(err, "client secret")
+	case row.ClientID != c.OAuth.ClientID || row.Origin != connectors.Origin(c.URL):
+		return row, missing("client secret")
+	case row.Issuer != "" && row.Issuer != issuer:
+		return row, fault.Errorf(fault.Conflict, "The client secret belongs to the authorization server %s, and this one is %s. Enter the secret again if that is right.", row.Issuer, issuer)
+	}
+	return row, nil
+}
+
 func (v *Vault) bindClientSecret(ctx context.Context, row dbgen.ConnectorClient, issuer string, plain secret.Text) error {
 	p := dbgen.BindClientSecretParams{
-		TenantID: v.id, ConnectorID: row.ConnectorID, ClientID: row.ClientID, Origin: row.Origin, Issuer: issuer,
+		TenantID: v.id, ConnectorID: row.ConnectorID, ClientID: row.ClientID, Origin: row.Origin, Issuer: issuer, SeenAt: row.UpdatedAt,
 	}
 	var n int64
 	place := clientPlace(v.id, row.ConnectorID, row.ClientID, row.Origin, issuer)
@@ -66,6 +79,7 @@ func (v *Vault) bindClientSecret(ctx context.Context, row dbgen.ConnectorClient,
 		return err
 	}
 	now, err := v.q.ClientSecret(ctx, v.id, row.ConnectorID)
+	// Bound by somebody else meanwhile, it still is what was read; entered anew it is not.
 	if err == nil && (now.Issuer != issuer || now.ClientID != row.ClientID || now.Origin != row.Origin) {
 		return fault.Errorf(fault.Conflict, "The client secret was changed meanwhile. Try again.")
 	}

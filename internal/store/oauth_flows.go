@@ -35,6 +35,11 @@ func (t *Tenant) SaveFlow(ctx context.Context, f NewFlow) error {
 	})
 }
 
+// DeleteFlows forgets the pending authorizations of a connector: whoever comes back from one starts again.
+func (t *Tenant) DeleteFlows(ctx context.Context, id connectors.ConnectorID) error {
+	return t.q.DeleteFlows(ctx, t.id, id)
+}
+
 // TakeFlow finds a pending authorization by the hash of its state, and removes it. An expired one is not found.
 func (s *System) TakeFlow(ctx context.Context, stateHash []byte) (Flow, error) {
 	r, err := s.q.TakeFlow(ctx, stateHash)

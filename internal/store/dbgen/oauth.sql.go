@@ -19,6 +19,7 @@ set issuer = $1,
     sealed = $2,
     updated_at = now()
 where tenant_id = $3 and connector_id = $4 and issuer = '' and client_id = $5 and origin = $6
+  and updated_at = $7
 `
 
 type BindClientSecretParams struct {
@@ -28,8 +29,10 @@ type BindClientSecretParams struct {
 	ConnectorID connectors.ConnectorID
 	ClientID    string
 	Origin      string
+	SeenAt      time.Time
 }
 
+// Only the one that was read: a newer one is not lost to it.
 func (q *Queries) BindClientSecret(ctx context.Context, arg BindClientSecretParams) (int64, error) {
 	result, err := q.db.Exec(ctx, bindClientSecret,
 		arg.Issuer,
@@ -38,6 +41,7 @@ func (q *Queries) BindClientSecret(ctx context.Context, arg BindClientSecretPara
 		arg.ConnectorID,
 		arg.ClientID,
 		arg.Origin,
+		arg.SeenAt,
 	)
 	if err != nil {
 		return 0, err
@@ -117,6 +121,16 @@ func (q *Queries) DeleteClientSecret(ctx context.Context, tenantID connectors.Te
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const deleteFlows = `-- name: DeleteFlows :exec
+delete from oauth_flows
+where tenant_id = $1 and connector_id = $2
+`
+
+func (q *Queries) DeleteFlows(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) error {
+	_, err := q.db.Exec(ctx, deleteFlows, tenantID, connectorID)
+	return err
 }
 
 const endGrant = `-- name: EndGrant :execrows
