@@ -72,12 +72,6 @@ var knownSloppy = map[string]string{
 	"content_type_xml":                "is said to be HTML",
 	"handshake_result_is_null":        "is said to be a version that is missing",
 	"version_as_number":               "is said to be missing",
-	"rpc_id_as_float":                 "is said to be no reply",
-	"rpc_every_member_is_there":       "is taken for a request",
-	"rpc_error_is_false":              "is taken for an error",
-	"rpc_error_is_empty":              "is taken for an error",
-	"tool_name_with_half_a_character": "is taken for another character",
-	"page_cursor_is_false":            "is taken for a cursor",
 }
 
 // hangs marks a known case that would never end, and so is not played.
