@@ -73,6 +73,7 @@ func New(o Options) (*Handler, error) {
 	h.mountSyncRuns()
 	h.mountCredentials()
 	h.mountConnect()
+	h.mountImport()
 	h.mountAgents()
 	h.mountMCPConfig()
 	h.mountAPIKeys()

@@ -265,7 +265,7 @@ func TestReadsIssueAsManyQueriesForThreeConnectorsAsForThreeHundred(t *testing.T
 		counts := map[string]int64{}
 		for route := range routes {
 			method, pattern, _ := strings.Cut(route, " ")
-			if method != http.MethodGet {
+			if method != http.MethodGet || route == "GET /api/v1/export" { // which reads page after page, to the end
 				continue
 			}
 			before := w.Queries()

@@ -17,6 +17,8 @@
 //	POST                 /sync_tools                                    member
 //	GET                  /sync_runs/{id}                                viewer
 //	GET                  /tools                                         viewer
+//	POST                 /import                                        admin
+//	GET                  /export                                        viewer
 //	GET                  /agents, /agents/{id}                          viewer
 //	POST PATCH DELETE    /agents, /agents/{id}                          admin
 //	GET                  /agents/{id}/mcp_config                        viewer; with direct=true admin

@@ -39,6 +39,8 @@ var routes = map[string]struct {
 	"PUT /api/v1/connectors/{id}/agents/{agent}/credential":    {connectors.RoleAdmin, `{"token": "t-1"}`},
 	"DELETE /api/v1/connectors/{id}/agents/{agent}/credential": {connectors.RoleAdmin, ""},
 	"POST /api/v1/connectors/{id}/connect":                     {connectors.RoleAdmin, ""},
+	"POST /api/v1/import":                                      {connectors.RoleAdmin, `{"url": "https://mcp.example.com/"}`},
+	"GET /api/v1/export":                                       {connectors.RoleViewer, ""},
 	"GET /api/v1/agents":                                       {connectors.RoleViewer, ""},
 	"POST /api/v1/agents":                                      {connectors.RoleAdmin, `{"name": "A"}`},
 	"GET /api/v1/agents/{id}":                                  {connectors.RoleViewer, ""},

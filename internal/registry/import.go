@@ -53,6 +53,14 @@ type ImportedEntry struct {
 	Notices   []string              // what else a person should know
 }
 
+// Why is the one sentence that a person needs first: why the entry is refused, else what is missing. Empty: all is well.
+func (e ImportedEntry) Why() string {
+	if len(e.Problems) > 0 {
+		return e.Problems[0].Message
+	}
+	return e.Missing.Sentence
+}
+
 // Import makes connectors of a document of MCP servers, and changes those that are there already: an entry is about the connector
 // with its slug, else about the only one with its URL. Each entry is taken or refused by itself, with a transaction and an audit
 // event of its own. With dry, the same is tried and nothing stored.

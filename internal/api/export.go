@@ -1,0 +1,30 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcpjson"
+)
+
+type exportInput struct {
+	Client string `query:"client" enum:"generic,claude,cursor,vscode" default:"generic" doc:"Whose way of writing it; generic is what an import takes whole."`
+}
+
+func (h *Handler) mountExport() {
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/export", id: "exportConnectors", tag: "Import and export",
+		summary: "Read the connectors as a client's file, without secrets", role: connectors.RoleViewer,
+		about: "Where a secret belongs stands a placeholder, named as the client reads it. The files of clients leave disabled connectors out.",
+	}, h.exportConnectors)
+}
+
+func (h *Handler) exportConnectors(ctx context.Context, who auth.Actor, in *exportInput) (*answer[mcpjson.File], error) {
+	file, err := h.registry.Export(ctx, who, mcpjson.Client(in.Client))
+	if err != nil {
+		return nil, err
+	}
+	return &answer[mcpjson.File]{Body: file}, nil
+}
