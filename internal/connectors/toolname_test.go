@@ -2,6 +2,7 @@ package connectors_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -95,6 +96,58 @@ func TestToolsWhoseHashesCollideKeepApart(t *testing.T) {
 	for tool, name := range connectors.ExposedNames("x", tools) {
 		if names[tool] != name {
 			t.Fatalf("%q depends on the order of the list", tool)
+		}
+	}
+}
+
+func TestRandomToolsNeverShareAName(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(4, 64))
+	alphabet := []rune("aZ9_-. /é日\xff")
+	word := func(longest int) string {
+		runes := make([]rune, 1+r.IntN(longest))
+		for i := range runes {
+			runes[i] = alphabet[r.IntN(len(alphabet))]
+		}
+		return string(runes)
+	}
+	near := func(name string) string { // what a careless spelling would make the same
+		switch r.IntN(5) {
+		case 0:
+			return name + string(alphabet[r.IntN(len(alphabet))])
+		case 1:
+			return strings.NewReplacer(".", "_", " ", "_", "/", "_").Replace(name)
+		case 2:
+			return strings.TrimPrefix(connectors.ExposedName("x", name), "mcp_x__")
+		case 3:
+			return strings.ToUpper(name)
+		}
+		return word(128)
+	}
+	for range 100_000 {
+		slug := []string{"x", "linear", "a-b", strings.Repeat("s", 48)}[r.IntN(4)]
+		a := word(128)
+		b := near(a)
+		if a == b {
+			continue
+		}
+		names := connectors.ExposedNames(slug, []string{a, b})
+		if names[a] == names[b] || !exposed.MatchString(names[a]) || !exposed.MatchString(names[b]) {
+			t.Fatalf("%q and %q of %s are %q and %q", a, b, slug, names[a], names[b])
+		}
+	}
+}
+
+func TestToolsOfTwoConnectorsNeverShareAName(t *testing.T) {
+	t.Parallel()
+	taken := map[string]string{}
+	for _, slug := range []string{"a", "a-b", "a-b-c", "mcp", strings.Repeat("a", 48), strings.Repeat("a", 47)} {
+		for _, tool := range []string{"b__c", "b", "__b", "_", "a.b", strings.Repeat("a", 128), "c__b__c"} {
+			name := connectors.ExposedName(slug, tool)
+			if other, there := taken[name]; there {
+				t.Errorf("%s of %s and %s share %q", tool, slug, other, name)
+			}
+			taken[name] = tool + " of " + slug
 		}
 	}
 }
