@@ -54,6 +54,7 @@ var Rooms = []Room{
 	{Path: "internal/devmcp", Floor: Tools, Sentence: "a small MCP server on loopback, for newcomers and tests"},
 	{Path: "internal/mcp", Floor: Tools, Sentence: "speaks MCP to a remote server, keeping what it sends byte for byte"},
 	{Path: "internal/mcp/sse", Floor: Tools, Part: true, Sentence: "reads server-sent events within bounds"},
+	{Path: "internal/mcp/toolfmt", Floor: Tools, Sentence: "says tools and their results in each model provider's words"},
 	{Path: "internal/mcp/wire", Floor: Tools, Part: true, Sentence: "JSON-RPC messages and tool lists, read in one pass"},
 	{Path: "internal/mcpjson", Floor: Tools, Sentence: "reads and writes the files in which MCP clients list their servers"},
 	{Path: "internal/oauth", Floor: Tools, Sentence: "speaks OAuth 2.1 to an authorization server, each step apart"},
