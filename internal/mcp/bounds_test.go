@@ -155,7 +155,7 @@ func TestCallThatTimedOutIsCancelled(t *testing.T) {
 		t.Fatalf("methods (-want +got):\n%s", diff)
 	}
 	calls := up.Calls()
-	if got, want := string(calls[3].Params), `{"reason":"timeout","requestId":`+string(calls[2].ID)+`}`; got != want {
+	if got, want := string(calls[3].Params), `{"requestId":`+string(calls[2].ID)+`,"reason":"timeout"}`; got != want {
 		t.Errorf("params %s, want %s", got, want)
 	}
 }
@@ -174,7 +174,7 @@ func TestCloseWorksAfterTheContextHasEnded(t *testing.T) {
 	t.Parallel()
 	up := mcptest.Start(t, mcptest.Script{SessionID: "s"})
 	ctx, cancel := context.WithCancel(t.Context())
-	s, err := newClient(t).Dial(ctx, mcp.Target{URL: up.URL})
+	s, err := newClient(t).Dial(ctx, mcp.Target{URL: up.URL, Era: mcp.EraHandshake})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestWholeSessionIsBoundedInTime(t *testing.T) {
 		})
 		d := &mcp.Dialer{HTTP: &http.Client{Transport: transport}}
 		began := time.Now()
-		s, err := d.Dial(t.Context(), mcp.Target{URL: "https://mcp.example.com/", Timeout: 30 * time.Second, Retries: 2})
+		s, err := d.Dial(t.Context(), mcp.Target{URL: "https://mcp.example.com/", Era: mcp.EraHandshake, Timeout: 30 * time.Second, Retries: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +279,7 @@ func TestRetriesOfASilentServerKeepTheBound(t *testing.T) {
 		for retries, most := range map[int]time.Duration{0: 32 * time.Second, 3: (4*30 + 60) * time.Second} {
 			d := &mcp.Dialer{HTTP: &http.Client{Transport: transport}}
 			began := time.Now()
-			_, err := d.Dial(t.Context(), mcp.Target{URL: "https://mcp.example.com/", Retries: retries})
+			_, err := d.Dial(t.Context(), mcp.Target{URL: "https://mcp.example.com/", Era: mcp.EraHandshake, Retries: retries})
 			took := time.Since(began)
 			if f := factsOf(t, err); f.Reason != mcp.ReasonTimeout || took > most || took < 30*time.Second*time.Duration(retries+1) {
 				t.Errorf("%d retries: took %v, %+v", retries, took, f)

@@ -3,71 +3,254 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"strings"
+	"errors"
+	"net/http"
+	"time"
 
 	"patchbay/internal/mcp/wire"
 )
 
-// request is a call that wants a reply. All of them may be sent twice.
-type request struct {
-	phase  Phase
-	method string
-	params any
+// maxRounds bounds how often a server may ask for more input before it answers a call.
+const maxRounds = 16
+
+// Call is one call of a tool.
+type Call struct {
+	Name      string
+	Arguments json.RawMessage // an object; empty: none
+	Meta      json.RawMessage // _meta, an object; empty: none
+	// InputSchema is the tool's, for the parameters that it wants mirrored into headers; empty: none.
+	InputSchema json.RawMessage
+	// Timeout bounds each round trip; 0: as the target says.
+	Timeout time.Duration
+
+	// Progress and Message hear what the server says meanwhile. They must return quickly; nil: nobody listens.
+	Progress func(ProgressNote)
+	Message  func(Message)
+	// Answer answers what the server asks meanwhile, and must return when ctx ends. nil: a server of the handshake era is
+	// refused, and one of the modern era gets the call's result returned as InputRequired.
+	Answer func(InputRequest) (json.RawMessage, error)
+
+	// Input goes on with a call whose result was InputRequired; nil: a call from the beginning.
+	Input *Input
 }
 
-// ask sends a request, again where that may help, and returns its result.
-func (s *Session) ask(ctx context.Context, c *conversation, r request) (*wire.Reply, error) {
-	var reply *wire.Reply
-	err := s.retry.do(ctx, func() (failure *Error) {
-		reply, failure = c.exchange(ctx, s.outgoing(r))
-		return failure
-	})
-	return reply, err
+// Input is what was asked for by an [InputRequired].
+type Input struct {
+	Responses json.RawMessage // an object of results, by the keys of the requests; empty: none
+	State     json.RawMessage // InputRequired.State, unchanged
 }
 
-// outgoing is the request as one message, with an id of its own.
-func (s *Session) outgoing(r request) outgoing {
-	id := int(s.lastID.Add(1))
-	return outgoing{
-		phase: r.phase, method: r.method, id: id,
-		body:  wire.Request(id, r.method, r.params),
-		paged: r.method == "tools/list",
-	}
+// Result is what came of a call.
+type Result struct {
+	Raw     json.RawMessage // the whole result, byte for byte
+	IsError bool            // the tool says that it failed
+	// At most one of the following is set; none: the call is done.
+	Task          *Task          // the server goes on by itself
+	InputRequired *InputRequired // the call has to be sent again, with Input
 }
 
-// The JSON-RPC codes that mean something to us.
-const (
-	codeMethodNotFound = -32601
-	codeInvalidParams  = -32602
-)
+// InputRequired is what a server of the modern era wants to know before it goes on.
+type InputRequired struct {
+	Requests []KeyedRequest
+	State    json.RawMessage // a string that means something to the server alone; empty: none
+}
 
-// rpcError types a JSON-RPC error that came with an HTTP status, or 0. Its message and data are looked at and left behind.
-func rpcError(phase Phase, e *wire.Error, status int) *Error {
-	failure := &Error{Phase: phase, Reason: ReasonRPC, HTTPStatus: status, RPCCode: e.Code}
-	if phase == PhaseInitialize && e.Code == codeInvalidParams {
-		supported, named := supportedVersions(e)
-		if named || strings.Contains(strings.ToLower(e.Message), "version") {
-			failure.Reason = ReasonUnsupportedVersion
-			failure.Detail = fmt.Sprintf("we offered MCP %s, the server supports %s", handshakeEra.offer(), supported)
+// KeyedRequest is one of several requests.
+type KeyedRequest struct {
+	Key string
+	InputRequest
+}
+
+// Call calls a tool. It is sent once: again only where it certainly did not run, because no connection came about, the server did
+// not know the session (404), or refused its headers. Every error is an *Error; one whose Reason is ReasonInput holds what
+// Answer returned.
+func (s *Session) Call(ctx context.Context, call Call) (*Result, error) {
+	for range maxRounds {
+		result, err := s.round(ctx, &call)
+		if err != nil || result.InputRequired == nil || call.Answer == nil {
+			return result, err
+		}
+		if call.Input, err = result.InputRequired.answer(call.Answer); err != nil {
+			return result, &Error{Phase: PhaseCall, Reason: ReasonInput, HTTPStatus: http.StatusOK, Err: err}
 		}
 	}
-	return failure
+	return nil, protocolError(PhaseCall, "asks for more input again and again")
 }
 
-// supportedVersions reads the versions that the data of a version error names.
-func supportedVersions(e *wire.Error) (list string, named bool) {
-	var data struct{ Supported []string }
-	if json.Unmarshal(e.Data, &data) != nil || len(data.Supported) == 0 {
-		return "others", false
+// answer gets an answer to each request.
+func (r *InputRequired) answer(answer func(InputRequest) (json.RawMessage, error)) (*Input, error) {
+	input := &Input{State: r.State}
+	var responses []wire.Member
+	for _, asked := range r.Requests {
+		response, err := answer(asked.InputRequest)
+		if err != nil {
+			return nil, err
+		}
+		responses = append(responses, wire.Member{Name: asked.Key, Value: response})
 	}
-	var shown []string
-	for _, version := range data.Supported[:min(len(data.Supported), 5)] {
-		shown = append(shown, shownVersion(version))
-	}
-	return strings.Join(shown, ", "), true
+	input.Responses = wire.Object(responses)
+	return input, nil
 }
 
-func protocolError(phase Phase, detail string) *Error {
-	return &Error{Phase: phase, Reason: ReasonProtocol, HTTPStatus: 200, Detail: detail}
+// round is a call from one request to its result.
+func (s *Session) round(ctx context.Context, call *Call) (*Result, error) {
+	c := s.current()
+	result, err := c.call(ctx, call)
+	failure, _ := errors.AsType[*Error](err)
+	switch {
+	case lost(err):
+		next, renewed := s.renew(ctx, c)
+		if !notFound(err) || renewed != nil {
+			return nil, err // the next call has the new session
+		}
+		return next.call(ctx, call)
+	case failure != nil && failure.RPCCode == codeHeaderMismatch && c.mirrors():
+		if !c.relearn(ctx, call) {
+			return nil, err
+		}
+		return c.call(ctx, call)
+	}
+	return result, err
+}
+
+// relearn reads the tool's schema anew; ok is false where it does not list the tool.
+func (c *conversation) relearn(ctx context.Context, call *Call) (ok bool) {
+	list, err := c.list(ctx)
+	if err != nil {
+		return false
+	}
+	for _, tool := range list.Tools {
+		if tool.Name == call.Name {
+			call.InputSchema = members(tool.Raw)["inputSchema"]
+			return true
+		}
+	}
+	return false
+}
+
+// call sends a call, and again only where it was not sent.
+func (c *conversation) call(ctx context.Context, call *Call) (*Result, error) {
+	r, err := c.callRequest(call)
+	if err != nil {
+		return nil, err
+	}
+	var reply *wire.Reply
+	err = c.retry.unsent().do(ctx, func() (failure *Error) {
+		id := c.id()
+		if call.Progress != nil {
+			r.meta = append(without(r.meta, metaProgress), wire.Member{Name: metaProgress, Value: wire.Number(id)})
+		}
+		defer c.attend(id, &caller{progress: call.Progress, message: call.Message, answer: call.Answer})()
+		timeout := call.Timeout
+		if timeout <= 0 {
+			timeout = c.timeout
+		}
+		reply, failure = c.within(ctx, timeout, c.era.message(c, r, id))
+		return failure
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.result(reply.Result)
+}
+
+const metaProgress = "progressToken"
+
+func (c *conversation) callRequest(call *Call) (request, error) {
+	r := request{phase: PhaseCall, method: "tools/call", name: call.Name, params: []wire.Member{{Name: "name", Value: wire.Text(call.Name)}}}
+	if len(call.Arguments) > 0 {
+		r.params = append(r.params, wire.Member{Name: "arguments", Value: call.Arguments})
+	}
+	if call.Input != nil {
+		r.params = append(r.params, call.Input.members()...)
+	}
+	var ok bool
+	if r.meta, ok = wire.Members(call.Meta); !ok {
+		return r, ownMistake(PhaseCall, "the call's _meta is not an object")
+	}
+	if _, ok = wire.Members(call.Arguments); !ok {
+		return r, ownMistake(PhaseCall, "the call's arguments are not an object")
+	}
+	if c.mirrors() {
+		r.header = paramHeaders(call.InputSchema, call.Arguments)
+	}
+	return r, nil
+}
+
+func (i *Input) members() (params []wire.Member) {
+	if len(i.Responses) > 0 {
+		params = append(params, wire.Member{Name: "inputResponses", Value: i.Responses})
+	}
+	if len(i.State) > 0 {
+		params = append(params, wire.Member{Name: "requestState", Value: i.State})
+	}
+	return params
+}
+
+// ownMistake is the failure of a request that cannot be written.
+func ownMistake(phase Phase, detail string) *Error {
+	return &Error{Phase: phase, Reason: ReasonProtocol, Detail: detail}
+}
+
+// result reads what a call's result is. Its content is nobody's business here.
+func (c *conversation) result(raw []byte) (*Result, error) {
+	fields, ok := wire.Members(raw)
+	if !ok {
+		return nil, protocolError(PhaseCall, "sent a result that is not an object")
+	}
+	result := &Result{Raw: raw}
+	kind := ""
+	for _, f := range fields {
+		switch f.Name {
+		case "isError":
+			result.IsError = string(f.Value) == "true"
+		case "resultType":
+			kind = text(f.Value, maxNameLength)
+		}
+	}
+	if err := c.era.settle(PhaseCall, kind); err != nil {
+		return nil, err
+	}
+	return result, result.interim(c, kind, fields)
+}
+
+// interim reads a result that is not the last one.
+func (r *Result) interim(c *conversation, kind string, fields []wire.Member) error {
+	if c.era.asks() { // the kinds of results belong to the era in which the server does not ask by itself
+		return nil
+	}
+	switch kind {
+	case resultInput:
+		r.InputRequired = inputRequired(fields)
+		if r.InputRequired == nil {
+			return protocolError(PhaseCall, "asks for input in a way that cannot be read")
+		}
+	case resultTask:
+		if r.Task = readTask(r.Raw); r.Task == nil {
+			return protocolError(PhaseCall, "sent a task without an id")
+		}
+	}
+	return nil
+}
+
+func inputRequired(fields []wire.Member) *InputRequired {
+	r := &InputRequired{}
+	for _, f := range fields {
+		switch f.Name {
+		case "requestState":
+			r.State = f.Value
+		case "inputRequests":
+			requests, ok := wire.Members(f.Value)
+			if !ok {
+				return nil
+			}
+			for _, asked := range requests {
+				m := members(asked.Value)
+				r.Requests = append(r.Requests, KeyedRequest{
+					Key: asked.Name, InputRequest: InputRequest{Method: text(m["method"], maxNameLength), Params: m["params"]},
+				})
+			}
+		}
+	}
+	return r
 }

@@ -50,7 +50,7 @@ func (c *httpCarrier) call(ctx context.Context, m outgoing, cancel context.Cance
 	if resp.StatusCode/100 != 2 {
 		return incoming{}, c.refusal(m, resp)
 	}
-	if m.method == handshakeEra.opening {
+	if m.method == initialize {
 		if c.session, err = sessionID(resp.Header); err != nil {
 			return incoming{}, explain(ctx, m.phase, err)
 		}
@@ -122,7 +122,7 @@ func (c *httpCarrier) do(ctx context.Context, method string, m outgoing) (*http.
 	if c.version != "" {
 		req.Header.Set("Mcp-Protocol-Version", c.version)
 	}
-	if c.session != "" && m.method != handshakeEra.opening {
+	if c.session != "" && m.method != initialize {
 		req.Header.Set("Mcp-Session-Id", c.session)
 	}
 	for name, values := range m.header {

@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"patchbay/internal/mcp/wire"
@@ -16,31 +18,47 @@ const (
 // conversation is one life of a session: from its opening until it is closed, or the server has lost it. What the opening learns
 // does not change any more, so that many requests may be under way at once.
 type conversation struct {
+	era     era
+	name    Era // as it is remembered
 	carrier carrier
+	shared  bool          // the carrier has one stream for all
 	timeout time.Duration // of one message with its answer
-	life    context.Context
-	end     context.CancelFunc // of life, and with it of all that is under way
+	retry   retry
+	ids     *atomic.Int64
+	report  func(Progress)
 
-	server   ServerInfo
-	hasTools bool // the server says that it has tools
-}
+	client       []byte // our clientInfo
+	capabilities []byte // what the session's owner can answer
+	version      string // of the protocol
+	server       ServerInfo
+	hasTools     bool // the server says that it has tools
 
-func newConversation(c carrier, timeout time.Duration) *conversation {
-	life, end := context.WithCancel(context.Background())
-	return &conversation{carrier: c, timeout: timeout, life: life, end: end}
+	life  context.Context
+	end   context.CancelFunc // of life, and with it of all that is under way
+	tasks sync.WaitGroup     // what goes on besides the callers
+
+	mu        sync.Mutex // guards what follows
+	closed    bool
+	answering int             // requests of the server that are being answered
+	callers   map[int]*caller // who wants to hear what comes before the reply, by request
 }
 
 // exchange sends one message once and returns the reply, where there is to be one.
 func (c *conversation) exchange(ctx context.Context, m outgoing) (*wire.Reply, *Error) {
-	timed, cancel := context.WithTimeout(ctx, c.timeout)
+	return c.within(ctx, c.timeout, m)
+}
+
+// within is exchange with a time of its own.
+func (c *conversation) within(ctx context.Context, timeout time.Duration, m outgoing) (*wire.Reply, *Error) {
+	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
 	in, err := c.carrier.send(timed, m)
 	switch {
-	case err != nil && err.Reason == ReasonTimeout:
-		c.forget(ctx, m)
-		return nil, err
 	case err != nil:
+		if timed.Err() != nil {
+			c.forget(ctx, m)
+		}
 		return nil, err
 	case in.reply != nil && in.reply.Error != nil:
 		return nil, rpcError(m.phase, in.reply.Error, in.status)
@@ -48,12 +66,33 @@ func (c *conversation) exchange(ctx context.Context, m outgoing) (*wire.Reply, *
 	return in.reply, nil
 }
 
-// forget tells the server that nobody waits for the reply any more. An initialize must not be cancelled.
+// ask sends a request that may be sent twice, again where that may help, and returns its result.
+func (c *conversation) ask(ctx context.Context, r request) (*wire.Reply, error) {
+	var reply *wire.Reply
+	err := c.retry.do(ctx, func() (failure *Error) {
+		reply, failure = c.exchange(ctx, c.era.message(c, r, c.id()))
+		return failure
+	})
+	return reply, err
+}
+
+// id is one for a request that no other has.
+func (c *conversation) id() int { return int(c.ids.Add(1)) }
+
+// forget tells the server that nobody waits for the reply any more. Nobody waits for that, either. An initialize must not be
+// cancelled.
 func (c *conversation) forget(ctx context.Context, m outgoing) {
-	if m.id == 0 || m.phase == PhaseInitialize {
+	if m.id == 0 || m.method == initialize || !c.era.cancels(c) {
 		return
 	}
-	c.courtesy(ctx, notification(m.phase, "notifications/cancelled", map[string]any{"requestId": m.id, "reason": "timeout"}))
+	reason := "cancelled"
+	if ctx.Err() == nil {
+		reason = "timeout"
+	}
+	note := notification(m.phase, "notifications/cancelled", wire.Object([]wire.Member{
+		{Name: "requestId", Value: wire.Number(m.id)}, {Name: "reason", Value: wire.Text(reason)},
+	}))
+	c.start(func() { c.courtesy(context.WithoutCancel(ctx), note) })
 }
 
 // courtesy tells the server something that it may like and that nothing depends on, within a second.
@@ -63,10 +102,23 @@ func (c *conversation) courtesy(ctx context.Context, m outgoing) {
 	_, _ = c.carrier.send(ctx, m)
 }
 
-// close ends what is under way, and then the conversation, within two seconds and as a courtesy: its failure changes nothing. It works
-// after ctx has ended, too.
+// start does something besides the callers, unless the conversation is over.
+func (c *conversation) start(do func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.tasks.Go(do)
+	}
+}
+
+// close ends what is under way, and then the conversation, within three seconds and as a courtesy: its failure changes nothing. It
+// works after ctx has ended, too.
 func (c *conversation) close(ctx context.Context) {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
 	c.end()
+	c.tasks.Wait()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(closeTimeout, c.timeout))
 	defer cancel()
 	c.carrier.close(ctx)
@@ -78,6 +130,6 @@ func lost(err error) bool { return errors.Is(err, errSessionLost) }
 // errSessionLost marks an answer that says that the server does not know our MCP session any more.
 var errSessionLost = errors.New("the server does not know the session")
 
-func notification(phase Phase, method string, params any) outgoing {
+func notification(phase Phase, method string, params []byte) outgoing {
 	return outgoing{phase: phase, method: method, body: wire.Notification(method, params)}
 }

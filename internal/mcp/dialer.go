@@ -2,9 +2,12 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"time"
+
+	"patchbay/internal/mcp/wire"
 )
 
 // Transport is how a server is reached.
@@ -52,6 +55,8 @@ type Target struct {
 	Era Era
 	// Command is the child process of Stdio; the fields that are about HTTP mean nothing there.
 	Command *Command
+	// Capabilities are what the session's owner can answer when a server asks, as MCP writes them (an object); empty: nothing.
+	Capabilities json.RawMessage
 	// Observe, where set, is told how far the conversation is. It must return quickly.
 	Observe func(Progress)
 }
@@ -68,7 +73,7 @@ func (t Target) budget() time.Duration {
 	return t.Timeout*time.Duration(1+t.Retries) + sessionSlack
 }
 
-// Dial opens a session: initialize, then notifications/initialized. From here to the end of the first Tools it takes at most
+// Dial opens a session in the era that the server speaks. From here to the end of the first Tools it takes at most
 // Timeout × (1 + Retries) + 55 s. Every error is an *Error.
 func (d *Dialer) Dial(ctx context.Context, t Target) (*Session, error) {
 	if t.Timeout <= 0 {
@@ -77,7 +82,7 @@ func (d *Dialer) Dial(ctx context.Context, t Target) (*Session, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	s := &Session{dialer: d, target: t, retry: d.retry(t.Retries), deadline: time.Now().Add(t.budget())}
+	s := &Session{dialer: d, target: t, retry: d.retry(t.Retries), era: t.Era, deadline: time.Now().Add(t.budget())}
 	s.life, s.end = context.WithCancel(context.Background())
 	ctx, cancel := context.WithDeadline(ctx, s.deadline)
 	defer cancel()
@@ -101,15 +106,18 @@ func (t Target) check() error {
 	default:
 		detail = "the transport is unknown"
 	}
+	if _, ok := wire.Members(t.Capabilities); !ok {
+		detail = "the capabilities are not an object"
+	}
 	if detail == "" {
 		return nil
 	}
 	return &Error{Phase: PhaseConnect, Reason: ReasonUnreachable, Detail: detail}
 }
 
-// carrier makes one for a target that was checked.
-func (d *Dialer) carrier(t Target) carrier {
-	c := &httpCarrier{http: d.HTTP, header: d.header(t)}
+// carrier makes one for a target that was checked. What the server says by itself goes to the inbox.
+func (d *Dialer) carrier(t Target, _ Era, to inbox) carrier {
+	c := &httpCarrier{http: d.HTTP, header: d.header(t), inbox: to}
 	address, _ := url.Parse(t.URL)
 	c.url.Store(address)
 	return c
@@ -126,4 +134,7 @@ func (d *Dialer) header(t Target) http.Header {
 	return header
 }
 
-func (d *Dialer) info() clientInfo { return clientInfo{Name: "patchbay", Version: d.Version} }
+// info is our clientInfo.
+func (d *Dialer) info() []byte {
+	return wire.Object([]wire.Member{{Name: "name", Value: wire.Text("patchbay")}, {Name: "version", Value: wire.Text(d.Version)}})
+}

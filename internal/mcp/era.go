@@ -1,6 +1,9 @@
 package mcp
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // Era is a family of protocol versions, as it is remembered of a server.
 type Era string
@@ -8,29 +11,49 @@ type Era string
 // The eras.
 const (
 	EraUnknown   Era = ""
-	EraModern    Era = "modern"    // 2026-07-28
+	EraModern    Era = "modern"    // no handshake: every request says all
 	EraHandshake Era = "handshake" // initialize, over any transport but the next
 	EraSSE       Era = "sse"       // initialize, over the HTTP+SSE of 2024
 )
 
-// An era is a family of protocol versions whose conversations open in one way.
+// All knowledge of versions stands here, newest first.
 //
-//	era            opens with   versions                                        session
-//	handshakeEra   initialize   2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05  Mcp-Session-Id, where the server gives one
-//
-// All knowledge of versions stands here.
-type era struct {
-	opening  string   // the method of the first request
-	versions []string // newest first
-}
+//	versions                                        opens with        a request carries               a conversation has
+//	2026-07-28                                      server/discover   its version and who we are      no session
+//	2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05  initialize        MCP-Protocol-Version over HTTP  Mcp-Session-Id, where the server gives one
+var (
+	modernVersions    = versions{"2026-07-28"}
+	handshakeVersions = versions{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+)
 
-var handshakeEra = era{
-	opening:  "initialize",
-	versions: []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"},
-}
+type versions []string
 
 // offer is the version that we ask for.
-func (e era) offer() string { return e.versions[0] }
+func (v versions) offer() string { return v[0] }
 
 // knows tells whether we can speak a version that the server chose.
-func (e era) knows(version string) bool { return slices.Contains(e.versions, version) }
+func (v versions) knows(version string) bool { return slices.Contains(v, version) }
+
+// common is the newest version that the server names, too; empty: there is none.
+func (v versions) common(named []string) string {
+	for _, version := range v {
+		if slices.Contains(named, version) {
+			return version
+		}
+	}
+	return ""
+}
+
+// era is what the two ways to hold a conversation differ in.
+type era interface {
+	// open begins the conversation c on its fresh carrier.
+	open(ctx context.Context, c *conversation) error
+	// message is a request as this era writes it.
+	message(c *conversation, r request, id int) outgoing
+	// cancels tells whether the server wants to hear that nobody waits for a reply any more.
+	cancels(c *conversation) bool
+	// asks tells whether the server may send requests of its own, which want a reply.
+	asks() bool
+	// settle reads how a result is meant: its kind is one that the era has.
+	settle(phase Phase, kind string) *Error
+}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -15,6 +16,9 @@ const (
 	PhaseInitialize  Phase = "initialize"  // initialize
 	PhaseInitialized Phase = "initialized" // notifications/initialized
 	PhaseList        Phase = "list"        // tools/list
+	PhaseCall        Phase = "call"        // tools/call
+	PhaseRequest     Phase = "request"     // any other request
+	PhaseListen      Phase = "listen"      // a stream of what the server says by itself
 	PhaseClose       Phase = "close"       // the end of the MCP session
 )
 
@@ -33,9 +37,10 @@ const (
 	ReasonTooLarge           Reason = "too_large"           // more bytes, pages or tools than we take
 	ReasonRedirect           Reason = "redirect"            // sends us elsewhere
 	ReasonRPC                Reason = "rpc"                 // a JSON-RPC error
+	ReasonInput              Reason = "input"               // asks for what nobody here answers
 )
 
-// Error is a failed conversation. Nothing in it repeats text of the remote side: Detail is made of our words and of
+// Error is a failed conversation. But for RPC nothing in it repeats text of the remote side: Detail is made of our words and of
 // checked facts (a version, an origin), and Err, which is for the log, never holds a body or a URL.
 type Error struct {
 	Phase      Phase
@@ -47,6 +52,19 @@ type Error struct {
 	Detail     string        // safe to show, as "answered with HTML"; empty: the reason says it all
 	Retryable  bool          // the same request may work later
 	Err        error
+
+	// RPC is the JSON-RPC error as the server wrote it; nil: none. It is remote text: hand it on to whoever asked, and show
+	// and log it nowhere.
+	RPC *RPCError
+
+	supported []string // versions that the server names in place of ours
+}
+
+// RPCError is a JSON-RPC error.
+type RPCError struct {
+	Code    int // 0: none that can be read
+	Message string
+	Data    json.RawMessage
 }
 
 // Error names phase, reason and facts, for logs.

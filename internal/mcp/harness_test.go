@@ -49,11 +49,14 @@ func newClient(t testing.TB) *client {
 	return c
 }
 
-// sync does what a sync does: dial, list, close.
+// sync does what a sync does: dial, list, close. Where the target names no era, it is the one with a handshake.
 func (c *client) sync(t testing.TB, target mcp.Target) (mcp.ServerInfo, mcp.ToolList, error) {
 	t.Helper()
 	if target.Timeout == 0 {
 		target.Timeout = patience
+	}
+	if target.Era == mcp.EraUnknown {
+		target.Era = mcp.EraHandshake
 	}
 	s, err := c.Dial(t.Context(), target)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"patchbay/internal/mcp/wire"
 )
@@ -16,6 +17,7 @@ const (
 	maxPages     = 200
 	maxTools     = 5000
 	maxListBytes = 64 << 20
+	maxTTL       = 365 * 24 * time.Hour
 )
 
 // Tool is a well-formed entry of a tool list.
@@ -36,6 +38,10 @@ type ToolList struct {
 	Tools       []Tool
 	Quarantined []Quarantined
 	Pages       int
+	// TTL is how long the server says that the list stays as it is, and Scope for whom: "public", "private" or empty. Servers
+	// before 2026-07-28 say neither.
+	TTL   time.Duration
+	Scope string
 }
 
 // listing is a tool list on its way.
@@ -45,38 +51,46 @@ type listing struct {
 	kept    map[[sha256.Size]byte]bool // quarantined entries
 	cursors map[string]bool            // asked for
 	bytes   int                        // in memory for all pages
+	headers bool                       // parameters are mirrored into headers, so that wrong ones break a tool
 }
 
-type listParams struct {
-	Cursor *string `json:"cursor,omitempty"`
-}
-
-func (s *Session) list(ctx context.Context, c *conversation) (ToolList, error) {
+func (c *conversation) list(ctx context.Context) (ToolList, error) {
 	l := &listing{
 		seen:    map[string]json.RawMessage{},
 		kept:    map[[sha256.Size]byte]bool{},
 		cursors: map[string]bool{},
+		headers: c.mirrors(),
 	}
-	s.report(Progress{Phase: PhaseList})
+	c.report(Progress{Phase: PhaseList})
 	for cursor := (*string)(nil); ; {
-		reply, err := s.ask(ctx, c, request{phase: PhaseList, method: "tools/list", params: listParams{cursor}})
+		reply, err := c.ask(ctx, request{phase: PhaseList, method: "tools/list", params: cursorParams(cursor), paged: true})
 		if err != nil {
 			if c.listEnded(err, cursor) {
 				return l.ToolList, nil
 			}
 			return ToolList{}, err
 		}
+		if failure := c.era.settle(PhaseList, reply.Page.Kind); failure != nil {
+			return ToolList{}, failure
+		}
 		fresh, err := l.add(reply.Page, cursor)
 		if err != nil {
 			return ToolList{}, err
 		}
-		s.report(Progress{Phase: PhaseList, Page: l.Pages, Tools: len(l.Tools)})
+		c.report(Progress{Phase: PhaseList, Page: l.Pages, Tools: len(l.Tools)})
 		done, err := l.done(reply.Page.Next, cursor, fresh)
 		if done || err != nil {
 			return l.ToolList, err
 		}
 		cursor = reply.Page.Next
 	}
+}
+
+func cursorParams(cursor *string) []wire.Member {
+	if cursor == nil {
+		return nil
+	}
+	return []wire.Member{{Name: "cursor", Value: wire.Text(*cursor)}}
 }
 
 // listEnded tells whether an error only means that there is no more: a server without tools that does not know the
@@ -98,6 +112,7 @@ func (l *listing) add(page *wire.Page, cursor *string) (fresh int, err error) {
 		return 0, protocolError(PhaseList, page.Defect)
 	}
 	l.Pages++
+	l.hint(page)
 	if l.bytes += page.Size; l.bytes > maxListBytes {
 		return 0, tooLarge(fmt.Sprintf("lists tools of more than %d MiB", maxListBytes>>20))
 	}
@@ -115,6 +130,17 @@ func (l *listing) add(page *wire.Page, cursor *string) (fresh int, err error) {
 	return fresh, nil
 }
 
+// hint keeps the strictest of what the pages say about keeping them.
+func (l *listing) hint(page *wire.Page) {
+	ttl := time.Duration(min(page.TTL, maxTTL.Milliseconds())) * time.Millisecond
+	if l.Pages == 1 || ttl < l.TTL {
+		l.TTL = ttl
+	}
+	if l.Scope != "private" && (page.Scope == "private" || page.Scope == "public") {
+		l.Scope = page.Scope
+	}
+}
+
 func (l *listing) known(entry wire.Entry) bool {
 	if entry.Defect == "" {
 		return bytes.Equal(l.seen[*entry.Name], entry.Raw)
@@ -123,6 +149,9 @@ func (l *listing) known(entry wire.Entry) bool {
 }
 
 func (l *listing) take(entry wire.Entry) {
+	if entry.Defect == "" && l.headers {
+		entry.Defect = headerDefect(entry.Raw)
+	}
 	if entry.Defect == "" {
 		if _, twice := l.seen[*entry.Name]; !twice {
 			l.seen[*entry.Name] = entry.Raw

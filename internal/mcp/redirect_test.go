@@ -105,7 +105,7 @@ func TestRedirectFromHTTPToHTTPSOfTheSameHostIsFollowed(t *testing.T) {
 	d := &mcp.Dialer{HTTP: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}}
-	_, err := d.Dial(t.Context(), mcp.Target{URL: "http://mcp.example.com/mcp", Header: http.Header{"Authorization": {"Bearer t"}}})
+	_, err := d.Dial(t.Context(), mcp.Target{URL: "http://mcp.example.com/mcp", Era: mcp.EraHandshake, Header: http.Header{"Authorization": {"Bearer t"}}})
 	if err != nil || secure != 2 {
 		t.Errorf("%d requests over https, error %v", secure, err)
 	}

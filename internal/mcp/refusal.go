@@ -32,6 +32,7 @@ func (c *httpCarrier) refusal(m outgoing, resp *http.Response) *Error {
 	rpc := err == nil && reply.Error != nil
 	if rpc {
 		failure.RPCCode = reply.Error.Code
+		failure.RPC = (*RPCError)(reply.Error)
 	}
 	switch status := resp.StatusCode; {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
@@ -41,7 +42,7 @@ func (c *httpCarrier) refusal(m outgoing, resp *http.Response) *Error {
 		failure.Retryable = true
 	case rpc:
 		typed := rpcError(m.phase, reply.Error, resp.StatusCode)
-		failure.Reason, failure.Detail = typed.Reason, typed.Detail
+		failure.Reason, failure.Detail, failure.supported = typed.Reason, typed.Detail, typed.supported
 	}
 	return failure
 }

@@ -14,6 +14,7 @@ const (
 // retry says how often a request is tried again, and how long it waits before.
 type retry struct {
 	times  int
+	never  func(*Error) bool // failures after which nothing is tried again, although it might help; nil: none
 	jitter func() float64
 	wait   func(context.Context, time.Duration) error
 }
@@ -29,6 +30,12 @@ func (d *Dialer) retry(times int) retry {
 	return r
 }
 
+// unsent is r for what must not happen twice: only what certainly never reached the server is tried again.
+func (r retry) unsent() retry {
+	r.never = func(failure *Error) bool { return failure.Phase != PhaseConnect }
+	return r
+}
+
 // do tries until it works, cannot work, was tried often enough, or the time is up.
 func (r retry) do(ctx context.Context, try func() *Error) error {
 	for tried := 0; ; tried++ {
@@ -36,7 +43,7 @@ func (r retry) do(ctx context.Context, try func() *Error) error {
 		if failure == nil {
 			return nil
 		}
-		if !failure.Retryable || tried >= r.times || ctx.Err() != nil {
+		if !failure.Retryable || tried >= r.times || ctx.Err() != nil || r.never != nil && r.never(failure) {
 			return failure
 		}
 		pause := max(r.backoff(tried), failure.RetryAfter)

@@ -20,9 +20,10 @@ type ServerInfo struct {
 type Session struct {
 	dialer   *Dialer
 	target   Target
+	era      Era // the one that answered last; openings come one after the other
 	retry    retry
-	deadline time.Time // of the first list, which is a sync's
-	lastID   atomic.Int64
+	deadline time.Time    // of the first list, which is a sync's
+	ids      atomic.Int64 // the last one given to a request
 	listed   atomic.Bool
 
 	life  context.Context // ends with Close
@@ -34,6 +35,9 @@ type Session struct {
 	renewal *renewal // under way; nil: none
 	closed  bool
 }
+
+// Era returns the era in which the server answers.
+func (s *Session) Era() Era { return s.current().name }
 
 // Server returns what the server said of itself when the session was opened.
 func (s *Session) Server() ServerInfo { return s.current().server }
@@ -50,14 +54,14 @@ func (s *Session) Tools(ctx context.Context) (ToolList, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	c := s.current()
-	list, err := s.list(ctx, c)
+	list, err := c.list(ctx)
 	if !lost(err) {
 		return list, err
 	}
 	if c, err = s.renew(ctx, c); err != nil {
 		return ToolList{}, err
 	}
-	return s.list(ctx, c)
+	return c.list(ctx)
 }
 
 // bounded is ctx for one list. The first one shares its time with Dial, so that a whole sync is bounded.
@@ -68,7 +72,7 @@ func (s *Session) bounded(ctx context.Context) (context.Context, context.CancelF
 	return context.WithDeadline(ctx, s.deadline)
 }
 
-// Close ends what is under way, and the session on the server, within two seconds and as a courtesy: its failure changes
+// Close ends what is under way, and the session on the server, within three seconds and as a courtesy: its failure changes
 // nothing. It works after ctx has ended, too.
 func (s *Session) Close(ctx context.Context) {
 	s.mu.Lock()

@@ -208,7 +208,7 @@ func TestDialEndsTheSessionThatItCannotUse(t *testing.T) {
 	if factsOf(t, err).Reason != mcp.ReasonUnsupportedVersion {
 		t.Errorf("error %v", err)
 	}
-	if diff := cmp.Diff([]string{"initialize", "DELETE"}, up.Methods()); diff != "" {
+	if diff := cmp.Diff([]string{"initialize", "DELETE", "server/discover"}, up.Methods()); diff != "" {
 		t.Errorf("methods (-want +got):\n%s", diff)
 	}
 }

@@ -1,30 +1,108 @@
 package wire
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+)
 
-// Request is a call that wants a reply. params must marshal; it is one of ours.
-func Request(id int, method string, params any) []byte {
-	return encode(struct {
-		JSONRPC string `json:"jsonrpc"`
-		ID      int    `json:"id"`
-		Method  string `json:"method"`
-		Params  any    `json:"params,omitempty"`
-	}{"2.0", id, method, params})
+// Member is one member of a JSON object.
+type Member struct {
+	Name  string
+	Value []byte // raw
+}
+
+// Request is a call that wants a reply. params is an object; nil: none. The message is on one line.
+func Request(id int, method string, params []byte) []byte {
+	b := append(begin(len(params)), `,"id":`...)
+	b = strconv.AppendInt(b, int64(id), 10)
+	return finish(b, method, params)
 }
 
 // Notification is a message that wants none.
-func Notification(method string, params any) []byte {
-	return encode(struct {
-		JSONRPC string `json:"jsonrpc"`
-		Method  string `json:"method"`
-		Params  any    `json:"params,omitempty"`
-	}{"2.0", method, params})
+func Notification(method string, params []byte) []byte {
+	return finish(begin(len(params)), method, params)
 }
 
-func encode(message any) []byte {
-	b, err := json.Marshal(message)
-	if err != nil {
-		panic(err) // params that do not marshal: a mistake in this program, on every run
+// Result is the reply to a request of the server, whose id is raw.
+func Result(id, result []byte) []byte {
+	b := append(append(begin(len(result)), `,"id":`...), id...)
+	return onOneLine(append(append(append(b, `,"result":`...), result...), '}'))
+}
+
+// Failure is the reply that refuses a request of the server.
+func Failure(id []byte, code int, message string) []byte {
+	b := append(append(begin(len(message)), `,"id":`...), id...)
+	b = strconv.AppendInt(append(b, `,"error":{"code":`...), int64(code), 10)
+	return append(append(append(b, `,"message":`...), Text(message)...), "}}"...)
+}
+
+// Text is t as a JSON string.
+func Text(t string) []byte {
+	raw, _ := json.Marshal(t) // strings always marshal
+	return raw
+}
+
+// Number is n as JSON text.
+func Number(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }
+
+// Object is an object of these members, in this order.
+func Object(members []Member) []byte {
+	size := 2
+	for _, m := range members {
+		size += len(m.Name) + len(m.Value) + 4
+	}
+	b := append(make([]byte, 0, size), '{')
+	for i, m := range members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(b, Text(m.Name)...), ':')
+		b = append(b, m.Value...)
+	}
+	return append(b, '}')
+}
+
+// Members reads an object's members, in their order; the values are slices of raw. ok is false where raw is no object. null and
+// nothing at all are an empty one.
+func Members(raw []byte) (members []Member, ok bool) {
+	s := &scanner{data: raw}
+	if s.peek(); len(bytes.TrimSpace(raw)) == 0 || string(bytes.TrimSpace(raw)) == "null" {
+		return nil, true
+	}
+	if s.peek() != '{' {
+		return nil, false
+	}
+	err := s.object(func(key []byte) error {
+		s.peek()
+		start := s.pos
+		err := s.value()
+		members = append(members, Member{Name: string(key), Value: s.data[start:s.pos:s.pos]})
+		return err
+	})
+	return members, err == nil && s.peek() == 0 && s.pos == len(raw)
+}
+
+func begin(payload int) []byte {
+	return append(make([]byte, 0, payload+96), `{"jsonrpc":"2.0"`...)
+}
+
+func finish(b []byte, method string, params []byte) []byte {
+	b = append(append(b, `,"method":`...), Text(method)...)
+	if params != nil {
+		b = append(append(b, `,"params":`...), params...)
+	}
+	return onOneLine(append(b, '}'))
+}
+
+// onOneLine makes blanks of line ends, which stand between JSON's tokens only.
+func onOneLine(b []byte) []byte {
+	if bytes.ContainsAny(b, "\r\n") {
+		for i, c := range b {
+			if c == '\r' || c == '\n' {
+				b[i] = ' '
+			}
+		}
 	}
 	return b
 }

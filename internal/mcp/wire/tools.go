@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -24,6 +25,9 @@ type Page struct {
 	Entries []Entry
 	Next    *string // the next page's cursor; nil: there is none
 	Defect  string  // why it is no such result, in our words; empty: it is one
+	Kind    string  // its resultType; empty: none
+	TTL     int64   // its ttlMs: for how many milliseconds it may be taken for fresh
+	Scope   string  // its cacheScope; empty: none
 	Size    int     // bytes of the text that the entries are slices of, and keep in memory
 }
 
@@ -40,6 +44,12 @@ func (s *scanner) page() (*Page, error) {
 			return s.tools(page, &listed)
 		case "nextCursor":
 			return s.cursor(page, &cursor)
+		case "resultType":
+			return s.text(&page.Kind)
+		case "cacheScope":
+			return s.text(&page.Scope)
+		case "ttlMs":
+			return s.integer(&page.TTL)
 		}
 		return s.value()
 	})
@@ -84,6 +94,28 @@ func (s *scanner) cursor(page *Page, readable *bool) error {
 		*readable = false
 	}
 	return s.value()
+}
+
+// text reads a value and keeps it where it is a string.
+func (s *scanner) text(into *string) error {
+	s.peek()
+	start := s.pos
+	err := s.value()
+	if err == nil && s.data[start] == '"' {
+		*into = string(keyOf(s.data[start:s.pos]))
+	}
+	return err
+}
+
+// integer reads a value and keeps it where it is one that is not negative.
+func (s *scanner) integer(into *int64) error {
+	s.peek()
+	start := s.pos
+	err := s.value()
+	if n, bad := strconv.ParseInt(string(s.data[start:s.pos]), 10, 64); bad == nil && n > 0 {
+		*into = n
+	}
+	return err
 }
 
 // entry reads one entry. A broken one is stepped over where its end can be told.

@@ -209,8 +209,8 @@ func TestFindPageTellsWhatIsNoToolList(t *testing.T) {
 
 func TestRequestsAreJSONRPC(t *testing.T) {
 	t.Parallel()
-	got := string(wire.Request(3, "tools/list", map[string]string{"cursor": "a"})) + string(wire.Notification("x", nil))
-	want := `{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{"cursor":"a"}}{"jsonrpc":"2.0","method":"x"}`
+	got := string(wire.Request(3, "tools/list", []byte("{\"cursor\":\n\"a\"}"))) + string(wire.Notification("x", nil))
+	want := `{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{"cursor": "a"}}{"jsonrpc":"2.0","method":"x"}`
 	if got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

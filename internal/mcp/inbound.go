@@ -1,0 +1,167 @@
+package mcp
+
+import (
+	"encoding/json"
+	"sync"
+
+	"patchbay/internal/mcp/wire"
+)
+
+// maxAnswering bounds how many requests of one server are answered at once; what comes on top is refused.
+const maxAnswering = 8
+
+// Message is a notification of the server. All of it is remote text.
+type Message struct {
+	Method string
+	Params json.RawMessage // empty: none
+}
+
+// ProgressNote is what a server says of a call's progress.
+type ProgressNote struct {
+	Progress float64
+	Total    float64 // 0: unknown
+	Message  string  // remote text
+}
+
+// InputRequest is what a server wants to know while it works on a call. All of it is remote text.
+type InputRequest struct {
+	Method string // "elicitation/create", "sampling/createMessage", "roots/list"
+	Params json.RawMessage
+}
+
+// caller is who waits for the reply to one request, and what it wants to hear before.
+type caller struct {
+	progress func(ProgressNote)
+	message  func(Message)
+	answer   func(InputRequest) (json.RawMessage, error)
+	answers  sync.WaitGroup // being made by answer
+
+	mu   sync.Mutex // guards what follows, and is held while progress or message is called
+	gone bool
+}
+
+// tell calls one of the functions above, unless nobody waits any more.
+func (w *caller) tell(do func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.gone {
+		do()
+	}
+}
+
+func (w *caller) leave() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.gone = true
+}
+
+// attend lets somebody hear what comes before the reply to request id, until leave returns.
+func (c *conversation) attend(id int, w *caller) (leave func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.callers == nil {
+		c.callers = map[int]*caller{}
+	}
+	c.callers[id] = w
+	return func() {
+		c.mu.Lock()
+		delete(c.callers, id)
+		c.mu.Unlock()
+		w.leave()
+		w.answers.Wait()
+	}
+}
+
+// take is the inbox of the conversation's carrier.
+func (c *conversation) take(stream int, m wire.Message) {
+	if m.IsRequest() {
+		c.asked(stream, m)
+		return
+	}
+	note := Message{Method: string(m.Method), Params: m.Params}
+	if note.Method == "notifications/progress" {
+		c.progressed(note)
+		return
+	}
+	for _, w := range c.audience(stream) {
+		w.tell(func() { w.message(note) })
+	}
+}
+
+// audience is who hears a notification: who waits for the reply on whose stream it came; on a stream that all share, everybody.
+func (c *conversation) audience(stream int) (all []*caller) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, w := range c.callers {
+		if w.message != nil && (stream == 0 || stream == id) {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// progressed hands a progress note to the call whose token it names. The tokens are the ids of our requests.
+func (c *conversation) progressed(m Message) {
+	params := members(m.Params)
+	var note ProgressNote
+	if json.Unmarshal(params["progress"], &note.Progress) != nil {
+		return
+	}
+	_ = json.Unmarshal(params["total"], &note.Total)
+	note.Message = text(params["message"], maxInstructionsLength)
+	token, _ := wire.Message{ID: params["progressToken"]}.Number()
+	if w := c.caller(token); w != nil && w.progress != nil {
+		w.tell(func() { w.progress(note) })
+	}
+}
+
+func (c *conversation) caller(id int) *caller {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.callers[id]
+}
+
+// asked answers a request of the server, besides whoever reads the stream. Where the era has none, it is passed over.
+func (c *conversation) asked(stream int, m wire.Message) {
+	if !c.era.asks() {
+		return
+	}
+	c.mu.Lock()
+	w := c.callers[stream]
+	if stream == 0 && len(c.callers) == 1 {
+		for _, only := range c.callers {
+			w = only
+		}
+	}
+	busy := c.answering >= maxAnswering
+	if !busy && !c.closed {
+		c.answering++
+		if w != nil {
+			w.answers.Add(1)
+		}
+		c.tasks.Go(func() { c.answer(w, m) })
+	}
+	c.mu.Unlock()
+}
+
+// answer replies to a request of the server: to ping by itself, to others by who waits for the request that they came with.
+func (c *conversation) answer(w *caller, m wire.Message) {
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.answering--
+		if w != nil {
+			w.answers.Done()
+		}
+	}()
+	reply := wire.Failure(m.ID, codeMethodNotFound, "Method not found")
+	switch {
+	case string(m.Method) == "ping":
+		reply = wire.Result(m.ID, []byte("{}"))
+	case w != nil && w.answer != nil:
+		if result, err := w.answer(InputRequest{Method: string(m.Method), Params: m.Params}); err == nil {
+			reply = wire.Result(m.ID, result)
+		}
+	}
+	_, _ = c.exchange(c.life, outgoing{phase: PhaseCall, body: reply})
+}

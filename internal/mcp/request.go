@@ -1,0 +1,55 @@
+package mcp
+
+import (
+	"net/http"
+	"slices"
+
+	"patchbay/internal/mcp/wire"
+)
+
+// request is a call that wants a reply.
+type request struct {
+	phase  Phase
+	method string
+	params []wire.Member // without _meta
+	meta   []wire.Member
+	name   string      // what the params are about, for Mcp-Name; empty: nothing
+	header http.Header // further ones of this request, where there is HTTP
+	paged  bool        // the reply is a page of a tool list
+}
+
+// outgoing is the request as one message, with this _meta.
+func (r request) outgoing(id int, meta []wire.Member) outgoing {
+	params := r.params
+	if len(meta) > 0 {
+		params = append(slices.Clip(params), wire.Member{Name: "_meta", Value: wire.Object(meta)})
+	}
+	return outgoing{phase: r.phase, method: r.method, id: id, paged: r.paged, body: wire.Request(id, r.method, wire.Object(params))}
+}
+
+// headers say the essence of a request to whoever stands between, without reading the body.
+func (r request) headers() http.Header {
+	h := http.Header{"Mcp-Method": {r.method}}
+	if r.name != "" {
+		h["Mcp-Name"] = []string{headerValue(r.name)}
+	}
+	for name, values := range r.header {
+		h[name] = values
+	}
+	return h
+}
+
+// without is members but those of these names, as a slice of its own.
+func without(members []wire.Member, names ...string) []wire.Member {
+	kept := make([]wire.Member, 0, len(members)+3)
+	for _, m := range members {
+		if !slices.Contains(names, m.Name) {
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
+
+func has(members []wire.Member, name string) bool {
+	return slices.ContainsFunc(members, func(m wire.Member) bool { return m.Name == name })
+}

@@ -1,0 +1,72 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"patchbay/internal/mcp/wire"
+)
+
+// Task is work that a server goes on with by itself (the extension io.modelcontextprotocol/tasks). The server makes one of a call
+// where the caller says, in its capabilities, that it understands tasks. All of it is remote text.
+type Task struct {
+	ID            string
+	Status        string        // "working", "input_required", "completed", "failed" or "cancelled"
+	PollInterval  time.Duration // how often the server likes to be asked; 0: it does not say
+	TTL           time.Duration // how long the server keeps it; 0: it does not say
+	InputRequests json.RawMessage
+	Result        json.RawMessage // of the call, once it is completed
+	Raw           json.RawMessage // all of it
+}
+
+// Task asks how a task is.
+func (s *Session) Task(ctx context.Context, id string) (*Task, error) {
+	raw, err := s.Request(ctx, "tasks/get", taskParams(id))
+	if err != nil {
+		return nil, err
+	}
+	if task := readTask(raw); task != nil {
+		return task, nil
+	}
+	return nil, protocolError(PhaseRequest, "sent a task without an id")
+}
+
+// AnswerTask answers what a task asked for: results, by the keys of its InputRequests.
+func (s *Session) AnswerTask(ctx context.Context, id string, responses json.RawMessage) error {
+	params := wire.Object([]wire.Member{{Name: "taskId", Value: wire.Text(id)}, {Name: "inputResponses", Value: responses}})
+	_, err := s.Request(ctx, "tasks/update", params)
+	return err
+}
+
+// CancelTask asks the server to give a task up.
+func (s *Session) CancelTask(ctx context.Context, id string) error {
+	_, err := s.Request(ctx, "tasks/cancel", taskParams(id))
+	return err
+}
+
+func taskParams(id string) json.RawMessage {
+	return wire.Object([]wire.Member{{Name: "taskId", Value: wire.Text(id)}})
+}
+
+// readTask reads a task; nil: it has no id.
+func readTask(raw []byte) *Task {
+	fields := members(raw)
+	task := &Task{
+		ID: text(fields["taskId"], maxNameLength), Status: text(fields["status"], maxNameLength),
+		PollInterval: milliseconds(fields["pollIntervalMs"]), TTL: milliseconds(fields["ttlMs"]),
+		InputRequests: fields["inputRequests"], Result: fields["result"], Raw: raw,
+	}
+	if task.ID == "" {
+		return nil
+	}
+	return task
+}
+
+func milliseconds(raw json.RawMessage) time.Duration {
+	var n int64
+	if json.Unmarshal(raw, &n) != nil || n < 0 {
+		return 0
+	}
+	return time.Duration(min(n, maxTTL.Milliseconds())) * time.Millisecond
+}
