@@ -17,12 +17,15 @@ const recogniseTime = 5 * time.Second
 
 // client finds out as whom to go to an authorization server:
 //
-//	the connector's own client id, with the secret that an admin entered for this issuer
+//	the connector's own client id, where its secret is not another server's
 //	our metadata document, where the server reads such
 //	what this tenant registered there before, where the server has not forgotten it
 //	what it registers now: one for all of the tenant's connectors
 func (b *Broker) client(ctx context.Context, s survey) (oauth.Registration, error) {
-	client, ok, err := b.ownClient(ctx, s.place, s.discovery.Server)
+	if err := b.secretFits(ctx, s.place, s.discovery.Server); err != nil {
+		return oauth.Registration{}, err
+	}
+	client, ok, err := b.ownClient(ctx, s.place, s.discovery.Server, "")
 	if ok || err != nil {
 		return client, err
 	}
@@ -56,22 +59,41 @@ func (b *Broker) alone(
 	}
 }
 
-// ownClient is the client that needs no registration: the connector's own, or our document; ok is false where there is neither.
-func (b *Broker) ownClient(ctx context.Context, p place, m oauth.Metadata) (client oauth.Registration, ok bool, err error) {
-	req := oauth.RegisterRequest{Server: m, DocumentURL: b.document}
-	req.Server.RegistrationEndpoint = ""
-	if id := p.connector.OAuth.ClientID; id != "" {
-		text, err := b.store.Vault(p.tenant).ClientSecret(ctx, p.connector, m.Issuer)
-		if err != nil && !fault.Is(err, fault.NotFound) {
-			return oauth.Registration{}, false, err
-		}
-		req.Configured = oauth.Registration{ClientID: id, ClientSecret: oauth.Secret(text.Reveal())}
-	}
-	client, err = b.oauth.Register(ctx, req)
+// ownClient is the client that needs no registration: the connector's own, with its secret, or our document; ok is false where there
+// is neither.
+func (b *Broker) ownClient(
+	ctx context.Context, p place, m oauth.Metadata, own oauth.Secret,
+) (client oauth.Registration, ok bool, err error) {
+	m.RegistrationEndpoint = ""
+	client, err = b.oauth.Register(ctx, oauth.RegisterRequest{
+		Server: m, DocumentURL: b.document, Configured: oauth.Registration{ClientID: p.connector.OAuth.ClientID, ClientSecret: own},
+	})
 	if needsClientID(err) {
 		return oauth.Registration{}, false, nil
 	}
 	return client, err == nil, err
+}
+
+// secretFits is a Conflict where the secret of the connector's own client belongs to another server. It binds nothing: it is the token
+// request that shows it.
+func (b *Broker) secretFits(ctx context.Context, p place, m oauth.Metadata) error {
+	if p.connector.OAuth.ClientID == "" {
+		return nil
+	}
+	err := b.store.Vault(p.tenant).ClientSecretFits(ctx, p.connector, m.Issuer)
+	if fault.Is(err, fault.NotFound) {
+		return nil // a client without one
+	}
+	return err
+}
+
+// ownSecret opens the secret of the connector's own client, and binds it to this server where it is the first to see it.
+func (b *Broker) ownSecret(ctx context.Context, p place, m oauth.Metadata) (oauth.Secret, error) {
+	text, err := b.store.Vault(p.tenant).ClientSecret(ctx, p.connector, m.Issuer)
+	if fault.Is(err, fault.NotFound) {
+		return "", nil
+	}
+	return oauth.Secret(text.Reveal()), err
 }
 
 func (b *Broker) registered(ctx context.Context, tenant connectors.TenantID, m oauth.Metadata) (oauth.Registration, error) {
@@ -144,7 +166,13 @@ func (b *Broker) replace(ctx context.Context, s survey, old, client oauth.Regist
 // clientOf is the client that a flow or a grant was started with, as it can prove itself now; ok is false where it is gone. id is
 // its client id.
 func (b *Broker) clientOf(ctx context.Context, p place, m oauth.Metadata, id string) (client oauth.Registration, ok bool, err error) {
-	client, ok, err = b.ownClient(ctx, p, m)
+	var own oauth.Secret
+	if p.connector.OAuth.ClientID == id {
+		if own, err = b.ownSecret(ctx, p, m); err != nil {
+			return oauth.Registration{}, false, err
+		}
+	}
+	client, ok, err = b.ownClient(ctx, p, m, own)
 	if err != nil || ok && client.ClientID == id {
 		return client, ok, err
 	}

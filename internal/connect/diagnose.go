@@ -51,15 +51,13 @@ func (b *Broker) howClient(ctx context.Context, s survey) (string, error) {
 	return words, err
 }
 
-// foreseen is the client that a start would go with. The connector's own is not opened: its secret is bound to the first server that
-// it is used with, and looking is not using.
+// foreseen is the client that a start would go with.
 func (b *Broker) foreseen(ctx context.Context, s survey) (client oauth.Registration, words string, err error) {
 	m := s.discovery.Server
-	if id := s.connector.OAuth.ClientID; id != "" {
-		client = oauth.Registration{Issuer: m.Issuer, ClientID: id, Source: oauth.SourceConfigured}
-		return client, clientWords(client), nil
+	if err := b.secretFits(ctx, s.place, m); err != nil {
+		return client, "", err
 	}
-	client, ok, err := b.ownClient(ctx, s.place, m)
+	client, ok, err := b.ownClient(ctx, s.place, m, "")
 	if err == nil && !ok {
 		client, err = b.registered(ctx, s.tenant, m)
 	}

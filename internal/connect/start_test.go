@@ -205,11 +205,17 @@ func TestAClientSecretIsNotShownToAnotherServer(t *testing.T) {
 	b.as.AddClient("by hand", "its secret", nil, baseURL+"/oauth/callback")
 	c := b.protected(t, func(d *connectors.Draft) { d.OAuth.ClientID = "by hand" })
 	must(t, b.Door().SetClientSecret(t.Context(), c, "its secret"))
+	b.start(t, c, nil) // shows it to nobody, and binds it to nobody
+	must(t, b.St.Vault(b.Tenant).ClientSecretFits(t.Context(), c, "https://another.example"))
 	b.connect(t, c, nil)
 
 	other := oauthtest.Start(t, oauthtest.Behaviour{})
 	b.mcp.Set(func(m *oauthtest.ResourceBehaviour) { m.Servers = []string{other.Issuer} })
-	_, err := b.broker.Start(t.Context(), b.admin, order(c, nil))
+	d, err := b.broker.Diagnose(t.Context(), b.admin, ref(c.ID))
+	if err != nil || !strings.Contains(d.Problem, "client secret belongs to") {
+		t.Errorf("problem %q, %v", d.Problem, err)
+	}
+	_, err = b.broker.Start(t.Context(), b.admin, order(c, nil))
 	f := faultOf(t, err, fault.Conflict, "")
 	failed, ok := errors.AsType[*connect.Failed](err)
 	if !strings.Contains(f.Message, "client secret belongs to") || !ok || failed.Diagnosis.Problem != f.Message || strings.Count(err.Error(), f.Message) != 2 {
