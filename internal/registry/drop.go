@@ -36,6 +36,11 @@ func drop(ctx context.Context, tx *store.Tenant, old, now connectors.Connector) 
 			return d, err
 		}
 	}
+	if serverChanged(old, now) { // what people are about to bring back from the one before would be stored as if it were the new one's
+		if err = tx.DeleteFlows(ctx, now.ID); err != nil {
+			return d, err
+		}
+	}
 	if moved || old.CredentialMode != now.CredentialMode || serverChanged(old, now) {
 		d.credentials, err = tx.DeleteCredentials(ctx, now.ID)
 	}
