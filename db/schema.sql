@@ -152,6 +152,24 @@ alter table connector_clients force row level security;
 create policy tenant_rows on connector_clients for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
 grant delete, insert, select, update on connector_clients to patchbay_app;
 
+create table connector_envs (
+    tenant_id uuid not null,
+    connector_id uuid not null,
+    program text not null,
+    names text[] not null,
+    sealed bytea not null,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint connector_envs_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint connector_envs_pkey PRIMARY KEY (tenant_id, connector_id),
+    constraint connector_envs_program_given CHECK ((program <> ''::text))
+);
+CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.connector_envs FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
+alter table connector_envs enable row level security;
+alter table connector_envs force row level security;
+create policy tenant_rows on connector_envs for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on connector_envs to patchbay_app;
+
 create table connectors (
     tenant_id uuid not null,
     id uuid not null,
@@ -194,9 +212,17 @@ END) stored,
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
     oauth jsonb not null default '{}'::jsonb,
+    command text not null default ''::text,
+    args text[] not null default '{}'::text[],
+    cwd text not null default ''::text,
+    era text not null default ''::text,
+    constraint connectors_args_number CHECK ((cardinality(args) <= 100)),
     constraint connectors_auth_behaviour_known CHECK ((auth_behaviour = ANY (ARRAY['unknown'::text, 'open'::text, 'list_open'::text, 'all_auth'::text]))),
     constraint connectors_auth_type_known CHECK ((auth_type = ANY (ARRAY['none'::text, 'bearer'::text, 'api_key'::text, 'basic'::text, 'oauth2'::text, 'client_credentials'::text, 'private_key_jwt'::text]))),
+    constraint connectors_command_absolute CHECK (((command = ''::text) OR (command ~~ '/%'::text))),
+    constraint connectors_command_fits CHECK (((transport = 'stdio'::text) = (command <> ''::text))),
     constraint connectors_credential_mode_known CHECK ((credential_mode = ANY (ARRAY['shared'::text, 'per_agent'::text]))),
+    constraint connectors_era_known CHECK ((era = ANY (ARRAY[''::text, 'modern'::text, 'handshake'::text, 'sse'::text]))),
     constraint connectors_error_whole CHECK ((((last_error_code IS NULL) = (last_error_message IS NULL)) AND ((last_error_code IS NULL) = (last_error_at IS NULL)))),
     constraint connectors_headers_object CHECK ((jsonb_typeof(headers) = 'object'::text)),
     constraint connectors_interval_range CHECK (((sync_interval_s = 0) OR (sync_interval_s >= 60))),
@@ -207,6 +233,7 @@ END) stored,
     constraint connectors_retry_range CHECK (((retry_attempts >= 0) AND (retry_attempts <= 5))),
     constraint connectors_slug_form CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$'::text)),
     constraint connectors_slug_key UNIQUE (tenant_id, slug),
+    constraint connectors_stdio_has_no_url CHECK (((transport <> 'stdio'::text) OR (url = ''::text))),
     constraint connectors_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
     constraint connectors_timeout_range CHECK (((timeout_ms >= 1000) AND (timeout_ms <= 300000))),
     constraint connectors_tool_changes_known CHECK ((tool_changes = ANY (ARRAY['auto'::text, 'hold_risky'::text, 'hold_all'::text]))),

@@ -5,7 +5,10 @@ select sqlc.embed(connectors),
        array(select tools.name
              from tools
              where tools.tenant_id = connectors.tenant_id and tools.connector_id = connectors.id and tools.removed_at is null
-             order by tools.name)::text[] as tool_names
+             order by tools.name)::text[] as tool_names,
+       coalesce((select connector_envs.names
+                 from connector_envs
+                 where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names
 from connectors
 left join sync_runs running
     on running.tenant_id = connectors.tenant_id and running.connector_id = connectors.id and running.state = 'running'
@@ -23,7 +26,10 @@ select sqlc.embed(connectors),
        array(select tools.name
              from tools
              where tools.tenant_id = connectors.tenant_id and tools.connector_id = connectors.id and tools.removed_at is null
-             order by tools.name)::text[] as tool_names
+             order by tools.name)::text[] as tool_names,
+       coalesce((select connector_envs.names
+                 from connector_envs
+                 where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names
 from connectors
 left join sync_runs running
     on running.tenant_id = connectors.tenant_id and running.connector_id = connectors.id and running.state = 'running'
@@ -40,20 +46,24 @@ group by status;
 
 -- name: CreateConnector :exec
 -- Creating starts no sync: the first scheduled one is due after one interval.
-insert into connectors (tenant_id, id, slug, name, description, transport, url, headers, credential_mode, auth_type, auth_header,
+insert into connectors (tenant_id, id, slug, name, description, transport, url, command, args, cwd, headers, credential_mode, auth_type, auth_header,
                         timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, oauth, next_sync_at)
-values (@tenant_id, @id, @slug, @name, @description, @transport, @url, @headers, @credential_mode, @auth_type, @auth_header,
+values (@tenant_id, @id, @slug, @name, @description, @transport, @url, @command, @args, @cwd, @headers, @credential_mode, @auth_type, @auth_header,
         @timeout_ms, @retry_attempts, @enabled, @sync_interval_s, @tool_changes, @oauth,
         now() + make_interval(secs => nullif(@sync_interval_s::integer, 0)));
 
 -- name: UpdateConnector :execrows
--- version 0: whatever the stored one is.
+-- version 0: whatever the stored one is. Another server may speak another era.
 update connectors
 set slug = @slug,
     name = @name,
     description = @description,
     transport = @transport,
     url = @url,
+    command = @command,
+    args = @args,
+    cwd = @cwd,
+    era = case when (transport, url, command, args) = (@transport, @url, @command, @args) then era else '' end,
     headers = @headers,
     credential_mode = @credential_mode,
     auth_type = @auth_type,
@@ -88,3 +98,21 @@ order by id;
 update connectors
 set auth_behaviour = @auth_behaviour
 where tenant_id = @tenant_id and id = @id;
+
+-- name: SetEnvironment :exec
+insert into connector_envs (tenant_id, connector_id, program, names, sealed)
+values (@tenant_id, @connector_id, @program, @names, @sealed)
+on conflict on constraint connector_envs_pkey do update
+set program = excluded.program,
+    names = excluded.names,
+    sealed = excluded.sealed,
+    updated_at = now();
+
+-- name: Environment :one
+select connector_envs.*
+from connector_envs
+where tenant_id = @tenant_id and connector_id = @connector_id;
+
+-- name: DeleteEnvironment :execrows
+delete from connector_envs
+where tenant_id = @tenant_id and connector_id = @connector_id;

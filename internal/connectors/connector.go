@@ -74,7 +74,9 @@ type Connector struct {
 	Name           string
 	Description    string
 	Transport      Transport
-	URL            string
+	URL            string            // empty for stdio
+	Command        Command           // for stdio
+	EnvNames       []string          // of the command's stored environment, sorted; the values are secrets
 	Headers        map[string]string // sent with each request; no secrets
 	CredentialMode CredentialMode
 	Auth           Auth
@@ -94,6 +96,7 @@ type Connector struct {
 	LastError         *SyncError // nil after a success
 	Running           *SyncRunID // the run that is under way; nil: none
 	Server            Server
+	Era               string // the family of MCP versions that the server spoke last; empty: not known
 
 	CreatedAt time.Time
 	UpdatedAt time.Time

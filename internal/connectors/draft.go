@@ -16,6 +16,8 @@ type Draft struct {
 	Description    string
 	Transport      Transport
 	URL            string
+	Command        Command     // for stdio
+	Env            Environment // for stdio; nil: what is stored stays
 	Headers        map[string]string
 	CredentialMode CredentialMode
 	Auth           Auth
@@ -45,7 +47,7 @@ func NewDraft() Draft {
 func DraftOf(c Connector) Draft {
 	return Draft{
 		Name: c.Name, Slug: c.Slug, Description: c.Description,
-		Transport: c.Transport, URL: c.URL, Headers: maps.Clone(c.Headers),
+		Transport: c.Transport, URL: c.URL, Command: c.Command, Headers: maps.Clone(c.Headers),
 		CredentialMode: c.CredentialMode, Auth: c.Auth, OAuth: c.OAuth,
 		Timeout: c.Timeout, RetryAttempts: c.RetryAttempts,
 		Enabled: c.Enabled, SyncInterval: c.SyncInterval, ToolChanges: c.ToolChanges,
@@ -56,7 +58,7 @@ func DraftOf(c Connector) Draft {
 func (d Draft) Connector() Connector {
 	return Connector{
 		Name: d.Name, Slug: d.Slug, Description: d.Description,
-		Transport: d.Transport, URL: d.URL, Headers: d.Headers,
+		Transport: d.Transport, URL: d.URL, Command: d.Command, EnvNames: d.Env.Names(), Headers: d.Headers,
 		CredentialMode: d.CredentialMode, Auth: d.Auth, OAuth: d.OAuth,
 		Timeout: d.Timeout, RetryAttempts: d.RetryAttempts,
 		Enabled: d.Enabled, SyncInterval: d.SyncInterval, ToolChanges: d.ToolChanges,
@@ -69,6 +71,7 @@ func (d Draft) Normalized() Draft {
 	d.Name = strings.TrimSpace(d.Name)
 	d.Description = strings.TrimSpace(d.Description)
 	d.URL = strings.TrimSpace(d.URL)
+	d.Command = d.Command.normalized()
 	d.Slug = strings.TrimSpace(d.Slug)
 	if d.Slug == "" {
 		d.Slug = Slug(d.Name, "connector")
@@ -88,8 +91,11 @@ func (d Draft) Validate() []fault.Field {
 	c.name(d.Name)
 	c.slug(d.Slug)
 	c.description(d.Description)
-	c.transport(d.Transport)
-	c.url(d.URL)
+	oneOf(&c, "transport", d.Transport, TransportStreamableHTTP, TransportSSE, TransportHTTP, TransportStdio)
+	if d.Transport != TransportStdio {
+		c.url(d.URL)
+	}
+	c.stdio(d)
 	c.auth(d.Auth)
 	c.oauth(d)
 	c.headers(d.Headers, d.Auth)
@@ -113,18 +119,6 @@ func (d Draft) ValidateSecret(s Secret, needed bool) []fault.Field {
 		return nil
 	default:
 		return s.Validate(d.Auth.Type, "auth.")
-	}
-}
-
-func (c *check) transport(t Transport) {
-	switch t {
-	case TransportStreamableHTTP, TransportHTTP:
-	case TransportSSE:
-		c.refuse("transport", "Transport sse is not supported by this version of Patchbay.")
-	case TransportStdio:
-		c.refuse("transport", "No stdio command is allowed on this installation.")
-	default:
-		oneOf(c, "transport", t, TransportStreamableHTTP, TransportHTTP)
 	}
 }
 

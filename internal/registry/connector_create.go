@@ -45,6 +45,7 @@ func (r *Registry) Check(d connectors.Draft, s connectors.Secret) error {
 func (r *Registry) check(d connectors.Draft, s connectors.Secret, needed bool) error {
 	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, needed), clientless(d, s), credentials.UnfitKey(d.Auth.Type, d.OAuth, s, "auth."))
 	fields = append(fields, r.checkEgress(d, fields, connectors.Draft{})...)
+	fields = append(fields, r.checkStdio(d, fields)...)
 	return fault.InvalidFields(fields...)
 }
 
@@ -60,8 +61,14 @@ func (r *Registry) insertConnector(
 				return err
 			}
 		}
+		if c, err = setEnvironment(ctx, tx, c, d.Env); err != nil {
+			return err
+		}
 		e := a.Event("connector.create", c.Slug)
 		e.Detail = map[string]any{"connector_id": c.ID.String(), "name": c.Name, "url": c.URL, "auth_type": string(c.Auth.Type)}
+		if c.Transport == connectors.TransportStdio {
+			e.Detail["command"], e.Detail["env_names"] = c.Command.Path, c.EnvNames
+		}
 		return tx.Record(ctx, e)
 	})
 	if err != nil {

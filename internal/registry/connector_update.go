@@ -72,6 +72,9 @@ func (r *Registry) update(
 				return err
 			}
 		}
+		if c, err = setEnvironment(ctx, tx, c, d.Env); err != nil {
+			return err
+		}
 		if !old.OAuth.Equal(c.OAuth) {
 			if err := tx.RenewMachineTokens(ctx, c.ID); err != nil {
 				return err
@@ -80,7 +83,7 @@ func (r *Registry) update(
 		notices = dropped.notices(old, c, s)
 		e := a.Event("connector.update", c.Slug)
 		e.Detail = map[string]any{
-			"connector_id": c.ID.String(), "changed": changed(old, c), "secret_set": !s.Empty(), "secrets_deleted": dropped.total(),
+			"connector_id": c.ID.String(), "changed": changed(old, c), "secret_set": !s.Empty() || d.Env != nil, "secrets_deleted": dropped.total(),
 		}
 		return tx.Record(ctx, e)
 	})
@@ -97,6 +100,12 @@ func apply(old connectors.Connector, change Change) (connectors.Draft, connector
 	}
 	if d.Slug == "" {
 		d.Slug = old.Slug // a new name does not move the addresses
+	}
+	if d.Transport != old.Transport && d.Transport != connectors.TransportStdio && d.Command.Equal(old.Command) {
+		d.Command = connectors.Command{} // it belonged to the old transport
+	}
+	if d.Transport != old.Transport && d.Transport == connectors.TransportStdio && d.URL == old.URL {
+		d.URL = ""
 	}
 	if d.Auth.Type != old.Auth.Type && d.Auth.Header == old.Auth.Header {
 		d.Auth.Header = "" // it belonged to the old type
@@ -116,6 +125,7 @@ func (r *Registry) checkChange(old, d connectors.Draft, s connectors.Secret, nee
 	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, needed && d.Auth.Type != old.Auth.Type), clientless(d, s), anotherClient(old, d, s),
 		credentials.UnfitKey(d.Auth.Type, d.OAuth, s, "auth."))
 	fields = append(fields, r.checkEgress(d, fields, old)...)
+	fields = append(fields, r.checkStdio(d, fields)...)
 	return fault.InvalidFields(fields...)
 }
 
@@ -123,7 +133,8 @@ func (r *Registry) checkChange(old, d connectors.Draft, s connectors.Secret, nee
 func changed(old, now connectors.Connector) []string {
 	differs := map[string]bool{
 		"name": old.Name != now.Name, "slug": old.Slug != now.Slug, "description": old.Description != now.Description,
-		"transport": old.Transport != now.Transport, "url": old.URL != now.URL, "headers": !maps.Equal(old.Headers, now.Headers),
+		"transport": old.Transport != now.Transport, "url": old.URL != now.URL, "command": old.Command.Path != now.Command.Path,
+		"args": !slices.Equal(old.Command.Args, now.Command.Args), "cwd": old.Command.Dir != now.Command.Dir, "headers": !maps.Equal(old.Headers, now.Headers),
 		"credential_mode": old.CredentialMode != now.CredentialMode, "auth": old.Auth != now.Auth || !old.OAuth.Equal(now.OAuth),
 		"timeout_ms": old.Timeout != now.Timeout, "retry_attempts": old.RetryAttempts != now.RetryAttempts,
 		"enabled": old.Enabled != now.Enabled, "sync_interval_s": old.SyncInterval != now.SyncInterval,

@@ -12,13 +12,17 @@ import (
 type dropped struct {
 	credentials  int  // entered secrets, or grants
 	clientSecret bool // of a client that was registered by hand
+	environment  bool // of a program
 }
 
 func (d dropped) total() int {
-	if d.clientSecret {
-		return d.credentials + 1
+	n := d.credentials
+	for _, gone := range []bool{d.clientSecret, d.environment} {
+		if gone {
+			n++
+		}
 	}
-	return d.credentials
+	return n
 }
 
 // drop deletes the stored secrets that were given for something else than what the connector is now:
@@ -29,10 +33,17 @@ func (d dropped) total() int {
 //	the client id                           go                       goes
 //	the issuer or its token endpoint        go                       goes: it would be shown to another
 //	the authorization endpoint, resource    go                       stays
+//
+// A program's environment goes with its command, its arguments and its folder.
 func drop(ctx context.Context, tx *store.Tenant, old, now connectors.Connector) (d dropped, err error) {
 	moved := originMoved(old, now) || old.Auth.Type != now.Auth.Type || clientChanged(old, now) || !old.OAuth.SameKeeper(now.OAuth)
 	if moved {
 		if d.clientSecret, err = tx.DeleteClientSecret(ctx, now.ID); err != nil {
+			return d, err
+		}
+	}
+	if !old.Command.Equal(now.Command) {
+		if d.environment, err = tx.DeleteEnvironment(ctx, now.ID); err != nil {
 			return d, err
 		}
 	}
@@ -66,6 +77,13 @@ func serverChanged(old, now connectors.Connector) bool {
 // notices say what was deleted, why, and what to do about it.
 func (d dropped) notices(old, now connectors.Connector, entered connectors.Secret) []string {
 	var all []string
+	if d.environment && len(now.EnvNames) == 0 { // none was given with the change
+		notice := "The stored environment was deleted, because another program gets none of it."
+		if now.Transport == connectors.TransportStdio {
+			notice = "The stored environment was deleted, because the command, its arguments or its folder changed. Set it again."
+		}
+		all = append(all, notice)
+	}
 	oauth := old.Auth.Type == connectors.AuthOAuth2
 	perAgent := old.CredentialMode == connectors.CredentialPerAgent
 	// A secret that was entered with the change takes the place of the shared one; never that of a grant.

@@ -29,7 +29,9 @@ func (r *Registry) checkEgress(d connectors.Draft, wrong []fault.Field, old conn
 // addresses are all that a draft would have us, or somebody, sent to.
 func addresses(d connectors.Draft) map[string]string {
 	all := d.OAuth.Addresses()
-	all["url"] = d.URL
+	if d.Transport != connectors.TransportStdio {
+		all["url"] = d.URL
+	}
 	return all
 }
 

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"patchbay/internal/connectors"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 )
@@ -9,10 +10,11 @@ import (
 type Registry struct {
 	store     *store.Store
 	egress    *safehttp.Policy
+	stdio     connectors.AllowedCommands
 	rehearsal bool // nothing is stored
 }
 
-// New makes a Registry.
-func New(st *store.Store, egress *safehttp.Policy) *Registry {
-	return &Registry{store: st, egress: egress}
+// New makes a Registry. stdio is what connectors may start on this machine.
+func New(st *store.Store, egress *safehttp.Policy, stdio ...connectors.AllowedCommand) *Registry {
+	return &Registry{store: st, egress: egress, stdio: stdio}
 }

@@ -46,6 +46,7 @@ var verdicts = map[string]verdict{
 	"oauth_flows_connector_fkey":       {fault.NotFound, "", "", "There is no such connector."},
 	"connect_links_connector_fkey":     {fault.NotFound, "", "", "There is no such connector."},
 	"connector_clients_connector_fkey": {fault.NotFound, "", "", "There is no such connector."},
+	"connector_envs_connector_fkey":    {fault.NotFound, "", "", "There is no such connector."},
 	"oauth_flows_agent_fkey":           {fault.NotFound, "", "", "There is no such agent."},
 	"connect_links_agent_fkey":         {fault.NotFound, "", "", "There is no such agent."},
 	"sync_runs_agent_fkey":             {fault.NotFound, "", "", "There is no such agent."},

@@ -89,6 +89,9 @@ func (t *Tenant) CreateConnector(ctx context.Context, d connectors.Draft) (conne
 			Description:    d.Description,
 			Transport:      d.Transport,
 			Url:            d.URL,
+			Command:        clean(d.Command.Path),
+			Args:           cleanAll(d.Command.Args),
+			Cwd:            clean(d.Command.Dir),
 			Headers:        headers,
 			CredentialMode: d.CredentialMode,
 			AuthType:       d.Auth.Type,
@@ -130,6 +133,9 @@ func (t *Tenant) UpdateConnector(ctx context.Context, id connectors.ConnectorID,
 			Description:    d.Description,
 			Transport:      d.Transport,
 			Url:            d.URL,
+			Command:        clean(d.Command.Path),
+			Args:           cleanAll(d.Command.Args),
+			Cwd:            clean(d.Command.Dir),
 			Headers:        headers,
 			CredentialMode: d.CredentialMode,
 			AuthType:       d.Auth.Type,
@@ -187,6 +193,8 @@ func connectorOf(row dbgen.ConnectorByRefRow) connectors.Connector {
 		Description:       r.Description,
 		Transport:         r.Transport,
 		URL:               r.Url,
+		Command:           commandOf(r),
+		Era:               r.Era,
 		Headers:           map[string]string{},
 		CredentialMode:    r.CredentialMode,
 		Auth:              connectors.Auth{Type: r.AuthType, Header: r.AuthHeader},
@@ -211,6 +219,9 @@ func connectorOf(row dbgen.ConnectorByRefRow) connectors.Connector {
 		CreatedAt: r.CreatedAt.UTC(),
 		UpdatedAt: r.UpdatedAt.UTC(),
 	}
+	if len(row.EnvNames) > 0 {
+		c.EnvNames = row.EnvNames
+	}
 	_ = json.Unmarshal(r.Headers, &c.Headers) // written by headersJSON
 	_ = json.Unmarshal(r.Oauth, &c.OAuth)     // and by the same two
 	if r.LastErrorCode != nil {
@@ -218,6 +229,14 @@ func connectorOf(row dbgen.ConnectorByRefRow) connectors.Connector {
 	}
 	if row.RunningID != uuid.Nil {
 		c.Running = &connectors.SyncRunID{UUID: row.RunningID}
+	}
+	return c
+}
+
+func commandOf(r dbgen.Connector) connectors.Command {
+	c := connectors.Command{Path: r.Command, Dir: r.Cwd}
+	if len(r.Args) > 0 {
+		c.Args = r.Args
 	}
 	return c
 }

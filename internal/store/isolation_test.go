@@ -29,7 +29,8 @@ type outsider struct {
 	lease      store.Lease
 	flow       store.Flow
 	withClient connectors.Connector
-	done       connectors.SyncRun // a finished run
+	program    connectors.Connector // of stdio
+	done       connectors.SyncRun   // a finished run
 	queued     connectors.SyncRun
 	running    connectors.SyncRun // of another connector
 }
@@ -170,6 +171,12 @@ var tenantAttempts = map[string]attempt{
 		theirs, err := o.St.Vault(o.Tenant).Registration(ctx, issuer, redirectURI)
 		return theirs.ClientID != "client", errors.Join(err, o.door.ForgetRegistration(ctx, issuer, redirectURI, "mine"))
 	},
+	"SetEnvironment": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.SetEnvironment(ctx, o.program, connectors.Environment{"MINE": "x"})
+	},
+	"DeleteEnvironment": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.DeleteEnvironment(ctx, o.program.ID)
+	},
 	"SetClientSecret": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.SetClientSecret(ctx, o.withClient, "mine")
 	},
@@ -286,6 +293,10 @@ var vaultAttempts = map[string]attempt{
 	"RefuseGrant": func(ctx context.Context, o outsider) (bool, error) {
 		return o.vault.RefuseGrant(ctx, o.grant.ID, o.grant.Version, store.GrantMeta{}, "Mine.")
 	},
+	"Environment": func(ctx context.Context, o outsider) (bool, error) {
+		e, err := o.vault.Environment(ctx, o.program)
+		return e != nil, err
+	},
 	"ClientSecret": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.vault.ClientSecret(ctx, o.withClient, issuer))
 	},
@@ -314,7 +325,7 @@ var ownWorld = map[string]bool{
 	"Self": true, "Rename": true, "AddMember": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
 	"QueueAllSyncs": true, "DeleteFlows": true, "ConnectorStats": true, "Record": true, "Definitions": true, "FinishUnchanged": true, "DeleteCredentials": true, "MarkUsed": true,
 	"SaveRegistration": true, "ForgetRegistration": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,
-	"RefuseGrant": true, "DeleteClientSecret": true, "ExpiringCredentials": true, "SetAuthBehaviour": true, "RenewMachineTokens": true,
+	"RefuseGrant": true, "DeleteClientSecret": true, "DeleteEnvironment": true, "ExpiringCredentials": true, "SetAuthBehaviour": true, "RenewMachineTokens": true,
 	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "SyncRuns": true, "Tools": true, "Quarantined": true,
 }
 

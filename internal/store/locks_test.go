@@ -21,7 +21,7 @@ import (
 // tenantTables are the tables whose rows belong to one tenant.
 var tenantTables = []string{
 	"memberships", "api_keys", "agents", "connectors", "credentials", "tool_definitions", "tools", "quarantined_tools", "sync_runs", "audit_events",
-	"client_registrations", "oauth_flows", "connect_links", "connector_clients",
+	"client_registrations", "oauth_flows", "connect_links", "connector_clients", "connector_envs",
 }
 
 // The second lock. sqlc vet has the same rule, for the author; this holds it where only Go is.

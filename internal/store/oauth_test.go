@@ -53,7 +53,7 @@ func registration() oauth.Registration {
 func (o *outsider) fillOAuth(t *testing.T, c connectors.Connector) {
 	t.Helper()
 	door, vault := o.Door(), o.St.Vault(o.Tenant)
-	o.withClient = withClient(t, o.World)
+	o.withClient, o.program = withClient(t, o.World), o.Connector(t, program)
 	for _, err := range []error{
 		door.SaveRegistration(t.Context(), redirectURI, registration()),
 		door.SaveGrant(t.Context(), newGrant(c)),
@@ -61,6 +61,7 @@ func (o *outsider) fillOAuth(t *testing.T, c connectors.Connector) {
 		door.SaveFlow(t.Context(), newFlow(c, 2)),
 		door.SaveConnectLink(t.Context(), newLink(c, 1)),
 		door.SetClientSecret(t.Context(), o.withClient, "the admin's secret"),
+		door.SetEnvironment(t.Context(), o.program, connectors.Environment{"TOKEN": "theirs"}),
 	} {
 		if err != nil {
 			t.Fatal(err)

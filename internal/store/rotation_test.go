@@ -31,13 +31,14 @@ type treasury struct {
 	agent connectors.Agent
 	their connectors.Connector // of the other tenant
 	oauth connectors.Connector // with a grant, a client secret and flows
+	stdio connectors.Connector // with an environment
 	flows int
 }
 
 func newTreasury(t *testing.T, flows int) treasury {
 	t.Helper()
 	w := fixture.New(t)
-	y := treasury{World: w, old: w.Keyring.Primary(), plain: w.Connector(t), agent: w.Agent(t), their: w.ConnectorIn(t, w.Other), oauth: withClient(t, w), flows: flows}
+	y := treasury{World: w, old: w.Keyring.Primary(), plain: w.Connector(t), agent: w.Agent(t), their: w.ConnectorIn(t, w.Other), oauth: withClient(t, w), stdio: w.Connector(t, program), flows: flows}
 	w.Credential(t, y.plain.ID, nil, "shared")
 	w.Credential(t, y.plain.ID, &y.agent.ID, "agent's")
 	w.CredentialIn(t, w.Other, y.their.ID, nil, "theirs")
@@ -47,6 +48,7 @@ func newTreasury(t *testing.T, flows int) treasury {
 		door.SaveRegistration(t.Context(), redirectURI, registration()),
 		door.SaveRegistration(t.Context(), redirectURI, oauth.Registration{Issuer: "https://open.example.com", ClientID: "public", Source: oauth.SourceDynamic}),
 		door.SetClientSecret(t.Context(), y.oauth, "configured"),
+		door.SetEnvironment(t.Context(), y.stdio, connectors.Environment{"TOKEN": "in the environment"}),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -115,6 +117,10 @@ func (y treasury) wantAll(t *testing.T, st *store.Store) {
 		"theirs":       func() (secret.Text, error) { return second(st.Vault(y.Other).Secret(t.Context(), y.their.ID, nil)) },
 		"configured":   func() (secret.Text, error) { return vault.ClientSecret(t.Context(), y.oauth, issuer) },
 		"the verifier": func() (secret.Text, error) { return "the verifier", nil },
+		"in the environment": func() (secret.Text, error) {
+			e, err := vault.Environment(t.Context(), y.stdio)
+			return e["TOKEN"], err
+		},
 		"refresh": func() (secret.Text, error) {
 			g, err := vault.Grant(t.Context(), y.oauth.ID, nil)
 			return g.Tokens.RefreshToken, err
@@ -217,7 +223,7 @@ func TestARotationSealsEverythingAnewAndRetiresTheOldKey(t *testing.T) {
 	}
 	want := []store.RotationStep{
 		store.KeyAdded, store.ReadersAwaited, store.KeyPromoted, store.ReadersAwaited,
-		store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.OldKeysRetired,
+		store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.OldKeysRetired,
 	}
 	if diff := cmp.Diff(want, steps); diff != "" {
 		t.Error(diff)

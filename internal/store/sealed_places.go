@@ -29,6 +29,9 @@ var sealedPlaces = []sealedPlace{
 	{"connector_clients", "connector_id", "client_id, origin, issuer", func(r sealedRow) secret.AD {
 		return clientPlace(r.tenant(), connectors.ConnectorID{UUID: r.uuid("connector_id")}, r.text("client_id"), r.text("origin"), r.text("issuer"))
 	}},
+	{"connector_envs", "connector_id", "program", func(r sealedRow) secret.AD {
+		return environmentPlace(r.tenant(), connectors.ConnectorID{UUID: r.uuid("connector_id")}, r.text("program"))
+	}},
 	{"oauth_flows", "id", "", func(r sealedRow) secret.AD { return flowPlace(r.tenant(), r.uuid("id")) }},
 }
 

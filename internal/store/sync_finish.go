@@ -45,6 +45,7 @@ func (t *Tenant) FinishUnchanged(ctx context.Context, id connectors.SyncRunID, l
 		ToolsTotal:         int32(seen.Total),
 		ToolsQuarantined:   int32(seen.Quarantined),
 		AuthBehaviour:      string(seen.AuthBehaviour),
+		Era:                clean(seen.Era),
 		ServerName:         clean(seen.Server.Name),
 		ServerVersion:      clean(seen.Server.Version),
 		ServerTitle:        clean(seen.Server.Title),

@@ -100,6 +100,7 @@ func (t *Tenant) stamp(id connectors.ConnectorID, res SyncResult) dbgen.StampCon
 		ListHash:           res.ListHash[:],
 		ToolCount:          int32(res.Total),
 		AuthBehaviour:      string(res.AuthBehaviour),
+		Era:                clean(res.Era),
 		ServerName:         clean(res.Server.Name),
 		ServerVersion:      clean(res.Server.Version),
 		ServerTitle:        clean(res.Server.Title),

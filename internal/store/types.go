@@ -80,6 +80,7 @@ type StartSync struct {
 type Seen struct {
 	Server        connectors.Server
 	AuthBehaviour connectors.AuthBehaviour // empty: not seen
+	Era           string                   // empty: not seen
 	Total         int                      // well-formed tools
 	Quarantined   int
 }

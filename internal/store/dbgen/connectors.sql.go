@@ -13,12 +13,15 @@ import (
 )
 
 const connectorByRef = `-- name: ConnectorByRef :one
-select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth,
+select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era,
        coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
        array(select tools.name
              from tools
              where tools.tenant_id = connectors.tenant_id and tools.connector_id = connectors.id and tools.removed_at is null
-             order by tools.name)::text[] as tool_names
+             order by tools.name)::text[] as tool_names,
+       coalesce((select connector_envs.names
+                 from connector_envs
+                 where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names
 from connectors
 left join sync_runs running
     on running.tenant_id = connectors.tenant_id and running.connector_id = connectors.id and running.state = 'running'
@@ -32,6 +35,7 @@ type ConnectorByRefRow struct {
 	Connector Connector
 	RunningID uuid.UUID
 	ToolNames []string
+	EnvNames  []string
 }
 
 func (q *Queries) ConnectorByRef(ctx context.Context, tenantID connectors.TenantID, iD *uuid.UUID, slug *string) (ConnectorByRefRow, error) {
@@ -72,8 +76,13 @@ func (q *Queries) ConnectorByRef(ctx context.Context, tenantID connectors.Tenant
 		&i.Connector.CreatedAt,
 		&i.Connector.UpdatedAt,
 		&i.Connector.Oauth,
+		&i.Connector.Command,
+		&i.Connector.Args,
+		&i.Connector.Cwd,
+		&i.Connector.Era,
 		&i.RunningID,
 		&i.ToolNames,
+		&i.EnvNames,
 	)
 	return i, err
 }
@@ -125,12 +134,15 @@ func (q *Queries) ConnectorToolsHash(ctx context.Context, tenantID connectors.Te
 }
 
 const connectorsByName = `-- name: ConnectorsByName :many
-select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth,
+select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era,
        coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
        array(select tools.name
              from tools
              where tools.tenant_id = connectors.tenant_id and tools.connector_id = connectors.id and tools.removed_at is null
-             order by tools.name)::text[] as tool_names
+             order by tools.name)::text[] as tool_names,
+       coalesce((select connector_envs.names
+                 from connector_envs
+                 where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names
 from connectors
 left join sync_runs running
     on running.tenant_id = connectors.tenant_id and running.connector_id = connectors.id and running.state = 'running'
@@ -156,6 +168,7 @@ type ConnectorsByNameRow struct {
 	Connector Connector
 	RunningID uuid.UUID
 	ToolNames []string
+	EnvNames  []string
 }
 
 // Each row whole: the run that is under way and the names of the tools, so that a page needs no query per row.
@@ -210,8 +223,13 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 			&i.Connector.CreatedAt,
 			&i.Connector.UpdatedAt,
 			&i.Connector.Oauth,
+			&i.Connector.Command,
+			&i.Connector.Args,
+			&i.Connector.Cwd,
+			&i.Connector.Era,
 			&i.RunningID,
 			&i.ToolNames,
+			&i.EnvNames,
 		); err != nil {
 			return nil, err
 		}
@@ -224,11 +242,11 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 }
 
 const createConnector = `-- name: CreateConnector :exec
-insert into connectors (tenant_id, id, slug, name, description, transport, url, headers, credential_mode, auth_type, auth_header,
+insert into connectors (tenant_id, id, slug, name, description, transport, url, command, args, cwd, headers, credential_mode, auth_type, auth_header,
                         timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, oauth, next_sync_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-        $12, $13, $14, $15, $16, $17,
-        now() + make_interval(secs => nullif($15::integer, 0)))
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+        $15, $16, $17, $18, $19, $20,
+        now() + make_interval(secs => nullif($18::integer, 0)))
 `
 
 type CreateConnectorParams struct {
@@ -239,6 +257,9 @@ type CreateConnectorParams struct {
 	Description    string
 	Transport      connectors.Transport
 	Url            string
+	Command        string
+	Args           []string
+	Cwd            string
 	Headers        []byte
 	CredentialMode connectors.CredentialMode
 	AuthType       connectors.AuthType
@@ -261,6 +282,9 @@ func (q *Queries) CreateConnector(ctx context.Context, arg CreateConnectorParams
 		arg.Description,
 		arg.Transport,
 		arg.Url,
+		arg.Command,
+		arg.Args,
+		arg.Cwd,
 		arg.Headers,
 		arg.CredentialMode,
 		arg.AuthType,
@@ -282,6 +306,19 @@ where tenant_id = $1 and id = $2
 
 func (q *Queries) DeleteConnector(ctx context.Context, tenantID connectors.TenantID, iD connectors.ConnectorID) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteConnector, tenantID, iD)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const deleteEnvironment = `-- name: DeleteEnvironment :execrows
+delete from connector_envs
+where tenant_id = $1 and connector_id = $2
+`
+
+func (q *Queries) DeleteEnvironment(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteEnvironment, tenantID, connectorID)
 	if err != nil {
 		return 0, err
 	}
@@ -315,6 +352,27 @@ func (q *Queries) EnabledConnectorIDs(ctx context.Context, tenantID connectors.T
 	return items, nil
 }
 
+const environment = `-- name: Environment :one
+select connector_envs.tenant_id, connector_envs.connector_id, connector_envs.program, connector_envs.names, connector_envs.sealed, connector_envs.created_at, connector_envs.updated_at
+from connector_envs
+where tenant_id = $1 and connector_id = $2
+`
+
+func (q *Queries) Environment(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (ConnectorEnv, error) {
+	row := q.db.QueryRow(ctx, environment, tenantID, connectorID)
+	var i ConnectorEnv
+	err := row.Scan(
+		&i.TenantID,
+		&i.ConnectorID,
+		&i.Program,
+		&i.Names,
+		&i.Sealed,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
 const setAuthBehaviour = `-- name: SetAuthBehaviour :exec
 update connectors
 set auth_behaviour = $1
@@ -326,6 +384,35 @@ func (q *Queries) SetAuthBehaviour(ctx context.Context, authBehaviour connectors
 	return err
 }
 
+const setEnvironment = `-- name: SetEnvironment :exec
+insert into connector_envs (tenant_id, connector_id, program, names, sealed)
+values ($1, $2, $3, $4, $5)
+on conflict on constraint connector_envs_pkey do update
+set program = excluded.program,
+    names = excluded.names,
+    sealed = excluded.sealed,
+    updated_at = now()
+`
+
+type SetEnvironmentParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	Program     string
+	Names       []string
+	Sealed      []byte
+}
+
+func (q *Queries) SetEnvironment(ctx context.Context, arg SetEnvironmentParams) error {
+	_, err := q.db.Exec(ctx, setEnvironment,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.Program,
+		arg.Names,
+		arg.Sealed,
+	)
+	return err
+}
+
 const updateConnector = `-- name: UpdateConnector :execrows
 update connectors
 set slug = $1,
@@ -333,20 +420,24 @@ set slug = $1,
     description = $3,
     transport = $4,
     url = $5,
-    headers = $6,
-    credential_mode = $7,
-    auth_type = $8,
-    auth_header = $9,
-    timeout_ms = $10,
-    retry_attempts = $11,
-    enabled = $12,
-    sync_interval_s = $13,
-    tool_changes = $14,
-    oauth = $15,
-    next_sync_at = now() + make_interval(secs => nullif($13::integer, 0)),
+    command = $6,
+    args = $7,
+    cwd = $8,
+    era = case when (transport, url, command, args) = ($4, $5, $6, $7) then era else '' end,
+    headers = $9,
+    credential_mode = $10,
+    auth_type = $11,
+    auth_header = $12,
+    timeout_ms = $13,
+    retry_attempts = $14,
+    enabled = $15,
+    sync_interval_s = $16,
+    tool_changes = $17,
+    oauth = $18,
+    next_sync_at = now() + make_interval(secs => nullif($16::integer, 0)),
     version = version + 1,
     updated_at = now()
-where tenant_id = $16 and id = $17 and ($18::integer = 0 or version = $18)
+where tenant_id = $19 and id = $20 and ($21::integer = 0 or version = $21)
 `
 
 type UpdateConnectorParams struct {
@@ -355,6 +446,9 @@ type UpdateConnectorParams struct {
 	Description    string
 	Transport      connectors.Transport
 	Url            string
+	Command        string
+	Args           []string
+	Cwd            string
 	Headers        []byte
 	CredentialMode connectors.CredentialMode
 	AuthType       connectors.AuthType
@@ -370,7 +464,7 @@ type UpdateConnectorParams struct {
 	Version        int32
 }
 
-// version 0: whatever the stored one is.
+// version 0: whatever the stored one is. Another server may speak another era.
 func (q *Queries) UpdateConnector(ctx context.Context, arg UpdateConnectorParams) (int64, error) {
 	result, err := q.db.Exec(ctx, updateConnector,
 		arg.Slug,
@@ -378,6 +472,9 @@ func (q *Queries) UpdateConnector(ctx context.Context, arg UpdateConnectorParams
 		arg.Description,
 		arg.Transport,
 		arg.Url,
+		arg.Command,
+		arg.Args,
+		arg.Cwd,
 		arg.Headers,
 		arg.CredentialMode,
 		arg.AuthType,

@@ -94,6 +94,10 @@ type Connector struct {
 	CreatedAt          time.Time
 	UpdatedAt          time.Time
 	Oauth              []byte
+	Command            string
+	Args               []string
+	Cwd                string
+	Era                string
 }
 
 type ConnectorClient struct {
@@ -102,6 +106,16 @@ type ConnectorClient struct {
 	ClientID    string
 	Origin      string
 	Issuer      string
+	Sealed      []byte
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+type ConnectorEnv struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	Program     string
+	Names       []string
 	Sealed      []byte
 	CreatedAt   time.Time
 	UpdatedAt   time.Time

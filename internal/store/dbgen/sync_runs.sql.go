@@ -185,16 +185,17 @@ with stamped as (
     set tools_last_synced_at = now(),
         next_sync_at = now() + make_interval(secs => nullif(sync_interval_s, 0)),
         auth_behaviour = coalesce(nullif($6::text, ''), connectors.auth_behaviour),
+        era = coalesce(nullif($7::text, ''), connectors.era),
         last_error_code = null,
         last_error_message = null,
         last_error_at = null,
-        server_name = $7,
-        server_version = $8,
-        server_title = $9,
+        server_name = $8,
+        server_version = $9,
+        server_title = $10,
         server_protocol = $3,
-        server_instructions = $10
+        server_instructions = $11
     from sync_runs run
-    where connectors.tenant_id = $4 and connectors.tools_hash = $11
+    where connectors.tenant_id = $4 and connectors.tools_hash = $12
       and run.tenant_id = $4 and run.id = $5 and run.state = 'running'
       and connectors.id = run.connector_id
     returning connectors.id
@@ -218,6 +219,7 @@ type FinishUnchangedParams struct {
 	TenantID           connectors.TenantID
 	ID                 connectors.SyncRunID
 	AuthBehaviour      string
+	Era                string
 	ServerName         string
 	ServerVersion      string
 	ServerTitle        string
@@ -234,6 +236,7 @@ func (q *Queries) FinishUnchanged(ctx context.Context, arg FinishUnchangedParams
 		arg.TenantID,
 		arg.ID,
 		arg.AuthBehaviour,
+		arg.Era,
 		arg.ServerName,
 		arg.ServerVersion,
 		arg.ServerTitle,
@@ -396,21 +399,23 @@ set tools_hash = $1,
     tools_last_synced_at = now(),
     next_sync_at = now() + make_interval(secs => nullif(sync_interval_s, 0)),
     auth_behaviour = coalesce(nullif($3::text, ''), auth_behaviour),
+    era = coalesce(nullif($4::text, ''), era),
     last_error_code = null,
     last_error_message = null,
     last_error_at = null,
-    server_name = $4,
-    server_version = $5,
-    server_title = $6,
-    server_protocol = $7,
-    server_instructions = $8
-where tenant_id = $9 and id = $10
+    server_name = $5,
+    server_version = $6,
+    server_title = $7,
+    server_protocol = $8,
+    server_instructions = $9
+where tenant_id = $10 and id = $11
 `
 
 type StampConnectorParams struct {
 	ListHash           []byte
 	ToolCount          int32
 	AuthBehaviour      string
+	Era                string
 	ServerName         string
 	ServerVersion      string
 	ServerTitle        string
@@ -425,6 +430,7 @@ func (q *Queries) StampConnector(ctx context.Context, arg StampConnectorParams) 
 		arg.ListHash,
 		arg.ToolCount,
 		arg.AuthBehaviour,
+		arg.Era,
 		arg.ServerName,
 		arg.ServerVersion,
 		arg.ServerTitle,

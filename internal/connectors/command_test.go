@@ -1,0 +1,151 @@
+package connectors_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/secret"
+)
+
+func stdio(change func(*connectors.Draft)) connectors.Draft {
+	return draft(func(d *connectors.Draft) {
+		d.Transport, d.URL = connectors.TransportStdio, ""
+		d.Command = connectors.Command{Path: "/usr/bin/server"}
+		if change != nil {
+			change(d)
+		}
+	})
+}
+
+func TestWhatIsLegalForAProgram(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*connectors.Draft){
+		"a command alone":  nil,
+		"arguments":        func(d *connectors.Draft) { d.Command.Args = []string{"--dir", "/srv/a b", "", "$(id); `x`"} },
+		"a folder":         func(d *connectors.Draft) { d.Command.Dir = "/srv" },
+		"an environment":   func(d *connectors.Draft) { d.Env = connectors.Environment{"API_KEY": "a\nb", "_x1": ""} },
+		"no environment":   func(d *connectors.Draft) { d.Env = connectors.Environment{} },
+		"many arguments":   func(d *connectors.Draft) { d.Command.Args = make([]string, 100) },
+		"a large argument": func(d *connectors.Draft) { d.Command.Args = []string{strings.Repeat("a", 4<<10)} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if fields := stdio(change).Validate(); fields != nil {
+				t.Error(fields)
+			}
+		})
+	}
+}
+
+func TestWhatIsRefusedOfAProgramAndWhere(t *testing.T) {
+	t.Parallel()
+	env := func(name string, value secret.Text) func(*connectors.Draft) {
+		return func(d *connectors.Draft) { d.Env = connectors.Environment{name: value} }
+	}
+	for name, tc := range map[string]struct {
+		at     string
+		change func(*connectors.Draft)
+	}{
+		"no command":               {"command", func(d *connectors.Draft) { d.Command.Path = " " }},
+		"a name to look up":        {"command", func(d *connectors.Draft) { d.Command.Path = "npx" }},
+		"a relative path":          {"command", func(d *connectors.Draft) { d.Command.Path = "./server" }},
+		"the root":                 {"command", func(d *connectors.Draft) { d.Command.Path = "/bin/.." }},
+		"a NUL in the path":        {"command", func(d *connectors.Draft) { d.Command.Path = "/bin/a\x00b" }},
+		"a relative folder":        {"cwd", func(d *connectors.Draft) { d.Command.Dir = "srv" }},
+		"101 arguments":            {"args", func(d *connectors.Draft) { d.Command.Args = make([]string, 101) }},
+		"a giant argument":         {"args", func(d *connectors.Draft) { d.Command.Args = []string{strings.Repeat("a", 4<<10+1)} }},
+		"a NUL in an argument":     {"args", func(d *connectors.Draft) { d.Command.Args = []string{"a\x00b"} }},
+		"a URL":                    {"url", func(d *connectors.Draft) { d.URL = "https://example.com/" }},
+		"headers":                  {"headers", func(d *connectors.Draft) { d.Headers = map[string]string{"X-A": "b"} }},
+		"an authentication":        {"auth.type", func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer }},
+		"credentials per agent":    {"credential_mode", func(d *connectors.Draft) { d.CredentialMode = connectors.CredentialPerAgent }},
+		"a variable without name":  {"env", env("", "x")},
+		"a name with a hyphen":     {"env", env("A-B", "x")},
+		"a name with a digit":      {"env", env("1A", "x")},
+		"PATH":                     {"env.PATH", env("PATH", "/tmp")},
+		"Home":                     {"env.Home", env("Home", "/tmp")},
+		"a library to load":        {"env.LD_PRELOAD", env("LD_PRELOAD", "/tmp/x.so")},
+		"a script to run":          {"env.NODE_OPTIONS", env("NODE_OPTIONS", "--require=/tmp/x.js")},
+		"a registry to ask":        {"env.npm_config_registry", env("npm_config_registry", "https://evil.example")},
+		"our own settings":         {"env.PATCHBAY_KEYSET", env("PATCHBAY_KEYSET", "x")},
+		"a NUL in a value":         {"env.A", env("A", "a\x00b")},
+		"a giant value":            {"env", env("A", secret.Text(strings.Repeat("a", 64<<10)))},
+		"a command without stdio":  {"command", func(d *connectors.Draft) { d.Transport, d.URL = connectors.TransportSSE, "https://example.com/" }},
+		"an environment elsewhere": {"env", func(d *connectors.Draft) { *d = draft(nil); d.Env = connectors.Environment{"A": "b"} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fields := stdio(tc.change).Validate()
+			if diff := cmp.Diff([]string{tc.at}, locations(fields)); diff != "" {
+				t.Error(diff, fields)
+			}
+		})
+	}
+}
+
+func TestAPathIsWrittenInOneWay(t *testing.T) {
+	t.Parallel()
+	d := stdio(func(d *connectors.Draft) { d.Command.Path, d.Command.Dir = " /usr/local/../bin//server ", "/srv/./x/" })
+	if d.Command.Path != "/usr/bin/server" || d.Command.Dir != "/srv/x" {
+		t.Errorf("%+v", d.Command)
+	}
+}
+
+func TestOnlyAllowedCommandsPass(t *testing.T) {
+	t.Parallel()
+	allowed := connectors.AllowedCommands{
+		{Path: "/usr/bin/any"},
+		{Path: "/usr/bin/fixed", Args: []string{"--stdio", "a b"}},
+		{Path: "/usr/bin/fixed", Args: []string{"--other"}},
+	}
+	for name, tc := range map[string]struct {
+		command connectors.Command
+		at      string
+	}{
+		"any arguments":         {connectors.Command{Path: "/usr/bin/any", Args: []string{"-c", "x"}}, ""},
+		"none of any":           {connectors.Command{Path: "/usr/bin/any"}, ""},
+		"exactly the arguments": {connectors.Command{Path: "/usr/bin/fixed", Args: []string{"--stdio", "a b"}}, ""},
+		"the other ones":        {connectors.Command{Path: "/usr/bin/fixed", Args: []string{"--other"}}, ""},
+		"too few":               {connectors.Command{Path: "/usr/bin/fixed", Args: []string{"--stdio"}}, "args"},
+		"none":                  {connectors.Command{Path: "/usr/bin/fixed"}, "args"},
+		"too many":              {connectors.Command{Path: "/usr/bin/fixed", Args: []string{"--other", "-x"}}, "args"},
+		"the same text, split":  {connectors.Command{Path: "/usr/bin/fixed", Args: []string{"--stdio", "a", "b"}}, "args"},
+		"another program":       {connectors.Command{Path: "/bin/sh", Args: []string{"-c", "x"}}, "command"},
+		"a beginning of a path": {connectors.Command{Path: "/usr/bin/an"}, "command"},
+		"below a path":          {connectors.Command{Path: "/usr/bin/any/x"}, "command"},
+		"another case":          {connectors.Command{Path: "/usr/bin/ANY"}, "command"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at := strings.Join(locations(allowed.Check(tc.command)), " ")
+			if at != tc.at || allowed.Allows(tc.command) != (tc.at == "") {
+				t.Errorf("refused at %q, want %q", at, tc.at)
+			}
+		})
+	}
+	if at := locations(connectors.AllowedCommands(nil).Check(connectors.Command{Path: "/usr/bin/any"})); cmp.Diff([]string{"transport"}, at) != "" {
+		t.Errorf("without a list: %q", at)
+	}
+}
+
+func TestAnEnvironmentReadsBackAndNeverPrints(t *testing.T) {
+	t.Parallel()
+	e := connectors.Environment{"B": "s3cret", "A": "\"\n"}
+	sealed, err := e.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := connectors.DecodeEnvironment(sealed)
+	if diff := cmp.Diff(e, back); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	if diff := cmp.Diff([]string{"A", "B"}, e.Names()); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := connectors.DecodeEnvironment("s3cret"); err == nil || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("a broken one: %v", err)
+	}
+}
