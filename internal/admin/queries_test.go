@@ -52,7 +52,11 @@ func TestPagesIssueTheSameQueriesWhateverTheyList(t *testing.T) {
 		t.Errorf("at 3 and at 300 connectors:\n%s", diff)
 	}
 	for _, route := range slices.Sorted(maps.Keys(few)) {
-		if few[route] > most {
+		allowed := int64(most)
+		if route == "GET /connect/{token}" {
+			allowed += 2 // who asks and whether they still may, besides what a start would read
+		}
+		if few[route] > allowed {
 			t.Errorf("%s runs %d statements", route, few[route])
 		}
 	}
