@@ -6,7 +6,7 @@
 //	routes.go         which path goes to which door
 //	database.go       opens the database, embedded or not, for any command
 //	keyset.go         finds or makes the key that wraps all other keys
-//	migrate.go tenant.go user.go apikey.go keys.go keys_rotate.go doctor.go devmcp.go seed.go   one command each
+//	migrate.go tenant.go user.go apikey.go keys.go keys_rotate.go doctor.go import.go devmcp.go seed.go   one command each
 //
 // There is wiring here and nothing else: a rule that a second program would need belongs to a room below.
 package main

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"text/tabwriter"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/config"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/mcpjson"
+	"patchbay/internal/registry"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/store"
+)
+
+type importCommand struct {
+	databaseCommand
+	config.ServerFlags
+	File   string `arg:"" help:"A client's file of MCP servers (.mcp.json, mcp.json, settings.json); - is standard input."`
+	Tenant string `placeholder:"SLUG" help:"Slug or id of the tenant. It may be left out where there is one alone."`
+	DryRun bool   `help:"Say what would happen, and store nothing."`
+}
+
+// Help is shown under the flags.
+func (importCommand) Help() string {
+	return "Each server is created, changes the connector with its name or URL, or is refused, by itself; where one is refused the command ends with status 1. Tokens and keys in headers are sealed. The addresses are checked by the server's own settings: run it with the same ones."
+}
+
+// Run prints a line for each server.
+func (c importCommand) Run(ctx context.Context, p program) error {
+	server, err := c.ServerFlags.Check()
+	if err != nil {
+		return err
+	}
+	egress, err := egressOf(server)
+	if err != nil {
+		return err
+	}
+	document, err := c.read(p)
+	if err != nil {
+		return err
+	}
+	d, err := c.open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	tenant, err := c.tenant(ctx, d.store)
+	if err != nil {
+		return err
+	}
+	report, err := registry.New(d.store, egress).Import(ctx, auth.Operator(tenant), document, c.DryRun)
+	if err != nil {
+		return err
+	}
+	if err := printImport(p.stdout, report); err != nil {
+		return err
+	}
+	if report.Count(registry.Refused) > 0 {
+		return failedQuietly{}
+	}
+	return nil
+}
+
+// read returns the document, or one byte more than there may be.
+func (c importCommand) read(p program) ([]byte, error) {
+	in := p.stdin
+	if c.File != "-" {
+		file, err := os.Open(c.File)
+		if err != nil {
+			return nil, fault.Wrap(fault.Internal, err, "The file cannot be read")
+		}
+		defer func() { _ = file.Close() }()
+		in = file
+	}
+	document, err := io.ReadAll(io.LimitReader(in, mcpjson.MaxBytes+1))
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "The file cannot be read")
+	}
+	return document, nil
+}
+
+func (c importCommand) tenant(ctx context.Context, st *store.Store) (connectors.Tenant, error) {
+	if c.Tenant != "" {
+		return findTenant(ctx, st, c.Tenant)
+	}
+	all, err := st.System().Tenants(ctx)
+	if err != nil || len(all) == 1 {
+		return append(all, connectors.Tenant{})[0], err
+	}
+	return connectors.Tenant{}, fault.Errorf(fault.Invalid, "There are %d tenants. Say by --tenant which of them gets the connectors.", len(all))
+}
+
+// egressOf is where connectors may lead, by the server's settings. A command listens nowhere: what would be the server's own
+// address is taken from its settings.
+func egressOf(server config.Server) (*safehttp.Policy, error) {
+	allow, err := safehttp.ParseAllow(server.EgressAllow)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "PATCHBAY_EGRESS_ALLOW "+fault.As(err).Message)
+	}
+	addr, err := net.ResolveTCPAddr("tcp", server.Addr)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "PATCHBAY_ADDR names no address.")
+	}
+	own := ownHosts(server.BaseURL(addr), addr.String(), server)
+	return safehttp.New(safehttp.Options{Mode: safehttp.Mode(server.Egress), Allow: allow, OwnHosts: own}), nil
+}
+
+func printImport(w io.Writer, report registry.ImportReport) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, e := range report.Entries {
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", e.Key, e.Outcome, e.Address, e.Why())
+		for _, also := range alsoSaid(e) {
+			_, _ = fmt.Fprintf(table, "\t\t\t%s\n", also)
+		}
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	stored := ""
+	if report.Dry {
+		stored = " Nothing is stored."
+	}
+	_, err := fmt.Fprintf(w, "%d created, %d updated, %d unchanged, %d refused.%s\n", report.Count(registry.Created),
+		report.Count(registry.Updated), report.Count(registry.Unchanged), report.Count(registry.Refused), stored)
+	return err
+}
+
+// alsoSaid is what there is to say beside the first sentence.
+func alsoSaid(e registry.ImportedEntry) []string {
+	var all []string
+	for i, p := range e.Problems {
+		if i > 0 {
+			all = append(all, p.Message)
+		}
+	}
+	return append(all, e.Notices...)
+}
