@@ -23,9 +23,7 @@ func (h *Handler) connectShow(w http.ResponseWriter, r *http.Request) error {
 
 // connectAccept is the page's button: it binds this browser, uses the link up, and goes on to the authorization server.
 func (h *Handler) connectAccept(w http.ResponseWriter, r *http.Request) error {
-	bits := make([]byte, 32)
-	_, _ = rand.Read(bits) // never fails
-	value := base64.RawURLEncoding.EncodeToString(bits)
+	value := h.visit(r)
 	waitLong(w)
 	started, err := h.connect.Accept(r.Context(), linkToken(r), connect.CookieBinding(value))
 	if problem, ok := mendable(err); ok {
@@ -109,23 +107,26 @@ func (h *Handler) visitorCookie() http.Cookie {
 	return http.Cookie{Name: name, Path: "/", HttpOnly: true, Secure: h.secure(), SameSite: http.SameSiteLaxMode}
 }
 
-// visitor is what binds a connection to the browser that pressed a link's button; empty: this one did not.
+// visit is what this browser is recognized by: what it has already, because it may be on its way for another link as well.
+func (h *Handler) visit(r *http.Request) string {
+	bits := make([]byte, 32)
+	if cookie, err := r.Cookie(h.visitorCookie().Name); err == nil {
+		if was, err := base64.RawURLEncoding.DecodeString(cookie.Value); err == nil && len(was) == len(bits) {
+			return cookie.Value
+		}
+	}
+	_, _ = rand.Read(bits) // never fails
+	return base64.RawURLEncoding.EncodeToString(bits)
+}
+
+// visitor is what binds a connection to the browser that pressed a link's button; empty: this one did not. The cookie ends by itself:
+// whoever was sent two links may come back twice.
 func (h *Handler) visitor(r *http.Request) secret.Text {
 	cookie, err := r.Cookie(h.visitorCookie().Name)
 	if err != nil {
 		return ""
 	}
 	return connect.CookieBinding(cookie.Value)
-}
-
-// forgetVisitor ends the visit of a browser that came back.
-func (h *Handler) forgetVisitor(w http.ResponseWriter, r *http.Request) {
-	if h.visitor(r) == "" {
-		return
-	}
-	cookie := h.visitorCookie()
-	cookie.MaxAge = -1
-	http.SetCookie(w, &cookie)
 }
 
 // secure tells whether people reach us by https.

@@ -38,7 +38,6 @@ func (h *Handler) oauthCallback(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, done.Again.AuthorizeURL, http.StatusSeeOther)
 		return nil
 	}
-	h.forgetVisitor(w, r)
 	return h.respond.Back(w, r, landing(done), h.connected(r, done))
 }
 
