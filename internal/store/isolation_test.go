@@ -262,6 +262,10 @@ var tenantAttempts = map[string]attempt{
 	"Tool": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.Tool(ctx, o.connector.ID, "search"))
 	},
+	"ServedTools": func(ctx context.Context, o outsider) (bool, error) {
+		tools, err := o.door.ServedTools(ctx)
+		return len(tools) > 0, err
+	},
 	"Quarantined": func(ctx context.Context, o outsider) (bool, error) {
 		return some(o.door.Quarantined(ctx, o.connector.ID, store.Page{}))
 	},
@@ -326,7 +330,7 @@ var ownWorld = map[string]bool{
 	"QueueAllSyncs": true, "DeleteFlows": true, "ConnectorStats": true, "Record": true, "Definitions": true, "FinishUnchanged": true, "DeleteCredentials": true, "MarkUsed": true,
 	"SaveRegistration": true, "ForgetRegistration": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,
 	"RefuseGrant": true, "DeleteClientSecret": true, "DeleteEnvironment": true, "ExpiringCredentials": true, "SetAuthBehaviour": true, "RenewMachineTokens": true,
-	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "SyncRuns": true, "Tools": true, "Quarantined": true,
+	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "SyncRuns": true, "Tools": true, "ServedTools": true, "Quarantined": true,
 }
 
 func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
