@@ -75,6 +75,7 @@ func New(o Options) (*Handler, error) {
 	h.mountConnect()
 	h.mountImport()
 	h.mountAgents()
+	h.mountAgentTools()
 	h.mountMCPConfig()
 	h.mountAPIKeys()
 	h.mountMembers()

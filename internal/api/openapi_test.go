@@ -108,6 +108,7 @@ func TestAnswersHaveTheFieldsThatTheDocumentNames(t *testing.T) {
 		"/api/v1/members/" + ids.member:               "Member",
 		"/api/v1/tenant":                              "Tenant",
 		"/api/v1/agents/" + ids.agent + "/mcp_config": "McpConfig",
+		"/api/v1/agents/" + ids.agent + "/tools":      "AgentTools",
 		"/api/v1/tools":                               "ToolList",
 	} {
 		answer := w.call(t, owner, http.MethodGet, path, nil).want(http.StatusOK)

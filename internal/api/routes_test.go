@@ -46,6 +46,7 @@ var routes = map[string]struct {
 	"GET /api/v1/agents/{id}":                                  {connectors.RoleViewer, ""},
 	"PATCH /api/v1/agents/{id}":                                {connectors.RoleAdmin, `{"name": "B"}`},
 	"DELETE /api/v1/agents/{id}":                               {connectors.RoleAdmin, ""},
+	"GET /api/v1/agents/{id}/tools":                            {connectors.RoleViewer, ""},
 	"GET /api/v1/agents/{id}/mcp_config":                       {connectors.RoleViewer, ""},
 	"GET /api/v1/api_keys":                                     {connectors.RoleOwner, ""},
 	"POST /api/v1/api_keys":                                    {connectors.RoleOwner, `{"name": "A", "role": "viewer"}`},

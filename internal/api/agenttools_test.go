@@ -1,0 +1,160 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/mcptest"
+)
+
+const (
+	plainSchema = `{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"n":{"type":"integer","maximum":9007199254740993},` +
+		`"kind":{"anyOf":[{"const":"a"},{"const":"b"}]}},"required":["n"],"additionalProperties":false}`
+	plainTool = `{"name":"get.thing","title":"Get","description":"Gets a < b.","inputSchema":` + plainSchema +
+		`,"annotations":{"readOnlyHint":true},"_meta":{"x":1.50}}`
+	idleTool = `{"name":"idle","inputSchema":{"type":"object","properties":{}}}`
+)
+
+// synced makes two connectors with the tools above.
+func (w *world) synced(t *testing.T) (first, second connectors.Connector) {
+	t.Helper()
+	member := w.key(t, connectors.RoleMember)
+	connector := func(name string, tools ...string) connectors.Connector {
+		upstream := mcptest.Start(t, mcptest.Script{Tools: tools})
+		c := w.Connector(t, at(upstream.URL), func(d *connectors.Draft) { d.Name, d.Slug = name, strings.ToLower(name) })
+		w.call(t, member, http.MethodPost, "/api/v1/connectors/"+c.Slug+"/sync_tools", nil).want(http.StatusOK)
+		return c
+	}
+	second = connector("Zoo", plainTool, idleTool)
+	first = connector("Ant", idleTool)
+	return first, second
+}
+
+func TestAnAgentsToolsComeInEachProvidersWords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.synced(t)
+	viewer, agent := w.key(t, connectors.RoleViewer), w.Agent(t)
+	plain := connectors.ExposedName("zoo", "get.thing")
+	const says = " (The server says: it changes nothing.)"
+	for format, want := range map[string][]string{
+		"mcp": {
+			strings.Replace(idleTool, `"idle"`, `"mcp_ant__idle"`, 1),
+			strings.Replace(plainTool, `"get.thing"`, `"`+plain+`"`, 1),
+			strings.Replace(idleTool, `"idle"`, `"mcp_zoo__idle"`, 1),
+		},
+		"openai": {
+			`{"type":"function","function":{"name":"mcp_ant__idle","description":"mcp_ant__idle","parameters":{"type":"object","properties":{}}}}`,
+			`{"type":"function","function":{"name":"` + plain + `","description":"Gets a < b.` + says + `","parameters":` + plainSchema + `}}`,
+			`{"type":"function","function":{"name":"mcp_zoo__idle","description":"mcp_zoo__idle","parameters":{"type":"object","properties":{}}}}`,
+		},
+		"anthropic": {
+			`{"name":"mcp_ant__idle","description":"mcp_ant__idle","input_schema":{"type":"object","properties":{}}}`,
+			`{"name":"` + plain + `","description":"Gets a < b.` + says + `","input_schema":` + plainSchema + `}`,
+			`{"name":"mcp_zoo__idle","description":"mcp_zoo__idle","input_schema":{"type":"object","properties":{}}}`,
+		},
+		"google": {
+			`{"functionDeclarations":[{"name":"mcp_ant__idle","description":"mcp_ant__idle"},{"name":"` + plain + `","description":"Gets a < b.` + says +
+				`","parameters":{"type":"object","properties":{"n":{"type":"integer","maximum":9007199254740993},"kind":{"type":"string","enum":["a","b"]}},"required":["n"]}},` +
+				`{"name":"mcp_zoo__idle","description":"mcp_zoo__idle"}]}`,
+		},
+	} {
+		got := w.call(t, viewer, http.MethodGet, "/api/v1/agents/"+agent.Slug+"/tools?format="+format, nil)
+		got.want(http.StatusOK)
+		if diff := cmp.Diff(`{"tools":[`+strings.Join(want, ",")+"]}\n", string(got.body)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", format, diff)
+		}
+	}
+	path := "/api/v1/agents/" + agent.Slug + "/tools"
+	mcp, plainly := w.call(t, viewer, http.MethodGet, path+"?format=mcp", nil), w.call(t, viewer, http.MethodGet, path, nil)
+	if string(mcp.body) != string(plainly.body) {
+		t.Errorf("without a format: %s", plainly.body)
+	}
+}
+
+func TestAnUnknownToolFormatIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	viewer, agent := w.key(t, connectors.RoleViewer), w.Agent(t)
+	for _, format := range []string{"gemini", "OpenAI", "mcp,openai", "%20"} {
+		got := w.call(t, viewer, http.MethodGet, "/api/v1/agents/"+agent.Slug+"/tools?format="+format, nil)
+		got.problem(http.StatusUnprocessableEntity, "invalid")
+		if diff := cmp.Diff([]string{"format"}, got.locations()); diff != "" {
+			t.Error(diff)
+		}
+	}
+	w.call(t, viewer, http.MethodGet, "/api/v1/agents/nobody/tools?format=openai", nil).problem(http.StatusNotFound, "not-found")
+}
+
+func TestAnAgentWithoutToolsHasAnEmptyList(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	viewer, agent := w.key(t, connectors.RoleViewer), w.Agent(t)
+	for _, format := range []string{"mcp", "openai", "anthropic", "google"} {
+		got := w.call(t, viewer, http.MethodGet, "/api/v1/agents/"+agent.Slug+"/tools?format="+format, nil)
+		if got.want(http.StatusOK); string(got.body) != `{"tools":[]}`+"\n" {
+			t.Errorf("%s: %s", format, got.body)
+		}
+	}
+}
+
+func TestAnAgentSeesItsTenantsServedToolsAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first, second := w.synced(t)
+	admin, agent, theirs := w.key(t, connectors.RoleAdmin), w.Agent(t), w.AgentIn(t, w.Other)
+	w.SyncedIn(t, w.Other, w.ConnectorIn(t, w.Other).ID, "secret_tool")
+	path := "/api/v1/agents/" + agent.Slug + "/tools"
+	named := func() []string {
+		t.Helper()
+		var out []string
+		for _, tool := range w.call(t, admin, http.MethodGet, path, nil).want(http.StatusOK)["tools"].([]any) {
+			out = append(out, tool.(map[string]any)["name"].(string))
+		}
+		return out
+	}
+	if diff := cmp.Diff([]string{"mcp_ant__idle", connectors.ExposedName("zoo", "get.thing"), "mcp_zoo__idle"}, named()); diff != "" {
+		t.Error(diff)
+	}
+	w.call(t, admin, http.MethodPatch, "/api/v1/connectors/"+second.Slug, `{"enabled": false}`).want(http.StatusOK)
+	if diff := cmp.Diff([]string{"mcp_ant__idle"}, named()); diff != "" {
+		t.Error(diff)
+	}
+	w.call(t, admin, http.MethodDelete, "/api/v1/connectors/"+first.Slug, nil)
+	if got := named(); got != nil {
+		t.Errorf("%v", got)
+	}
+	w.call(t, admin, http.MethodGet, "/api/v1/agents/"+theirs.ID.String()+"/tools", nil).problem(http.StatusNotFound, "not-found")
+}
+
+func TestAnAgentsToolsCostTheSameStatementsWhateverTheirNumber(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	viewer, agent := w.key(t, connectors.RoleViewer), w.Agent(t)
+	count := func() int64 {
+		before := w.Queries()
+		w.call(t, viewer, http.MethodGet, "/api/v1/agents/"+agent.Slug+"/tools?format=google", nil).want(http.StatusOK)
+		return w.Queries() - before
+	}
+	count() // the key's first use is noted
+	few := count()
+	for range 5 {
+		w.Synced(t, w.Connector(t).ID, slices.Collect(func(yield func(string) bool) {
+			for _, raw := range mcptest.Tools(100) {
+				var tool struct{ Name string }
+				if json.Unmarshal([]byte(raw), &tool) != nil || !yield(tool.Name) {
+					return
+				}
+			}
+		})...)
+	}
+	if many := count(); many != few || many > 3 {
+		t.Errorf("%d statements for none, %d for 500", few, many)
+	}
+}
