@@ -87,7 +87,7 @@ func (b *Broker) Open(ctx context.Context, token secret.Text) (Invitation, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
-	s, err := b.survey(ctx, p)
+	s, err := b.surveyOnce(ctx, p)
 	if err == nil {
 		_, err = b.howClient(ctx, s)
 	}

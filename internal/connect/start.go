@@ -72,7 +72,11 @@ type departure struct {
 func (b *Broker) prepare(ctx context.Context, p place, who departing) (departure, error) {
 	ctx, cancel := context.WithTimeout(ctx, prepareTime)
 	defer cancel()
-	s, err := b.survey(ctx, p)
+	look := b.survey
+	if who.by.Type == typeLink {
+		look = b.surveyOnce
+	}
+	s, err := look(ctx, p)
 	if learned := b.learn(ctx, s); learned != nil {
 		return departure{}, learned
 	}

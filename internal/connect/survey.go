@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -39,6 +40,24 @@ func (b *Broker) survey(ctx context.Context, p place) (survey, error) {
 		s.scopes, s.sure = oauth.UnionScopes(s.scopes, wanted), true
 	}
 	return s, nil
+}
+
+// surveyOnce is survey for whoever has a link, and need not sign in: those who ask for the same at once are told the same, so that
+// nobody makes us ask servers in a crowd. It does not end with its caller.
+func (b *Broker) surveyOnce(ctx context.Context, p place) (survey, error) {
+	name := fmt.Sprintf("survey %s %s %v %d", p.tenant, p.connector.ID, p.agentID(), p.connector.Version)
+	flight := b.flights.DoChan(name, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), prepareTime)
+		defer cancel()
+		return b.survey(ctx, p)
+	})
+	select {
+	case <-ctx.Done():
+		late := &oauth.Error{Step: StepAsk, Kind: oauth.KindTemporary, Detail: "no whole answer in time", Err: ctx.Err()}
+		return survey{place: p, at: b.now(), discovery: &oauth.Discovery{}}, late
+	case done := <-flight:
+		return done.Val.(survey), done.Err
+	}
 }
 
 func overrides(s connectors.OAuthSettings) oauth.Overrides {
