@@ -72,6 +72,7 @@ var Rooms = []Room{
 	{Path: "internal/secret", Floor: Ground, Sentence: "seals credentials, and keeps opened ones out of logs"},
 
 	{Path: "conformance/client", Floor: Tests, Sentence: "plays the official suite's scenarios with a running Patchbay"},
+	{Path: "conformance/direct", Floor: Tests, Sentence: "plays them with package mcp alone"},
 	{Path: "e2e", Floor: Tests, Sentence: "the real program, from the outside"},
 	{Path: "internal/archtest", Floor: Tests, Sentence: "this list, and the test that holds the house to it"},
 	{Path: "internal/mcp/mcptest", Floor: Tests, Sentence: "an in-process MCP server that misbehaves on request"},

@@ -39,6 +39,7 @@ type answer struct {
 	length int64 // as announced; -1: it was not
 	kind   string
 	reply  wire.Finder
+	mark   mark // how far an event stream came
 }
 
 func newAnswer(resp *http.Response, m outgoing, to inbox) *answer {
@@ -156,6 +157,7 @@ func (a *answer) whole() ([]byte, error) {
 // events looks for the reply among the events. Notifications, the server's own requests and pings are passed over.
 func (a *answer) events() (*wire.Reply, error) {
 	stream := sse.NewReader(a.body, maxBody)
+	defer func() { a.mark = markOf(stream) }()
 	end := errCutStream
 	for range maxEvents {
 		event, err := stream.Next()

@@ -134,6 +134,9 @@ func (c *conversation) call(ctx context.Context, call *Call) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if call.Answer != nil {
+		c.hearken(ctx)
+	}
 	var reply *wire.Reply
 	err = c.retry.unsent().do(ctx, func() (failure *Error) {
 		id := c.id()

@@ -23,6 +23,7 @@ type httpCarrier struct {
 	http   *http.Client
 	header http.Header
 	inbox  inbox
+	wait   func(context.Context, time.Duration) error
 
 	url     atomic.Pointer[url.URL] // moves with redirects
 	lingers atomic.Bool             // the server keeps streams open after the reply
@@ -57,6 +58,9 @@ func (c *httpCarrier) call(ctx context.Context, m outgoing, cancel context.Cance
 	}
 	a := newAnswer(resp, m, c.inbox)
 	reply, err := a.read()
+	if err != nil && c.resumes(a.mark) {
+		return c.resume(ctx, m, a.mark, err)
+	}
 	if err != nil {
 		failure := explain(ctx, m.phase, err)
 		failure.HTTPStatus = resp.StatusCode

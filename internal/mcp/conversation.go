@@ -37,6 +37,8 @@ type conversation struct {
 	end   context.CancelFunc // of life, and with it of all that is under way
 	tasks sync.WaitGroup     // what goes on besides the callers
 
+	hearing sync.Once // the stream that the server speaks on by itself is opened
+
 	mu        sync.Mutex // guards what follows
 	closed    bool
 	answering int             // requests of the server that are being answered

@@ -117,7 +117,7 @@ func (t Target) check() error {
 
 // carrier makes one for a target that was checked. What the server says by itself goes to the inbox.
 func (d *Dialer) carrier(t Target, _ Era, to inbox) carrier {
-	c := &httpCarrier{http: d.HTTP, header: d.header(t), inbox: to}
+	c := &httpCarrier{http: d.HTTP, header: d.header(t), inbox: to, wait: d.retry(0).wait}
 	address, _ := url.Parse(t.URL)
 	c.url.Store(address)
 	return c

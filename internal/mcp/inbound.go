@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 
 	"patchbay/internal/mcp/wire"
@@ -121,27 +123,34 @@ func (c *conversation) caller(id int) *caller {
 	return c.callers[id]
 }
 
-// asked answers a request of the server, besides whoever reads the stream. Where the era has none, it is passed over.
+// asked answers a request of the server, besides whoever reads the stream. Where the era has none, it is passed over, and so it is
+// where too many wait for an answer already.
 func (c *conversation) asked(stream int, m wire.Message) {
-	if !c.era.asks() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.era.asks() || c.closed || c.answering >= maxAnswering {
 		return
 	}
-	c.mu.Lock()
-	w := c.callers[stream]
-	if stream == 0 && len(c.callers) == 1 {
-		for _, only := range c.callers {
-			w = only
+	w := c.answerer(stream)
+	c.answering++
+	if w != nil {
+		w.answers.Add(1)
+	}
+	c.tasks.Go(func() { c.answer(w, m) })
+}
+
+// answerer is who answers what is asked on a stream: who waits for the reply that is to come there; on a stream that all share, who
+// has been waiting longest. The lock is held.
+func (c *conversation) answerer(stream int) *caller {
+	if stream != 0 {
+		return c.callers[stream]
+	}
+	for _, id := range slices.Sorted(maps.Keys(c.callers)) {
+		if c.callers[id].answer != nil {
+			return c.callers[id]
 		}
 	}
-	busy := c.answering >= maxAnswering
-	if !busy && !c.closed {
-		c.answering++
-		if w != nil {
-			w.answers.Add(1)
-		}
-		c.tasks.Go(func() { c.answer(w, m) })
-	}
-	c.mu.Unlock()
+	return nil
 }
 
 // answer replies to a request of the server: to ping by itself, to others by who waits for the request that they came with.

@@ -6,18 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"patchbay/internal/mcp/wire"
-)
-
-// What one tool list may hold.
-const (
-	maxPages     = 200
-	maxTools     = 5000
-	maxListBytes = 64 << 20
-	maxTTL       = 365 * 24 * time.Hour
 )
 
 // Tool is a well-formed entry of a tool list.
@@ -47,10 +38,9 @@ type ToolList struct {
 // listing is a tool list on its way.
 type listing struct {
 	ToolList
+	pager
 	seen    map[string]json.RawMessage // tools by name
 	kept    map[[sha256.Size]byte]bool // quarantined entries
-	cursors map[string]bool            // asked for
-	bytes   int                        // in memory for all pages
 	headers bool                       // parameters are mirrored into headers, so that wrong ones break a tool
 }
 
@@ -58,7 +48,7 @@ func (c *conversation) list(ctx context.Context) (ToolList, error) {
 	l := &listing{
 		seen:    map[string]json.RawMessage{},
 		kept:    map[[sha256.Size]byte]bool{},
-		cursors: map[string]bool{},
+		pager:   pager{what: "tools"},
 		headers: c.mirrors(),
 	}
 	c.report(Progress{Phase: PhaseList})
@@ -78,7 +68,7 @@ func (c *conversation) list(ctx context.Context) (ToolList, error) {
 			return ToolList{}, err
 		}
 		c.report(Progress{Phase: PhaseList, Page: l.Pages, Tools: len(l.Tools)})
-		done, err := l.done(reply.Page.Next, cursor, fresh)
+		done, err := l.turn(reply.Page.Next, cursor, fresh)
 		if done || err != nil {
 			return l.ToolList, err
 		}
@@ -113,8 +103,8 @@ func (l *listing) add(page *wire.Page, cursor *string) (fresh int, err error) {
 	}
 	l.Pages++
 	l.hint(page)
-	if l.bytes += page.Size; l.bytes > maxListBytes {
-		return 0, tooLarge(fmt.Sprintf("lists tools of more than %d MiB", maxListBytes>>20))
+	if err := l.weigh(page.Size); err != nil {
+		return 0, err
 	}
 	for _, entry := range page.Entries {
 		// A server that takes the empty cursor for none sends its first page again.
@@ -124,7 +114,7 @@ func (l *listing) add(page *wire.Page, cursor *string) (fresh int, err error) {
 		fresh++
 		l.take(entry)
 		if len(l.Tools)+len(l.Quarantined) > maxTools {
-			return fresh, tooLarge(fmt.Sprintf("lists more than %d tools", maxTools))
+			return fresh, l.tooMany()
 		}
 	}
 	return fresh, nil
@@ -162,27 +152,4 @@ func (l *listing) take(entry wire.Entry) {
 	}
 	l.kept[sha256.Sum256(entry.Raw)] = true
 	l.Quarantined = append(l.Quarantined, Quarantined{Name: entry.Name, Reason: entry.Defect, Raw: entry.Raw})
-}
-
-// done tells whether the list is complete after a page that answered cursor and names next. An empty string is a
-// cursor, but many servers end every list with it: where it comes twice in a row, or brings nothing new, that was all.
-func (l *listing) done(next, cursor *string, fresh int) (bool, error) {
-	if next == nil {
-		return true, nil
-	}
-	if cursor != nil && *cursor == "" && (*next == "" || fresh == 0) {
-		return true, nil
-	}
-	if l.cursors[*next] {
-		return false, protocolError(PhaseList, "repeats a cursor in its tool list")
-	}
-	if l.Pages >= maxPages {
-		return false, tooLarge(fmt.Sprintf("lists its tools on more than %d pages", maxPages))
-	}
-	l.cursors[*next] = true
-	return false, nil
-}
-
-func tooLarge(detail string) *Error {
-	return &Error{Phase: PhaseList, Reason: ReasonTooLarge, HTTPStatus: 200, Detail: detail}
 }

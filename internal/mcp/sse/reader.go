@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strconv"
+	"time"
 )
 
 // ErrTooLarge says that an event, or one line, has more bytes than the reader takes.
@@ -32,6 +34,9 @@ type Reader struct {
 	skipLF bool // the last line ended in CR, so that an LF now is a part of that end
 	event  Event
 	size   int // bytes of the event so far
+
+	lastID string
+	retry  time.Duration
 }
 
 // NewReader reads events from src, each of at most that many bytes.
@@ -66,12 +71,19 @@ func (r *Reader) Next() (Event, error) {
 	}
 }
 
+// Resume tells where to go on after the stream has ended: the id of the last event that has one, also of one without data, and how
+// long the server asks to wait before; 0: it does not ask.
+func (r *Reader) Resume() (lastID string, wait time.Duration) { return r.lastID, r.retry }
+
 // ended tells whether err is an end of the stream, by the server's will or by a cut.
 func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
 // take ends the event. ok is false where it carries no data: a comment, a ping.
 func (r *Reader) take() (event Event, ok bool) {
 	event, r.event, r.size = r.event, Event{}, 0
+	if event.ID != "" {
+		r.lastID = event.ID
+	}
 	return event, len(event.Data) > 0
 }
 
@@ -88,6 +100,10 @@ func (r *Reader) field(line []byte, kept bool) {
 		r.event.Name = string(value)
 	case "id":
 		r.event.ID = string(value)
+	case "retry":
+		if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil {
+			r.retry = time.Duration(ms) * time.Millisecond
+		}
 	}
 }
 

@@ -1,0 +1,153 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"patchbay/internal/mcp/sse"
+	"patchbay/internal/mcp/wire"
+)
+
+// Listen hears what the server says by itself, as notifications/tools/list_changed, until ctx ends (nil), or the server ends it or
+// offers no such thing (an *Error). hear must return quickly.
+func (s *Session) Listen(ctx context.Context, hear func(Message)) error {
+	c := s.current()
+	err := c.listen(ctx, hear)
+	if lost(err) {
+		next, renewed := s.renew(ctx, c)
+		if renewed != nil {
+			return renewed
+		}
+		err = next.listen(ctx, hear)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func (c *conversation) listen(ctx context.Context, hear func(Message)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.life, cancel)()
+	id := c.id()
+	defer c.attend(id, &caller{message: hear})()
+	if failure := c.era.listen(ctx, c, id); failure != nil {
+		return failure
+	}
+	return &Error{Phase: PhaseListen, Reason: ReasonUnreachable, Detail: "the server ended the stream", Retryable: true}
+}
+
+// streamer is a carrier that gets what the server says by itself on a stream of its own. The others get it anyway.
+type streamer interface {
+	// listen reads the stream until ctx or the server ends it. opened is called as soon as there is a stream, or none.
+	listen(ctx context.Context, opened func()) *Error
+}
+
+func (handshakeEra) listen(ctx context.Context, c *conversation, _ int) *Error {
+	if own, ok := c.carrier.(streamer); ok {
+		return own.listen(ctx, func() {})
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// listen subscribes to the changes of every list. The stream is the answer.
+func (e modernEra) listen(ctx context.Context, c *conversation, id int) *Error {
+	m := e.message(c, request{phase: PhaseListen, method: "subscriptions/listen", params: []wire.Member{
+		{Name: "notifications", Value: []byte(`{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`)},
+	}}, id)
+	in, err := c.carrier.send(ctx, m)
+	switch {
+	case err != nil:
+		if ctx.Err() != nil {
+			c.forget(ctx, m)
+		}
+		return err
+	case in.reply.Error != nil:
+		return rpcError(PhaseListen, in.reply.Error, in.status)
+	}
+	return nil
+}
+
+// listen reads the stream that a server of the handshake era may offer by GET, and takes it up again where it ends.
+func (c *httpCarrier) listen(ctx context.Context, opened func()) *Error {
+	defer opened()
+	at := mark{}
+	for fruitless := 0; fruitless < maxResumes; fruitless++ {
+		if fruitless > 0 || at.id != "" {
+			if err := c.wait(ctx, at.pause(fruitless)); err != nil {
+				return explain(ctx, PhaseListen, err)
+			}
+		}
+		next, err := c.overhear(ctx, at, opened)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && !err.Retryable:
+			return err
+		case next != at:
+			at, fruitless = next, 0
+		}
+	}
+	return nil
+}
+
+// overhear reads one stream to its end, and returns how far it came.
+func (c *httpCarrier) overhear(ctx context.Context, at mark, opened func()) (mark, *Error) {
+	resp, err := c.stream(ctx, at)
+	if err != nil {
+		return at, explain(ctx, PhaseListen, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return at, c.refusal(outgoing{phase: PhaseListen}, resp)
+	}
+	opened()
+	events := sse.NewReader(resp.Body, maxBody)
+	for {
+		event, err := events.Next()
+		if errors.Is(err, sse.ErrTooLarge) {
+			return at, explain(ctx, PhaseListen, errTooLarge)
+		}
+		if err != nil {
+			break
+		}
+		_ = wire.Each(event.Data, func(m wire.Message) {
+			if m.Method != nil {
+				c.inbox(0, m)
+			}
+		})
+	}
+	if next := markOf(events); c.resumes(next) {
+		return next, nil
+	}
+	return at, nil
+}
+
+// openingTime is how long a call waits for the stream on which the server might ask something. Many servers are silent on it until
+// they have something to say.
+const openingTime = 500 * time.Millisecond
+
+// hearken opens the stream on which some servers ask what they want to know for a call, once in a conversation.
+func (c *conversation) hearken(ctx context.Context) {
+	own, ok := c.carrier.(streamer)
+	if !ok || !c.era.asks() {
+		return
+	}
+	c.hearing.Do(func() {
+		opened := make(chan struct{})
+		c.start(func() { _ = own.listen(c.life, sync.OnceFunc(func() { close(opened) })) })
+		timer := time.NewTimer(openingTime)
+		defer timer.Stop()
+		select {
+		case <-opened:
+		case <-timer.C:
+		case <-ctx.Done():
+		case <-c.life.Done():
+		}
+	})
+}
