@@ -42,7 +42,7 @@ func TestAnAgentsToolsComeInEachProvidersWords(t *testing.T) {
 	w.synced(t)
 	viewer, agent := w.key(t, connectors.RoleViewer), w.Agent(t)
 	plain := connectors.ExposedName("zoo", "get.thing")
-	const says = " (The server says: it changes nothing.)"
+	const says = " (Its server says that this tool is read-only.)"
 	for format, want := range map[string][]string{
 		"mcp": {
 			strings.Replace(idleTool, `"idle"`, `"mcp_ant__idle"`, 1),

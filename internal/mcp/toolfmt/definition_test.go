@@ -142,7 +142,7 @@ func TestDescriptionsAreCutAtAWord(t *testing.T) {
 			for _, complaint := range checkDefinition(string(format), got) {
 				t.Errorf("%s for %s: %s", name, format, complaint)
 			}
-			if !bytes.Contains(got, []byte("… (The server says: it changes nothing.)")) && (format == toolfmt.OpenAI || len(text) > 20_000) {
+			if !bytes.Contains(got, []byte("… (Its server says that this tool is read-only.)")) && (format == toolfmt.OpenAI || len(text) > 20_000) {
 				t.Errorf("%s for %s: %.100s…%s", name, format, got, got[max(0, len(got)-300):])
 			}
 			if name == "words" && bytes.Contains(got, []byte("wor…")) {

@@ -53,17 +53,17 @@ func hints(annotations json.RawMessage) string {
 	var words []string
 	switch {
 	case says("readOnlyHint"):
-		words = append(words, "it changes nothing")
+		words = append(words, "read-only")
 	case says("destructiveHint"):
-		words = append(words, "it may delete or overwrite data")
+		words = append(words, "destructive")
 	}
 	if says("openWorldHint") {
-		words = append(words, "it reaches the outside world")
+		words = append(words, "open-world")
 	}
 	if words == nil {
 		return ""
 	}
-	return "(The server says: " + strings.Join(words, ", ") + ".)"
+	return "(Its server says that this tool is " + strings.Join(words, " and ") + ".)"
 }
 
 // cut shortens text to limit characters, at the end of a word where one is near, with … for the rest.

@@ -57,7 +57,7 @@ func (d dialect) ofTypes(named []string, v *value, at scene) *value {
 	}
 	named, null := withoutNull(named)
 	if len(named) == 0 && !null {
-		named = []string{"string", "number", "boolean", "object"}
+		named = anyType
 	}
 	var schemas []*value
 	for _, name := range named {
@@ -149,7 +149,7 @@ func (d dialect) array(out, v *value, at scene) {
 	}
 	switch {
 	case at.depth >= maxNesting:
-		out.set("items", newObject(member{"type", newText("string")}))
+		out.set("items", anything())
 	case len(tuple) > 0:
 		if items != nil && items.kind == '{' {
 			tuple = append(tuple[:len(tuple):len(tuple)], items)
@@ -213,7 +213,18 @@ func (d dialect) nothingMore(v *value) *value {
 	}
 	out := newObject(member{"type", newText(name)})
 	if name == "array" {
-		out.set("items", newObject(member{"type", newText("string")}))
+		out.set("items", anything())
 	}
 	return out
+}
+
+// anyType are the types that stand for a value of any kind. An array is not among them: it would have to say of what.
+var anyType = []string{"string", "number", "boolean", "object"}
+
+func anything() *value {
+	list := newList()
+	for _, name := range anyType {
+		list.items = append(list.items, newObject(member{"type", newText(name)}))
+	}
+	return newObject(member{"anyOf", list})
 }

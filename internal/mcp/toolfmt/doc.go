@@ -11,7 +11,7 @@
 // fail. OpenAI and Anthropic read JSON Schema: theirs is the server's own, byte for byte, unless it has one of the few things
 // that they are known to refuse (mend.go). Google reads a dialect of OpenAPI: for it a schema is written anew, within the
 // documented subset and within bounds (google.go). What cannot be said there is left out, so that a schema becomes wider
-// and never narrower: the server still checks what it is called with.
+// rather than narrower (a list in the place of just anything is the exception): the server still checks what it is called with.
 //
 // The facts about the providers come from their published references; each stands where it is used, with its source.
 package toolfmt
