@@ -200,14 +200,14 @@ var words = map[string]bool{
 	"bom": true, "cr": true, "lf": true, "crlf": true, "nul": true, "hex": true, "repeat": true, "tools": true,
 	"id": true, "n": true, "version": true, "gzip": true,
 	// deeds
-	"well": true, "raw": true, "flush": true, "wait": true, "drip": true, "flood": true, "hang": true, "cut": true, "reset": true,
+	"well": true, "raw": true, "flush": true, "on": true, "wait": true, "drip": true, "flood": true, "hang": true, "cut": true, "reset": true,
 }
 
 // timed tells whether a body does more than to be there.
 func timed(body []piece) bool {
 	for _, p := range body {
 		switch p.word {
-		case "flush", "wait", "drip", "flood", "hang", "cut", "reset":
+		case "flush", "on", "wait", "drip", "flood", "hang", "cut", "reset":
 			return true
 		}
 	}

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,6 +34,7 @@ type sloppyWorld struct {
 	heard []sloppyCall
 	count map[string]int
 	conns map[*sloppyConn]bool
+	news  chan struct{} // closed when something is heard
 }
 
 // sloppyCall is one request that arrived.
@@ -42,11 +45,12 @@ type sloppyCall struct {
 	header  http.Header
 	id      json.RawMessage
 	version string // asked for
+	meta    string // the version that the request itself names
 	n       int    // how many of this method came, this one included
 }
 
 func newSloppyWorld(c sloppyCase) *sloppyWorld {
-	w := &sloppyWorld{sloppyCase: c, count: map[string]int{}, conns: map[*sloppyConn]bool{}}
+	w := &sloppyWorld{sloppyCase: c, count: map[string]int{}, conns: map[*sloppyConn]bool{}, news: make(chan struct{})}
 	w.client = &http.Client{
 		// As package safehttp makes it, but for the network.
 		Transport: &http.Transport{
@@ -95,10 +99,11 @@ func (w *sloppyWorld) leftOpen() int {
 // close ends what a client left open, so that its test can end and tell, and waits for the server.
 func (w *sloppyWorld) close() {
 	w.mu.Lock()
-	for conn := range w.conns {
-		_ = conn.Conn.Close()
-	}
+	left := slices.Collect(maps.Keys(w.conns))
 	w.mu.Unlock()
+	for _, conn := range left {
+		_ = conn.Close()
+	}
 	w.serving.Wait()
 }
 
@@ -107,6 +112,7 @@ type sloppyConn struct {
 	net.Conn
 	server net.Conn
 	reset  chan struct{} // closed: by a reset
+	left   chan struct{} // closed: by the client
 	closed func()
 }
 
@@ -134,10 +140,11 @@ func (w *sloppyWorld) dial(ctx context.Context, _, address string) (net.Conn, er
 		return nil, err
 	}
 	here, there := net.Pipe()
-	conn := &sloppyConn{Conn: here, server: there, reset: make(chan struct{})}
+	conn := &sloppyConn{Conn: here, server: there, reset: make(chan struct{}), left: make(chan struct{})}
 	conn.closed = sync.OnceFunc(func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
+		close(conn.left)
 		delete(w.conns, conn)
 	})
 	w.mu.Lock()
@@ -176,18 +183,55 @@ func (w *sloppyWorld) hear(req *http.Request, body []byte, origin string) sloppy
 	var message struct {
 		Method string
 		ID     json.RawMessage
-		Params struct{ ProtocolVersion string }
+		Params struct {
+			ProtocolVersion string
+			Meta            map[string]any `json:"_meta"`
+		}
 	}
 	call := sloppyCall{method: req.Method, http: req.Method, origin: origin, header: req.Header}
 	if req.Method == http.MethodPost && json.Unmarshal(body, &message) == nil {
 		call.method, call.id, call.version = message.Method, message.ID, message.Params.ProtocolVersion
+		call.meta, _ = message.Params.Meta["io.modelcontextprotocol/protocolVersion"].(string)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if call.http == http.MethodGet { // what a stream brings is about the last request
+		call.id = w.lastID()
+	}
+	close(w.news)
+	w.news = make(chan struct{})
 	w.count[call.method]++
 	call.n = w.count[call.method]
 	w.heard = append(w.heard, call)
 	return call
+}
+
+func (w *sloppyWorld) lastID() json.RawMessage {
+	for _, call := range slices.Backward(w.heard) {
+		if call.id != nil {
+			return call.id
+		}
+	}
+	return nil
+}
+
+// await waits until the first request of a method has come, or the client leaves.
+func (w *sloppyWorld) await(method string, conn *sloppyConn) (sloppyCall, bool) {
+	for {
+		w.mu.Lock()
+		news := w.news
+		i := slices.IndexFunc(w.heard, func(c sloppyCall) bool { return c.method == method })
+		if i >= 0 {
+			defer w.mu.Unlock()
+			return w.heard[i], true
+		}
+		w.mu.Unlock()
+		select {
+		case <-news:
+		case <-conn.left:
+			return sloppyCall{}, false
+		}
+	}
 }
 
 // answer plays the reply to a call and tells whether the connection can go on.
@@ -198,7 +242,7 @@ func (w *sloppyWorld) answer(conn *sloppyConn, call sloppyCall) (goesOn bool) {
 		stay := len(reply.body) < 2 // "{{well}}{{cut}}": it answers well, and then
 		return err == nil && stay
 	}
-	p := &player{conn: conn, out: bufio.NewWriterSize(conn.server, 64<<10), call: call}
+	p := &player{world: w, conn: conn, out: bufio.NewWriterSize(conn.server, 64<<10), call: call}
 	return p.play(reply)
 }
 
@@ -231,6 +275,7 @@ func wellBehaved(c sloppyCall) *http.Response {
 
 // player sends one reply.
 type player struct {
+	world  *sloppyWorld
 	conn   *sloppyConn
 	out    *bufio.Writer
 	call   sloppyCall
@@ -284,6 +329,10 @@ func (p *player) act(all []piece, lines string) (goesOn bool) {
 		case "wait":
 			p.flush()
 			p.wait(one.arg)
+		case "on":
+			p.flush()
+			call, ok := p.world.await(one.arg, p.conn)
+			p.call, p.failed = call, p.failed || !ok
 		case "drip":
 			p.drip(one.arg)
 		case "flood":

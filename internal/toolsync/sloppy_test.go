@@ -66,11 +66,27 @@ var knownSloppy = map[string]string{
 	"redirect_303_of_the_same_origin":            "the sentence names the origin alone",
 	"redirect_in_a_circle":                       "the sentence names the origin alone",
 	"redirect_to_an_address_that_cannot_be_read": "the client of net/http fails, as if the connection had",
-	"json_null":            "is said to be no JSON",
-	"json_true":            "is said to be no JSON",
-	"json_inside_a_string": "is said to be no JSON",
-	"content_type_xml":     "is said to be HTML",
-	"version_as_number":    "is said to be missing",
+	"json_null":                            "is said to be no JSON",
+	"json_true":                            "is said to be no JSON",
+	"json_inside_a_string":                 "is said to be no JSON",
+	"content_type_xml":                     "is said to be HTML",
+	"slow_silence_at_the_handshake":        "the probe's time comes on top",
+	"https_is_silent":                      "the probe's time comes on top",
+	"resume_by_the_last_event":             "is not resumed",
+	"resume_after_the_server_closed":       "is not resumed",
+	"resume_brings_another_reply":          "is not resumed",
+	"sse_2024_as_it_was":                   "is not spoken",
+	"sse_2024_endpoint_relative":           "is not spoken",
+	"sse_2024_endpoint_whole":              "is not spoken",
+	"sse_2024_without_an_endpoint":         "is not spoken",
+	"sse_2024_endpoint_without_a_scheme":   "is not spoken",
+	"sse_2024_endpoint_of_another_origin":  "is not spoken",
+	"sse_2024_answers_with_html":           "is not spoken",
+	"sse_2024_endpoint_as_json":            "is not spoken",
+	"sse_2024_pings":                       "is not spoken",
+	"sse_2024_replies_in_the_post":         "is not spoken",
+	"sse_2024_stream_ends_before_the_list": "is not spoken",
+	"version_as_number":                    "is said to be missing",
 }
 
 // hangs marks a known case that would never end, and so is not played.
@@ -218,6 +234,8 @@ func (c sloppyCase) fact(key string, found sloppyFound) (text string, ok bool) {
 		return found.took.Round(time.Second).String(), true
 	case "sent":
 		return c.sent(found, func(call sloppyCall) string { return call.method }), true
+	case "meta":
+		return c.sent(found, func(call sloppyCall) string { return orDash(call.meta) }), true
 	case "server":
 		s := found.Server
 		return fmt.Sprintf("%s %s %s", orDash(s.Name), orDash(s.Version), orDash(s.ProtocolVersion)), true
