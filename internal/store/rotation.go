@@ -75,6 +75,11 @@ func (s *Store) alone(ctx context.Context, fn func() error) error {
 	if err != nil {
 		return classify(err)
 	}
+	defer func() { // a connection that is closed alone keeps the lock until the server notices
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
+		defer cancel()
+		_ = tx.Rollback(ctx)
+	}()
 	if _, err := tx.Exec(ctx, "set local idle_in_transaction_session_timeout = 0"); err != nil {
 		return classify(err)
 	}
