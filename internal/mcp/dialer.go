@@ -99,9 +99,13 @@ func (d *Dialer) Dial(ctx context.Context, t Target) (*Session, error) {
 func (t Target) check() error {
 	detail := ""
 	switch t.Transport {
-	case "", StreamableHTTP, JSONOverHTTP:
+	case "", StreamableHTTP, JSONOverHTTP, SSE:
 		if address, err := url.Parse(t.URL); err != nil || address.Host == "" {
 			detail = "the URL cannot be read"
+		}
+	case Stdio:
+		if t.Command == nil || t.Command.Path == "" {
+			detail = "there is no command"
 		}
 	default:
 		detail = "the transport is unknown"
@@ -115,11 +119,15 @@ func (t Target) check() error {
 	return &Error{Phase: PhaseConnect, Reason: ReasonUnreachable, Detail: detail}
 }
 
-// carrier makes one for a target that was checked. What the server says by itself goes to the inbox.
-func (d *Dialer) carrier(t Target, _ Era, to inbox) carrier {
+// carrier makes one for a target that was checked, and for the era in which it is tried. What the server says by itself goes to the
+// inbox.
+func (d *Dialer) carrier(t Target, in Era, to inbox) carrier {
 	c := &httpCarrier{http: d.HTTP, header: d.header(t), inbox: to, wait: d.retry(0).wait}
 	address, _ := url.Parse(t.URL)
 	c.url.Store(address)
+	if in == EraSSE {
+		return newSSECarrier(c, to)
+	}
 	return c
 }
 

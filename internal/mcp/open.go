@@ -69,9 +69,9 @@ func (s *Session) speaksSSE(failure *Error) bool {
 	return false
 }
 
-// openSSE is for the carrier of HTTP+SSE.
-func (s *Session) openSSE(context.Context) (*conversation, error) {
-	return nil, &Error{Phase: PhaseConnect, Reason: ReasonProtocol, Detail: "answered with something that is not MCP"}
+// openSSE begins a conversation over the HTTP+SSE of 2024.
+func (s *Session) openSSE(ctx context.Context) (*conversation, error) {
+	return s.openIn(ctx, handshakeEra{}, EraSSE)
 }
 
 // maxProbe is how long a server may take to show that it speaks the modern era. One that is slower shows it later, by how it refuses

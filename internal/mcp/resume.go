@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	maxResumes  = 5 // in a row that bring nothing
+	maxResumes  = 5   // in a row that bring nothing
+	mostResumes = 300 // of one answer: some servers close their streams again and again, and mean it well
 	maxMark     = 1 << 10
 	firstResume = time.Second // where the server does not say how long to wait
 	leastResume = 100 * time.Millisecond
@@ -31,6 +32,14 @@ func markOf(events *sse.Reader) (at mark) {
 	return at
 }
 
+// moved is the mark after another stream, which asks for the same pause where it asks for none.
+func (k mark) moved(to mark) mark {
+	if to.wait == 0 {
+		to.wait = k.wait
+	}
+	return to
+}
+
 // pause is how long to wait before the stream is taken up again, after so many tries that brought nothing.
 func (k mark) pause(fruitless int) time.Duration {
 	wait := k.wait
@@ -45,16 +54,25 @@ func (k mark) pause(fruitless int) time.Duration {
 
 // resumes tells whether a stream that ended so can be taken up again: the revisions since 2026-07-28 know no such thing.
 func (c *httpCarrier) resumes(at mark) bool {
+	return c.resumable(at) && handshakeVersions.knows(c.version)
+}
+
+// resumable tells whether a mark can be named in a header.
+func (c *httpCarrier) resumable(at mark) bool {
 	hostile := func(r rune) bool { return r < ' ' || r > '~' }
-	return at.id != "" && len(at.id) <= maxMark && strings.IndexFunc(at.id, hostile) < 0 && handshakeVersions.knows(c.version)
+	return at.id != "" && len(at.id) <= maxMark && strings.IndexFunc(at.id, hostile) < 0
 }
 
 // resume waits for the reply to m on further streams, each of which goes on where the one before ended (Streamable HTTP of 2025-11-25,
 // "Resumability and Redelivery"). The request itself is not sent again. cut is how the first stream ended, and what is told where
 // no other comes about.
 func (c *httpCarrier) resume(ctx context.Context, m outgoing, at mark, cut error) (incoming, *Error) {
-	for fruitless := 0; fruitless < maxResumes && isCut(cut); fruitless++ {
-		if err := c.wait(ctx, at.pause(fruitless)); err != nil {
+	for all, fruitless := 0, 0; all < mostResumes && fruitless < maxResumes && isCut(cut); all, fruitless = all+1, fruitless+1 {
+		pause := at.pause(fruitless)
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= max(pause, at.wait) {
+			break
+		}
+		if err := c.wait(ctx, pause); err != nil {
 			return incoming{}, explain(ctx, m.phase, err)
 		}
 		a, reply, err := c.takeUp(ctx, m, at)
@@ -71,7 +89,7 @@ func (c *httpCarrier) resume(ctx context.Context, m outgoing, at mark, cut error
 		}
 		cut = err
 		if c.resumes(a.mark) && a.mark.id != at.id {
-			at, fruitless = a.mark, -1
+			at, fruitless = at.moved(a.mark), -1
 		}
 	}
 	failure := explain(ctx, m.phase, cut)
