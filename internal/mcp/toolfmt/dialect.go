@@ -43,6 +43,7 @@ func (d dialect) schema(v *value, at scene) *value {
 	if v.kind != '{' {
 		v = newObject() // true, or nonsense: anything will do
 	}
+	d.spend(len(v.members)) // what nobody reads costs, too
 	v, at = d.all(v, scene{at.depth, trail})
 	if alternatives := unionOf(v); alternatives != nil {
 		return d.union(v, alternatives, at)

@@ -153,12 +153,13 @@ var anthropicKey = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 // keys leaves out the properties whose names Anthropic refuses, and names them in a sentence: a model may still send them.
 func (m *mender) keys(v *value) (unsaid string) {
 	var names []string
+	left := map[string]bool{}
 	properties := v.get("properties")
 	kept := slices.DeleteFunc(slices.Clone(properties.members), func(p member) bool {
 		if anthropicKey.MatchString(p.name) {
 			return false
 		}
-		names = append(names, p.name)
+		names, left[p.name] = append(names, p.name), true
 		return true
 	})
 	if names == nil {
@@ -169,7 +170,7 @@ func (m *mender) keys(v *value) (unsaid string) {
 	v.drop("additionalProperties") // false would forbid what is left out
 	if required := v.get("required"); required != nil {
 		required.items = slices.DeleteFunc(required.items, func(item *value) bool {
-			return item.kind != '"' || contains(names, unquote(item.raw))
+			return item.kind != '"' || left[unquote(item.raw)]
 		})
 	}
 	quoted := make([]string, len(names))

@@ -79,9 +79,8 @@ func read(result json.RawMessage) outcome {
 }
 
 func readBlock(raw json.RawMessage) part {
-	var bare string
-	if json.Unmarshal(raw, &bare) == nil {
-		return part{text: bare}
+	if raw[0] == '"' {
+		return part{text: unquote(raw)}
 	}
 	var c content
 	if json.Unmarshal(raw, &c) != nil {

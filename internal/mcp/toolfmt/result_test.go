@@ -134,7 +134,7 @@ func TestResultsAreBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 300_000)
 	blocks := strings.Repeat(`{"type":"text","text":"x"},`, 10_000)
-	picture := base64.StdEncoding.EncodeToString(make([]byte, 6<<20))
+	picture := base64.StdEncoding.EncodeToString(make([]byte, 5<<20+1))
 	for name, test := range map[string]struct{ result, said string }{
 		"a long text":      {`{"content":[{"type":"text","text":"` + long + `"},{"type":"text","text":"more"}]}`, "more bytes are left out.]"},
 		"many blocks":      {`{"content":[` + blocks + `{"type":"text","text":"last"}]}`, "[9901 more blocks are left out.]"},

@@ -20,6 +20,7 @@ func (d dialect) all(v *value, at scene) (*value, scene) {
 		if cyclic {
 			part = d.nothingMore(part)
 		}
+		d.steps -= len(part.members) / 8
 		if part.kind != '{' {
 			continue
 		}
@@ -33,14 +34,8 @@ func (d dialect) all(v *value, at scene) (*value, scene) {
 // and what they require, which come together.
 func both(a, b *value) *value {
 	out := overlay(b, a)
-	var p parts
-	for _, v := range []*value{a, b} {
-		own := parts{required: texts(v.list("required"))}
-		if properties := v.object("properties"); properties != nil {
-			own.properties = properties.members
-		}
-		p.also(own)
-	}
+	p := partsOf(a)
+	p.also(partsOf(b))
 	if p.properties != nil {
 		out.set("properties", newObject(p.properties...))
 	}

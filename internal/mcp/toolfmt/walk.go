@@ -12,13 +12,13 @@ import (
 type walk struct {
 	root  *value
 	room  int // what may still be written, roughly in bytes
-	steps int // how many properties of combined schemas may still be looked at
+	steps int // how many properties and words of combined schemas may still be looked at
 }
 
 // The bounds of one tool's schema.
 const (
 	maxWritten = 256 << 10
-	maxSteps   = 20_000
+	maxSteps   = 4_000
 )
 
 // perNode is what a schema costs beside its texts.
@@ -109,21 +109,40 @@ type parts struct {
 	rest       *value // the schema itself, dereferenced
 	properties []member
 	required   []string
+	places     map[string]int  // of the properties
+	requires   map[string]bool // the same as required
+}
+
+func partsOf(v *value) parts {
+	p := parts{rest: clone(v), places: map[string]int{}, requires: map[string]bool{}}
+	if own := v.object("properties"); own != nil {
+		p.properties = slices.Clone(own.members)
+		p.places = own.places()
+	}
+	p.require(texts(v.list("required")))
+	return p
+}
+
+func (p *parts) require(names []string) {
+	for _, name := range names {
+		if !p.requires[name] {
+			p.requires[name] = true
+			p.required = append(p.required, name)
+		}
+	}
 }
 
 func (w *walk) parts(v *value, trail []*value, first bool) parts {
 	v, trail, cyclic := w.deref(v, trail)
 	if cyclic && !first || v.kind != '{' || w.steps <= 0 {
-		return parts{rest: newObject()}
+		return partsOf(newObject())
 	}
-	p := parts{rest: clone(v)}
-	if own := v.object("properties"); own != nil {
-		p.properties = slices.Clone(own.members)
-	}
-	w.steps -= 1 + len(p.properties)
-	p.required = texts(v.list("required"))
+	p := partsOf(v)
+	w.steps -= 1 + len(p.properties) + len(p.required) + len(v.members)/8
 	for _, part := range v.list("allOf") {
-		p.also(w.parts(part, trail, false))
+		if w.steps > 0 {
+			p.also(w.parts(part, trail, false))
+		}
 	}
 	for _, name := range []string{"anyOf", "oneOf"} {
 		var alternatives []parts
@@ -137,38 +156,38 @@ func (w *walk) parts(v *value, trail []*value, first bool) parts {
 
 // also adds a part that holds as well. A property that is there already stays: it is the wider one of two that both hold.
 func (p *parts) also(other parts) {
-	there := newObject(p.properties...).places()
 	for _, property := range other.properties {
-		if _, known := there[property.name]; !known {
+		if _, known := p.places[property.name]; !known {
+			p.places[property.name] = len(p.properties)
 			p.properties = append(p.properties, property)
 		}
 	}
-	for _, name := range other.required {
-		if !contains(p.required, name) {
-			p.required = append(p.required, name)
-		}
-	}
+	p.require(other.required)
 }
 
 // either is what holds whichever of the alternatives does: every property of any of them, and what all of them require. A
 // property that differs between them is one or the other.
 func either(alternatives []parts) parts {
-	var out parts
-	places := map[string]int{}
-	for i, p := range alternatives {
-		if i == 0 {
-			out.required = p.required
+	out := partsOf(newObject())
+	required := map[string]int{}
+	for _, p := range alternatives {
+		for _, name := range p.required {
+			required[name]++
 		}
-		out.required = slices.DeleteFunc(slices.Clone(out.required), func(name string) bool { return !contains(p.required, name) })
 		for _, property := range p.properties {
-			at, there := places[property.name]
+			at, there := out.places[property.name]
 			if !there {
-				places[property.name] = len(out.properties)
+				out.places[property.name] = len(out.properties)
 				out.properties = append(out.properties, property)
 				continue
 			}
 			out.properties[at].value = oneOrOther(out.properties[at].value, property.value)
 		}
+	}
+	if len(alternatives) > 0 {
+		out.require(slices.DeleteFunc(slices.Clone(alternatives[0].required), func(name string) bool {
+			return required[name] < len(alternatives)
+		}))
 	}
 	return out
 }
@@ -198,8 +217,13 @@ func oneOrOther(a, b *value) *value {
 // overlay is a with b's members over it.
 func overlay(a, b *value) *value {
 	out := clone(a)
+	places := out.places()
 	for _, m := range b.members {
-		out.set(m.name, m.value)
+		if at, there := places[m.name]; there {
+			out.members[at] = m
+			continue
+		}
+		out.members = append(out.members, m)
 	}
 	return out
 }
