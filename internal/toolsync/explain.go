@@ -111,6 +111,8 @@ func unauthorizedSentence(status int, c connectors.Connector, sent bool) string 
 		return fmt.Sprintf("The server refused the connected account (%d). Connect it again on the connector's Credentials page.", status)
 	case sent:
 		return fmt.Sprintf("The server refused the credential (%d). Set a new one on the connector's credentials page.", status)
+	case c.Auth.Type == connectors.AuthNone && status == http.StatusForbidden:
+		return "The server refused access (403). It may want a credential: choose an authentication in the connector's settings. Or a firewall before it keeps Patchbay out."
 	case c.Auth.Type == connectors.AuthNone:
 		return fmt.Sprintf("The server asks for a credential (%d). Choose an authentication in the connector's settings.", status)
 	case c.Auth.Type == connectors.AuthOAuth2:

@@ -55,7 +55,10 @@ func TestSloppyGiantsCostLittleMemory(t *testing.T) {
 	}
 }
 
-const maxGiantCost = 32 << 20
+const (
+	maxGiantCost   = 32 << 20
+	maxSloppyCalls = 310 // a list has up to 200 pages, and a stream is resumed up to 300 times
+)
 
 // knownSloppy are the cases that Patchbay does not get right yet, each with what happens in place of what should.
 var knownSloppy = map[string]string{
@@ -165,6 +168,9 @@ func (w *sloppyWorld) check(t *testing.T, found sloppyFound) {
 	t.Helper()
 	if most := w.timeout*time.Duration(1+w.retries) + time.Minute; found.took > most {
 		t.Errorf("took %s, more than %s", found.took, most)
+	}
+	if len(found.calls) > maxSloppyCalls {
+		t.Errorf("sent %d requests", len(found.calls))
 	}
 	if f := found.Error; f != nil && strings.Contains(strings.ToLower(f.Message+f.Error()), "secret") {
 		t.Errorf("the error repeats the server: %s: %v", f.Message, f)
