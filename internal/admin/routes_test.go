@@ -41,6 +41,7 @@ var routeRoles = map[string]connectors.Role{
 	"GET /agents":                       connectors.RoleViewer,
 	"GET /agents/{id}":                  connectors.RoleViewer,
 	"GET /connectors":                   connectors.RoleViewer,
+	"GET /connectors/export":            connectors.RoleViewer,
 	"GET /connectors/{id}":              connectors.RoleViewer,
 	"GET /connectors/{id}/credentials":  connectors.RoleViewer,
 	"GET /connectors/{id}/runs":         connectors.RoleViewer,
@@ -54,6 +55,9 @@ var routeRoles = map[string]connectors.Role{
 
 	"GET /agents/new":                                        connectors.RoleAdmin,
 	"GET /connectors/new":                                    connectors.RoleAdmin,
+	"GET /connectors/import":                                 connectors.RoleAdmin,
+	"POST /connectors/import":                                connectors.RoleAdmin,
+	"POST /connectors/import/preview":                        connectors.RoleAdmin,
 	"GET /connectors/{id}/settings":                          connectors.RoleAdmin,
 	"POST /agents":                                           connectors.RoleAdmin,
 	"POST /agents/{id}":                                      connectors.RoleAdmin,

@@ -187,6 +187,7 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 		OK: true, Summary: "Linear MCP answered with 3 tools", Tools: toolViews, Quarantined: quarantined,
 		Facts: []templates.Fact{{Label: "Server", Value: "Linear MCP 1.4.2"}, {Label: "Protocol", Value: "2025-06-18", Mono: true}},
 	}})
+	importSamples(pages, with)
 	for _, auth := range []string{"oauth2", "client_credentials", "private_key_jwt"} {
 		f := connectorForm()
 		f.Values["auth.type"] = auth
@@ -221,6 +222,27 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 		{Label: "First seen", When: &longAgo}, {Label: "Last change", When: &ago},
 	}})
 	pages["tools"] = templates.Tools(templates.ToolsPage{Frame: with(frame("Tools", templates.NavTools)), Query: "issue", Rows: toolViews, Count: "3 tools"})
+}
+
+func importSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
+	f := with(frame("Import connectors", templates.NavConnectors, inConnectors))
+	rows := []templates.ImportRow{
+		{Name: "linear", Address: "https://mcp.linear.app/mcp", Line: "line 3", State: templates.State{Kind: templates.StateWarn, Text: "Create, without its token"}, Said: []string{"The token is not in the document: ${LINEAR_TOKEN} stands there. Set it."}},
+		{Name: "render", Href: "/connectors/render", Address: "https://mcp.render.com/mcp", Line: "line 4", State: templates.State{Kind: templates.StateOK, Text: "Update"}, Said: []string{"Changes: url, headers."}},
+		{Name: "everything", Href: "/connectors/everything", Address: "https://everything.example.com/a/very/long/path/that/does/not/end/soon/mcp", Line: "line 5", State: templates.State{Kind: templates.StateOff, Text: "Leave unchanged"}},
+		{Name: "files", Line: "line 6", State: templates.State{Kind: templates.StateBad, Text: "Refuse"}, Said: []string{"No stdio command is allowed on this installation."}},
+	}
+	pages["connector-import"] = templates.ConnectorImport(templates.ConnectorImportPage{Frame: f})
+	pages["connector-import-preview"] = templates.ConnectorImport(templates.ConnectorImportPage{Frame: f, Preview: &templates.ImportTable{
+		Title: "1 to create, 1 to update, 1 unchanged, 1 refused", Kind: templates.StateWarn, Dry: true, Rows: rows,
+	}})
+	pages["connector-import-wrong"] = templates.ConnectorImport(templates.ConnectorImportPage{Frame: f, Form: templates.Form{
+		Errors: map[string]string{"document": "Line 7: this is not JSON. A comma, a colon or a quote may be missing before it."},
+	}})
+	rows[0].Href, rows[0].Mend = "/connectors/linear", &templates.Link{Text: "Set it", Href: "/connectors/linear/credentials"}
+	pages["connector-imported"] = templates.ConnectorImported(templates.ConnectorImportedPage{Frame: f, Table: templates.ImportTable{
+		Title: "1 created, 1 updated, 1 unchanged, 1 refused", Kind: templates.StateWarn, Rows: rows,
+	}})
 }
 
 func credentialSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {

@@ -79,10 +79,11 @@
   // A form that comes back begins at what is wrong with it.
   document.querySelector("main [aria-invalid=true]")?.focus();
 
-  // What a test found may lie below the fold.
+  // What a test found, or what an import would do, may lie below the fold.
   document.addEventListener("htmx:after:swap", (event) => {
-    if (event.detail.ctx?.target?.id === "test-result") {
-      document.getElementById("test-result")?.scrollIntoView({ block: "center" });
+    const id = event.detail.ctx?.target?.id;
+    if (id === "test-result" || id === "import-preview") {
+      document.getElementById(id)?.scrollIntoView({ block: "center" });
     }
   });
 

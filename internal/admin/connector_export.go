@@ -1,0 +1,39 @@
+package admin
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"patchbay/internal/fault"
+	"patchbay/internal/mcpjson"
+)
+
+// connectorExport hands the connectors out as a client's file, without secrets.
+func (h *Handler) connectorExport(w http.ResponseWriter, r *http.Request) error {
+	client := mcpjson.Generic
+	if named := r.URL.Query().Get("client"); named != "" {
+		client = mcpjson.Client(named)
+	}
+	if !slices.Contains(mcpjson.Clients, client) {
+		return fault.Errorf(fault.NotFound, "There is no such client.")
+	}
+	file, err := h.registry.Export(r.Context(), actor(r), client)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(file); err != nil {
+		return fmt.Errorf("encode an export: %w", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+client.FileName()+`"`)
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(out.Bytes()) // a browser that has gone needs no answer
+	return nil
+}
