@@ -146,33 +146,42 @@ func (c *sseCarrier) ready(ctx context.Context, phase Phase) *Error {
 
 // read takes what the stream brings, until the carrier is closed or the stream cannot be had again.
 func (c *sseCarrier) read(s *eventStream) {
-	for fruitless := 0; ; fruitless++ {
+	fruitless := 0
+	for {
 		at, fresh, err := c.hear(s)
 		if fresh {
 			fruitless = 0
 		}
-		endpoint := s.endpoint
-		if s = nil; !isCut(err) {
+		if c.life.Err() != nil || !isCut(err) {
 			c.board.fail(explain(c.life, PhaseInitialize, err))
 			return
 		}
-		for s == nil {
-			again, failure := c.reconnect(at, fruitless)
-			if failure == nil && again.endpoint.String() != endpoint.String() {
-				again.end()
-				failure = &Error{Phase: PhaseInitialize, Reason: ReasonProtocol, Detail: errCutStream.Error(), Err: errSessionLost}
-			}
-			if fruitless++; failure != nil && (!failure.Retryable || fruitless >= maxReconnects || c.life.Err() != nil) {
-				c.board.fail(failure)
-				return
-			}
-			s = again
+		var failure *Error
+		if s, failure = c.reconnect(s.endpoint, at, &fruitless); failure != nil {
+			c.board.fail(failure)
+			return
 		}
 	}
 }
 
-// reconnect takes the stream up again where it ended.
-func (c *sseCarrier) reconnect(at mark, fruitless int) (*eventStream, *Error) {
+// reconnect takes the stream up again where it ended. A server that names another endpoint does not know our session any more.
+func (c *sseCarrier) reconnect(was *url.URL, at mark, fruitless *int) (*eventStream, *Error) {
+	for {
+		s, failure := c.again(at, *fruitless)
+		*fruitless++
+		switch {
+		case failure == nil && s.endpoint.String() == was.String():
+			return s, nil
+		case failure == nil:
+			s.close()
+			return nil, &Error{Phase: PhaseInitialize, Reason: ReasonProtocol, Detail: errCutStream.Error(), Err: errSessionLost}
+		case !failure.Retryable || *fruitless >= maxReconnects || c.life.Err() != nil:
+			return nil, failure
+		}
+	}
+}
+
+func (c *sseCarrier) again(at mark, fruitless int) (*eventStream, *Error) {
 	if err := c.gets.wait(c.life, at.pause(fruitless)); err != nil {
 		return nil, explain(c.life, PhaseInitialize, err)
 	}
@@ -185,7 +194,7 @@ func (c *sseCarrier) reconnect(at mark, fruitless int) (*eventStream, *Error) {
 func endpoint(from *url.URL, data []byte) (*url.URL, error) {
 	to, err := from.Parse(strings.TrimSpace(string(data)))
 	if err != nil || to.Host == "" {
-		return nil, errEndpoint
+		return nil, &redirectError{http.StatusOK, "names no readable address for its messages"}
 	}
 	if to.User != nil || !sameHouse(from, to) {
 		return nil, &redirectError{http.StatusOK, "wants its messages sent to " + shownOrigin(to)}
@@ -193,8 +202,6 @@ func endpoint(from *url.URL, data []byte) (*url.URL, error) {
 	to.Fragment, to.RawFragment = "", ""
 	return to, nil
 }
-
-var errEndpoint = errors.New("names no readable address for its messages")
 
 // ping asks the server whether it is there. Nobody waits for the answer but the stream that brings it.
 func (c *sseCarrier) ping(ctx context.Context) {

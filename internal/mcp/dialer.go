@@ -122,6 +122,9 @@ func (t Target) check() error {
 // carrier makes one for a target that was checked, and for the era in which it is tried. What the server says by itself goes to the
 // inbox.
 func (d *Dialer) carrier(t Target, in Era, to inbox) carrier {
+	if t.Transport == Stdio {
+		return newStdioCarrier(*t.Command, to)
+	}
 	c := &httpCarrier{http: d.HTTP, header: d.header(t), inbox: to, wait: d.retry(0).wait}
 	address, _ := url.Parse(t.URL)
 	c.url.Store(address)

@@ -34,15 +34,19 @@ func (c *sseCarrier) connect(ctx context.Context, phase Phase, at mark) (*eventS
 	if failure == nil {
 		return s, nil
 	}
+	s.close()
+	return nil, failure
+}
+
+func (s *eventStream) close() {
 	s.end()
 	if s.body != nil {
 		_ = s.body.Close()
 	}
-	return nil, failure
 }
 
 func (c *sseCarrier) begin(ctx context.Context, s *eventStream, phase Phase, at mark) *Error {
-	resp, err := c.get(s.ctx, at)
+	resp, err := c.get(s.ctx, at) //nolint:bodyclose // s.close closes it, also where this fails
 	if err != nil {
 		return explain(ctx, phase, err)
 	}
@@ -51,7 +55,7 @@ func (c *sseCarrier) begin(ctx context.Context, s *eventStream, phase Phase, at 
 		return c.gets.refusal(outgoing{phase: phase}, resp)
 	}
 	if kind := strings.ToLower(resp.Header.Get("Content-Type")); !strings.HasPrefix(kind, "text/event-stream") {
-		return explain(ctx, phase, errNoEvents)
+		return protocolError(phase, "offers no event stream at this address")
 	}
 	s.events = sse.NewReader(&moving{resp.Body, s.moved}, maxBody)
 	for range maxEvents {
@@ -73,13 +77,10 @@ func (c *sseCarrier) begin(ctx context.Context, s *eventStream, phase Phase, at 
 	return explain(ctx, phase, errTooMany)
 }
 
-// errNoEvents says that what a GET brings is no event stream.
-var errNoEvents = errors.New("offers no event stream at this address")
-
 // get asks for the stream, also where the server has moved within its house.
 func (c *sseCarrier) get(ctx context.Context, at mark) (*http.Response, error) {
-	if !c.gets.resumable(at) {
-		at.id = ""
+	if len(at.id) > maxMark || strings.ContainsFunc(at.id, func(r rune) bool { return r < ' ' || r > '~' }) {
+		at.id = "" // it cannot stand in a header
 	}
 	for hops := 0; ; hops++ {
 		resp, err := c.gets.stream(ctx, at)
@@ -114,8 +115,7 @@ func (c *sseCarrier) hear(s *eventStream) (at mark, fresh bool, err error) {
 			_ = c.board.take(event.Data) // what cannot be read answers nobody
 		}
 	}
-	s.end()
-	_ = s.body.Close()
+	s.close()
 	<-watched
 	return markOf(s.events), fresh, err
 }

@@ -77,7 +77,7 @@ func (b *switchboard) answer(m wire.Message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	id, ok := m.Number()
-	if !ok && len(b.waiting) == 1 { // an error without an id answers a request that could not be read
+	if !ok && len(b.waiting) == 1 && isNamelessError(m) { // it answers a request that could not be read
 		for only := range b.waiting {
 			id = only
 		}
@@ -86,6 +86,12 @@ func (b *switchboard) answer(m wire.Message) {
 		c <- m.Raw
 		delete(b.waiting, id)
 	}
+}
+
+// isNamelessError tells whether a message without an id is an error of JSON-RPC, and not a line of somebody's log.
+func isNamelessError(m wire.Message) bool {
+	members, ok := wire.Members(m.Raw)
+	return ok && has(members, "error") && has(members, "jsonrpc")
 }
 
 // fail ends every wait, now and later, with this error in the phase of the request. The first one counts.

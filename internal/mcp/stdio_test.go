@@ -1,0 +1,305 @@
+package mcp_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"patchbay/internal/mcp"
+)
+
+// peerMode names the environment variable that makes this test binary a server of stdio, and says how it behaves.
+const peerMode = "MCP_TEST_PEER"
+
+func TestMain(m *testing.M) {
+	if mode, ok := os.LookupEnv(peerMode); ok {
+		peer(mode)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// peer is a server of the handshake era. Its tools are named after what it was given.
+func peer(mode string) {
+	out := bufio.NewWriter(os.Stdout)
+	say := func(format string, args ...any) {
+		_, _ = fmt.Fprintf(out, format+"\n", args...)
+		_ = out.Flush()
+	}
+	switch mode {
+	case "exits":
+		os.Exit(3)
+	case "banner":
+		say("Welcome!\n\n[INFO] starting\n{ not json\n{\"level\":\"info\",\"msg\":\"up\"}")
+	case "noise":
+		for {
+			say("%s", strings.Repeat("la ", 1000))
+		}
+	case "huge":
+		for {
+			_, _ = out.Write(bytes.Repeat([]byte("["), 1<<16))
+		}
+	case "stubborn":
+		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
+	case "parent", "far parent":
+		child := exec.Command("/bin/sleep", "1000")
+		child.Stdout, child.Stderr = os.Stdout, os.Stderr // they hold the pipes
+		child.SysProcAttr = &syscall.SysProcAttr{Setsid: mode == "far parent"}
+		if err := child.Start(); err != nil {
+			panic(err)
+		}
+		_, _ = fmt.Fprintf(os.Stderr, "child %d\n", child.Process.Pid)
+	case "complains":
+		go func() {
+			for {
+				_, _ = fmt.Fprintln(os.Stderr, "something is wrong")
+			}
+		}()
+	case "deaf":
+		select {}
+	case "dumb":
+		_ = os.Stdout.Close()
+		select {}
+	}
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if json.Unmarshal(lines.Bytes(), &m) != nil || m.ID == nil {
+			continue
+		}
+		switch m.Method {
+		case "initialize":
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"peer","version":"1"}}}`, m.ID)
+		case "tools/list":
+			if mode == "quits" {
+				os.Exit(4)
+			}
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"tools":%s}}`, m.ID, peerTools())
+		default:
+			say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, m.ID)
+		}
+	}
+	if mode == "stubborn" {
+		select {}
+	}
+}
+
+func peerTools() string {
+	var names []string
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		names = append(names, "env "+name)
+	}
+	slices.Sort(names)
+	dir, _ := os.Getwd()
+	names = append(names, "in "+dir)
+	for _, arg := range os.Args[1:] {
+		names = append(names, "arg "+arg)
+	}
+	var limit syscall.Rlimit
+	_ = syscall.Getrlimit(syscall.RLIMIT_CORE, &limit)
+	names = append(names, "core "+strconv.FormatUint(limit.Cur, 10))
+	tools := make([]string, len(names))
+	for i, name := range names {
+		b, _ := json.Marshal(name)
+		tools[i] = `{"name":` + string(b) + `,"inputSchema":{"type":"object"}}`
+	}
+	return "[" + strings.Join(tools, ",") + "]"
+}
+
+// program is the target that starts this test binary as a peer.
+func program(t *testing.T, mode string) mcp.Target {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mcp.Target{Transport: mcp.Stdio, Timeout: patience, Command: &mcp.Command{Path: self, Env: []string{peerMode + "=" + mode}, Dir: "/"}}
+}
+
+// wantNobody wants no process to have this one's peers' mark.
+func wantNobody(t *testing.T, mark string) {
+	t.Helper()
+	for _, pid := range processes(t) {
+		environ, _ := os.ReadFile(filepath.Join("/proc", pid, "environ"))
+		if bytes.Contains(environ, []byte(mark)) {
+			t.Errorf("process %s is left", pid)
+		}
+	}
+}
+
+func processes(t *testing.T) []string {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil || len(all) == 0 {
+		t.Skip("there is no /proc here")
+	}
+	for i := range all {
+		all[i] = filepath.Base(all[i])
+	}
+	return all
+}
+
+// marked gives the peer a mark that its whole family inherits.
+func marked(t *testing.T, target mcp.Target) string {
+	t.Helper()
+	mark := fmt.Sprintf("PEER_MARK=%s/%d", t.Name(), os.Getpid())
+	target.Command.Env = append(target.Command.Env, mark)
+	t.Cleanup(func() { wantNobody(t, mark) })
+	return mark
+}
+
+func TestAProgramIsSyncedWithNothingOfOurEnvironment(t *testing.T) {
+	t.Parallel()
+	target := program(t, "")
+	target.Command.Args = []string{"-x", "a b"}
+	marked(t, target)
+	server, list, err := newClient(t).sync(t, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "env MCP_TEST_PEER env PEER_MARK in / arg -x arg a b core 0"
+	if got := names(list); server.Name != "peer" || got != want {
+		t.Errorf("%s: %q, want %q", server.Name, got, want)
+	}
+}
+
+func TestProgramsThatAreSyncedAllTheSame(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"banner", "complains", "parent", "far parent", "stubborn"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			target := program(t, mode)
+			marked(t, target)
+			if _, list, err := newClient(t).sync(t, target); err != nil || len(list.Tools) == 0 {
+				t.Errorf("%v, %d tools", err, len(list.Tools))
+			}
+		})
+	}
+}
+
+func TestProgramsThatFailSayHow(t *testing.T) {
+	t.Parallel()
+	for mode, tc := range map[string]struct {
+		reason mcp.Reason
+		detail string
+	}{
+		"exits": {mcp.ReasonProtocol, "ended before its reply, with exit code 3"},
+		"quits": {mcp.ReasonProtocol, "ended before its reply, with exit code 4"},
+		"noise": {mcp.ReasonProtocol, "writes text that is not MCP to its standard output, and does not stop"},
+		"huge":  {mcp.ReasonTooLarge, "sent more than 8 MiB"},
+		"deaf":  {mcp.ReasonTimeout, ""},
+		"dumb":  {mcp.ReasonProtocol, "closed its standard output"},
+	} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			target := program(t, mode)
+			if mode == "deaf" {
+				target.Timeout = time.Second
+			}
+			marked(t, target)
+			_, _, err := newClient(t).sync(t, target)
+			failure, ok := errors.AsType[*mcp.Error](err)
+			if !ok || failure.Reason != tc.reason || failure.Detail != tc.detail {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+func TestProgramsThatCannotBeStartedSayWhy(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for want, command := range map[string]mcp.Command{
+		"it does not exist on this machine":                   {Path: filepath.Join(dir, "nothing")},
+		"what it needs to run does not exist on this machine": {Path: file("script", "#!/nowhere/sh\n", 0o755)},
+		"Patchbay's user may not execute it":                  {Path: file("data", "x", 0o644)},
+		"it is no program for this machine":                   {Path: file("garbage", "\x01\x02\x03", 0o755)},
+		"its folder does not exist on this machine":           {Path: "/bin/true", Dir: filepath.Join(dir, "nothing")},
+	} {
+		_, _, err := newClient(t).sync(t, mcp.Target{Transport: mcp.Stdio, Command: &command})
+		failure, ok := errors.AsType[*mcp.Error](err)
+		if !ok || failure.Detail != "cannot be started: "+want || failure.Retryable || strings.Contains(err.Error(), dir) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+func TestWhatAProgramSaysLastIsHandedOverAndBounded(t *testing.T) {
+	t.Parallel()
+	target := program(t, "complains")
+	var said []byte
+	target.Command.Diagnose = func(text []byte) { said = text }
+	if _, _, err := newClient(t).sync(t, target); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(said, []byte("something is wrong")) || len(said) > 8<<10 {
+		t.Errorf("%d bytes", len(said))
+	}
+}
+
+func TestASlowProgramIsGivenItsTimeAfterTheProbe(t *testing.T) {
+	t.Parallel()
+	target := program(t, "")
+	target.Command.Args = target.Command.Args[:0]
+	s, err := newClient(t).Dial(t.Context(), target) // the era is not known: it is probed, and then asked in the old way
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(t.Context())
+	if s.Era() != mcp.EraHandshake {
+		t.Errorf("era %q", s.Era())
+	}
+}
+
+func TestManyProgramsLeaveNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts many processes")
+	}
+	files := func() int {
+		all, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip("there is no /proc here")
+		}
+		return len(all)
+	}
+	c := newClient(t)
+	run := func(n int) {
+		for range n {
+			target := program(t, "parent")
+			marked(t, target)
+			if _, _, err := c.sync(t, target); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	run(1)
+	before := files()
+	run(20)
+	if after := files(); after > before {
+		t.Errorf("%d open files, and %d before", after, before)
+	}
+}
