@@ -12,14 +12,8 @@ const upstream = "http://localhost:9/mcp"
 // play runs the program for a scenario against the stub.
 func play(t *testing.T, s *stub, scenario, given string) (said string, err error) {
 	t.Helper()
-	return playIn(t, newest, s, scenario, given)
-}
-
-// playIn is play in a revision of MCP.
-func playIn(t *testing.T, revision string, s *stub, scenario, given string) (said string, err error) {
-	t.Helper()
 	env := map[string]string{
-		"MCP_CONFORMANCE_SCENARIO": scenario, "MCP_CONFORMANCE_CONTEXT": given, "MCP_CONFORMANCE_PROTOCOL_VERSION": revision,
+		"MCP_CONFORMANCE_SCENARIO": scenario, "MCP_CONFORMANCE_CONTEXT": given,
 		"PATCHBAY_URL": s.URL, "PATCHBAY_KEY": "the-key",
 	}
 	var out strings.Builder
@@ -158,21 +152,6 @@ func TestWhatPatchbayHasNotGotIsSaid(t *testing.T) {
 	}
 	if _, err := play(t, s, "auth/wif-jwt-bearer", "{}"); err == nil || !strings.Contains(err.Error(), "JWT-bearer") || len(s.connectors) != 1 {
 		t.Errorf("%d connectors: %v", len(s.connectors), err)
-	}
-}
-
-func TestToSignInIsEnoughWhereTheRevisionIsNotSpoken(t *testing.T) {
-	t.Parallel()
-	s := newStub(t)
-	s.syncs = []answer{{http.StatusBadGateway, `{"detail": "The handshake was refused."}`}}
-	if _, err := playIn(t, "2026-07-28", s, "auth/iss-supported", ""); err != nil || s.connected != 1 {
-		t.Errorf("connected %d times: %v", s.connected, err)
-	}
-	if _, err := playIn(t, "2026-07-28", s, "http-standard-headers", ""); err == nil {
-		t.Error("without an account there is nothing but the sync")
-	}
-	if _, err := playIn(t, newest, s, "auth/metadata-default", ""); err == nil {
-		t.Error("the sync failed in a revision that is spoken")
 	}
 }
 

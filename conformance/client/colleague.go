@@ -164,9 +164,6 @@ func (c *colleague) judgeSync(err error) error {
 	case c.scenario.ends == syncRefused && refused:
 		c.say("Patchbay stopped asking: %v", err)
 		return nil
-	case c.scenario.unspoken && refused && c.scenario.auth["type"] != "none":
-		c.say("signed in; the rest waits for a newer MCP: %v", err)
-		return nil
 	}
 	return err
 }

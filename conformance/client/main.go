@@ -34,7 +34,7 @@ func run(ctx context.Context, args []string, env func(string) string, out io.Wri
 	if err != nil {
 		return err
 	}
-	s := find(env("MCP_CONFORMANCE_SCENARIO"), env("MCP_CONFORMANCE_PROTOCOL_VERSION"), given)
+	s := find(env("MCP_CONFORMANCE_SCENARIO"), given)
 	c := colleague{
 		patchbay: patchbay{url: env("PATCHBAY_URL"), key: env("PATCHBAY_KEY")},
 		server:   args[0], scenario: s, out: out,

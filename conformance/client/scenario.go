@@ -23,8 +23,6 @@ type scenario struct {
 	ends ending
 	// missing says what Patchbay has not got for it: play goes as far as it can, then ends with this.
 	missing string
-	// unspoken: the scenario is played in a revision of MCP that Patchbay does not speak. Signing in comes before.
-	unspoken bool
 	// hopeless: with what is missing there is nothing to begin with.
 	hopeless bool
 }
@@ -59,9 +57,6 @@ var endings = map[string]ending{
 	"auth/scope-retry-limit":        syncRefused,
 }
 
-// newest is the revision of MCP that Patchbay speaks.
-const newest = "2025-11-25"
-
 const gateway = "the scenario calls a tool, and Patchbay calls none before it has its gateway"
 
 var missing = map[string]string{
@@ -81,9 +76,9 @@ var hopeless = map[string]string{
 	"auth/wif-jwt-bearer":                   "Patchbay has no JWT-bearer grant (workload identity federation)",
 }
 
-// find is the scenario of that name, as it is played in a revision of MCP with what was given.
-func find(name, revision string, g given) scenario {
-	s := scenario{name: name, ends: endings[name], missing: missing[name], auth: authOf(name, g), unspoken: revision > newest}
+// find is the scenario of that name, with what was given for it.
+func find(name string, g given) scenario {
+	s := scenario{name: name, ends: endings[name], missing: missing[name], auth: authOf(name, g)}
 	if why, ok := hopeless[name]; ok {
 		s.missing, s.hopeless = why, true
 	}

@@ -31,16 +31,22 @@ func main() {
 	}
 }
 
+// stepUp is about a call that is refused for want of a scope.
+const stepUp = "auth/scope-step-up"
+
 // run plays one scenario.
 func run(ctx context.Context, args []string, env func(string) string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("usage: direct URL, with MCP_CONFORMANCE_SCENARIO in the environment")
 	}
 	name := env("MCP_CONFORMANCE_SCENARIO")
-	if strings.HasPrefix(name, "auth/") {
+	if strings.HasPrefix(name, "auth/") && name != stepUp {
 		return signIn(ctx, args[0])
 	}
 	d := &mcp.Dialer{HTTP: safehttp.New(safehttp.Options{Mode: safehttp.Local}).Client(), Version: "conformance"}
+	if name == stepUp {
+		return playWithAccount(ctx, d, args[0])
+	}
 	s, err := d.Dial(ctx, mcp.Target{URL: args[0], Capabilities: json.RawMessage(`{"elicitation":{}}`)})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
