@@ -25,6 +25,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 var (
 	errEmpty     = errors.New("sent an empty answer")
 	errHTML      = errors.New("answered with HTML")
+	errXML       = errors.New("answered with XML")
 	errNotJSON   = errors.New("answered with something that is not JSON")
 	errBroken    = errors.New("answered with broken JSON")
 	errNoReply   = errors.New("answered with something that is no reply")
@@ -65,11 +66,31 @@ func (a *answer) read() (*wire.Reply, error) {
 	case start[0] == '{' || start[0] == '[':
 		return a.json()
 	case start[0] == '<':
-		return nil, errHTML
+		return nil, a.markup()
 	case looksLikeEvents(start), strings.HasPrefix(strings.ToLower(a.kind), "text/event-stream"):
 		return a.events()
+	case strings.IndexByte(`"tfn-0123456789`, start[0]) >= 0:
+		return a.scalar()
 	}
 	return nil, errNotJSON
+}
+
+// markup tells a page from a document.
+func (a *answer) markup() error {
+	const declaration = "<?xml"
+	if start, _ := a.body.Peek(len(declaration)); string(start) == declaration {
+		return errXML
+	}
+	return errHTML
+}
+
+// scalar reads what may be JSON and can be no message: null, a text around one.
+func (a *answer) scalar() (*wire.Reply, error) {
+	reply, err := a.json()
+	if errors.Is(err, errBroken) {
+		err = errNotJSON
+	}
+	return reply, err
 }
 
 // start passes over white space and a byte order mark, and returns the bytes behind them, at most as many as it takes

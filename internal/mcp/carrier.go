@@ -49,6 +49,7 @@ type outgoing struct {
 	id     int    // of the request; 0: a notification or a reply, so that nothing comes back
 	body   []byte // the JSON-RPC message on one line, without a line end
 	paged  bool   // a request whose reply is a page of a tool list
+	again  bool   // it may be sent twice
 	// header goes with this message alone where there is HTTP; nil: none.
 	header http.Header
 }

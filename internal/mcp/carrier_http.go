@@ -132,7 +132,17 @@ func (c *httpCarrier) do(ctx context.Context, method string, m outgoing) (*http.
 	for name, values := range m.header {
 		req.Header[name] = values
 	}
-	return c.http.Do(req)
+	if m.again {
+		// Not sent, but a word to net/http: where the server closes a kept connection just now, the request goes out on another.
+		req.Header["Idempotency-Key"] = nil
+	}
+	resp, err := c.http.Do(req)
+	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
+		// The body is the bare connection, and reading that would not end with ctx.
+		_ = resp.Body.Close()
+		resp.Body = http.NoBody
+	}
+	return resp, err
 }
 
 // drain reads a body's rest, where it comes at once, so that the connection can be used again. cancel ends the request.

@@ -72,7 +72,9 @@ func (c *conversation) within(ctx context.Context, timeout time.Duration, m outg
 func (c *conversation) ask(ctx context.Context, r request) (*wire.Reply, error) {
 	var reply *wire.Reply
 	err := c.retry.do(ctx, func() (failure *Error) {
-		reply, failure = c.exchange(ctx, c.era.message(c, r, c.id()))
+		m := c.era.message(c, r, c.id())
+		m.again = true
+		reply, failure = c.exchange(ctx, m)
 		return failure
 	})
 	return reply, err

@@ -43,8 +43,12 @@ func (handshakeEra) welcome(c *conversation, raw []byte) error {
 	}
 	version := text(result["protocolVersion"], maxNameLength)
 	if !handshakeVersions.knows(version) {
+		chosen := shownVersion(version)
+		if raw := result["protocolVersion"]; version == "" && len(raw) > 0 && raw[0] != 'n' && raw[0] != '"' {
+			chosen = noVersion
+		}
 		return &Error{Phase: PhaseInitialize, Reason: ReasonUnsupportedVersion, HTTPStatus: 200, Detail: fmt.Sprintf(
-			"we offered MCP %s, the server chose %s", handshakeVersions.offer(), shownVersion(version))}
+			"we offered MCP %s, the server chose %s", handshakeVersions.offer(), chosen)}
 	}
 	c.carrier.agreed(version)
 	c.learn(version, result["serverInfo"], result)
@@ -97,6 +101,8 @@ func text(raw json.RawMessage, most int) string {
 	return strings.ToValidUTF8(t[:min(len(t), most)], "")
 }
 
+const noVersion = "something that is no version"
+
 // shownVersion is a version that the server named, where it looks like one.
 func shownVersion(version string) string {
 	if version == "" {
@@ -106,7 +112,7 @@ func shownVersion(version string) string {
 		return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '.' || c == '-'
 	}
 	if len(version) > 20 || strings.IndexFunc(version, func(c rune) bool { return !plain(c) }) >= 0 {
-		return "something that is no version"
+		return noVersion
 	}
 	return version
 }

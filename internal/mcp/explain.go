@@ -45,7 +45,7 @@ func explain(ctx context.Context, phase Phase, err error) *Error {
 
 // ownError types the errors that this package makes itself; reason is empty for others.
 func ownError(err error) (detail string, reason Reason) {
-	for _, known := range []error{errEmpty, errHTML, errNotJSON, errBroken, errNoReply, errCutStream} {
+	for _, known := range []error{errEmpty, errHTML, errXML, errNotJSON, errBroken, errNoReply, errCutStream} {
 		if errors.Is(err, known) {
 			return known.Error(), ReasonProtocol
 		}

@@ -35,11 +35,15 @@ func (s *Session) open(ctx context.Context) (*conversation, error) {
 		}
 		return s.fallBack(ctx, err)
 	}
+	began := time.Now()
 	c, err := s.probe(ctx)
 	if err == nil || !s.mayBeOld(err) {
 		return c, err
 	}
-	if c, err = s.openIn(ctx, handshakeEra{}, EraHandshake); err == nil {
+	// A server that is silent to both is given up in the time of one request.
+	old := s.conversation(handshakeEra{}, EraHandshake)
+	old.timeout -= time.Since(began)
+	if c, err = s.begin(ctx, old); err == nil {
 		return c, nil
 	}
 	return s.fallBack(ctx, err)

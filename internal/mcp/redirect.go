@@ -3,6 +3,7 @@ package mcp
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -34,7 +35,7 @@ func redirected(from *url.URL, resp *http.Response, hops int) (*url.URL, error) 
 	}
 	keeps := resp.StatusCode == http.StatusTemporaryRedirect || resp.StatusCode == http.StatusPermanentRedirect
 	if !keeps || hops >= maxRedirects || to.User != nil || !sameHouse(from, to) {
-		return from, &redirectError{resp.StatusCode, "redirects to " + shownOrigin(to)}
+		return from, &redirectError{resp.StatusCode, "redirects to " + shownTarget(from, to)}
 	}
 	to.Fragment, to.RawFragment = "", ""
 	return to, nil
@@ -56,6 +57,16 @@ func port(u *url.URL) string {
 		return "443"
 	}
 	return "80"
+}
+
+var plainPath = regexp.MustCompile(`^[A-Za-z0-9/._~-]{1,100}$`)
+
+// shownTarget is where a redirect leads, as far as it may be shown: the path too, where the origin alone would say nothing new.
+func shownTarget(from, to *url.URL) string {
+	if to.User == nil && sameHouse(from, to) && plainPath.MatchString(to.EscapedPath()) {
+		return shownOrigin(to) + to.EscapedPath()
+	}
+	return shownOrigin(to)
 }
 
 // shownOrigin is scheme, host and port of an address that a server sent, where they look like ones.

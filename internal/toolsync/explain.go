@@ -49,6 +49,9 @@ func upstream(code, message string, remote *fault.Remote, cause error) *fault.Er
 }
 
 func sentence(e *mcp.Error, c connectors.Connector, sent bool) string {
+	if c.Transport == connectors.TransportStdio {
+		return programSentence(e, c)
+	}
 	const checkURL = " Check that the URL is that of its MCP endpoint."
 	switch e.Reason {
 	case mcp.ReasonUnreachable:
@@ -84,7 +87,7 @@ func unreachableSentence(e *mcp.Error) string {
 	if e.Phase == mcp.PhaseConnect || !e.Retryable {
 		return "The server cannot be reached. Check the URL, and that the server is running."
 	}
-	return "The connection broke before the server's answer was there. Try again; the server's log may say why."
+	return "The connection broke before the server's answer was there. Try again; if it breaks again, check the URL, and the server's log."
 }
 
 func refusalSentence(e *mcp.Error) string {

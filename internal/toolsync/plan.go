@@ -9,10 +9,14 @@ import (
 
 // attempt is one conversation to have: with a credential, or openly (nil). The next attempt follows only where the server
 // asks for a credential.
-type attempt struct{ credential *credentials.Usable }
+type attempt struct {
+	credential *credentials.Usable
+	env        connectors.Environment // of a program
+}
 
 // plan chooses whose credential is tried, and in which order:
 //
+//	a program                  with its environment
 //	auth none                  openly
 //	shared                     the shared one; none stored: openly, for some servers list to anybody
 //	per agent, agent named     that agent's own; none stored: an error, and never another's
@@ -22,6 +26,10 @@ func (s *Syncer) plan(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID,
 ) ([]attempt, error) {
 	openly := attempt{}
+	if c.Transport == connectors.TransportStdio {
+		env, err := s.credentials.Environment(ctx, tenant, c)
+		return []attempt{{env: env}}, err
+	}
 	if c.Auth.Type == connectors.AuthNone {
 		return []attempt{openly}, nil
 	}
@@ -31,7 +39,7 @@ func (s *Syncer) plan(
 		case err != nil:
 			return nil, err
 		case u != nil:
-			return []attempt{{u}}, nil
+			return []attempt{{credential: u}}, nil
 		case c.CredentialMode == connectors.CredentialShared:
 			return []attempt{openly}, nil
 		default:
@@ -45,9 +53,9 @@ func (s *Syncer) plan(
 	case last == nil:
 		return []attempt{openly}, nil
 	case c.AuthBehaviour == connectors.AuthAll:
-		return []attempt{{last}}, nil
+		return []attempt{{credential: last}}, nil
 	default:
-		return []attempt{openly, {last}}, nil
+		return []attempt{openly, {credential: last}}, nil
 	}
 }
 

@@ -32,7 +32,7 @@ func (s *Syncer) Probe(
 		return ProbeReport{}, err
 	}
 	defer leave()
-	return s.probe(ctx, d, secret, nil)
+	return s.probe(ctx, tenant, d, secret, nil)
 }
 
 // ProbeStored is Probe for a changed draft of a stored connector: where no secret is entered, the stored one is used, unless
@@ -49,7 +49,7 @@ func (s *Syncer) ProbeStored(
 	if err != nil {
 		return ProbeReport{}, err
 	}
-	return s.probe(ctx, d, secret, func(ctx context.Context) ([]attempt, error) { return s.withStored(ctx, tenant, c, d.Normalized()) })
+	return s.probe(ctx, tenant, d, secret, func(ctx context.Context) ([]attempt, error) { return s.withStored(ctx, tenant, c, d.Normalized()) })
 }
 
 // withStored are the attempts with what is stored of c, for its draft. A token that was stored is renewed as c is, and not as the
@@ -68,7 +68,7 @@ func (s *Syncer) withStored(
 		if headers == nil {
 			return []attempt{{}}, err
 		}
-		return []attempt{{&credentials.Usable{Headers: headers}}}, err
+		return []attempt{{credential: &credentials.Usable{Headers: headers}}}, err
 	}
 	now.OAuth = c.OAuth
 	return s.plan(ctx, tenant, now, nil)
@@ -80,11 +80,12 @@ func keepsCredential(c connectors.Connector, d connectors.Draft) bool {
 	was, is := c.OAuth, d.OAuth
 	was.Scopes, was.Algorithm, was.TokenEndpointAuthMethod = is.Scopes, is.Algorithm, is.TokenEndpointAuthMethod
 	was.AllowMissingPKCEMetadata = is.AllowMissingPKCEMetadata
-	return connectors.Origin(c.URL) == connectors.Origin(d.URL) && c.Auth.Type == d.Auth.Type && was.Equal(is)
+	return connectors.Origin(c.URL) == connectors.Origin(d.URL) && c.Command.Equal(d.Command) && c.Auth.Type == d.Auth.Type && was.Equal(is)
 }
 
 func (s *Syncer) probe(
-	ctx context.Context, d connectors.Draft, secret connectors.Secret, stored func(context.Context) ([]attempt, error),
+	ctx context.Context, tenant connectors.TenantID, d connectors.Draft, secret connectors.Secret,
+	stored func(context.Context) ([]attempt, error),
 ) (ProbeReport, error) {
 	d, secret = d.Normalized(), secret.Normalized()
 	if d.Name == "" { // a test needs no name yet
@@ -94,7 +95,10 @@ func (s *Syncer) probe(
 	if err := fault.InvalidFields(fields...); err != nil {
 		return ProbeReport{}, err
 	}
-	if err := s.allowed(d.URL); err != nil {
+	if blocked := s.blockedProgram(d.Connector()); blocked != nil {
+		return ProbeReport{}, fault.InvalidFields(s.programs.Allowed.Check(d.Command)...)
+	}
+	if err := s.allowed(d); err != nil {
 		f := fault.As(err)
 		if f.Kind != fault.Upstream {
 			return ProbeReport{}, err
@@ -103,22 +107,23 @@ func (s *Syncer) probe(
 	}
 	c := d.Connector()
 	attempts, err := s.entered(ctx, c, secret)
-	if err == nil && secret.Empty() && stored != nil {
+	attempts = withEnvironment(attempts, d.Env)
+	if err == nil && secret.Empty() && d.Env == nil && stored != nil {
 		attempts, err = stored(ctx)
 	}
 	if err != nil {
 		return signInReport(err, c)
 	}
-	return s.try(ctx, c, attempts), nil
+	return s.try(ctx, tenant, c, attempts), nil
 }
 
-// allowed tells whether the egress rules take the URL: an Upstream fault where they forbid it, an Invalid one where they cannot
+// allowed tells whether the egress rules take the draft's URL: an Upstream fault where they forbid it, an Invalid one where they cannot
 // read it.
-func (s *Syncer) allowed(url string) error {
-	if s.egress == nil {
+func (s *Syncer) allowed(d connectors.Draft) error {
+	if s.egress == nil || d.Transport == connectors.TransportStdio {
 		return nil
 	}
-	_, err := s.egress.CheckURL(url)
+	_, err := s.egress.CheckURL(d.URL)
 	if err == nil {
 		return nil
 	}
@@ -126,6 +131,14 @@ func (s *Syncer) allowed(url string) error {
 		return explain(err, connectors.Connector{}, false)
 	}
 	return fault.InvalidFields(fault.Field{Location: "url", Message: fault.As(err).Message})
+}
+
+// withEnvironment is the attempts with the environment that was typed.
+func withEnvironment(attempts []attempt, env connectors.Environment) []attempt {
+	for i := range attempts {
+		attempts[i].env = env
+	}
+	return attempts
 }
 
 // entered is the attempt with the secret that was typed. The secret of a client with which a person signs in opens nothing by itself.
@@ -137,12 +150,17 @@ func (s *Syncer) entered(ctx context.Context, c connectors.Connector, secret con
 	if err != nil {
 		return nil, fmt.Errorf("test a connector: %w", err)
 	}
-	return []attempt{{&credentials.Usable{Headers: headers}}}, nil
+	return []attempt{{credential: &credentials.Usable{Headers: headers}}}, nil
 }
 
-func (s *Syncer) try(ctx context.Context, c connectors.Connector, attempts []attempt) (rep ProbeReport) {
+func (s *Syncer) try(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, attempts []attempt) (rep ProbeReport) {
+	leave, err := s.seat(ctx, tenant, c)
+	if err != nil {
+		return ProbeReport{Error: explain(err, c, false)}
+	}
+	defer leave()
 	for _, a := range attempts {
-		session, err := s.dialer.Dial(ctx, target(c, a))
+		session, err := s.dialer.Dial(ctx, s.target(ctx, c, a))
 		if err == nil {
 			rep.Server = connectors.Server(session.Server())
 			var list mcp.ToolList

@@ -103,12 +103,12 @@ func (r *run) converse(ctx context.Context, a attempt) (mcp.ToolList, error) {
 		return mcp.ToolList{}, err
 	}
 	defer session.Close(ctx)
-	r.seen.Server = connectors.Server(session.Server())
+	r.seen.Server, r.seen.Era = connectors.Server(session.Server()), string(session.Era())
 	return session.Tools(ctx)
 }
 
-func (r *run) target(a attempt) mcp.Target {
-	t := target(r.connector, a)
+func (r *run) target(ctx context.Context, a attempt) mcp.Target {
+	t := r.Syncer.target(ctx, r.connector, a)
 	t.Observe = func(p mcp.Progress) {
 		r.feed.send(r.tenant, Progress{
 			Connector: r.connector.ID, Run: r.id, Phase: string(p.Phase), Page: p.Page, Tools: p.Tools,
@@ -118,7 +118,7 @@ func (r *run) target(a attempt) mcp.Target {
 }
 
 // target is the connector's server as package mcp is told of it.
-func target(c connectors.Connector, a attempt) mcp.Target {
+func (s *Syncer) target(ctx context.Context, c connectors.Connector, a attempt) mcp.Target {
 	header := make(http.Header, len(c.Headers)+1)
 	for name, value := range c.Headers {
 		header.Set(name, value)
@@ -132,6 +132,9 @@ func target(c connectors.Connector, a attempt) mcp.Target {
 		Header:    header,
 		Timeout:   c.Timeout,
 		Retries:   c.RetryAttempts,
+		Era:       mcp.Era(c.Era),
+		Command:   s.command(ctx, c, a.env),
+		Era:       mcp.Era(c.Era),
 	}
 }
 

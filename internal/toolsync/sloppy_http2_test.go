@@ -15,7 +15,7 @@ import (
 // What only HTTP/2 has: one stream is reset, and the connection goes on.
 func TestSloppyServersOfHTTP2AreReadOrExplained(t *testing.T) {
 	t.Parallel()
-	const broke = "The connection broke before the server's answer was there. Try again; the server's log may say why."
+	const broke = "The connection broke before the server's answer was there. Try again; if it breaks again, check the URL, and the server's log."
 	for name, c := range map[string]struct {
 		list mcptest.Handler
 		says string // empty: it works

@@ -62,26 +62,12 @@ const (
 
 // knownSloppy are the cases that Patchbay does not get right yet, each with what happens in place of what should.
 var knownSloppy = map[string]string{
-	"http_switching_protocols":                   hangs,
-	"keepalive_ends_when_the_list_is_asked_for":  "the sync fails, though a second try would not",
-	"redirect_301_of_the_same_origin":            "the sentence names the origin alone",
-	"redirect_302_of_the_same_origin":            "the sentence names the origin alone",
-	"redirect_303_of_the_same_origin":            "the sentence names the origin alone",
-	"redirect_in_a_circle":                       "the sentence names the origin alone",
-	"redirect_to_an_address_that_cannot_be_read": "the client of net/http fails, as if the connection had",
-	"json_null":                            "is said to be no JSON",
-	"json_true":                            "is said to be no JSON",
-	"json_inside_a_string":                 "is said to be no JSON",
-	"content_type_xml":                     "is said to be HTML",
-	"slow_silence_at_the_handshake":        "the probe's time comes on top",
-	"https_is_silent":                      "the probe's time comes on top",
 	"sse_2024_as_it_was":                   "is not spoken",
 	"sse_2024_endpoint_relative":           "is not spoken",
 	"sse_2024_endpoint_whole":              "is not spoken",
 	"sse_2024_pings":                       "is not spoken",
 	"sse_2024_replies_in_the_post":         "is not spoken",
 	"sse_2024_stream_ends_before_the_list": "is not spoken",
-	"version_as_number":                    "is said to be missing",
 }
 
 // hangs marks a known case that would never end, and so is not played.

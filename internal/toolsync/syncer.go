@@ -23,6 +23,7 @@ type Options struct {
 	Version     string           // ours, told to servers
 	Instance    connectors.InstanceID
 	Log         *slog.Logger
+	Programs    Programs
 
 	// Finished is told of every run whose end was stored, for the metrics; nil: nobody.
 	Finished func(connectors.SyncRun)
@@ -39,6 +40,8 @@ type Syncer struct {
 	finished    func(connectors.SyncRun)
 	feed        feed
 	testing     crowd
+	programs    Programs
+	seats       seats
 	heart       heart
 }
 
@@ -64,6 +67,7 @@ func New(o Options) *Syncer {
 		instance:    o.Instance,
 		log:         o.Log,
 		finished:    o.Finished,
+		programs:    o.Programs,
 	}
 	s.heart.cutOff, s.heart.cut = context.WithCancel(context.Background())
 	return s
