@@ -58,7 +58,7 @@ func (b *Broker) list(ctx context.Context, c connectors.Connector) error {
 		header.Set(name, value)
 	}
 	session, err := b.dialer.Dial(ctx, mcp.Target{
-		URL: c.URL, Transport: mcp.Transport(c.Transport), Header: header, Timeout: min(c.Timeout, askTime),
+		URL: c.URL, Transport: mcp.Transport(c.Transport), Header: header, Timeout: min(c.Timeout, askTime), Era: mcp.Era(c.Era),
 	})
 	if err != nil {
 		return err
