@@ -80,13 +80,3 @@ func (r *reading) saidTransport() (t connectors.Transport, known bool) {
 	}
 	return t, true
 }
-
-// readStdio describes a program on Patchbay's own machine. Whether one may be run is for the rules of a draft to say.
-func (r *reading) readStdio() {
-	if r.command == "" {
-		r.refuse("command", "A command is needed.")
-		return
-	}
-	r.URL = ""
-	r.set(func(d *connectors.Draft) { d.Transport, d.URL = connectors.TransportStdio, "" })
-}

@@ -35,11 +35,15 @@ type File struct {
 	Inputs     []FileInput           `json:"inputs,omitempty" nullable:"false" doc:"Of vscode: the secrets that it asks for."`
 }
 
-// FileServer is one server of a file. The fields after the headers stand in the generic form alone.
+// FileServer is one server of a file. The fields from the name on stand in the generic form alone.
 type FileServer struct {
-	Type    string            `json:"type" doc:"http or sse, as clients write it."`
+	Type    string            `json:"type" doc:"http, sse or stdio, as clients write it."`
 	URL     string            `json:"url,omitempty"`
 	Headers map[string]string `json:"headers,omitempty" doc:"Secrets are placeholders."`
+	Command string            `json:"command,omitempty"`
+	Args    []string          `json:"args,omitempty" nullable:"false" doc:"Secrets are placeholders."`
+	Env     map[string]string `json:"env,omitempty" doc:"Placeholders."`
+	Dir     string            `json:"cwd,omitempty"`
 
 	Name           string    `json:"name,omitempty"`
 	Description    string    `json:"description,omitempty"`

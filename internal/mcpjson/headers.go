@@ -1,6 +1,7 @@
 package mcpjson
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -19,7 +20,12 @@ func (r *reading) readHeaders(at string, n node) {
 		r.refuse(at, "This must be an object of texts.")
 		return
 	}
-	for _, m := range n.members() {
+	all := n.members()
+	if len(all) > connectors.MaxHeaders {
+		r.refuse(at, fmt.Sprintf("There are at most %d headers.", connectors.MaxHeaders))
+		return
+	}
+	for _, m := range all {
 		value, ok := m.scalar()
 		if m.isNull() {
 			continue

@@ -125,6 +125,7 @@ func TestEntriesAreRefusedByThemselves(t *testing.T) {
 		`{"url": "u", "command": "c"}`:       "type: This has a url and a command.",
 		`{"url": "u", "type": "ws"}`:         "type: This must be one of http, sse, stdio.",
 		`{"type": "stdio"}`:                  "command: A command is needed.",
+		`{"command": "${HOME}/c"}`:           "command: The command is not whole: ${HOME} stands in it.",
 		`{"command": "c", "args": [{}]}`:     "args: This must be an array of texts.",
 		`{"command": "c", "env": []}`:        "env: This must be an object of texts.",
 		`{"url": "u", "headers": 1}`:         "headers: This must be an object of texts.",

@@ -17,6 +17,7 @@ type reading struct {
 	command         string
 	args            []string
 	env             map[string]string
+	dir             string
 	headers         []header
 	fields          map[string]node
 }
@@ -39,7 +40,7 @@ var readers = map[string]reader{
 	"command":     (*reading).readCommand,
 	"args":        (*reading).readArgs,
 	"env":         (*reading).readEnv,
-	"cwd":         text(func(*reading, string) {}),
+	"cwd":         text(func(r *reading, s string) { r.dir = strings.TrimSpace(s) }),
 
 	"credential_mode": word(func(d *connectors.Draft, s string) { d.CredentialMode = connectors.CredentialMode(s) }),
 	"tool_changes":    word(func(d *connectors.Draft, s string) { d.ToolChanges = connectors.ToolChangePolicy(s) }),
@@ -142,37 +143,4 @@ func (r *reading) readTimeout(at string, n node) {
 		r.note("Its timeout is 5 minutes, which is the longest.")
 	}
 	r.set(func(d *connectors.Draft) { d.Timeout = timeout })
-}
-
-func (r *reading) readCommand(at string, n node) {
-	parts, ok := n.texts() // some clients have command and arguments in one array
-	if !ok || len(parts) == 0 {
-		r.refuse(at, "This must be a text.")
-		return
-	}
-	r.command, r.args = parts[0], append(parts[1:], r.args...)
-}
-
-func (r *reading) readArgs(at string, n node) {
-	args, ok := n.texts()
-	if !ok {
-		r.refuse(at, "This must be an array of texts.")
-		return
-	}
-	r.args = append(r.args, args...)
-}
-
-func (r *reading) readEnv(at string, n node) {
-	if !n.is('{') {
-		r.refuse(at, "This must be an object of texts.")
-		return
-	}
-	for _, m := range n.members() {
-		value, ok := m.scalar()
-		if !ok {
-			r.refuse(at+"."+short(m.name, 64), "This must be a text.")
-			continue
-		}
-		r.env[m.name] = value
-	}
 }

@@ -3,6 +3,7 @@ package mcpjson
 import (
 	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"patchbay/internal/connectors"
@@ -37,9 +38,15 @@ type writing struct {
 
 func (w writing) server() FileServer {
 	c := w.connector
-	s := FileServer{Type: "http", URL: w.url(), Headers: w.headers()}
-	if c.Transport == connectors.TransportSSE || c.Transport == connectors.TransportStdio {
-		s.Type = string(c.Transport)
+	s := FileServer{Type: "http"}
+	switch c.Transport {
+	case connectors.TransportStdio:
+		s.Type, s.Command, s.Args, s.Env, s.Dir = "stdio", c.Command.Path, w.args(), w.env(), c.Command.Dir
+	case connectors.TransportSSE:
+		s.Type = "sse"
+		fallthrough
+	default:
+		s.URL, s.Headers = w.url(), w.headers()
 	}
 	if w.client != Generic {
 		return s
@@ -77,6 +84,28 @@ func (w writing) headers() map[string]string {
 		headers[c.Auth.Header] = w.placeholder("key", "The key")
 	}
 	return headers
+}
+
+// args have placeholders for what looks like a secret: a program may take it in no other way.
+func (w writing) args() []string {
+	args := slices.Clone(w.connector.Command.Args)
+	for _, found := range secretArgs(args) {
+		name := strings.TrimLeft(found.option, "-")
+		args[found.at] = w.placeholder(name, "The argument "+name)
+		if found.within {
+			args[found.at] = found.option + "=" + args[found.at]
+		}
+	}
+	return args
+}
+
+// env has placeholders alone: all values are secrets.
+func (w writing) env() map[string]string {
+	env := map[string]string{}
+	for _, name := range w.connector.EnvNames {
+		env[name] = w.placeholder(name, "The variable "+name)
+	}
+	return env
 }
 
 // url has placeholders for parameters that look like secrets: servers exist that take them in no other way.

@@ -42,6 +42,9 @@ func (im *importing) update(ctx context.Context, e mcpjson.Entry, old connectors
 	if !s.Empty() {
 		done.Changed = append(done.Changed, "credential")
 	}
+	if d.Env != nil {
+		done.Changed = append(done.Changed, "env")
+	}
 	held, err := im.held(ctx, old, d)
 	if err != nil {
 		return err

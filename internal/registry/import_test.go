@@ -3,6 +3,7 @@ package registry_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/mcpjson"
 	"patchbay/internal/registry"
+	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
 )
@@ -159,6 +161,35 @@ func TestARefusedEntryStopsNoOther(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"connector.create", "connector.create"}, b.audited(t)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestAProgramIsImportedWhereTheOperatorAllowsIt(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	document := servers(
+		`"files": {"command": "/usr/bin/files", "args": ["/srv"], "env": {"TOKEN": "s3cret", "MODE": "${MODE}"}}`,
+		`"shell": {"command": "/bin/sh", "args": ["-c", "id"]}`,
+		`"npx": {"command": "npx", "args": ["-y", "server"]}`,
+	)
+	const refused = " refused transport: No stdio command is allowed on this installation."
+	if got := b.imports(t, document, false); got[0] != "files"+refused || got[1] != "shell"+refused {
+		t.Error(got)
+	}
+	b.reg = registry.New(b.St, safehttp.New(safehttp.Options{Mode: safehttp.Public}), connectors.AllowedCommand{Path: "/usr/bin/files"})
+	got := b.imports(t, document, false)
+	if got[0] != "files created" || got[1] != "shell refused command: This command is not allowed on this installation." || !strings.HasPrefix(got[2], "npx refused command:") {
+		t.Error(got)
+	}
+	c, err := b.Door().Connector(t.Context(), "files")
+	if err != nil || c.Command.Path != "/usr/bin/files" || !slices.Equal(c.EnvNames, []string{"TOKEN"}) {
+		t.Errorf("%+v %v", c, err)
+	}
+	if got := b.imports(t, strings.ReplaceAll(document, "s3cret", "${TOKEN}"), false); got[0] != "files unchanged" {
+		t.Error(got)
+	}
+	if got := b.imports(t, document, false); got[0] != "files updated env" {
+		t.Error(got)
 	}
 }
 

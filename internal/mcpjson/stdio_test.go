@@ -1,0 +1,73 @@
+package mcpjson_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcpjson"
+	"patchbay/internal/secret"
+)
+
+func TestAProgramIsReadWithItsEnvironment(t *testing.T) {
+	t.Parallel()
+	e := one(t, `{"mcpServers": {"files": {"command": "/usr/bin/npx", "args": ["-y", "server", 7], "cwd": "/srv", "timeout": 60,
+		"env": {"DEBUG": "${DEBUG:-false}", "TOKEN": "s3cret", "KEY": "${input:key}", "PORT": 80}}}}`)
+	d := e.Draft()
+	command := connectors.Command{Path: "/usr/bin/npx", Args: []string{"-y", "server", "7"}, Dir: "/srv"}
+	env := connectors.Environment{"DEBUG": "false", "TOKEN": "s3cret", "PORT": "80"}
+	if diff := cmp.Diff(command, d.Command); diff != "" || d.Transport != connectors.TransportStdio || d.URL != "" {
+		t.Errorf("%+v %s", d, diff)
+	}
+	if diff := cmp.Diff(env, d.Env, cmp.Comparer(func(a, b secret.Text) bool { return a == b })); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"The variable KEY is not in the document: ${input:key} stands there. Set it."}, e.Notices); diff != "" {
+		t.Error(diff)
+	}
+	if problems := d.Normalized().Validate(); len(problems) > 0 {
+		t.Error(problems)
+	}
+	if d := one(t, `{"command": ["/usr/bin/npx", "-y"], "args": ["x"], "env": {"KEY": "${KEY}"}}`).Draft(); d.Env != nil || !slices.Equal(d.Command.Args, []string{"-y", "x"}) {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestAProgramIsWrittenWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	c := sample("files", func(c *connectors.Connector) {
+		c.Transport, c.URL, c.EnvNames = connectors.TransportStdio, "", []string{"TOKEN"}
+		c.Command = connectors.Command{Path: "/usr/bin/server", Args: []string{"--token", "s3cret", "--api-key=s3cret", "--root", "/srv", "-x"}, Dir: "/srv"}
+	})
+	for _, client := range mcpjson.Clients {
+		raw, err := json.Marshal(mcpjson.Write(client, []connectors.Connector{c}))
+		if err != nil || strings.Contains(string(raw), "s3cret") || strings.Contains(string(raw), `"url"`) {
+			t.Errorf("%s: %s %v", client, raw, err)
+		}
+	}
+	got := mcpjson.Write(mcpjson.Claude, []connectors.Connector{c}).MCPServers["files"]
+	want := mcpjson.FileServer{
+		Type: "stdio", Command: "/usr/bin/server", Dir: "/srv", Env: map[string]string{"TOKEN": "${FILES_TOKEN}"},
+		Args: []string{"--token", "${FILES_TOKEN}", "--api-key=${FILES_API_KEY}", "--root", "/srv", "-x"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestASecretAmongArgumentsIsPointedAt(t *testing.T) {
+	t.Parallel()
+	e := one(t, `{"command": "/bin/x", "args": ["--token", "s3cret"]}`)
+	if len(e.Notices) != 1 || !strings.HasPrefix(e.Notices[0], "Argument 2 looks like a secret") || strings.Contains(e.Notices[0], "s3cret") {
+		t.Error(e.Notices)
+	}
+	for _, args := range []string{`["--token", "-v"]`, `["--token="]`, `["server", "--root", "/"]`, `["--token"]`} {
+		if e := one(t, `{"command": "/bin/x", "args": `+args+`}`); len(e.Notices) > 0 {
+			t.Errorf("%s: %v", args, e.Notices)
+		}
+	}
+}
