@@ -69,7 +69,7 @@ func (r *run) renew(ctx context.Context, a attempt) (attempt, error) {
 	case next.Version == a.credential.Version:
 		return r.giveUp(ctx, a, refusedForGood)
 	default:
-		return attempt{next}, nil
+		return attempt{credential: next}, nil
 	}
 }
 
@@ -82,7 +82,7 @@ func (r *run) stepUp(ctx context.Context, a attempt, scopes []string) (attempt, 
 	if err == nil && next == nil {
 		err = r.whyMissing(ctx, a)
 	}
-	return attempt{next}, err
+	return attempt{credential: next}, err
 }
 
 // The sentences of a refused token, as they are stored with it.

@@ -98,7 +98,12 @@ func (r *run) explain(ctx context.Context, err error, a attempt) error {
 
 // converse has one conversation: handshake, list, farewell.
 func (r *run) converse(ctx context.Context, a attempt) (mcp.ToolList, error) {
-	session, err := r.dialer.Dial(ctx, r.target(a))
+	leave, err := r.seat(ctx, r.tenant, r.connector)
+	if err != nil {
+		return mcp.ToolList{}, err
+	}
+	defer leave()
+	session, err := r.dialer.Dial(ctx, r.target(ctx, a))
 	if err != nil {
 		return mcp.ToolList{}, err
 	}
@@ -134,7 +139,6 @@ func (s *Syncer) target(ctx context.Context, c connectors.Connector, a attempt) 
 		Retries:   c.RetryAttempts,
 		Era:       mcp.Era(c.Era),
 		Command:   s.command(ctx, c, a.env),
-		Era:       mcp.Era(c.Era),
 	}
 }
 

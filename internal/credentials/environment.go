@@ -1,0 +1,17 @@
+package credentials
+
+import (
+	"context"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+)
+
+// Environment opens the environment of a connector's program. It is nil where none is stored for what the connector starts.
+func (r *Resolver) Environment(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) (connectors.Environment, error) {
+	e, err := r.store.Vault(tenant).Environment(ctx, c)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil //nolint:nilnil // none is an environment, too
+	}
+	return e, err
+}
