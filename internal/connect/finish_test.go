@@ -2,6 +2,8 @@ package connect_test
 
 import (
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -403,8 +405,10 @@ func TestAServerThatRecognisesNobodyKeepsTheRegistration(t *testing.T) {
 	c := b.protected(t)
 	b.connect(t, c, nil)
 	known := b.grant(t, c, nil).Tokens.Meta.ClientID
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusBadRequest) }))
+	t.Cleanup(page.Close)
 	b.as.Set(func(as *oauthtest.Behaviour) {
-		as.Edit = func(d oauthtest.Document) { d["authorization_endpoint"] = b.mcp.URL } // which answers 401
+		as.Edit = func(d oauthtest.Document) { d["authorization_endpoint"] = page.URL }
 	})
 	if id := asked(t, b.start(t, c, nil)).Get("client_id"); id != known {
 		t.Errorf("client id %s, was %s", id, known)

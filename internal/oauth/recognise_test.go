@@ -32,17 +32,26 @@ func TestAForgottenClientIsNotRecognised(t *testing.T) {
 
 func TestTroubleIsNoReasonToThinkAClientForgotten(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[int]bool{
-		http.StatusOK: true, http.StatusFound: true, http.StatusTooManyRequests: true, http.StatusRequestTimeout: true,
-		http.StatusServiceUnavailable: true, http.StatusBadRequest: false, http.StatusUnauthorized: false, http.StatusNotFound: false,
+	for answer, want := range map[struct {
+		status int
+		body   string
+	}]bool{
+		{http.StatusOK, ""}: true, {http.StatusFound, ""}: true, {http.StatusNotFound, ""}: true,
+		{http.StatusForbidden, ""}: true, {http.StatusForbidden, `{"error":"invalid_client"}`}: true, // a filter's, or its imitation
+		{http.StatusTooManyRequests, ""}: true, {http.StatusRequestTimeout, ""}: true,
+		{http.StatusInternalServerError, ""}: true, {http.StatusServiceUnavailable, `{"error":"invalid_client"}`}: true,
+		{http.StatusUnauthorized, ""}: true, {http.StatusUnauthorized, "<html>Sign in"}: true,
+		{http.StatusUnauthorized, `{"error":"login_required"}`}: true, {http.StatusUnauthorized, `{"error":"blocked"}`}: true,
+		{http.StatusUnauthorized, `{"error":"invalid_client"}`}: false, {http.StatusUnauthorized, `{"error":"unauthorized_client"}`}: false,
+		{http.StatusBadRequest, ""}: false, {http.StatusBadRequest, "<html>Unknown client"}: false,
 	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
-		if got := newClient(t).Recognises(t.Context(), server.URL); got != want {
-			t.Errorf("%d: %v", status, got)
+		if got := newClient(t).Recognises(t.Context(), respond(t, answer.status, "", answer.body)); got != want {
+			t.Errorf("%d %s: %v", answer.status, answer.body, got)
 		}
-		server.Close()
-		if !newClient(t).Recognises(t.Context(), server.URL) {
-			t.Error("a server that is down recognises nobody")
-		}
+	}
+	server := httptest.NewServer(nil)
+	server.Close()
+	if !newClient(t).Recognises(t.Context(), server.URL) {
+		t.Error("a server that is down recognises nobody")
 	}
 }
