@@ -6,6 +6,12 @@ import (
 	"time"
 )
 
+// Bounds of what a registration gives: it is stored, and goes into every request.
+const (
+	maxClientID     = 2048 // bytes; as of an admin's
+	maxClientSecret = 16 << 10
+)
+
 // Source tells where a client id comes from.
 type Source string
 
@@ -121,11 +127,15 @@ func readRegistration(a answer, m Metadata, asked AuthMethod) (Registration, *Er
 	}
 	client := Registration{
 		Issuer: m.Issuer, Source: SourceDynamic,
-		ClientID: o.text("client_id"), ClientSecret: Secret(o.text("client_secret")),
+		ClientID: o.longText("client_id"), ClientSecret: Secret(o.longText("client_secret")),
 		Method: AuthMethod(o.text("token_endpoint_auth_method")),
 	}
 	if !isPrintable(client.ClientID) || !isPrintable(client.ClientSecret.Reveal()) {
 		broken.Detail = "gave a client id or secret with characters that are not printable"
+		return Registration{}, broken
+	}
+	if len(client.ClientID) > maxClientID || len(client.ClientSecret) > maxClientSecret {
+		broken.Detail = "gave a client id or secret that is longer than we take"
 		return Registration{}, broken
 	}
 	if client.ClientID == "" {

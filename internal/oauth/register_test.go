@@ -108,6 +108,24 @@ func TestAFailedRegistrationIsTyped(t *testing.T) {
 	}
 }
 
+func TestARegistrationIsNoLongerThanWeTake(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		id, secret int
+		ok         bool
+	}{"longest": {2048, 16 << 10, true}, "id": {2049, 0, false}, "secret": {1, 16<<10 + 1, false}} {
+		body := `{"client_id":"` + strings.Repeat("i", test.id) + `","client_secret":"` + strings.Repeat("s", test.secret) + `"}`
+		m := oauth.Metadata{Issuer: "https://as.example", RegistrationEndpoint: respond(t, http.StatusCreated, "", body)}
+		client, err := newClient(t).Register(t.Context(), oauth.RegisterRequest{Server: m, RedirectURIs: []string{redirectURI}})
+		if test.ok && (err != nil || len(client.ClientID) != test.id || len(client.ClientSecret) != test.secret) {
+			t.Errorf("%s: %d and %d bytes, %v", name, len(client.ClientID), len(client.ClientSecret), err)
+		}
+		if !test.ok {
+			wantKind(t, err, oauth.KindProtocol)
+		}
+	}
+}
+
 // respond is the URL of a server that says one thing.
 func respond(t testing.TB, status int, contentType, body string) string {
 	t.Helper()
