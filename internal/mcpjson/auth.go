@@ -48,7 +48,7 @@ func (r *reading) credentialHeader() (picked *header, rest []header) {
 	best := max(0, slices.IndexFunc(secrets, func(h header) bool { return strings.EqualFold(h.name, "authorization") }))
 	for i, h := range secrets {
 		if i != best {
-			r.refuse(h.at(), fmt.Sprintf("This header looks like a second secret beside %s. A connector has one credential, and everyone here can read its other headers.", short(secrets[best].name, 64)))
+			r.refuse(h.at(), fmt.Sprintf("This header looks like a second secret beside %s. A connector has one credential, and everyone here can read its other headers.", secrets[best].name))
 		}
 	}
 	return &secrets[best], rest

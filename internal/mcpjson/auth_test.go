@@ -2,6 +2,7 @@ package mcpjson_test
 
 import (
 	"encoding/base64"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -110,6 +111,34 @@ func TestAPlaceholderChangesNoAuthenticationThatIsThere(t *testing.T) {
 	one(t, `{"url": "https://x.example/", "headers": {"Authorization": "Bearer tok-1"}}`).Apply(&oauth)
 	if oauth.Auth.Type != connectors.AuthBearer || !oauth.OAuth.IsZero() {
 		t.Errorf("a token: %+v", oauth)
+	}
+}
+
+func TestWhatIsNoHeaderIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	for _, server := range []string{
+		`{"url": "https://x.example/", "headers": ["Bearer sekret"]}`,
+		`{"url": "https://x.example/", "headers": ["sekret"]}`,
+		`{"url": "https://x.example/", "headers": {"Authorization: Bearer sekret": ""}}`,
+		`{"url": "https://x.example/", "headers": {"Authorization: Bearer sekret": {}}}`,
+		`{"url": "https://x.example/", "headers": {"": "sekret"}}`,
+		`{"command": "npx", "args": ["mcp-remote", "https://x.example/", "--header", "Bearer sekret"]}`,
+		`{"command": "/bin/x", "env": {"TOKEN=sekret": {}}}`,
+	} {
+		entries := read(t, server)
+		if said := fmt.Sprint(entries[0].Problems, entries[0].Notices); len(entries[0].Problems) == 0 || strings.Contains(said, "sekret") {
+			t.Errorf("%s says %s", server, said)
+		}
+	}
+}
+
+func TestAPasswordOfOddCharactersIsNoPlaceholder(t *testing.T) {
+	t.Parallel()
+	for _, password := range []string{"a<b>c", "$ecret", "p{{a}}ss", "your", "xX", "…a"} {
+		e := one(t, `{"url": "https://x.example/", "auth": {"type": "basic", "username": "ann", "password": "`+password+`"}}`)
+		if e.Secret.Password.Reveal() != password {
+			t.Errorf("%s is taken for a placeholder", password)
+		}
 	}
 }
 

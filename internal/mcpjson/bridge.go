@@ -26,9 +26,13 @@ func (r *reading) crossBridge() {
 		if arg != "--header" || to+2+i >= len(rest) {
 			continue
 		}
-		if name, value, ok := strings.Cut(rest[to+2+i], ":"); ok {
-			r.headers = append(r.headers, header{strings.TrimSpace(name), strings.TrimSpace(r.fromEnv(value))})
+		name, value, _ := strings.Cut(rest[to+2+i], ":")
+		h := header{strings.TrimSpace(name), strings.TrimSpace(r.fromEnv(value))}
+		if !h.valid() {
+			r.refuse("args", "A header of mcp-remote is written Name:value.")
+			continue
 		}
+		r.headers = append(r.headers, h)
 	}
 	r.urls["url"], r.command, r.args, r.env, r.kind = rest[to], "", nil, nil, ""
 	r.note("It is reached at its URL: Patchbay needs no mcp-remote.")

@@ -3,6 +3,7 @@ package mcpjson
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,7 +13,12 @@ import (
 // header is one as the document has it.
 type header struct{ name, value string }
 
-func (h header) at() string { return "headers." + short(h.name, 64) }
+func (h header) at() string { return "headers." + h.name }
+
+// headerName is a token of RFC 9110 §5.6.2, of the length that names have.
+var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$")
+
+func (h header) valid() bool { return headerName.MatchString(h.name) }
 
 // readHeaders takes an object, or an array of "Name: value".
 func (r *reading) readHeaders(at string, n node) {
@@ -35,8 +41,12 @@ func (r *reading) readHeaders(at string, n node) {
 			h.name, h.value, ok = strings.Cut(value, ":")
 		}
 		h.name, h.value = strings.TrimSpace(h.name), strings.TrimSpace(h.value)
-		if !ok || h.name == "" {
+		switch {
+		case !ok && h.valid() && n.is('{'):
 			r.refuse(h.at(), "A header is a name and a text.")
+			continue
+		case !ok, !h.valid(): // what is no name can be a line with a secret in it: it is not repeated
+			r.refuse(at, "A header is a name and a text, as in \"X-Team\": \"eu\".")
 			continue
 		}
 		r.headers = append(r.headers, h)
@@ -54,9 +64,9 @@ func (r *reading) plainHeaders(rest []header) {
 		called, missing := placeholder(value)
 		switch {
 		case connectors.OwnHeader(h.name):
-			r.note("The header " + short(h.name, 64) + " is left out: Patchbay sets it itself.")
+			r.note("The header " + h.name + " is left out: Patchbay sets it itself.")
 		case missing:
-			r.note("The header " + short(h.name, 64) + " is left out: " + called + " stands in its place.")
+			r.note("The header " + h.name + " is left out: " + called + " stands in its place.")
 		default:
 			plain[h.name] = value
 		}

@@ -6,10 +6,10 @@ import (
 )
 
 var (
-	braced   = regexp.MustCompile(`\$\{[^{}]*\}`)               // ${TOKEN}, ${TOKEN:-default}, ${env:TOKEN}, ${input:token}
-	variable = regexp.MustCompile(`^\$[A-Za-z_][A-Za-z0-9_]*$`) // $TOKEN, of Gemini
+	braced   = regexp.MustCompile(`\$\{[^{}]*\}`)              // ${TOKEN}, ${TOKEN:-default}, ${env:TOKEN}, ${input:token}
+	variable = regexp.MustCompile(`^\$[A-Z_][A-Z0-9_]{0,63}$`) // $TOKEN, of Gemini
 	// What documentation prints where a reader's own value belongs, and what dialogs print over a value that they hide.
-	standIn = regexp.MustCompile(`(?i)<[^<>]+>|\{\{[^{}]*\}\}|^(your|my|insert|enter|replace)[-_ ].*(token|key|secret|password|pat|here)$|^[*•…x.]{3,}$`)
+	standIn = regexp.MustCompile(`(?i)^<[^<>]+>$|^\{\{[^{}]*\}\}$|^(your|my|insert|enter|replace)[-_ ].*(token|key|secret|password|pat|here)$|^[*•…x.]{3,}$`)
 
 	plainName = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,64}$`)
 )
@@ -25,7 +25,7 @@ func placeholder(text string) (called string, ok bool) {
 		}
 		return "${" + name + "}", true
 	}
-	if variable.MatchString(text) && len(text) <= 64 {
+	if variable.MatchString(text) {
 		return text, true
 	}
 	return "a placeholder", standIn.MatchString(text)

@@ -45,8 +45,8 @@ func (r *reading) environment() connectors.Environment {
 	var env connectors.Environment
 	for _, name := range slices.Sorted(maps.Keys(r.env)) {
 		value := withDefaults(r.env[name])
-		if called, missing := placeholder(value); missing {
-			r.note("The variable " + short(name, 64) + " is not in the document: " + called + " stands there. Set it.")
+		if called, missing := placeholder(value); missing && plainName.MatchString(name) {
+			r.note("The variable " + name + " is not in the document: " + called + " stands there. Set it.")
 			continue
 		}
 		if env == nil {
@@ -110,7 +110,7 @@ func (r *reading) readEnv(at string, n node) {
 	for _, m := range all {
 		value, ok := m.scalar()
 		if !ok {
-			r.refuse(at+"."+short(m.name, 64), "This must be a text.")
+			r.refuse(at, "Each variable must be a text.")
 			continue
 		}
 		r.env[m.name] = value
