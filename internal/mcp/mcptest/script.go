@@ -12,6 +12,7 @@ type Script struct {
 	Stream    bool     // answer with event streams
 	Version   string   // protocol version that initialize answers; empty: the one asked for
 	SessionID string   // handed out by initialize and asked for afterwards; empty: no sessions
+	Modern    bool     // speak MCP 2026-07-28 and nothing older; Version and SessionID mean nothing then
 	Bearer    string   // token that every request must carry; empty: none
 	// On replaces the answer to one JSON-RPC method, or to an HTTP method other than POST ("DELETE").
 	On map[string]Handler

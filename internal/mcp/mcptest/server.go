@@ -88,6 +88,10 @@ func (s *Server) Default(w http.ResponseWriter, r *http.Request, c Call) {
 		http.Error(w, "no", http.StatusUnauthorized)
 		return
 	}
+	if s.script.Modern {
+		s.modern(w, c)
+		return
+	}
 	if s.script.SessionID != "" && c.Method != "initialize" && r.Header.Get("Mcp-Session-Id") != s.script.SessionID {
 		http.Error(w, "unknown", http.StatusNotFound)
 		return
@@ -118,6 +122,36 @@ func (s *Server) initialize(w http.ResponseWriter, c Call) {
 	}
 	s.send(w, Result(c, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}},`+
 		`"serverInfo":{"name":"mcptest","version":"1.0","title":"A scripted server"},"instructions":"Be kind."}`, version)))
+}
+
+// modern answers as a server of 2026-07-28 does, which is strict about what every request has to say.
+func (s *Server) modern(w http.ResponseWriter, c Call) {
+	var params struct {
+		Meta map[string]json.RawMessage `json:"_meta"`
+	}
+	_ = json.Unmarshal(c.Params, &params)
+	var version string
+	_ = json.Unmarshal(params.Meta["io.modelcontextprotocol/protocolVersion"], &version)
+	refuse := func(code int, message string) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, Failure(c, code, message))
+	}
+	switch {
+	case c.ID == nil:
+		w.WriteHeader(http.StatusAccepted)
+	case c.Method != c.Header.Get("Mcp-Method") || version != c.Header.Get("Mcp-Protocol-Version"):
+		refuse(-32020, "the headers do not say what the body says")
+	case params.Meta["io.modelcontextprotocol/clientCapabilities"] == nil:
+		refuse(-32602, "no capabilities")
+	case c.Method == "server/discover":
+		s.send(w, Result(c, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},`+
+			`"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcptest","version":"1.0","title":"A scripted server"}},`+
+			`"instructions":"Be kind.","ttlMs":0,"cacheScope":"private"}`))
+	case c.Method == "tools/list":
+		s.list(w, c)
+	default:
+		s.other(w, c)
+	}
 }
 
 func (s *Server) list(w http.ResponseWriter, c Call) {
