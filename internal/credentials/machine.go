@@ -20,7 +20,7 @@ import (
 func (r *Resolver) machineToken(ctx context.Context, c connectors.Connector, tokens store.GrantTokens) (store.GrantTokens, error) {
 	ctx, cancel := context.WithTimeout(ctx, machineTime)
 	defer cancel()
-	found, err := r.machineServer(ctx, c)
+	found, err := r.machineServer(ctx, c, tokens.Meta.Server.Issuer)
 	if err != nil {
 		return tokens, err
 	}
@@ -45,11 +45,12 @@ func (r *Resolver) machineToken(ctx context.Context, c connectors.Connector, tok
 	return tokens, nil
 }
 
-// machineServer finds the authorization server. An admin who names the token endpoint has said all that is needed.
-func (r *Resolver) machineServer(ctx context.Context, c connectors.Connector) (*oauth.Discovery, error) {
+// machineServer finds the authorization server. An admin who names the token endpoint has said all that is needed. first is the one
+// that has seen the secret; empty: none.
+func (r *Resolver) machineServer(ctx context.Context, c connectors.Connector, first string) (*oauth.Discovery, error) {
 	s := c.OAuth
 	if s.TokenEndpoint == "" {
-		return r.discovered(ctx, c)
+		return r.discovered(ctx, c, first)
 	}
 	found := &oauth.Discovery{Server: oauth.Metadata{
 		Issuer: cmp.Or(s.Issuer, connectors.Origin(s.TokenEndpoint)), TokenEndpoint: s.TokenEndpoint,
@@ -61,23 +62,31 @@ func (r *Resolver) machineServer(ctx context.Context, c connectors.Connector) (*
 	return found, nil
 }
 
-// discovered looks at the well-known places, and where none has a document of the resource, at the one that its challenge names.
-func (r *Resolver) discovered(ctx context.Context, c connectors.Connector) (*oauth.Discovery, error) {
+// discovered looks at the well-known places, and where none has a document of the resource, at the one that its challenge names. The
+// endpoints that are assumed where nothing names any get no secret for the first time before the server was heard: its challenge may
+// name others.
+func (r *Resolver) discovered(ctx context.Context, c connectors.Connector, first string) (*oauth.Discovery, error) {
 	target := oauth.Target{ServerURL: c.URL, Overrides: overrides(c.OAuth)}
 	found, err := r.oauth.Discover(ctx, target)
 	if found.Resource != "" || c.OAuth.Resource != nil {
 		return found, err
 	}
-	if target.ResourceMetadata = r.challenge(ctx, c); target.ResourceMetadata == "" {
-		return found, err
+	at, unheard := r.challenge(ctx, c)
+	switch {
+	case at != "":
+		target.ResourceMetadata = at
+		return r.oauth.Discover(ctx, target)
+	case err == nil && unheard != nil && found.Server.Assumed && first == "":
+		return found, unheard
 	}
-	return r.oauth.Discover(ctx, target)
+	return found, err
 }
 
-// challenge is where the server itself says that its document is (RFC 9728 §5.1); empty: it does not say.
-func (r *Resolver) challenge(ctx context.Context, c connectors.Connector) string {
+// challenge is where the server itself says that its document is (RFC 9728 §5.1); empty: it does not say, or with an error, it may
+// say so later.
+func (r *Resolver) challenge(ctx context.Context, c connectors.Connector) (string, error) {
 	if r.dialer == nil {
-		return ""
+		return "", nil
 	}
 	header := make(http.Header, len(c.Headers))
 	for name, value := range c.Headers {
@@ -88,18 +97,24 @@ func (r *Resolver) challenge(ctx context.Context, c connectors.Connector) string
 	})
 	if err == nil {
 		session.Close(ctx)
-		return ""
+		return "", nil
 	}
 	failed, ok := errors.AsType[*mcp.Error](err)
 	if !ok {
-		return ""
+		return "", nil
 	}
 	for _, one := range failed.Challenges {
 		if at := one.Params["resource_metadata"]; at != "" {
-			return at
+			return at, nil
 		}
 	}
-	return ""
+	if failed.Retryable {
+		return "", &oauth.Error{
+			Step: oauth.StepResource, Kind: oauth.KindTemporary, HTTPStatus: failed.HTTPStatus, RetryAfter: failed.RetryAfter,
+			Detail: "the MCP server could not be asked where its tokens come from", Err: failed,
+		}
+	}
+	return "", nil
 }
 
 func overrides(s connectors.OAuthSettings) oauth.Overrides {

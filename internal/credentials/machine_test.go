@@ -9,11 +9,13 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -302,6 +304,58 @@ func TestAMachineFindsItsServerByTheChallengeWhereNoDocumentIsAtItsPlace(t *test
 	}
 	if got := c.stored(t, nil).Tokens.Meta.Resource; got != c.connector.URL {
 		t.Errorf("resource %q", got)
+	}
+}
+
+// A server without documents is one with the endpoints of MCP 2025-03-26, unless its challenge says otherwise: a secret waits for it.
+func TestAMachinesSecretIsNotSentToAssumedEndpointsBeforeTheServerWasHeard(t *testing.T) {
+	t.Parallel()
+	for name, silence := range map[string]http.HandlerFunc{
+		"429":     func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "", http.StatusTooManyRequests) },
+		"503":     func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "", http.StatusServiceUnavailable) },
+		"timeout": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"reset":   func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var tokens, down atomic.Int32
+			down.Store(1)
+			mux := http.NewServeMux()
+			mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body) // so that the end of a request is heard
+				if down.Load() == 1 {
+					silence(w, r)
+					return
+				}
+				w.WriteHeader(http.StatusUnauthorized)
+			})
+			mux.HandleFunc("/token", func(w http.ResponseWriter, _ *http.Request) {
+				tokens.Add(1)
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, `{"access_token":"of the server","token_type":"Bearer","expires_in":3600}`)
+			})
+			server := httptest.NewServer(mux)
+			t.Cleanup(server.Close)
+			c := machine(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.URL, d.Timeout = server.URL+"/mcp", time.Second })
+			c.enter(t, nil, "machine", nil)
+			r := c.here(func(o *credentials.Options) { o.Dialer = &mcp.Dialer{HTTP: c.oauth.HTTP, Version: "test"} })
+			_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
+			wantNotNow(t, err)
+			if n := tokens.Load(); n != 0 {
+				t.Errorf("the secret was sent %d times", n)
+			}
+			down.Store(0)
+			c.waited(t)
+			if got := c.token(t, r, nil); got != "of the server" {
+				t.Errorf("token %q", got)
+			}
+			down.Store(1) // the server that has the secret may be asked again
+			c.shorten(t, -time.Minute)
+			c.token(t, r, nil)
+			if n := tokens.Load(); n != 2 {
+				t.Errorf("%d token requests", n)
+			}
+		})
 	}
 }
 
