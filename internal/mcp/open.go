@@ -57,11 +57,26 @@ func (s *Session) fallBack(ctx context.Context, refused error) (*conversation, e
 	case isModern(failure.RPCCode):
 		return s.openIn(ctx, modernEra{}, EraModern)
 	case s.speaksSSE(failure):
-		if c, err := s.openSSE(ctx); err == nil {
-			return c, nil
+		if c, err := s.openSSE(ctx); err == nil || tellsMore(err) {
+			return c, err
 		}
 	}
 	return nil, refused
+}
+
+// tellsMore tells whether a failure over HTTP+SSE says more than the refusal before it: the server does speak it, and wants something.
+func tellsMore(err error) bool {
+	failure, ok := errors.AsType[*Error](err)
+	if !ok {
+		return false
+	}
+	switch failure.Reason {
+	case ReasonUnauthorized:
+		return failure.HTTPStatus == http.StatusUnauthorized
+	case ReasonRPC, ReasonUnsupportedVersion:
+		return true
+	}
+	return false
 }
 
 // speaksSSE tells whether a server that refused initialize so may speak the HTTP+SSE of 2024. (404 is what others answer there.)

@@ -47,6 +47,7 @@ type sloppyCall struct {
 	version string // asked for
 	meta    string // the version that the request itself names
 	n       int    // how many of this method came, this one included
+	place   int    // among all that came
 }
 
 func newSloppyWorld(c sloppyCase) *sloppyWorld {
@@ -203,6 +204,7 @@ func (w *sloppyWorld) hear(req *http.Request, body []byte, origin string) sloppy
 	w.count[call.method]++
 	call.n = w.count[call.method]
 	w.heard = append(w.heard, call)
+	call.place = len(w.heard)
 	return call
 }
 
@@ -215,15 +217,17 @@ func (w *sloppyWorld) lastID() json.RawMessage {
 	return nil
 }
 
-// await waits until the first request of a method has come, or the client leaves.
-func (w *sloppyWorld) await(method string, conn *sloppyConn) (sloppyCall, bool) {
+// await waits until a request of a method has come after that place, or the client leaves.
+func (w *sloppyWorld) await(method string, after int, conn *sloppyConn) (sloppyCall, bool) {
 	for {
 		w.mu.Lock()
 		news := w.news
-		i := slices.IndexFunc(w.heard, func(c sloppyCall) bool { return c.method == method })
+		i := slices.IndexFunc(w.heard[after:], func(c sloppyCall) bool { return c.method == method })
 		if i >= 0 {
 			defer w.mu.Unlock()
-			return w.heard[i], true
+			call := w.heard[after+i]
+			call.place = after
+			return call, true
 		}
 		w.mu.Unlock()
 		select {
@@ -331,7 +335,7 @@ func (p *player) act(all []piece, lines string) (goesOn bool) {
 			p.wait(one.arg)
 		case "on":
 			p.flush()
-			call, ok := p.world.await(one.arg, p.conn)
+			call, ok := p.world.await(one.arg, p.call.place, p.conn)
 			p.call, p.failed = call, p.failed || !ok
 		case "drip":
 			p.drip(one.arg)

@@ -62,12 +62,6 @@ const (
 
 // knownSloppy are the cases that Patchbay does not get right yet, each with what happens in place of what should.
 var knownSloppy = map[string]string{
-	"sse_2024_as_it_was":                   "is not spoken",
-	"sse_2024_endpoint_relative":           "is not spoken",
-	"sse_2024_endpoint_whole":              "is not spoken",
-	"sse_2024_pings":                       "is not spoken",
-	"sse_2024_replies_in_the_post":         "is not spoken",
-	"sse_2024_stream_ends_before_the_list": "is not spoken",
 }
 
 // hangs marks a known case that would never end, and so is not played.
