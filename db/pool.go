@@ -62,6 +62,9 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 	config.MaxConnLifetimeJitter = 5 * time.Minute
 	config.ConnConfig.ConnectTimeout = 5 * time.Second
 	setDefault(config.ConnConfig.RuntimeParams, "application_name", "patchbay")
+	// Whatever the server, the role or the URL says: the trigger that refuses what a retired key sealed looks again after it has
+	// waited for the rotation, and would see the time before in a transaction of any other level.
+	config.ConnConfig.RuntimeParams["default_transaction_isolation"] = "read committed"
 	return config, nil
 }
 

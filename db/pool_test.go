@@ -36,6 +36,25 @@ func TestOpenPoolExplainsWhyThereIsNoConnection(t *testing.T) {
 	}
 }
 
+func TestTransactionsAreReadCommittedWhateverIsSet(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	for name, more := range map[string]string{
+		"nothing": "", "by the URL": "&default_transaction_isolation=serializable",
+		"by its options": "&options=-c%20default_transaction_isolation%3Dserializable",
+	} {
+		pool, err := db.OpenPool(t.Context(), url+more, db.PoolOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var level string
+		if err := pool.QueryRow(t.Context(), "show transaction_isolation").Scan(&level); err != nil || level != "read committed" {
+			t.Errorf("%s: %s, %v", name, level, err)
+		}
+		pool.Close()
+	}
+}
+
 func TestPoolSizeOfTheURLHolds(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
