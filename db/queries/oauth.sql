@@ -38,10 +38,21 @@ delete from oauth_flows
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
 -- name: SaveConnectLink :exec
--- Each new link takes the tenant's expired ones with it.
+-- Each new link takes the tenant's expired ones with it, and those of its maker for the same place but for the newest: with itself
+-- there are at most 20.
 with swept as (
     delete from connect_links
-    where connect_links.tenant_id = @tenant_id and connect_links.expires_at < now()
+    where connect_links.tenant_id = @tenant_id
+      and (connect_links.expires_at < now()
+           or connect_links.token_hash in (
+               select older.token_hash
+               from connect_links older
+               where older.tenant_id = @tenant_id and older.connector_id = @connector_id
+                 and older.agent_id is not distinct from @agent_id
+                 and older.made_by -> 'type' = @made_by::jsonb -> 'type'
+                 and older.made_by -> 'id' is not distinct from @made_by::jsonb -> 'id'
+               order by older.created_at desc, older.token_hash
+               offset 19))
 )
 insert into connect_links (tenant_id, token_hash, connector_id, agent_id, made_by, return_to, expires_at)
 values (@tenant_id, @token_hash, @connector_id, @agent_id, @made_by, @return_to, @expires_at);

@@ -2,11 +2,13 @@ package store_test
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"patchbay/internal/connectors"
@@ -128,6 +130,44 @@ func TestAConnectLinkIsTakenOnceAndNotPastItsTime(t *testing.T) {
 	for _, hash := range [][]byte{live.TokenHash, dead.TokenHash} {
 		_, err := sys.TakeConnectLink(t.Context(), hash)
 		wantKind(t, err, fault.NotFound)
+	}
+}
+
+func TestOfAMakersLinksForOnePlaceTheNewestTwentyStay(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c, other, agent := w.Connector(t), w.Connector(t), w.Agent(t)
+	id, sys := uuid.New(), w.St.System()
+	var serial byte
+	save := func(c connectors.Connector, change func(*store.NewConnectLink)) []byte {
+		serial++
+		l := newLink(c, serial)
+		l.MadeBy = store.Starter{Type: "key", ID: &id, Name: "robot"}
+		change(&l)
+		if err := w.Door().SaveConnectLink(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+		return l.TokenHash
+	}
+	others := [][]byte{
+		save(other, func(*store.NewConnectLink) {}),
+		save(c, func(l *store.NewConnectLink) { l.AgentID = &agent.ID }),
+		save(c, func(l *store.NewConnectLink) { l.MadeBy.ID = nil }),
+		save(c, func(l *store.NewConnectLink) { l.MadeBy.Type = "person" }),
+	}
+	var mine [][]byte
+	for i := range 25 {
+		mine = append(mine, save(c, func(l *store.NewConnectLink) { l.MadeBy.Name = fmt.Sprintf("robot, renamed %d times", i) }))
+	}
+	for i, hash := range mine {
+		if _, err := sys.ConnectLink(t.Context(), hash); (err == nil) != (i >= 5) {
+			t.Errorf("link %d: %v", i+1, err)
+		}
+	}
+	for i, hash := range others {
+		if _, err := sys.ConnectLink(t.Context(), hash); err != nil {
+			t.Errorf("another's link %d: %v", i+1, err)
+		}
 	}
 }
 

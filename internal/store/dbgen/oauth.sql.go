@@ -329,7 +329,17 @@ func (q *Queries) Registration(ctx context.Context, tenantID connectors.TenantID
 const saveConnectLink = `-- name: SaveConnectLink :exec
 with swept as (
     delete from connect_links
-    where connect_links.tenant_id = $1 and connect_links.expires_at < now()
+    where connect_links.tenant_id = $1
+      and (connect_links.expires_at < now()
+           or connect_links.token_hash in (
+               select older.token_hash
+               from connect_links older
+               where older.tenant_id = $1 and older.connector_id = $3
+                 and older.agent_id is not distinct from $4
+                 and older.made_by -> 'type' = $5::jsonb -> 'type'
+                 and older.made_by -> 'id' is not distinct from $5::jsonb -> 'id'
+               order by older.created_at desc, older.token_hash
+               offset 19))
 )
 insert into connect_links (tenant_id, token_hash, connector_id, agent_id, made_by, return_to, expires_at)
 values ($1, $2, $3, $4, $5, $6, $7)
@@ -345,7 +355,8 @@ type SaveConnectLinkParams struct {
 	ExpiresAt   time.Time
 }
 
-// Each new link takes the tenant's expired ones with it.
+// Each new link takes the tenant's expired ones with it, and those of its maker for the same place but for the newest: with itself
+// there are at most 20.
 func (q *Queries) SaveConnectLink(ctx context.Context, arg SaveConnectLinkParams) error {
 	_, err := q.db.Exec(ctx, saveConnectLink,
 		arg.TenantID,
