@@ -28,6 +28,7 @@ func (c doctorCommand) Run(ctx context.Context, p program) error {
 	if serverErr == nil {
 		e.baseURL(server)
 		e.egress(server)
+		e.commands(server)
 	}
 	if databaseErr == nil {
 		e.database(ctx, database)

@@ -68,7 +68,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	h.auth = auth.New(auth.Options{Store: d.store, Secure: h.baseURL.Scheme == "https", Log: s.log})
 	h.respond = respond.New(s.log, h.auth.Sessions())
 	h.auth.Sessions().ErrorFunc = h.refuse // a session that cannot be read is a failure like any other
-	reg := registry.New(d.store, egress)
+	reg := registry.New(d.store, egress, allowedCommands(s.server)...)
 	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}
 	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: version()}
 	h.tokens = credentials.NewRefreshing(credentials.Options{Store: d.store, OAuth: authorization, Dialer: dialer, Log: s.log})
@@ -88,6 +88,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 		Version:     version(),
 		Instance:    h.instance,
 		Log:         s.log,
+		Programs:    toolsync.Programs{Allowed: allowedCommands(s.server), Env: programEnv()},
 		Finished:    countSync(h.metrics),
 	})
 	h.api, err = api.New(api.Options{

@@ -21,6 +21,7 @@ import (
 	"patchbay/internal/credentials"
 	"patchbay/internal/handover"
 	"patchbay/internal/mcp"
+	"patchbay/internal/mcp/mcptest"
 	"patchbay/internal/oauth"
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
@@ -43,6 +44,9 @@ type world struct {
 // baseURL is where the world's people and programs reach it, as far as it knows.
 const baseURL = "https://patchbay.example.com"
 
+// programs are those that may be started.
+var programs = connectors.AllowedCommands{{Path: mcptest.Shell, Args: mcptest.Program}}
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{World: fixture.New(t), log: &logbook{}}
@@ -57,13 +61,14 @@ func newWorld(t *testing.T) *world {
 	w.syncer = toolsync.New(toolsync.Options{
 		Store: w.St, Credentials: resolver, Egress: egress, HTTP: egress.Client(),
 		Version: "test", Instance: w.Instance, Log: log,
+		Programs: toolsync.Programs{Allowed: programs, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}},
 	})
 	w.connect = connect.New(connect.Options{
 		Store: w.St, OAuth: authorization, Dialer: &mcp.Dialer{HTTP: egress.Client(), Version: "test"}, Log: log, BaseURL: baseURL,
 	})
 	var err error
 	w.api, err = api.New(api.Options{
-		Store: w.St, Registry: registry.New(w.St, egress), Syncer: w.syncer, Connect: w.connect,
+		Store: w.St, Registry: registry.New(w.St, egress, programs...), Syncer: w.syncer, Connect: w.connect,
 		Handover: handover.New(handover.Options{Store: w.St, Credentials: resolver, Log: log}),
 		Auth:     w.auth, Respond: respond.New(log, w.auth.Sessions()), BaseURL: baseURL, Version: "test",
 	})

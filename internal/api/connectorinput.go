@@ -6,15 +6,20 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/secret"
 )
 
-// connectorPatch changes a connector. An absent field keeps what it has; headers are replaced whole.
+// connectorPatch changes a connector. An absent field keeps what it has; headers and env are replaced whole.
 type connectorPatch struct {
 	Name           *string           `json:"name,omitempty"`
 	Slug           *string           `json:"slug,omitempty" doc:"Made from the name where a new connector has none."`
 	Description    *string           `json:"description,omitempty"`
 	Transport      *string           `json:"transport,omitempty" enum:"streamable_http,sse,http,stdio"`
-	URL            *string           `json:"url,omitempty"`
+	URL            *string           `json:"url,omitempty" doc:"Of every transport but stdio."`
+	Command        *string           `json:"command,omitempty" doc:"Of stdio: the absolute path of a program that the operator allows."`
+	Args           []string          `json:"args,omitempty" nullable:"false" doc:"Of stdio."`
+	CWD            *string           `json:"cwd,omitempty" doc:"Of stdio: the folder in which the program runs; empty: /."`
+	Env            envInput          `json:"env,omitempty" writeOnly:"true" doc:"Of stdio: what the program gets besides PATH, HOME and LANG. The values are secrets; a change of the command, its arguments or its folder deletes them."`
 	Headers        map[string]string `json:"headers,omitempty" doc:"Sent with each request. They are shown to every reader: secrets belong into auth."`
 	CredentialMode *string           `json:"credential_mode,omitempty" enum:"shared,per_agent"`
 	Auth           *authInput        `json:"auth,omitempty"`
@@ -30,7 +35,7 @@ type connectorCreate connectorPatch
 
 // TransformSchema implements huma.SchemaTransformer.
 func (connectorCreate) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	s.Required = []string{"name", "url"}
+	s.Required = []string{"name"} // and url, or command
 	return s
 }
 
@@ -41,6 +46,14 @@ func (p connectorPatch) apply(d *connectors.Draft) {
 	set(&d.Description, p.Description)
 	setWord(&d.Transport, p.Transport)
 	set(&d.URL, p.URL)
+	set(&d.Command.Path, p.Command)
+	set(&d.Command.Dir, p.CWD)
+	if p.Args != nil {
+		d.Command.Args = p.Args
+	}
+	if p.Env != nil {
+		d.Env = connectors.Environment(p.Env)
+	}
 	setWord(&d.CredentialMode, p.CredentialMode)
 	set(&d.RetryAttempts, p.RetryAttempts)
 	set(&d.Enabled, p.Enabled)
@@ -58,6 +71,9 @@ func (p connectorPatch) apply(d *connectors.Draft) {
 		p.Auth.apply(d)
 	}
 }
+
+// envInput is the environment of a program.
+type envInput map[string]secret.Text
 
 // set gives a field its new value, if there is one.
 func set[T any](field, value *T) {

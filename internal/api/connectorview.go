@@ -15,7 +15,11 @@ type connectorJSON struct {
 	Slug              string              `json:"slug" doc:"Takes the place of the id in every path."`
 	Description       string              `json:"description"`
 	Transport         string              `json:"transport"`
-	URL               string              `json:"url"`
+	URL               string              `json:"url" doc:"Empty for stdio."`
+	Command           string              `json:"command,omitempty" doc:"Of stdio."`
+	Args              []string            `json:"args,omitempty" nullable:"false" doc:"Of stdio."`
+	CWD               string              `json:"cwd,omitempty" doc:"Of stdio."`
+	EnvNames          []string            `json:"env_names,omitempty" nullable:"false" doc:"Of stdio: the names of the stored environment. Its values are never shown."`
 	Headers           map[string]string   `json:"headers" doc:"Sent with each request; no secrets."`
 	CredentialMode    string              `json:"credential_mode" enum:"shared,per_agent"`
 	Auth              authJSON            `json:"auth"`
@@ -80,6 +84,10 @@ func viewConnector(c connectors.Connector) connectorJSON {
 		Description:       c.Description,
 		Transport:         string(c.Transport),
 		URL:               c.URL,
+		Command:           c.Command.Path,
+		Args:              c.Command.Args,
+		CWD:               c.Command.Dir,
+		EnvNames:          c.EnvNames,
 		Headers:           c.Headers,
 		CredentialMode:    string(c.CredentialMode),
 		Auth:              viewAuth(c),

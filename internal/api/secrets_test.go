@@ -22,8 +22,13 @@ func TestNoAnswerAndNoLogLineHoldsASecret(t *testing.T) {
 	refusing := mcptest.Start(t, mcptest.Script{Bearer: "another"})
 	secrets := []string{
 		"sekret-token", "sekret-key", "sekret-password", "sekret-agent", "sekret-member-password", "sekret-client", "sekret-machine",
+		"sekret-variable",
 	}
 	key := privateKey(t)
+	program := map[string]any{
+		"name": "program", "transport": "stdio", "command": mcptest.Shell, "args": mcptest.Program,
+		"env": map[string]string{"GREETING": secrets[7]}, // which it prints
+	}
 	secrets = append(secrets, strings.Split(key, "\n")[1]) // PEM's first line of base64
 	auths := map[string]map[string]any{
 		"bearer": {"type": "bearer", "token": secrets[0]},
@@ -48,6 +53,12 @@ func TestNoAnswerAndNoLogLineHoldsASecret(t *testing.T) {
 		keep(w.call(t, owner, http.MethodPatch, "/api/v1/connectors/"+name, map[string]any{"auth": auth})).want(http.StatusOK)
 		keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors/"+name+"/sync_tools", nil))
 	}
+	keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors/test", program)).want(http.StatusOK)
+	keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors", program)).want(http.StatusCreated)
+	keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors", program)).want(http.StatusConflict)
+	keep(w.call(t, owner, http.MethodPatch, "/api/v1/connectors/program", map[string]any{"env": program["env"]})).want(http.StatusOK)
+	keep(w.call(t, owner, http.MethodPatch, "/api/v1/connectors/program", map[string]any{"env": map[string]string{"A B": secrets[7]}})).want(http.StatusUnprocessableEntity)
+	keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors/program/sync_tools", nil)).want(http.StatusOK)
 	agent := w.Agent(t)
 	keep(w.call(t, owner, http.MethodPost, "/api/v1/connectors", map[string]any{
 		"name": "each", "url": upstream.URL, "credential_mode": "per_agent", "auth": map[string]any{"type": "bearer"},
@@ -56,7 +67,7 @@ func TestNoAnswerAndNoLogLineHoldsASecret(t *testing.T) {
 	keep(w.call(t, owner, http.MethodPost, "/api/v1/members",
 		map[string]any{"email": "a@example.com", "role": "viewer", "password": secrets[4]})).want(http.StatusCreated)
 
-	for _, name := range []string{"bearer", "key", "basic", "oauth", "machine", "keyed", "each"} {
+	for _, name := range []string{"bearer", "key", "basic", "oauth", "machine", "keyed", "program", "each"} {
 		ids := targets{connector: name, agent: agent.Slug, run: "none", key: "none", member: "none"}
 		for _, route := range slices.Sorted(maps.Keys(routes)) {
 			method, pattern, _ := strings.Cut(route, " ")
