@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,8 +40,11 @@ type conversation struct {
 
 	hearing sync.Once // the stream that the server speaks on by itself is opened
 
+	open sync.WaitGroup // exchanges under way
+
 	mu        sync.Mutex // guards what follows
 	closed    bool
+	retired   bool            // another one is in its place
 	answering int             // requests of the server that are being answered
 	callers   map[int]*caller // who wants to hear what comes before the reply, by request
 }
@@ -52,6 +56,10 @@ func (c *conversation) exchange(ctx context.Context, m outgoing) (*wire.Reply, *
 
 // within is exchange with a time of its own.
 func (c *conversation) within(ctx context.Context, timeout time.Duration, m outgoing) (*wire.Reply, *Error) {
+	if err := c.enter(m.phase); err != nil {
+		return nil, err
+	}
+	defer c.open.Done()
 	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
@@ -66,6 +74,30 @@ func (c *conversation) within(ctx context.Context, timeout time.Duration, m outg
 		return nil, rpcError(m.phase, in.reply.Error, in.status)
 	}
 	return in.reply, nil
+}
+
+// enter begins an exchange, unless the conversation is over.
+func (c *conversation) enter(phase Phase) *Error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closed:
+		return errClosed(phase)
+	case c.retired:
+		return &Error{Phase: phase, Reason: ReasonHTTPStatus, HTTPStatus: http.StatusNotFound, Err: errSessionLost}
+	}
+	c.open.Add(1)
+	return nil
+}
+
+// retire closes a conversation that the server has lost, once nothing is under way in it any more, or life ends.
+func (c *conversation) retire(life context.Context) {
+	c.mu.Lock()
+	c.retired = true
+	c.mu.Unlock()
+	defer context.AfterFunc(life, c.end)()
+	c.open.Wait()
+	c.close(life)
 }
 
 // ask sends a request that may be sent twice, again where that may help, and returns its result.

@@ -14,19 +14,16 @@ import (
 // Listen hears what the server says by itself, as notifications/tools/list_changed, until ctx ends (nil), or the server ends it or
 // offers no such thing (an *Error). hear must return quickly.
 func (s *Session) Listen(ctx context.Context, hear func(Message)) error {
-	c := s.current()
-	err := c.listen(ctx, hear)
-	if lost(err) {
-		next, renewed := s.renew(ctx, c)
-		if renewed != nil {
-			return renewed
+	for {
+		c := s.current()
+		err := c.listen(ctx, hear)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // whoever listened has heard enough
 		}
-		err = next.listen(ctx, hear)
+		if s.current() == c {
+			return err
+		}
 	}
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
 }
 
 func (c *conversation) listen(ctx context.Context, hear func(Message)) error {
@@ -104,7 +101,8 @@ func (c *httpCarrier) overhear(ctx context.Context, at mark, opened func()) (mar
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return at, c.refusal(outgoing{phase: PhaseListen}, resp)
+		var stranger httpCarrier // 404 says that there is no stream, and nothing about the session
+		return at, stranger.refusal(outgoing{phase: PhaseListen}, resp)
 	}
 	opened()
 	events := sse.NewReader(resp.Body, maxBody)

@@ -19,7 +19,7 @@ func (s *Session) renew(ctx context.Context, gone *conversation) (*conversation,
 	}
 	if s.closed {
 		s.mu.Unlock()
-		return nil, errClosed()
+		return nil, errClosed(PhaseInitialize)
 	}
 	r := s.renewal
 	if r == nil {
@@ -50,10 +50,10 @@ func (s *Session) replace(ctx context.Context, gone *conversation, r *renewal) {
 	s.mu.Unlock()
 	close(r.done)
 	if r.err == nil {
-		gone.close(ctx)
+		gone.retire(s.life)
 	}
 }
 
-func errClosed() *Error {
-	return &Error{Phase: PhaseClose, Reason: ReasonUnreachable, Detail: "the session is closed"}
+func errClosed(phase Phase) *Error {
+	return &Error{Phase: phase, Reason: ReasonUnreachable, Detail: "the session is closed"}
 }

@@ -23,9 +23,11 @@ type Handler func(w http.ResponseWriter, r *http.Request, c Call)
 
 // Call is a request that the server received.
 type Call struct {
-	Method string          // of JSON-RPC, or the HTTP method where that is not POST
+	Method string          // of JSON-RPC, or the HTTP method where that is not POST; empty: a reply to a request of ours
 	ID     json.RawMessage // nil: a notification
 	Params json.RawMessage
+	Result json.RawMessage // of a reply
+	Error  json.RawMessage // of a reply
 	Header http.Header
 	Path   string
 	N      int // how many calls of this method there were, this one included

@@ -192,13 +192,14 @@ func (s *Server) record(r *http.Request) (Call, error) {
 	call := Call{Method: r.Method, Header: r.Header.Clone(), Path: r.URL.Path}
 	if r.Method == http.MethodPost {
 		var message struct {
-			Method     string
-			ID, Params json.RawMessage
+			Method                    string
+			ID, Params, Result, Error json.RawMessage
 		}
 		if err := json.NewDecoder(r.Body).Decode(&message); err != nil {
 			return Call{}, fmt.Errorf("read the request: %w", err)
 		}
 		call.Method, call.ID, call.Params = message.Method, message.ID, message.Params
+		call.Result, call.Error = message.Result, message.Error
 	}
 	// To the end: net/http notices that a client left only where the body was read.
 	_, _ = io.Copy(io.Discard, r.Body)

@@ -1,0 +1,360 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/mcp"
+	"patchbay/internal/mcp/mcptest"
+)
+
+// result answers with a result of raw JSON.
+func result(raw string) mcptest.Handler {
+	return mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Result(c, raw) })
+}
+
+// calling starts a server that answers tools/call so.
+func calling(t testing.TB, modern bool, answer mcptest.Handler) *mcptest.Server {
+	t.Helper()
+	return mcptest.Start(t, mcptest.Script{
+		Modern: modern, SessionID: "s", Tools: []string{mcptest.Tool("a")}, On: map[string]mcptest.Handler{"tools/call": answer},
+	})
+}
+
+func count(up *mcptest.Server, method string) int {
+	n := 0
+	for _, m := range up.Methods() {
+		if m == method {
+			n++
+		}
+	}
+	return n
+}
+
+func TestACallsResultArrivesByteForByte(t *testing.T) {
+	t.Parallel()
+	for _, modern := range []bool{false, true} {
+		raw := `{ "content":[{"type":"text","text":"\u00fc"}],  "isError" : true, "structuredContent":{"n":9007199254740993} }`
+		up := calling(t, modern, result(raw))
+		got, err := dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{
+			Name: "a", Arguments: json.RawMessage(`{ "n": 9007199254740993 }`), Meta: json.RawMessage(`{"traceparent":"00-1"}`),
+		})
+		if err != nil || string(got.Raw) != raw || !got.IsError || got.Task != nil || got.InputRequired != nil {
+			t.Fatalf("%+v, error %v", got, err)
+		}
+		calls := up.Calls()
+		sent := string(calls[len(calls)-1].Params)
+		if !strings.HasPrefix(sent, `{"name":"a","arguments":{ "n": 9007199254740993 },"_meta":{"traceparent":"00-1"`) {
+			t.Errorf("params %s", sent)
+		}
+	}
+}
+
+// talkative says things, and asks some, before it replies.
+func talkative(says ...string) mcptest.Handler {
+	return func(w http.ResponseWriter, _ *http.Request, c mcptest.Call) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, text := range says {
+			_, _ = io.WriteString(w, mcptest.Event(strings.ReplaceAll(text, "ID", string(c.ID))))
+		}
+		_, _ = io.WriteString(w, mcptest.Event(mcptest.Result(c, `{"content":[]}`)))
+	}
+}
+
+func TestProgressAndMessagesOfACallAreHeard(t *testing.T) {
+	t.Parallel()
+	for _, modern := range []bool{false, true} {
+		up := calling(t, modern, talkative(
+			`{"method":"notifications/progress","params":{"progressToken":ID,"progress":1,"total":2,"message":"half"}}`,
+			`{"method":"notifications/message","params":{"level":"info","data":"hello"}}`,
+			`{"method":"notifications/progress","params":{"progressToken":4711,"progress":1}}`,
+			`{"method":"notifications/progress","params":{"progressToken":ID,"progress":2}}`,
+		))
+		var notes []mcp.ProgressNote
+		var messages []string
+		_, err := dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{
+			Name:     "a",
+			Progress: func(n mcp.ProgressNote) { notes = append(notes, n) },
+			Message:  func(m mcp.Message) { messages = append(messages, m.Method+string(m.Params)) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]mcp.ProgressNote{{Progress: 1, Total: 2, Message: "half"}, {Progress: 2}}, notes); diff != "" {
+			t.Errorf("progress (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{`notifications/message{"level":"info","data":"hello"}`}, messages); diff != "" {
+			t.Errorf("messages (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// curious asks something on the stream of a call and replies once it was answered.
+func curious(question string) (script mcptest.Script, answers chan string) {
+	answers = make(chan string, 1)
+	return mcptest.Script{SessionID: "s", On: map[string]mcptest.Handler{
+		"tools/call": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, mcptest.Event(question))
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case text := <-answers:
+				_, _ = io.WriteString(w, mcptest.Event(mcptest.Result(c, text)))
+			case <-r.Context().Done():
+			}
+		},
+		"": func(w http.ResponseWriter, _ *http.Request, c mcptest.Call) {
+			answers <- fmt.Sprintf(`{"id":%s,"result":%s,"error":%s}`, c.ID, orNull(c.Result), orNull(c.Error))
+			w.WriteHeader(http.StatusAccepted)
+		},
+	}}, answers
+}
+
+func orNull(raw json.RawMessage) string {
+	if raw == nil {
+		return "null"
+	}
+	return string(raw)
+}
+
+func TestWhatAServerAsksDuringACallIsAnswered(t *testing.T) {
+	t.Parallel()
+	answer := func(asked mcp.InputRequest) (json.RawMessage, error) {
+		if asked.Method != "elicitation/create" {
+			return nil, errors.New("no")
+		}
+		return asked.Params, nil
+	}
+	for name, c := range map[string]struct {
+		question, want string
+		answer         func(mcp.InputRequest) (json.RawMessage, error)
+	}{
+		"by the caller":       {`{"id":"q","method":"elicitation/create","params":{"x":1}}`, `{"id":"q","result":{"x":1},"error":null}`, answer},
+		"with a refusal":      {`{"id":"q","method":"roots/list"}`, `{"id":"q","result":null,"error":{"code":-32601,"message":"Method not found"}}`, answer},
+		"by nobody":           {`{"id":7,"method":"elicitation/create"}`, `{"id":7,"result":null,"error":{"code":-32601,"message":"Method not found"}}`, nil},
+		"with a sign of life": {`{"id":7,"method":"ping"}`, `{"id":7,"result":{},"error":null}`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script, _ := curious(c.question)
+			up := mcptest.Start(t, script)
+			got, err := dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{Name: "a", Answer: c.answer})
+			if err != nil || string(got.Raw) != c.want {
+				t.Errorf("%+v, error %v", got, err)
+			}
+		})
+	}
+}
+
+const asksTwoThings = `{"resultType":"input_required","requestState":"s\u0031","inputRequests":{` +
+	`"one":{"method":"elicitation/create","params":{"a":1}},"two":{"method":"roots/list"}}}`
+
+func TestInputThatACallWantsComesBackToTheCaller(t *testing.T) {
+	t.Parallel()
+	up := calling(t, true, mcptest.First(1, result(asksTwoThings), result(`{"content":[]}`)))
+	s := dial(t, mcp.Target{URL: up.URL})
+	first, err := s.Call(t.Context(), mcp.Call{Name: "a"})
+	if err != nil || first.InputRequired == nil {
+		t.Fatalf("%+v, error %v", first, err)
+	}
+	want := &mcp.InputRequired{State: json.RawMessage(`"s\u0031"`), Requests: []mcp.KeyedRequest{
+		{Key: "one", InputRequest: mcp.InputRequest{Method: "elicitation/create", Params: json.RawMessage(`{"a":1}`)}},
+		{Key: "two", InputRequest: mcp.InputRequest{Method: "roots/list"}},
+	}}
+	if diff := cmp.Diff(want, first.InputRequired); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	input := &mcp.Input{State: first.InputRequired.State, Responses: json.RawMessage(`{"one":{},"two":{}}`)}
+	second, err := s.Call(t.Context(), mcp.Call{Name: "a", Input: input})
+	if err != nil || second.InputRequired != nil {
+		t.Errorf("%+v, error %v", second, err)
+	}
+	calls := up.Calls()
+	if got := string(calls[len(calls)-1].Params); !strings.HasPrefix(got, `{"name":"a","inputResponses":{"one":{},"two":{}},"requestState":"s\u0031","_meta":`) {
+		t.Errorf("params %s", got)
+	}
+}
+
+func TestInputThatACallWantsIsAnsweredForTheCaller(t *testing.T) {
+	t.Parallel()
+	up := calling(t, true, mcptest.First(2, result(asksTwoThings), result(`{"content":[]}`)))
+	asked := 0
+	got, err := dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{Name: "a", Answer: func(mcp.InputRequest) (json.RawMessage, error) {
+		asked++
+		return json.RawMessage(`{}`), nil
+	}})
+	if err != nil || got.InputRequired != nil || asked != 4 || count(up, "tools/call") != 3 {
+		t.Errorf("%+v after %d questions and %v, error %v", got, asked, up.Methods(), err)
+	}
+}
+
+func TestAServerThatNeverKnowsEnoughIsGivenUp(t *testing.T) {
+	t.Parallel()
+	up := calling(t, true, result(asksTwoThings))
+	s := dial(t, mcp.Target{URL: up.URL})
+	_, err := s.Call(t.Context(), mcp.Call{Name: "a", Answer: func(mcp.InputRequest) (json.RawMessage, error) { return json.RawMessage(`{}`), nil }})
+	if f := factsOf(t, err); f.Detail != "asks for more input again and again" || count(up, "tools/call") != 16 {
+		t.Errorf("%+v", f)
+	}
+	no := errors.New("no")
+	got, err := s.Call(t.Context(), mcp.Call{Name: "a", Answer: func(mcp.InputRequest) (json.RawMessage, error) { return nil, no }})
+	if f := factsOf(t, err); f.Reason != mcp.ReasonInput || !errors.Is(err, no) || got.InputRequired == nil {
+		t.Errorf("%+v, %+v", got, f)
+	}
+}
+
+func TestACallIsNotSentTwice(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]mcptest.Handler{
+		"500": mcptest.Status(500, ""), "429": mcptest.Status(429, ""), "a cut connection": cut,
+		"a cut stream":           mcptest.Status(200, ": ping\n\n", "Content-Type", "text/event-stream"),
+		"401 naming the session": mcptest.Status(401, "session expired"),
+		"no answer":              func(http.ResponseWriter, *http.Request, mcptest.Call) { panic(http.ErrAbortHandler) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			up := calling(t, false, answer)
+			_, err := dial(t, mcp.Target{URL: up.URL, Retries: 5}).Call(t.Context(), mcp.Call{Name: "a"})
+			if factsOf(t, err); count(up, "tools/call") != 1 {
+				t.Errorf("%v, error %v", up.Methods(), err)
+			}
+		})
+	}
+}
+
+func TestACallWhoseSessionIsUnknownIsSentInANewOne(t *testing.T) {
+	t.Parallel()
+	up := calling(t, false, mcptest.First(1, mcptest.Status(404, ""), result(`{"content":[]}`)))
+	if _, err := dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{Name: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	if count(up, "tools/call") != 2 || count(up, "initialize") != 2 {
+		t.Errorf("%v", up.Methods())
+	}
+	up = calling(t, false, mcptest.Status(404, ""))
+	_, err := dial(t, mcp.Target{URL: up.URL}).Call(t.Context(), mcp.Call{Name: "a"})
+	if f := factsOf(t, err); f.HTTP != 404 || count(up, "tools/call") != 2 {
+		t.Errorf("%+v after %v", f, up.Methods())
+	}
+}
+
+func TestManyCallsShareASessionAndItsRenewal(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	lost := true
+	var up *mcptest.Server
+	up = mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{
+		"initialize": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+			w.Header().Set("Mcp-Session-Id", fmt.Sprintf("s-%d", c.N))
+			up.Default(w, r, c)
+		},
+		"tools/call": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+			mu.Lock()
+			gone := lost && c.Header.Get("Mcp-Session-Id") == "s-1"
+			mu.Unlock()
+			if gone {
+				w.WriteHeader(http.StatusNotFound)
+				return
+			}
+			result(string(c.Params))(w, r, c)
+		},
+	}})
+	s := dial(t, mcp.Target{URL: up.URL})
+	var calls sync.WaitGroup
+	for i := range 50 {
+		calls.Go(func() {
+			want := fmt.Sprintf(`{"name":"a","arguments":{"n":%d}}`, i)
+			got, err := s.Call(t.Context(), mcp.Call{Name: "a", Arguments: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i))})
+			if err != nil || string(got.Raw) != want {
+				t.Errorf("%+v, error %v", got, err)
+			}
+		})
+	}
+	calls.Wait()
+	if n := count(up, "initialize"); n != 2 {
+		t.Errorf("%d sessions were opened", n)
+	}
+}
+
+func TestACallThatNobodyWaitsForIsCancelled(t *testing.T) {
+	t.Parallel()
+	for _, modern := range []bool{false, true} {
+		began := make(chan struct{})
+		cancelled := make(chan struct{})
+		var once sync.Once
+		up := calling(t, modern, func(_ http.ResponseWriter, r *http.Request, _ mcptest.Call) {
+			close(began)
+			<-r.Context().Done() // the client has closed the stream
+			once.Do(func() { close(cancelled) })
+		})
+		s := dial(t, mcp.Target{URL: up.URL})
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			<-began
+			cancel()
+		}()
+		_, err := s.Call(ctx, mcp.Call{Name: "a"})
+		if f := factsOf(t, err); f.Reason != mcp.ReasonUnreachable {
+			t.Errorf("%+v", f)
+		}
+		<-cancelled
+		s.Close(t.Context())
+		if n := count(up, "notifications/cancelled"); (n == 0) != modern {
+			t.Errorf("modern %v: %d notifications", modern, n)
+		}
+	}
+}
+
+func TestCloseEndsWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	began := make(chan struct{})
+	up := calling(t, false, func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+		close(began)
+		mcptest.Hang(w, r, c)
+	})
+	s := dial(t, mcp.Target{URL: up.URL})
+	go func() {
+		<-began
+		s.Close(t.Context())
+	}()
+	_, err := s.Call(t.Context(), mcp.Call{Name: "a"})
+	factsOf(t, err)
+	_, err = s.Call(t.Context(), mcp.Call{Name: "a"})
+	factsOf(t, err)
+}
+
+func TestATaskIsFollowed(t *testing.T) {
+	t.Parallel()
+	up := mcptest.Start(t, mcptest.Script{Modern: true, On: map[string]mcptest.Handler{
+		"tools/call":   result(`{"resultType":"task","taskId":"t-1","status":"working","ttlMs":60000,"pollIntervalMs":5}`),
+		"tasks/get":    result(`{"resultType":"complete","taskId":"t-1","status":"completed","ttlMs":null,"result":{"content":[]}}`),
+		"tasks/update": result(`{"resultType":"complete"}`),
+		"tasks/cancel": result(`{"resultType":"complete"}`),
+	}})
+	s := dial(t, mcp.Target{URL: up.URL})
+	got, err := s.Call(t.Context(), mcp.Call{Name: "a"})
+	if err != nil || got.Task == nil || got.Task.ID != "t-1" || got.Task.PollInterval.Milliseconds() != 5 {
+		t.Fatalf("%+v, error %v", got, err)
+	}
+	task, err := s.Task(t.Context(), "t-1")
+	if err != nil || task.Status != "completed" || string(task.Result) != `{"content":[]}` {
+		t.Errorf("%+v, error %v", task, err)
+	}
+	if err := errors.Join(s.AnswerTask(t.Context(), "t-1", json.RawMessage(`{"a":{}}`)), s.CancelTask(t.Context(), "t-1")); err != nil {
+		t.Error(err)
+	}
+	for _, call := range up.Calls() {
+		if strings.HasPrefix(call.Method, "tasks/") && call.Header.Get("Mcp-Name") != "t-1" {
+			t.Errorf("%s names %q", call.Method, call.Header.Get("Mcp-Name"))
+		}
+	}
+}
