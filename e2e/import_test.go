@@ -58,6 +58,14 @@ func TestAFileOfServersIsImportedByTheCommand(t *testing.T) {
 			t.Errorf("%s: %+v", what, o)
 		}
 	}
+	program := `{"files": {"command": "/bin/cat", "args": ["-u"], "env": {"TOKEN": "sekret"}}}`
+	for allowed, want := range map[string]string{"/bin/cat -v": "may not be started with these arguments", "/bin/cat": "1 created"} {
+		piped := h.command(t.Context(), "import", "--stdio-commands", allowed, "--dry-run", "-")
+		piped.Stdin = strings.NewReader(program)
+		if out, _ := piped.Output(); !strings.Contains(string(out), want) || strings.Contains(string(out), "sekret") {
+			t.Errorf("a program where %s is allowed: %s", allowed, out)
+		}
+	}
 	h.run("tenant", "create", "North")
 	if o := h.try("import", file); o.code != 1 || !strings.Contains(o.stderr, "--tenant") {
 		t.Errorf("without a tenant among two: %+v", o)
