@@ -25,6 +25,9 @@ const peerMode = "MCP_TEST_PEER"
 
 func TestMain(m *testing.M) {
 	if mode, ok := os.LookupEnv(peerMode); ok {
+		if strings.HasPrefix(mode, "replay ") {
+			replay(mode)
+		}
 		peer(mode)
 		return
 	}

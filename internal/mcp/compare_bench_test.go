@@ -1,0 +1,241 @@
+package mcp_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/internal/mcp"
+	"patchbay/internal/mcp/mcptest"
+)
+
+// BenchmarkAgainstOthers reads a tool list from the same server by four clients, in one run: ours; the least that could be written by
+// hand, with the schemas left as bytes (hand) or decoded (hand-any); and the SDK's. cpu-ns/op is the CPU of this process alone: the
+// server, which replays prepared bytes, is another one.
+//
+//	go test -run '^$' -bench AgainstOthers -count 5 ./internal/mcp
+func BenchmarkAgainstOthers(b *testing.B) {
+	for _, tools := range []int{10, 100, 1000} {
+		for _, kind := range []string{"json", "sse"} {
+			url := startReplay(b, tools, kind)
+			for _, c := range []struct {
+				name string
+				list func(b *testing.B, client *http.Client, url string) int
+			}{{"ours", listByOurs}, {"hand", listByHand[lazyTool]}, {"hand-any", listByHand[eagerTool]}, {"sdk", listBySDK}} {
+				b.Run(fmt.Sprintf("%d/%s/%s", tools, kind, c.name), func(b *testing.B) {
+					client := newClient(b).HTTP
+					if got := c.list(b, client, url); got != tools { // and the connection is there
+						b.Fatalf("%d tools", got)
+					}
+					b.ReportAllocs()
+					b.ResetTimer()
+					before := cpuTime(b)
+					for b.Loop() {
+						c.list(b, client, url)
+					}
+					b.ReportMetric(float64((cpuTime(b)-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
+				})
+			}
+		}
+	}
+}
+
+func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func listByOurs(b *testing.B, client *http.Client, url string) int {
+	d := mcp.Dialer{HTTP: client, Version: "1"}
+	s, err := d.Dial(b.Context(), mcp.Target{URL: url, Era: mcp.EraHandshake, Timeout: patience})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close(b.Context())
+	list, err := s.Tools(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return len(list.Tools)
+}
+
+func listBySDK(b *testing.B, client *http.Client, url string) int {
+	s, err := sdk.NewClient(&sdk.Implementation{Name: "bench", Version: "1"}, nil).Connect(b.Context(),
+		&sdk.StreamableClientTransport{Endpoint: url, HTTPClient: client, DisableStandaloneSSE: true},
+		&sdk.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	list, err := s.ListTools(b.Context(), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return len(list.Tools)
+}
+
+// lazyTool is what somebody writes who knows that schemas are large.
+type lazyTool struct {
+	Name         string          `json:"name"`
+	Title        string          `json:"title"`
+	Description  string          `json:"description"`
+	InputSchema  json.RawMessage `json:"inputSchema"`
+	OutputSchema json.RawMessage `json:"outputSchema"`
+	Annotations  json.RawMessage `json:"annotations"`
+}
+
+// eagerTool is what most people write.
+type eagerTool struct {
+	Name         string         `json:"name"`
+	Title        string         `json:"title"`
+	Description  string         `json:"description"`
+	InputSchema  map[string]any `json:"inputSchema"`
+	OutputSchema map[string]any `json:"outputSchema"`
+	Annotations  map[string]any `json:"annotations"`
+}
+
+// listByHand is the minimal loop: three posts, and the list into structs. It bounds and checks nothing, and keeps no definition.
+func listByHand[tool any](b *testing.B, client *http.Client, url string) int {
+	post := func(body string, into any) {
+		req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, strings.NewReader(body))
+		if err != nil {
+			b.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		resp, err := client.Do(req)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer func() { _ = resp.Body.Close() }()
+		reply, err := io.ReadAll(resp.Body)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if resp.Header.Get("Content-Type") == "text/event-stream" {
+			reply = handEvent(reply)
+		}
+		if into == nil {
+			return
+		}
+		if err := json.Unmarshal(reply, into); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var welcome struct {
+		Result struct {
+			ProtocolVersion string `json:"protocolVersion"`
+		} `json:"result"`
+	}
+	post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"hand","version":"1"}}}`, &welcome)
+	post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, nil)
+	var list struct {
+		Result struct {
+			Tools      []tool  `json:"tools"`
+			NextCursor *string `json:"nextCursor"`
+		} `json:"result"`
+	}
+	post(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`, &list)
+	return len(list.Result.Tools)
+}
+
+// handEvent is the data of a stream's only event.
+func handEvent(stream []byte) []byte {
+	for line := range bytes.Lines(stream) {
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
+			return data
+		}
+	}
+	return nil
+}
+
+// startReplay runs this test binary as a server that replays prepared bytes, and returns its URL.
+func startReplay(b *testing.B, tools int, kind string) string {
+	b.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	cmd := exec.CommandContext(b.Context(), self)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=replay %d %s", peerMode, tools, kind))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		b.Fatal(err)
+	}
+	return strings.TrimSpace(address)
+}
+
+// replay is that server, in its process: "replay 100 sse".
+func replay(mode string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("http://%s/mcp\n", l.Addr())
+	words := strings.Fields(mode)
+	n, _ := strconv.Atoi(words[1])
+	contentType, open, shut := "application/json", "", ""
+	if words[2] == "sse" {
+		contentType, open, shut = "text/event-stream", "event: message\ndata: ", "\n\n"
+	}
+	replies := map[string][]byte{
+		"initialize": []byte(`,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"replay","version":"1"}}}` + shut),
+		"tools/list": []byte(`,"result":{"tools":[` + strings.Join(mcptest.Tools(n), ",") + `]}}` + shut),
+	}
+	unknown := []byte(`,"error":{"code":-32601,"message":"Method not found"}}` + shut)
+	err = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&m) != nil {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		if m.ID == nil {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		reply, ok := replies[m.Method]
+		if !ok {
+			reply = unknown
+		}
+		head := open + `{"jsonrpc":"2.0","id":` + string(m.ID)
+		w.Header().Set("Content-Type", contentType)
+		if open == "" { // a stream has no length
+			w.Header().Set("Content-Length", strconv.Itoa(len(head)+len(reply)))
+		}
+		_, _ = io.WriteString(w, head)
+		_, _ = w.Write(reply)
+	}))
+	if !errors.Is(err, net.ErrClosed) {
+		panic(err)
+	}
+}
