@@ -29,7 +29,7 @@ type httpCarrier struct {
 	lingers atomic.Bool             // the server keeps streams open after the reply
 	lost    atomic.Bool             // the server does not know the session any more
 	session string                  // Mcp-Session-Id, set by the opening; empty: none
-	version string                  // MCP-Protocol-Version, set by agreed; empty: not agreed yet
+	version atomic.Value            // MCP-Protocol-Version, a string, set by agreed while the server may be asking already
 }
 
 // send posts a message and reads what comes back.
@@ -85,7 +85,13 @@ func (c *httpCarrier) notify(ctx context.Context, m outgoing, cancel context.Can
 }
 
 // agreed is the version that every request from now on names.
-func (c *httpCarrier) agreed(version string) { c.version = version }
+func (c *httpCarrier) agreed(version string) { c.version.Store(version) }
+
+// speaks is the version that was agreed; empty: none yet.
+func (c *httpCarrier) speaks() string {
+	version, _ := c.version.Load().(string)
+	return version
+}
 
 // close deletes the session.
 func (c *httpCarrier) close(ctx context.Context) {
@@ -123,8 +129,8 @@ func (c *httpCarrier) do(ctx context.Context, method string, m outgoing) (*http.
 	if m.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if c.version != "" {
-		req.Header.Set("Mcp-Protocol-Version", c.version)
+	if version := c.speaks(); version != "" {
+		req.Header.Set("Mcp-Protocol-Version", version)
 	}
 	if c.session != "" && m.method != initialize {
 		req.Header.Set("Mcp-Session-Id", c.session)

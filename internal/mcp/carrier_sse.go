@@ -111,7 +111,7 @@ func (c *sseCarrier) refusal(m outgoing, resp *http.Response) *Error {
 func (c *sseCarrier) agreed(version string) {
 	c.known.Store(true)
 	if posts := c.posts.Load(); posts != nil {
-		posts.version = version
+		posts.agreed(version)
 	}
 }
 

@@ -90,6 +90,9 @@ func (b *switchboard) answer(m wire.Message) {
 
 // isNamelessError tells whether a message without an id is an error of JSON-RPC, and not a line of somebody's log.
 func isNamelessError(m wire.Message) bool {
+	if len(m.ID) > 0 && string(m.ID) != "null" {
+		return false // it answers somebody else
+	}
 	members, ok := wire.Members(m.Raw)
 	return ok && has(members, "error") && has(members, "jsonrpc")
 }

@@ -61,8 +61,7 @@ const (
 )
 
 // knownSloppy are the cases that Patchbay does not get right yet, each with what happens in place of what should.
-var knownSloppy = map[string]string{
-}
+var knownSloppy = map[string]string{}
 
 // hangs marks a known case that would never end, and so is not played.
 const hangs = "hangs"
