@@ -32,6 +32,7 @@ func draftForm(d connectors.Draft) templates.Form {
 		values["enabled"] = "true"
 	}
 	maps.Copy(values, oauthValues(d.OAuth))
+	maps.Copy(values, programValues(d.Command))
 	return templates.Form{Values: values}
 }
 
@@ -68,6 +69,7 @@ func (f form) draft(before connectors.Draft) (connectors.Draft, error) {
 	if d.Auth.Type == connectors.AuthAPIKey && f.values.Has("auth.header") {
 		d.Auth.Header = f.text("auth.header")
 	}
+	p.program(&d)
 	p.headers(&d.Headers)
 	p.duration("timeout_ms", time.Millisecond, &d.Timeout)
 	p.duration("sync_interval_s", time.Second, &d.SyncInterval)

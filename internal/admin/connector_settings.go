@@ -42,6 +42,7 @@ func (h *Handler) settingsPage(
 		Form:    f,
 		Stored:  c.Auth.Type != connectors.AuthOAuth2 && slices.ContainsFunc(stored.Items, shared), // an account is nothing to keep by leaving a field empty
 		Enabled: c.Enabled,
+		Env:     c.EnvNames,
 		Test:    test,
 		Goes:    deletionTakes(c, len(stored.Items)),
 	}))

@@ -23,7 +23,7 @@ func connectorRow(c connectors.Connector, can templates.Can, returnTo string, no
 		Name:       c.Name,
 		Href:       connectorPath(c.Slug),
 		Initial:    initial(c.Name),
-		URL:        c.URL,
+		URL:        address(c),
 		State:      connectorState(c),
 		Credential: credentialName(c),
 		Tools:      number(c.ToolCount),
@@ -32,8 +32,8 @@ func connectorRow(c connectors.Connector, can templates.Can, returnTo string, no
 		CanSync:    can.Sync && c.Enabled,
 		ReturnTo:   returnTo,
 	}
-	if max(utf8.RuneCountInString(c.Name), utf8.RuneCountInString(c.URL)) > rowWidth {
-		row.Whole = c.Name + "\n" + c.URL
+	if max(utf8.RuneCountInString(c.Name), utf8.RuneCountInString(row.URL)) > rowWidth {
+		row.Whole = c.Name + "\n" + row.URL
 	}
 	if c.LastError != nil && c.Running == nil && c.Status != connectors.StatusDisabled {
 		row.Reason = c.LastError.Message
@@ -94,7 +94,7 @@ func connectorHead(c connectors.Connector, tab templates.ConnectorTab) templates
 		Name:        c.Name,
 		Initial:     initial(c.Name),
 		Description: c.Description,
-		URL:         c.URL,
+		URL:         address(c),
 		Href:        connectorPath(c.Slug),
 		Tab:         tab,
 		State:       connectorState(c),
@@ -170,7 +170,7 @@ func serverFacts(s connectors.Server) []templates.Fact {
 // connectionFacts are how a connector is reached, but for what overviewStats say.
 func connectionFacts(c connectors.Connector) []templates.Fact {
 	facts := []templates.Fact{
-		{Label: "Address", Value: c.URL, Mono: true, Copy: true},
+		{Label: addressName(c), Value: address(c), Mono: true, Copy: true},
 		{Label: "Transport", Value: transportName(c.Transport)},
 	}
 	if asks := behaviourName(c.AuthBehaviour); asks != "" {
@@ -178,6 +178,9 @@ func connectionFacts(c connectors.Connector) []templates.Fact {
 	}
 	if c.Auth.Type == connectors.AuthAPIKey {
 		facts = append(facts, templates.Fact{Label: "Key header", Value: keyHeader(c), Mono: true})
+	}
+	if len(c.EnvNames) > 0 {
+		facts = append(facts, templates.Fact{Label: "Environment", Value: strings.Join(c.EnvNames, ", "), Mono: true})
 	}
 	if len(c.Headers) > 0 {
 		names := slices.Sorted(maps.Keys(c.Headers))

@@ -147,6 +147,8 @@ func transportName(t connectors.Transport) string {
 		return "HTTP + SSE"
 	case connectors.TransportHTTP:
 		return "HTTP, JSON only"
+	case connectors.TransportStdio:
+		return "Program (stdio)"
 	default:
 		return string(t)
 	}

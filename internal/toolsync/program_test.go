@@ -132,7 +132,7 @@ func TestWhatAProgramDoesWrongIsSaidOfAProgram(t *testing.T) {
 		"exec nothing-there":  "The program ended before its reply, with exit code 127.",
 		"sleep 100":           "The program did not answer within 3 seconds.",
 	} {
-		c := b.Connector(t, shell, func(d *connectors.Draft) { d.Command.Args, d.Timeout = []string{"-c", script}, 3 * time.Second })
+		c := b.Connector(t, shell, func(d *connectors.Draft) { d.Command.Args, d.Timeout = []string{"-c", script}, 3*time.Second })
 		if _, err := b.run(t, c); !strings.HasPrefix(fault.As(err).Message, strings.TrimSuffix(want, ".")) {
 			t.Errorf("%s: %v", script, fault.As(err).Message)
 		}

@@ -1,6 +1,10 @@
 package templates
 
-import "patchbay/internal/connectors"
+import (
+	"strings"
+
+	"patchbay/internal/connectors"
+)
 
 // ConnectorFormPage adds a connector. Its form posts to /connectors, and with the test button to /connectors/test.
 type ConnectorFormPage struct {
@@ -17,6 +21,7 @@ type ConnectorSettingsPage struct {
 	Form    Form // with version, for edits that meet
 	Stored  bool // a secret is stored: leaving the secret fields empty keeps it
 	Enabled bool
+	Env     []string // names of the stored environment
 	Test    *TestResult
 	Goes    []string // what a deletion takes with it: "22 tools and their history"
 }
@@ -43,7 +48,7 @@ type Failure struct {
 // "Name: value" lines; enabled is "true" or absent; times are numbers in the unit of their name; auth.scopes stand with spaces
 // between them. auth.no_resource is the form's own: "true" for a resource of "".
 var connectorFields = []string{
-	"name", "slug", "description", "transport", "url", "headers", "credential_mode",
+	"name", "slug", "description", "transport", "url", "command", "args", "cwd", "env", "headers", "credential_mode",
 	"auth.type", "auth.token", "auth.key", "auth.header", "auth.username", "auth.password",
 	"auth.client_id", "auth.client_secret", "auth.private_key", "auth.algorithm", "auth.scopes", "auth.issuer",
 	"auth.authorization_endpoint", "auth.token_endpoint", "auth.resource", "auth.no_resource", "auth.token_endpoint_auth_method",
@@ -61,6 +66,7 @@ type connectorFormProps struct {
 	Cancel string
 	New    bool
 	Stored bool
+	Env    []string
 }
 
 func (p connectorFormProps) field(name, label string, with func(*fieldProps)) fieldProps {
@@ -82,9 +88,26 @@ func (p connectorFormProps) secret(name, label, help string) fieldProps {
 	return f
 }
 
+// Who shares fields, as data-transport lists them.
+const httpTransports = string(connectors.TransportStreamableHTTP + " " + connectors.TransportHTTP + " " + connectors.TransportSSE)
+
+func (p connectorFormProps) program() bool {
+	return p.Form.Is("transport", string(connectors.TransportStdio))
+}
+
+// env is the environment of a program, which never comes back from us.
+func (p connectorFormProps) env() fieldProps {
+	f := fieldProps{Form: p.Form, Name: "env", Label: "Environment", Rows: 3, Secret: true, Mono: true, Optional: true, Placeholder: "API_TOKEN=…"}
+	f.Help = "One “NAME=value” a line. The values are secrets: they are stored sealed, and never shown."
+	if len(p.Env) > 0 {
+		f.Help = "Stored: " + strings.Join(p.Env, ", ") + ". Leave this empty to keep them; what you enter replaces them all. Another command, argument or folder gets none of them."
+	}
+	return f
+}
+
 // advancedOpen shows the settings that most people leave alone when one of them is wrong.
 func (p connectorFormProps) advancedOpen() bool {
-	for _, name := range []string{"slug", "transport", "headers", "timeout_ms", "retry_attempts", "sync_interval_s"} {
+	for _, name := range []string{"slug", "headers", "timeout_ms", "retry_attempts", "sync_interval_s"} {
 		if p.Form.Error(name) != "" {
 			return true
 		}
@@ -100,6 +123,8 @@ var (
 	transportOptions = []Option{
 		{string(connectors.TransportStreamableHTTP), "Streamable HTTP"},
 		{string(connectors.TransportHTTP), "JSON replies only"},
+		{string(connectors.TransportSSE), "HTTP and SSE, as of 2024"},
+		{string(connectors.TransportStdio), "A program on Patchbay's machine (stdio)"},
 	}
 )
 

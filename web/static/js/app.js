@@ -56,6 +56,18 @@
     if (!folds) details.open = true;
     details.toggleAttribute("data-flat", !folds);
   };
+  // A program has a command in place of an address and a sign-in.
+  const showTransport = (form) => {
+    const transport = form.elements["transport"]?.value;
+    if (!transport) return;
+    for (const group of form.querySelectorAll("[data-transport]")) {
+      group.hidden = !fits(group.dataset.transport, transport) && group.querySelector("[aria-invalid=true]") === null;
+      for (const input of group.querySelectorAll("input, select, textarea")) {
+        if (group.hidden) input.disabled = true;
+        else if (!input.closest("[data-secret]")) input.disabled = false;
+      }
+    }
+  };
   const showSecrets = (form) => {
     const type = form.elements["auth.type"]?.value;
     const mode = form.elements["credential_mode"];
@@ -72,6 +84,7 @@
       for (const input of secret.querySelectorAll("input, textarea")) input.disabled = secret.hidden;
     }
     for (const details of form.querySelectorAll("[data-fold]")) fold(details, type);
+    showTransport(form);
   };
   on("change", "[data-auth-form]", showSecrets);
   document.querySelectorAll("[data-auth-form]").forEach(showSecrets);
