@@ -112,7 +112,7 @@ func TestAnMCPServerThatDoesNotAnswerStopsNobody(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{OpenMethods: []string{"initialize"}, Next: answer})
+			b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{OpenMethods: []string{"initialize", ""}, Next: answer}) // a GET, too
 			c := b.protected(t)
 			b.start(t, c, nil)
 			if got := b.now(t, c).AuthBehaviour; got != connectors.AuthUnknown {
