@@ -79,6 +79,13 @@ set type = excluded.type,
     version = credentials.version + 1,
     updated_at = now();
 
+-- name: HoldConnector :exec
+-- A change of the settings waits, or has been waited for.
+select connectors.id
+from connectors
+where connectors.tenant_id = @tenant_id and connectors.id = @id
+for no key update;
+
 -- name: LeaseGrant :one
 -- Whoever changes the row may refresh. No connection is held meanwhile: the lease ends by itself where its process dies. Then
 -- nobody knows what came of that one's request.

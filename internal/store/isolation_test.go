@@ -144,6 +144,19 @@ var tenantAttempts = map[string]attempt{
 		n, err := o.door.DeleteCredentials(ctx, o.connector.ID)
 		return n > 0, err
 	},
+	"HoldConnector": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.Tx(ctx, func(tx *store.Tenant) error {
+			if err := tx.HoldConnector(ctx, o.connector.ID); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+			defer cancel()
+			return o.Door().SetAuthBehaviour(ctx, o.connector.ID, o.connector.AuthBehaviour) // waits where it is held
+		}); err != nil {
+			return true, err
+		}
+		return false, nil
+	},
 	"SaveGrant": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.SaveGrant(ctx, store.NewGrant{ConnectorID: o.grant.ConnectorID, Origin: o.grant.Origin})
 	},
@@ -328,7 +341,7 @@ var vaultAttempts = map[string]attempt{
 var ownWorld = map[string]bool{
 	"Self": true, "Rename": true, "AddMember": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
 	"QueueAllSyncs": true, "DeleteFlows": true, "ConnectorStats": true, "Record": true, "Definitions": true, "FinishUnchanged": true, "DeleteCredentials": true, "MarkUsed": true,
-	"SaveRegistration": true, "ForgetRegistration": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,
+	"SaveRegistration": true, "ForgetRegistration": true, "HoldConnector": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,
 	"RefuseGrant": true, "DeleteClientSecret": true, "DeleteEnvironment": true, "ExpiringCredentials": true, "SetAuthBehaviour": true, "RenewMachineTokens": true,
 	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "SyncRuns": true, "Tools": true, "ServedTools": true, "Quarantined": true,
 }

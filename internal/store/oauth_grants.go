@@ -26,6 +26,11 @@ type sealedTokens struct {
 	PrivateKey   string `json:"private_key,omitempty"`
 }
 
+// HoldConnector keeps a connector as it is until the transaction ends: what is read of it now holds for what is stored with it.
+func (t *Tenant) HoldConnector(ctx context.Context, id connectors.ConnectorID) error {
+	return classify(t.q.HoldConnector(ctx, t.id, id))
+}
+
 // SaveGrant seals and stores a grant, in place of the credential that was there.
 func (t *Tenant) SaveGrant(ctx context.Context, g NewGrant) error {
 	plain, meta, err := textsOf(g.GrantTokens)

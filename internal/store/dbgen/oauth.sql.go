@@ -268,6 +268,19 @@ func (q *Queries) ForgetRegistration(ctx context.Context, arg ForgetRegistration
 	return err
 }
 
+const holdConnector = `-- name: HoldConnector :exec
+select connectors.id
+from connectors
+where connectors.tenant_id = $1 and connectors.id = $2
+for no key update
+`
+
+// A change of the settings waits, or has been waited for.
+func (q *Queries) HoldConnector(ctx context.Context, tenantID connectors.TenantID, iD connectors.ConnectorID) error {
+	_, err := q.db.Exec(ctx, holdConnector, tenantID, iD)
+	return err
+}
+
 const leaseGrant = `-- name: LeaseGrant :one
 update credentials
 set grant_meta = case when lease_until is null then grant_meta else grant_meta || '{"lost_answer": true}' end,
