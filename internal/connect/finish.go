@@ -6,6 +6,8 @@ import (
 	"errors"
 	"log/slog"
 	"net/url"
+	"reflect"
+	"strings"
 	"time"
 
 	"patchbay/internal/auth"
@@ -131,10 +133,29 @@ func (br Browser) has(hash []byte) bool {
 func (b *Broker) arrived(ctx context.Context, tx *store.Tenant, f store.Flow) (place, error) {
 	connector, agent := refs(f.ConnectorID, f.AgentID)
 	p, err := find(ctx, tx, f.Tenant, connector, agent)
-	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Conflict) || err == nil && connectors.Origin(p.connector.URL) != f.Origin {
-		return place{}, fault.Errorf(fault.Malformed, "The connector was changed or deleted meanwhile. Nothing was stored; start the connection again.")
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Conflict) || err == nil && !fits(p.connector, f) {
+		return place{}, errChanged()
 	}
 	return p, err
+}
+
+func errChanged() error {
+	return fault.Errorf(fault.Malformed, "The connector was changed or deleted meanwhile. Nothing was stored; start the connection again.")
+}
+
+// fits tells whether what an admin has set about the servers is what a flow was started with. Of the client, see [Broker.peer].
+func fits(c connectors.Connector, f store.Flow) bool {
+	s := c.OAuth
+	is := func(set, used string) bool { return set == "" || set == used }
+	return connectors.Origin(c.URL) == f.Origin && is(strings.TrimSuffix(s.Issuer, "/"), strings.TrimSuffix(f.Server.Issuer, "/")) &&
+		is(s.AuthorizationEndpoint, f.Server.AuthorizationEndpoint) && is(s.TokenEndpoint, f.Server.TokenEndpoint) &&
+		(s.Resource == nil || *s.Resource == f.Resource)
+}
+
+// sameGrants tells whether grants of both settings are of the same server, for the same client and resource.
+func sameGrants(a, b connectors.OAuthSettings) bool {
+	return a.SameKeeper(b) && a.AuthorizationEndpoint == b.AuthorizationEndpoint && a.ClientID == b.ClientID &&
+		reflect.DeepEqual(a.Resource, b.Resource)
 }
 
 // peer is whom the flow was started with, and as whom; ok is false where our client there is another by now.

@@ -16,9 +16,15 @@ func (b *Broker) keep(ctx context.Context, back returning, peer oauth.Peer, toke
 	b.carry(ctx, back.place, &g)
 	done := back.finished()
 	err := b.tenant(back.tenant).Tx(ctx, func(tx *store.Tenant) error {
-		now, err := b.arrived(ctx, tx, back.flow)
-		if err != nil {
+		if err := tx.HoldConnector(ctx, back.connector.ID); err != nil {
 			return err
+		}
+		now, err := b.arrived(ctx, tx, back.flow)
+		switch {
+		case err != nil:
+			return err
+		case !sameGrants(back.connector.OAuth, now.connector.OAuth):
+			return errChanged()
 		}
 		done.Connector, done.Agent = now.connector, now.agent
 		if err := tx.SaveGrant(ctx, g); err != nil {
