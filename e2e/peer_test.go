@@ -39,9 +39,17 @@ func node() string {
 	return path
 }
 
-// startPeer runs a script of peers until the test ends; env is "NAME=value", besides ours. Without Node the test is skipped, or
-// fails where CI=true.
+// startPeer runs a script of peers until the test ends; env is "NAME=value", besides ours.
 func startPeer(t *testing.T, env []string, script string, args ...string) *process {
+	t.Helper()
+	needPeers(t)
+	cmd := exec.Command(node(), append([]string{filepath.Join("peers", script)}, args...)...)
+	cmd.Env = append(os.Environ(), env...)
+	return start(t, cmd)
+}
+
+// needPeers gets the peers. Without Node the test is skipped, or fails where CI=true.
+func needPeers(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts real processes")
@@ -55,7 +63,4 @@ func startPeer(t *testing.T, env []string, script string, args ...string) *proce
 	if err := installPeers(); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(node(), append([]string{filepath.Join("peers", script)}, args...)...)
-	cmd.Env = append(os.Environ(), env...)
-	return start(t, cmd)
 }

@@ -1,0 +1,143 @@
+package e2e_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const everything = "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
+
+// everythingCommand is npm's server-everything as a program: Node's path, and the arguments.
+func everythingCommand(t *testing.T) (path string, args []string) {
+	t.Helper()
+	needPeers(t)
+	path, err := filepath.Abs(node())
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := filepath.Abs(filepath.Join("peers", everything))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, []string{script, "stdio"}
+}
+
+// TestTheSameToolsArriveOverEveryTransport syncs server-everything as a program, over the HTTP+SSE of 2024 and over Streamable HTTP:
+// with nothing said but the address, too.
+func TestTheSameToolsArriveOverEveryTransport(t *testing.T) {
+	t.Parallel()
+	path, args := everythingCommand(t)
+	old := startEverythingSSE(t)
+	h := newHome(t, "PATCHBAY_STDIO_COMMANDS="+path+" "+strings.Join(args, " "))
+	s := h.serve()
+	c := client{t: t, base: s.base, key: h.run("apikey", "create", "--tenant", "default", "--role", "admin", "--name", "test")}
+	for name, connector := range map[string]object{
+		"streamable": {"url": startEverything(t)},
+		"old":        {"url": old, "transport": "sse"},
+		"found":      {"url": old},
+		"program":    {"transport": "stdio", "command": path, "args": args, "env": object{"SOME_TOKEN": "sekret-of-the-program"}},
+	} {
+		connector["name"], connector["timeout_ms"] = name, 60_000
+		c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", connector)
+		c.must(http.StatusOK, http.MethodPost, "/connectors/"+name+"/sync_tools", nil)
+	}
+	want := c.tools("streamable")
+	for _, name := range []string{"old", "found", "program"} {
+		if diff := cmp.Diff(want, c.tools(name)); diff != "" || len(want) < 5 {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	c.must(http.StatusOK, http.MethodPost, "/connectors/program/sync_tools", nil) // its era is known now
+	wantNoProgram(t, "sekret-of-the-program")
+	if text := s.stdout.text() + s.stderr.text(); strings.Contains(text, "sekret-of-the-program") {
+		t.Error("the log holds what the program's environment holds")
+	}
+}
+
+// TestOnlyWhatTheOperatorAllowsIsStarted asks for other programs, and for other arguments.
+func TestOnlyWhatTheOperatorAllowsIsStarted(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, "PATCHBAY_STDIO_COMMANDS=/bin/cat, /bin/echo hello")
+	c := client{t: t, base: h.serve().base, key: h.run("apikey", "create", "--tenant", "default", "--role", "admin", "--name", "test")}
+	for _, connector := range []object{
+		{"command": "/bin/sh", "args": []string{"-c", "id"}},
+		{"command": "/bin/echo"},
+		{"command": "/bin/echo", "args": []string{"hello", "you"}},
+		{"command": "/bin/../bin/sh"},
+		{"command": "cat"},
+		{"command": "/bin/cat", "env": object{"LD_PRELOAD": "/tmp/x.so"}},
+	} {
+		connector["name"], connector["transport"] = "Other", "stdio"
+		for _, path := range []string{"/api/v1/connectors", "/api/v1/connectors/test"} {
+			c.must(http.StatusUnprocessableEntity, http.MethodPost, path, connector)
+		}
+	}
+	c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{"name": "Cat", "transport": "stdio", "command": "/bin/cat", "timeout_ms": 1000, "retry_attempts": 0})
+	if status, answer := c.call(http.MethodPost, "/connectors/cat/sync_tools", nil); status != http.StatusBadGateway {
+		t.Errorf("a program that only repeats: %d, %v", status, answer)
+	}
+	eventually(t, func() error {
+		for _, line := range childrenOf(os.Getpid()) {
+			if strings.HasPrefix(line, "/bin/cat") {
+				return fmt.Errorf("%s is left", line)
+			}
+		}
+		return nil
+	})
+}
+
+// wantNoProgram wants no process to have something in its environment.
+func wantNoProgram(t *testing.T, mark string) {
+	t.Helper()
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		if environ, _ := os.ReadFile(file); bytes.Contains(environ, []byte(mark)) {
+			t.Errorf("%s is left", filepath.Dir(file))
+		}
+	}
+}
+
+// childrenOf are the command lines below a process.
+func childrenOf(ancestor int) []string {
+	parents, lines := map[string]string{}, map[string]string{}
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range files {
+		stat, _ := os.ReadFile(file)
+		pid := filepath.Base(filepath.Dir(file))
+		if fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]); len(fields) > 1 {
+			parents[pid] = string(fields[1])
+			line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+			lines[pid] = string(bytes.ReplaceAll(line, []byte{0}, []byte(" ")))
+		}
+	}
+	var below []string
+	for pid := range parents {
+		for up := parents[pid]; up != "" && up != "0"; up = parents[up] {
+			if up == fmt.Sprint(ancestor) {
+				below = append(below, lines[pid])
+				break
+			}
+		}
+	}
+	slices.Sort(below)
+	return below
+}
+
+// startEverythingSSE runs npm's server-everything with the HTTP+SSE of 2024, and returns the stream's address.
+func startEverythingSSE(t *testing.T) string {
+	t.Helper()
+	port := freePort(t)
+	p := startPeer(t, []string{fmt.Sprintf("PORT=%d", port)}, everything, "sse")
+	if _, ok := p.stderr.wait("running on port", p.exited); !ok {
+		t.Fatalf("server-everything did not start: %s", p.stderr.text())
+	}
+	return fmt.Sprintf("http://127.0.0.1:%d/sse", port)
+}
