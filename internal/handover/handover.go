@@ -120,6 +120,11 @@ func (d *Desk) resolve(ctx context.Context, tenant connectors.TenantID, agent co
 }
 
 func (d *Desk) server(ctx context.Context, tenant connectors.TenantID, agent connectors.AgentID, c connectors.Connector) Server {
+	if c.Transport == connectors.TransportStdio {
+		f := fault.Errorf(fault.Conflict, "%q is a program on Patchbay's own machine: it can be reached through the gateway only.", c.Name)
+		f.Code = "program"
+		return Server{Connector: c, Fault: f}
+	}
 	headers, err := d.credentials.For(ctx, tenant, c, &agent)
 	if err == nil {
 		return Server{Connector: c, Headers: headers}
