@@ -12,8 +12,12 @@ import (
 	"patchbay/internal/store"
 )
 
-// revokeTime bounds the courtesy of telling the authorization server that a grant is over.
-const revokeTime = 5 * time.Second
+// These bound the courtesy of telling the authorization server that a grant is over: where nobody waits for more, and where a person
+// waits for the grant that takes its place.
+const (
+	revokeTime   = 5 * time.Second
+	replacedTime = 3 * time.Second
+)
 
 // Disconnect deletes a grant, and tells the authorization server, which may not hear it. It is NotFound where no account is
 // connected, and a Conflict where the credential is none of OAuth's.
@@ -42,24 +46,44 @@ func (b *Broker) Disconnect(ctx context.Context, a auth.Actor, c connectors.Ref,
 		b.log.WarnContext(ctx, "grant not revoked", append(p.attrs(), slog.Any("error", unread))...)
 		return nil
 	}
-	meta := old.Tokens.Meta
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
+	defer cancel()
+	b.revoke(ctx, p, old.Tokens)
+	return nil
+}
+
+// replaced revokes a grant whose place another one has taken, where that is of another server or for another client of ours. The same
+// client's is left: many servers end all that a person has granted to a client with any of its refresh tokens, the new one, too.
+func (b *Broker) replaced(ctx context.Context, p place, old *store.Grant, now store.NewGrant) {
+	if old == nil || old.Status == connectors.CredentialRevoked {
+		return
+	}
+	was := old.Tokens.Meta
+	if sameIssuer := was.Server.Issuer == now.Meta.Server.Issuer; sameIssuer && was.ClientID == now.Meta.ClientID {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, replacedTime)
+	defer cancel()
+	b.revoke(ctx, p, old.Tokens)
+}
+
+// revoke gives a stored grant back, as the client that it is for.
+func (b *Broker) revoke(ctx context.Context, p place, t store.GrantTokens) {
+	meta := t.Meta
 	client, _, err := b.clientOf(ctx, p, meta.Server, meta.ClientID)
 	if err != nil {
 		b.log.WarnContext(ctx, "grant not revoked", append(p.attrs(), slog.Any("error", err))...)
-		return nil
+		return
 	}
 	if client.ClientID != meta.ClientID {
 		client = oauth.Registration{Issuer: meta.Server.Issuer, ClientID: meta.ClientID}
 	}
-	b.giveBack(ctx, p, oauth.Peer{Server: meta.Server, Client: client, Resource: meta.Resource}, old.Tokens)
-	return nil
+	b.giveBack(ctx, p, oauth.Peer{Server: meta.Server, Client: client, Resource: meta.Resource}, t)
 }
 
 // giveBack revokes a grant at its server: by its refresh token, which takes the access tokens with it (RFC 7009 §2.1), else by the
-// access token. It outlives the caller, and is not told where it fails.
+// access token. Nobody is told where it fails.
 func (b *Broker) giveBack(ctx context.Context, p place, peer oauth.Peer, t store.GrantTokens) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
-	defer cancel()
 	token, hint := t.RefreshToken, oauth.HintRefreshToken
 	if token.Empty() {
 		token, hint = t.AccessToken, oauth.HintAccessToken

@@ -74,3 +74,42 @@ func TestOnlyAnAdminDisconnectsAndOnlyAccounts(t *testing.T) {
 		t.Errorf("%d credentials", n)
 	}
 }
+
+// Any refresh token of a client may end all that the person has granted to it, so that the same client's is left alone.
+func TestAGrantThatIsReplacedIsRevokedWhereServerOrClientIsAnother(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	c := b.protected(t)
+	b.connect(t, c, nil)
+	b.connect(t, c, nil)
+	if n := b.as.Count(oauthtest.Revoke); n != 0 {
+		t.Errorf("%d grants of the same client were revoked", n)
+	}
+	was := b.grant(t, c, nil).Tokens
+	must(t, b.Door().ForgetRegistration(t.Context(), b.as.Issuer, b.broker.RedirectURI(), was.Meta.ClientID))
+	b.connect(t, c, nil)
+	revoked := b.as.Requests(oauthtest.Revoke)
+	if len(revoked) != 1 || revoked[0].Form.Get("token") != was.RefreshToken.Reveal() {
+		t.Errorf("another client: revoked %v", revoked)
+	}
+
+	was = b.grant(t, c, nil).Tokens
+	next := oauthtest.Start(t, oauthtest.Behaviour{})
+	b.mcp.Set(func(r *oauthtest.ResourceBehaviour) { r.Servers = []string{next.Issuer} })
+	b.connect(t, c, nil)
+	revoked = b.as.Requests(oauthtest.Revoke)
+	if len(revoked) != 2 || revoked[1].Form.Get("token") != was.RefreshToken.Reveal() || next.Count(oauthtest.Revoke) != 0 {
+		t.Errorf("another server: revoked %v", revoked)
+	}
+	now := b.grant(t, c, nil)
+	if now.Tokens.Meta.Server.Issuer != next.Issuer || now.Status != connectors.CredentialActive {
+		t.Errorf("grant = %+v", now.Credential)
+	}
+	_, err := b.owner(t).Exec(t.Context(), "update credentials set status = 'revoked'")
+	must(t, err)
+	b.mcp.Set(func(r *oauthtest.ResourceBehaviour) { r.Servers = nil })
+	b.connect(t, c, nil)
+	if n := next.Count(oauthtest.Revoke); n != 0 {
+		t.Errorf("a dead grant was revoked %d times", n)
+	}
+}

@@ -13,7 +13,7 @@ import (
 // keep stores what was granted, with the event that tells of it and the sync that it makes possible: all of it, or nothing.
 func (b *Broker) keep(ctx context.Context, back returning, peer oauth.Peer, token oauth.Token) (Finished, error) {
 	g := newGrant(back.flow, peer, token)
-	b.carry(ctx, back.place, &g)
+	old := b.carry(ctx, back.place, &g)
 	done := back.finished()
 	err := b.tenant(back.tenant).Tx(ctx, func(tx *store.Tenant) error {
 		if err := tx.HoldConnector(ctx, back.connector.ID); err != nil {
@@ -37,12 +37,15 @@ func (b *Broker) keep(ctx context.Context, back returning, peer oauth.Peer, toke
 		return err
 	})
 	if fault.Is(err, fault.Malformed) { // the connector has changed: nobody would ever use the grant
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
+		defer cancel()
 		b.giveBack(ctx, back.place, peer, g.GrantTokens)
 	}
 	if err != nil {
 		return Finished{}, err
 	}
 	b.logConnected(ctx, back, done.Run)
+	b.replaced(ctx, back.place, old, g)
 	return done, nil
 }
 
@@ -69,16 +72,17 @@ func newGrant(f store.Flow, peer oauth.Peer, token oauth.Token) store.NewGrant {
 }
 
 // carry takes over which scopes the resource asked for besides. Where it was that which ended the old grant, it takes over how often,
-// too: a resource that is never content is believed in the end.
-func (b *Broker) carry(ctx context.Context, p place, g *store.NewGrant) {
+// too: a resource that is never content is believed in the end. It returns the old grant, nil for none.
+func (b *Broker) carry(ctx context.Context, p place, g *store.NewGrant) *store.Grant {
 	old, err := b.store.Vault(p.tenant).Grant(ctx, p.connector.ID, p.agentID())
 	if err != nil {
-		return // none, or one that cannot be opened: it begins anew
+		return nil // none, or one that cannot be opened: it begins anew
 	}
 	g.Meta.WantedScopes = old.Tokens.Meta.WantedScopes
 	if old.Status == connectors.CredentialRevoked {
 		g.Meta.StepUps = old.Tokens.Meta.StepUps
 	}
+	return &old
 }
 
 // event tells that an account was connected, by whoever started it.
