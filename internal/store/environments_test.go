@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 
@@ -90,5 +91,18 @@ func TestAServersEraIsRememberedUntilItIsAnother(t *testing.T) {
 	moved, err := w.Door().UpdateConnector(t.Context(), c.ID, 0, d)
 	if err != nil || moved.Era != "" {
 		t.Errorf("another URL: %q, %v", moved.Era, err)
+	}
+}
+
+func TestTheDatabaseHoldsNoValueOfAnEnvironmentInClear(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c := w.Connector(t, program)
+	if err := w.Door().SetEnvironment(t.Context(), c, connectors.Environment{"TOKEN": "sekret-value"}); err != nil {
+		t.Fatal(err)
+	}
+	var sealed []byte
+	if err := asSystem(t.Context(), w.Pool, "select sealed from connector_envs", nil, &sealed); err != nil || bytes.Contains(sealed, []byte("sekret")) || bytes.Contains(sealed, []byte("TOKEN")) {
+		t.Errorf("it does, or %v", err)
 	}
 }
