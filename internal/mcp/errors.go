@@ -87,3 +87,7 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// SessionLost tells whether the server did not know the MCP session any more. The session has opened itself anew by then, or does
+// at its next request.
+func (e *Error) SessionLost() bool { return lost(e) }
