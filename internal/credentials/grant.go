@@ -88,6 +88,7 @@ func (r *Resolver) usableGrant(c connectors.Connector, g store.Grant, err error)
 		return nil, nil
 	case lives(g, r.now(), 0):
 		u := &Usable{ID: g.ID, Agent: g.AgentID, Version: g.Version, Headers: bearer(g.Tokens.AccessToken)}
+		u.Revision, u.Renewed = g.Version, g.RefreshedAt != nil
 		u.connector, u.meta, u.scopes = c, g.Tokens.Meta, g.Scopes
 		return u, nil
 	case r.renewable(g):

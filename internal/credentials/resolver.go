@@ -73,6 +73,9 @@ type Usable struct {
 	Version int                 // of one with a token that can be renewed or refused; 0: a secret that goes out as it is
 	Headers []Header
 
+	Revision int  // moves with every new secret and every new token
+	Renewed  bool // the token follows another one of the same grant, which lives on for a while
+
 	connector connectors.Connector
 	meta      store.GrantMeta // as it was with this version
 	scopes    []string
@@ -162,7 +165,7 @@ func usable(c connectors.Connector, cred connectors.Credential, opened secret.Te
 	if err != nil {
 		return nil, fmt.Errorf("open the credential of connector %s: %w", c.ID, err)
 	}
-	return &Usable{ID: cred.ID, Agent: cred.AgentID, Headers: headers}, nil
+	return &Usable{ID: cred.ID, Agent: cred.AgentID, Headers: headers, Revision: cred.Version}, nil
 }
 
 // alive tells whether a credential may be used at all. The connector was read before it, and may have moved in between: a secret
