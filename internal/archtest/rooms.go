@@ -41,6 +41,7 @@ var Rooms = []Room{
 	{Path: "internal/connect", Floor: Deeds, Sentence: "starts and finishes the connection of an account, which any replica may do"},
 	{Path: "internal/registry", Floor: Deeds, Sentence: "what an admin does to connectors, credentials and agents"},
 	{Path: "internal/toolsync", Floor: Deeds, Sentence: "performs one sync run, from handshake to stored difference"},
+	{Path: "internal/upstream", Floor: Deeds, Sentence: "keeps MCP sessions open, so that a call needs one request and no handshake"},
 
 	{Path: "internal/auth", Floor: Envelope, Sentence: "establishes the actor: sign-in, browser session, API key, role"},
 	{Path: "internal/credentials", Floor: Envelope, Sentence: "answers which header an agent sends to a connector"},

@@ -1,0 +1,40 @@
+package upstream_test
+
+import (
+	"testing"
+
+	"patchbay/internal/mcp"
+)
+
+// BenchmarkUse calls a tool in a session that is open: one statement for the credential, one request.
+//
+//	make bench
+func BenchmarkUse(b *testing.B) {
+	w := newBench(b)
+	go func() {
+		for range w.server.arrived { //nolint:revive // only to keep the server from waiting
+		}
+	}()
+	want := w.want(w.shared(b))
+	must(b, w.call(b.Context(), want))
+	queries, requests := w.Queries(), w.server.requests
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		n++
+		must(b, w.call(b.Context(), want))
+	}
+	b.ReportMetric(float64(w.Queries()-queries)/float64(n), "statements/op")
+	b.ReportMetric(float64(w.server.requests-requests)/float64(n), "requests/op")
+}
+
+// BenchmarkPool is what the pool itself costs: no credential, no request.
+func BenchmarkPool(b *testing.B) {
+	w := newBench(b)
+	want := w.want(w.shared(b))
+	want.Connector.Auth.Type = "none"
+	b.ReportAllocs()
+	for b.Loop() {
+		must(b, w.pool.Use(b.Context(), want, func(*mcp.Session) error { return nil }))
+	}
+}

@@ -1,0 +1,4 @@
+package upstream
+
+// Sweep is what the timer does.
+func (p *Pool) Sweep() { p.sweepIdle() }

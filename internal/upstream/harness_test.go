@@ -1,0 +1,237 @@
+package upstream_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/mcp"
+	"patchbay/internal/oauth"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+	"patchbay/internal/upstream"
+)
+
+// server is an MCP server that gives every session an id of its own, and notes whose token it was opened and used with.
+type server struct {
+	http *httptest.Server
+
+	mu       sync.Mutex // guards what follows
+	tokens   map[string][]string
+	made     int
+	requests int
+	deleted  chan string
+	arrived  chan struct{} // a call has come
+	refuse   func(method string) (status int, body string)
+	hold     chan struct{} // nil: calls are answered at once
+}
+
+func newServer(t testing.TB) *server {
+	s := &server{tokens: map[string][]string{}, deleted: make(chan string, 1000), arrived: make(chan struct{}, 1000)}
+	s.http = httptest.NewServer(s)
+	t.Cleanup(func() {
+		s.http.CloseClientConnections()
+		s.http.Close()
+	})
+	return s
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var m struct {
+		Method string
+		ID     json.RawMessage
+	}
+	_ = json.NewDecoder(r.Body).Decode(&m)
+	id, token := r.Header.Get("Mcp-Session-Id"), r.Header.Get("Authorization")
+	s.mu.Lock()
+	s.requests++
+	if m.Method == "initialize" {
+		s.made++
+		id = fmt.Sprintf("secret-session-%d", s.made)
+	}
+	if !slices.Contains(s.tokens[id], token) {
+		s.tokens[id] = append(s.tokens[id], token)
+	}
+	refuse, hold := s.refuse, s.hold
+	s.mu.Unlock()
+	switch {
+	case r.Method == http.MethodDelete:
+		s.deleted <- id
+	case m.Method == "initialize":
+		w.Header().Set("Mcp-Session-Id", id)
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s"}}}`, m.ID)
+	case m.ID == nil:
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		s.answer(w, r, m.ID, refuse, hold)
+	}
+}
+
+func (s *server) answer(w http.ResponseWriter, r *http.Request, id json.RawMessage, refuse func(string) (int, string), hold chan struct{}) {
+	s.arrived <- struct{}{}
+	if refuse != nil {
+		if status, body := refuse(r.Header.Get("Mcp-Session-Id")); status != 0 {
+			http.Error(w, body, status)
+			return
+		}
+	}
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`, id)
+}
+
+func (s *server) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+// sessions is how many were opened. Each was used with one token only.
+func (s *server) sessions(t testing.TB) int {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, tokens := range s.tokens {
+		if len(tokens) > 1 && id != "" {
+			t.Errorf("%s was used with %v", id, tokens)
+		}
+	}
+	return s.made
+}
+
+func (s *server) wantDeleted(t testing.TB, ids ...string) {
+	t.Helper()
+	for range ids {
+		select {
+		case id := <-s.deleted:
+			if !slices.Contains(ids, id) {
+				t.Errorf("%s was ended", id)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("not ended: some of %v", ids)
+		}
+	}
+	select {
+	case id := <-s.deleted:
+		t.Errorf("%s was ended, too", id)
+	default:
+	}
+}
+
+// clock is a time that stands until it is moved.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time // guarded by mu
+}
+
+func (c *clock) time() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// bench is a pool beside a server and a database.
+type bench struct {
+	*fixture.World
+	server *server
+	tokens *credentials.Resolver
+	pool   *upstream.Pool
+	clock  *clock
+}
+
+func newBench(t testing.TB, opts ...func(*upstream.Options)) *bench {
+	t.Helper()
+	b := &bench{World: fixture.New(t), server: newServer(t), clock: &clock{now: time.Now()}}
+	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
+	t.Cleanup(egress.Client().CloseIdleConnections)
+	b.tokens = credentials.NewRefreshing(credentials.Options{
+		Store: b.St, OAuth: &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL},
+	})
+	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: "test"}
+	o := upstream.Options{Dialer: dialer, Credentials: b.tokens, Target: target, Now: b.clock.time}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	b.pool = upstream.New(o)
+	t.Cleanup(func() {
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		b.pool.Stop(ended)
+	})
+	return b
+}
+
+func target(_ context.Context, _ connectors.TenantID, c connectors.Connector, headers []credentials.Header) (mcp.Target, error) {
+	h := http.Header{}
+	credentials.Apply(h, headers)
+	return mcp.Target{URL: c.URL, Header: h, Timeout: c.Timeout, Era: mcp.Era(c.Era)}, nil
+}
+
+// connector makes one with bearer tokens at the server.
+func (b *bench) connector(t testing.TB, tenant connectors.TenantID, opts ...func(*connectors.Draft)) connectors.Connector {
+	t.Helper()
+	c := b.ConnectorIn(t, tenant, append([]func(*connectors.Draft){func(d *connectors.Draft) {
+		d.URL, d.Auth.Type = b.server.http.URL+"/mcp", connectors.AuthBearer
+	}}, opts...)...)
+	c.Era = string(mcp.EraHandshake)
+	return c
+}
+
+func perAgent(d *connectors.Draft) { d.CredentialMode = connectors.CredentialPerAgent }
+
+func (b *bench) keep(t testing.TB, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID, s connectors.Secret) {
+	t.Helper()
+	text, err := s.Encode()
+	must(t, err)
+	must(t, b.St.Tenant(tenant).SetCredential(t.Context(), store.NewCredential{
+		ConnectorID: c.ID, AgentID: agent, Type: c.Auth.Type, Origin: connectors.Origin(c.URL), Secret: text,
+	}))
+}
+
+// shared makes a connector of b.Tenant with a shared token.
+func (b *bench) shared(t testing.TB) connectors.Connector {
+	t.Helper()
+	c := b.connector(t, b.Tenant)
+	b.keep(t, b.Tenant, c, nil, connectors.Secret{Token: "one"})
+	return c
+}
+
+func (b *bench) want(c connectors.Connector) upstream.Want {
+	return upstream.Want{Tenant: b.Tenant, Connector: c}
+}
+
+// call is a use that calls a tool.
+func (b *bench) call(ctx context.Context, w upstream.Want) error {
+	return b.pool.Use(ctx, w, func(s *mcp.Session) error {
+		_, err := s.Call(ctx, mcp.Call{Name: "tool"})
+		return err
+	})
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,154 @@
+package upstream
+
+import (
+	"cmp"
+	"container/list"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
+	"patchbay/internal/mcp"
+)
+
+const (
+	defaultIdle      = 10 * time.Minute
+	defaultMost      = 10_000
+	defaultPerTenant = 1_000
+)
+
+// Options are what a Pool needs. Dialer, Credentials and Target are required.
+type Options struct {
+	Dialer      *mcp.Dialer
+	Credentials *credentials.Resolver
+	// Target is the connector's server as package mcp is told of it, with the headers that authenticate.
+	Target func(context.Context, connectors.TenantID, connectors.Connector, []credentials.Header) (mcp.Target, error)
+
+	Log       *slog.Logger     // nil: nowhere
+	Now       func() time.Time // nil: time.Now
+	Idle      time.Duration    // after which an unused session ends; 0: 10 minutes
+	Most      int              // open sessions in this process; 0: 10 000
+	PerTenant int              // open sessions of one tenant; 0: 1 000
+}
+
+// Pool keeps open sessions. It is safe for concurrent use.
+type Pool struct {
+	o Options
+
+	mu      sync.Mutex // guards what follows, and what entries say that it guards
+	stopped bool
+	at      map[place]*entry
+	of      map[connectors.TenantID]int // sessions in at
+	living  map[*entry]struct{}         // those in at, and those that are not closed yet
+	forced  map[place]int               // revisions of tokens that were got by force and have not served yet
+	idle    list.List                   // of those in at, whoever is unused for longest first
+	sweep   *time.Timer                 // nil: nothing to sweep
+	leaving []*entry                    // unused ones that wait to be closed
+	closers int
+	open    sync.WaitGroup // one for each living; Add only under mu and while not stopped
+	crew    sync.WaitGroup // goroutines: they begin while something is open
+}
+
+// New makes a Pool.
+func New(o Options) *Pool {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Idle = cmp.Or(o.Idle, defaultIdle)
+	o.Most, o.PerTenant = cmp.Or(o.Most, defaultMost), cmp.Or(o.PerTenant, defaultPerTenant)
+	return &Pool{o: o, at: map[place]*entry{}, of: map[connectors.TenantID]int{}, living: map[*entry]struct{}{}, forced: map[place]int{}}
+}
+
+// Want says whose session is used.
+type Want struct {
+	Tenant    connectors.TenantID
+	Connector connectors.Connector
+	Agent     *connectors.AgentID // nil: nobody's, which serves for shared credentials
+	// Safe allows that do runs twice: what it does may happen twice, or has no effect.
+	Safe bool
+}
+
+// Use runs do with the open session of what is wanted, opened if there is none. do must not keep it. Where the server refuses the
+// token with 401, the token is renewed, once for each version, and where do has not run yet, or is safe, it runs with the next
+// one. It runs again, too, where it is safe and its session was lost or ended meanwhile. Errors are do's own, those of mcp and
+// credentials as they are, and Unavailable where there is no room.
+func (p *Pool) Use(ctx context.Context, w Want, do func(*mcp.Session) error) error {
+	ran, mended, err := p.try(ctx, w, do)
+	if mended && (w.Safe || !ran) && ctx.Err() == nil {
+		_, _, err = p.try(ctx, w, do)
+	}
+	return err
+}
+
+// try is Use without a second time. ran: do was begun. mended: what it failed of is not there any more.
+func (p *Pool) try(ctx context.Context, w Want, do func(*mcp.Session) error) (ran, mended bool, err error) {
+	u, err := p.resolve(ctx, w)
+	if err != nil {
+		return false, false, err
+	}
+	e, err := p.enter(ctx, w, u)
+	if err != nil {
+		return false, false, err
+	}
+	defer func() { p.leave(e, ran && err == nil) }()
+	session, err := e.wait(ctx)
+	if err == nil {
+		ran, err = true, do(session)
+	}
+	if err == nil {
+		return ran, false, nil
+	}
+	mended, err = p.mend(ctx, w, u, e, err)
+	return ran, mended, err
+}
+
+// resolve opens the credential; nil where the connector wants none. Where there is none that could be used, what was opened with it
+// ends.
+func (p *Pool) resolve(ctx context.Context, w Want) (*credentials.Usable, error) {
+	if w.Connector.Auth.Type == connectors.AuthNone {
+		return nil, nil
+	}
+	u, err := p.o.Credentials.Of(ctx, w.Tenant, w.Connector, w.Agent)
+	if err != nil || u != nil {
+		return u, err
+	}
+	gone := placeOf(w)
+	p.end(func(e *entry) bool { return e.place == gone })
+	return nil, p.o.Credentials.WhyMissing(ctx, w.Tenant, w.Connector, w.Agent)
+}
+
+// Stop ends all sessions, and none begins any more. What is under way may end by itself until ctx is done, and is then cut off. It
+// returns when all are closed, at most three seconds after that.
+func (p *Pool) Stop(ctx context.Context) {
+	p.mu.Lock()
+	p.stopped = true
+	if p.sweep != nil {
+		p.sweep.Stop()
+	}
+	for _, e := range p.at {
+		p.retire(e, false)
+	}
+	p.mu.Unlock()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		p.open.Wait()
+		p.crew.Wait()
+	}()
+	select {
+	case <-closed:
+	case <-ctx.Done():
+		p.end(func(*entry) bool { return true })
+		<-closed // bounded by mcp.Session.Close
+	}
+}
+
+func stopped() error {
+	return fault.Errorf(fault.Unavailable, "Patchbay is stopping. Try again in a moment.")
+}
