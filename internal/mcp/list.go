@@ -46,7 +46,6 @@ type listing struct {
 
 func (c *conversation) list(ctx context.Context) (ToolList, error) {
 	l := &listing{
-		seen:    map[string]json.RawMessage{},
 		kept:    map[[sha256.Size]byte]bool{},
 		pager:   pager{what: "tools"},
 		headers: c.mirrors(),
@@ -102,6 +101,7 @@ func (l *listing) add(page *wire.Page, cursor *string) (fresh int, err error) {
 		return 0, protocolError(PhaseList, page.Defect)
 	}
 	l.Pages++
+	l.makeRoom(min(len(page.Entries), maxTools))
 	l.hint(page)
 	if err := l.weigh(page.Size); err != nil {
 		return 0, err
@@ -118,6 +118,14 @@ func (l *listing) add(page *wire.Page, cursor *string) (fresh int, err error) {
 		}
 	}
 	return fresh, nil
+}
+
+// makeRoom is for the first page, which often is the only one.
+func (l *listing) makeRoom(tools int) {
+	if l.seen == nil {
+		l.seen = make(map[string]json.RawMessage, tools)
+		l.Tools = make([]Tool, 0, tools)
+	}
 }
 
 // hint keeps the strictest of what the pages say about keeping them.

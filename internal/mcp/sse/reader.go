@@ -5,13 +5,23 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"sync"
 	"time"
 )
 
 // ErrTooLarge says that an event, or one line, has more bytes than the reader takes.
 var ErrTooLarge = errors.New("event too large")
 
-const bufferSize = 16 << 10
+const (
+	firstBuffer = 2 << 10 // most streams bring one short event
+	mostBuffer  = 32 << 10
+	// maxScratch bounds what is kept for the next long line, which is copied out of it. Longer ones are rare, and keep what they
+	// were collected in.
+	maxScratch = 2 << 20
+)
+
+// scratch is where long lines are collected: how long they get shows only at their ends.
+var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
@@ -28,6 +38,7 @@ type Reader struct {
 	most  int    // bytes of one event
 	buf   []byte // unread bytes
 	space []byte // the array that buf is a part of
+	last  int    // how much of it the last read filled
 	err   error  // of src, to be told once buf is used up
 
 	began  bool // the first line was read
@@ -41,7 +52,7 @@ type Reader struct {
 
 // NewReader reads events from src, each of at most that many bytes.
 func NewReader(src io.Reader, most int) *Reader {
-	return &Reader{src: src, most: most, space: make([]byte, bufferSize)}
+	return &Reader{src: src, most: most}
 }
 
 // Next returns the next event that has data. At the end of the stream the error is io.EOF, and an event that was not
@@ -121,38 +132,70 @@ func (r *Reader) data(value []byte, kept bool) {
 // line returns the next line without its end. With an error it returns what came before that. own tells whether the line has memory
 // of its own; else it is a part of the buffer, and good until the next call.
 func (r *Reader) line() (line []byte, own bool, err error) {
+	if err := r.begin(); err != nil {
+		return nil, false, err
+	}
+	if end := lineEnd(r.buf); end >= 0 {
+		line, err = r.cut(nil, end)
+		return r.withoutMark(line), false, err
+	}
+	space := scratch.Get().(*[]byte)
+	line, err = r.longLine((*space)[:0])
+	if cap(line) > maxScratch {
+		return r.withoutMark(line), true, err
+	}
+	*space = line
+	line = bytes.Clone(line)
+	scratch.Put(space)
+	return r.withoutMark(line), true, err
+}
+
+// begin makes sure that there is the first byte of a line.
+func (r *Reader) begin() error {
 	for {
 		if err := r.fill(); err != nil {
-			return r.withoutMark(line), own, err
+			return err
 		}
-		if r.skipLF {
-			r.skipLF = false
-			if r.buf[0] == '\n' {
-				r.buf = r.buf[1:]
-				continue
-			}
+		if !r.skipLF {
+			return nil
 		}
-		end := lineEnd(r.buf)
-		whole := end >= 0
-		if !whole {
-			end = len(r.buf)
+		r.skipLF = false
+		if r.buf[0] == '\n' {
+			r.buf = r.buf[1:]
 		}
-		if len(line)+end > r.most {
-			return nil, false, ErrTooLarge
-		}
-		if whole && line == nil {
-			line = r.buf[:end]
-		} else {
-			line, own = append(r.grow(line, end), r.buf[:end]...), true
-		}
-		if !whole {
-			r.buf = nil
-			continue
-		}
-		r.skipLF = r.buf[end] == '\r'
-		r.buf = r.buf[end+1:]
-		return r.withoutMark(line), own, nil
 	}
+}
+
+// longLine collects a line that goes on behind the buffer.
+func (r *Reader) longLine(line []byte) ([]byte, error) {
+	for {
+		end := lineEnd(r.buf)
+		if end >= 0 {
+			return r.cut(line, end)
+		}
+		if len(line)+len(r.buf) > r.most {
+			return nil, ErrTooLarge
+		}
+		line = append(r.grow(line, len(r.buf)), r.buf...)
+		r.buf = nil
+		if err := r.fill(); err != nil {
+			return line, err
+		}
+	}
+}
+
+// cut takes the line's last bytes, and its end, from the buffer. What has no beginning stays a part of that.
+func (r *Reader) cut(line []byte, end int) ([]byte, error) {
+	if len(line)+end > r.most {
+		return nil, ErrTooLarge
+	}
+	rest := r.buf[:end]
+	r.skipLF = r.buf[end] == '\r'
+	r.buf = r.buf[end+1:]
+	if line == nil {
+		return rest, nil
+	}
+	return append(r.grow(line, end), rest...), nil
 }
 
 // grow makes room for n more bytes by doubling, and never past the bound: a hostile line must not cost more.
@@ -185,14 +228,17 @@ func (r *Reader) withoutMark(line []byte) []byte {
 	return bytes.TrimPrefix(line, byteOrderMark)
 }
 
-// fill makes sure that there is a byte to look at.
+// fill makes sure that there is a byte to look at. The buffer grows where the stream fills it.
 func (r *Reader) fill() error {
 	for len(r.buf) == 0 {
 		if r.err != nil {
 			return r.err
 		}
+		if r.last == len(r.space) && r.last < mostBuffer {
+			r.space = make([]byte, max(firstBuffer, 4*len(r.space)))
+		}
 		n, err := r.src.Read(r.space)
-		r.buf, r.err = r.space[:n], err
+		r.buf, r.err, r.last = r.space[:n], err, n
 	}
 	return nil
 }
