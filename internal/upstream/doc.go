@@ -18,6 +18,6 @@
 //
 // What a key is made of is no secret, and what is one (the ids of sessions, the tokens) is never printed, here or by mcp.Session.
 //
-// The package is not for syncs: a list wants a session of its own and ends it. It explains no failure of a server and marks no
-// credential as refused: who calls does.
+// Nothing uses the package yet: it is for calls that go through Patchbay. It is not for syncs: a list wants a session of its own and
+// ends it. It explains no failure of a server and marks no credential as refused: who calls does.
 package upstream
