@@ -3,16 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"log"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 )
 
 func main() {
-	// net/http's client tells the standard logger what a remote server sent unasked, word for word. Our own log is package slog's.
-	log.SetOutput(io.Discard)
+	// net/http's client tells the standard logger what a remote server sent unasked, word for word. Our own log is made by hand.
+	slog.SetDefault(slog.New(slog.DiscardHandler))
 	ctx, end := context.WithCancel(context.Background())
 	go hearSignals(end)
 	os.Exit(run(ctx, os.Args[1:], program{
