@@ -48,6 +48,9 @@ func (c *sseCarrier) send(ctx context.Context, m outgoing) (incoming, *Error) {
 	if err := c.ready(ctx, m.phase); err != nil {
 		return incoming{}, err
 	}
+	if over := c.board.over(m.phase); over != nil {
+		return incoming{}, over // nobody would bring the reply
+	}
 	if m.id == 0 {
 		return incoming{}, c.post(ctx, m)
 	}

@@ -111,6 +111,17 @@ func (b *switchboard) fail(err *Error) {
 	b.waiting = nil
 }
 
+// over is failure where the stream has ended; nil: it has not.
+func (b *switchboard) over(phase Phase) *Error {
+	b.mu.Lock()
+	ended := b.failed != nil
+	b.mu.Unlock()
+	if !ended {
+		return nil
+	}
+	return b.failure(phase)
+}
+
 // failure is why the stream ended, as a request of that phase sees it.
 func (b *switchboard) failure(phase Phase) *Error {
 	b.mu.Lock()
