@@ -1,0 +1,165 @@
+package mcp_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"patchbay/internal/mcp"
+)
+
+// used is what a crowd of servers must not leave behind.
+type used struct {
+	goroutines, files int
+	heap              uint64
+}
+
+func usedNow(t *testing.T) used {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("there is no /proc here")
+	}
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // pools keep what they have over one
+	runtime.ReadMemStats(&m)
+	return used{runtime.NumGoroutine(), len(files), m.HeapAlloc}
+}
+
+// above tells whether more is used than before, but for what a runtime keeps for itself.
+func (u used) above(before used) bool {
+	return u.goroutines > before.goroutines+10 || u.files > before.files+10 || u.heap > before.heap+8<<20
+}
+
+// hangs are the ways to let a client wait.
+var hangs = []struct{ name, head, again string }{
+	{"says nothing", "", ""},
+	{"stops in its headers", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n", ""},
+	{"stops after its headers", "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", ""},
+	{"stops in its body", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n{\"jsonrpc\":", ""},
+	{"drips", "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: ", "x"},
+}
+
+// hangingServer hangs in all those ways, by the request's path, until it is stopped. The listener hangs, too: it never accepts.
+func hangingServer(t *testing.T) (url, deaf string, stop func()) {
+	t.Helper()
+	l, never := listenLocally(t), listenLocally(t)
+	over := make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { hang(conn, over) })
+		}
+	})
+	return "http://" + l.Addr().String(), "http://" + never.Addr().String(), func() {
+		close(over)
+		_ = l.Close()
+		_ = never.Close()
+		all.Wait()
+	}
+}
+
+func listenLocally(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// hang reads a request and answers it in one of the bad ways, until the client leaves.
+func hang(conn net.Conn, over <-chan struct{}) {
+	defer func() { _ = conn.Close() }()
+	left := make(chan struct{})
+	first := make([]byte, 4<<10)
+	n, err := conn.Read(first)
+	if err != nil {
+		return
+	}
+	go func() { _, _ = io.Copy(io.Discard, conn); close(left) }()
+	var way int
+	_, _ = fmt.Sscanf(string(first[:n]), "POST /%d ", &way)
+	_, _ = io.WriteString(conn, hangs[way].head)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-left:
+			return
+		case <-tick.C:
+			_, _ = io.WriteString(conn, hangs[way].again)
+		}
+	}
+}
+
+// Not parallel: it counts what the whole process uses.
+func TestAThousandHungServersLeaveNothingBehind(t *testing.T) {
+	const servers, most = 1000, 10 * time.Second
+	transport := &http.Transport{DisableKeepAlives: true}
+	d := &mcp.Dialer{Version: "1", HTTP: &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	before := usedNow(t)
+	url, deaf, stop := hangingServer(t)
+	var syncs sync.WaitGroup
+	var mu sync.Mutex // guards problems
+	var problems []string
+	began := time.Now()
+	for i := range servers {
+		way := i % (len(hangs) + 1)
+		target := mcp.Target{URL: fmt.Sprintf("%s/%d", url, way), Timeout: time.Second, Era: []mcp.Era{mcp.EraUnknown, mcp.EraHandshake, mcp.EraModern}[i%3]}
+		if way == len(hangs) {
+			target.URL = deaf
+		}
+		if i%7 == 0 {
+			target.Transport = mcp.SSE
+		}
+		syncs.Go(func() {
+			s, err := d.Dial(t.Context(), target)
+			if err == nil {
+				s.Close(t.Context())
+			}
+			if failure := asError(err); failure == nil || failure.Reason != mcp.ReasonTimeout {
+				mu.Lock()
+				defer mu.Unlock()
+				problems = append(problems, fmt.Sprintf("%s: %v", target.URL, err))
+			}
+		})
+	}
+	syncs.Wait()
+	took := time.Since(began)
+	if took > most {
+		t.Errorf("took %v", took)
+	}
+	if len(problems) > 0 {
+		t.Errorf("%d of %d ended otherwise than by their timeout: %s", len(problems), servers, strings.Join(problems[:min(len(problems), 5)], "\n"))
+	}
+	stop()
+	transport.CloseIdleConnections()
+	after := usedNow(t)
+	// What has been told to end may take a moment.
+	for deadline := time.Now().Add(patience); after.above(before) && time.Now().Before(deadline); after = usedNow(t) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if after.above(before) {
+		stacks := make([]byte, 1<<20)
+		t.Errorf("before %+v, after %+v\n%s", before, after, stacks[:runtime.Stack(stacks, true)])
+	}
+	t.Logf("%v; before %+v, after %+v", took, before, after)
+}
