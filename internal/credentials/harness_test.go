@@ -55,6 +55,12 @@ func unconnected(t testing.TB, b oauthtest.Behaviour, opts ...func(*connectors.D
 // where the connector has one.
 func (c *connection) grant(t testing.TB, agent *connectors.AgentID, ends time.Time) {
 	t.Helper()
+	must(t, c.Door().SaveGrant(t.Context(), c.signIn(t, agent, ends)))
+}
+
+// signIn is a grant that nobody has stored yet.
+func (c *connection) signIn(t testing.TB, agent *connectors.AgentID, ends time.Time) store.NewGrant {
+	t.Helper()
 	d, err := c.oauth.Discover(t.Context(), oauth.Target{ServerURL: c.connector.URL})
 	must(t, err)
 	c.register(t, d)
@@ -70,7 +76,7 @@ func (c *connection) grant(t testing.TB, agent *connectors.AgentID, ends time.Ti
 	must(t, err)
 	token, err := c.oauth.Exchange(t.Context(), peer, oauth.Grant{Code: code, RedirectURI: redirectURI, Verifier: pkce.Verifier})
 	must(t, err)
-	must(t, c.Door().SaveGrant(t.Context(), store.NewGrant{
+	return store.NewGrant{
 		ConnectorID: c.connector.ID, AgentID: agent, Origin: connectors.Origin(c.connector.URL),
 		GrantTokens: store.GrantTokens{
 			AccessToken: secret.Text(token.AccessToken.Reveal()), RefreshToken: secret.Text(token.RefreshToken.Reveal()), ExpiresAt: &ends,
@@ -79,7 +85,7 @@ func (c *connection) grant(t testing.TB, agent *connectors.AgentID, ends time.Ti
 				Refreshable: token.RefreshToken != "",
 			},
 		},
-	}))
+	}
 }
 
 // register has our client registered, once.

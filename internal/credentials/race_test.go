@@ -1,6 +1,7 @@
 package credentials_test
 
 import (
+	"errors"
 	"runtime"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth/oauthtest"
+	"patchbay/internal/store"
 )
 
 // held is a refresh of the shared grant whose request has arrived and is not answered yet.
@@ -138,8 +140,10 @@ func TestWhoWaitsForAnotherProcessUsesTheConnectionThatIsMadeMeanwhile(t *testin
 	for c.Queries() < before+4 { // it has read the grant, and asks for the lease again and again
 		runtime.Gosched()
 	}
-	must(t, c.Door().DeleteCredential(t.Context(), c.connector.ID, nil))
-	c.grant(t, nil, time.Now().Add(time.Hour))
+	fresh := c.signIn(t, nil, time.Now().Add(time.Hour))
+	must(t, c.Door().Tx(t.Context(), func(tx *store.Tenant) error { // in between there would rightly be none
+		return errors.Join(tx.DeleteCredential(t.Context(), c.connector.ID, nil), tx.SaveGrant(t.Context(), fresh))
+	}))
 	if got := sent(t, <-used, nil); got != "Bearer "+c.stored(t, nil).Tokens.AccessToken.Reveal() {
 		t.Error("another token than the new one")
 	}
