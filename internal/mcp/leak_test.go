@@ -123,7 +123,7 @@ func TestAThousandHungServersLeaveNothingBehind(t *testing.T) {
 	began := time.Now()
 	for i := range servers {
 		way := i % (len(hangs) + 1)
-		target := mcp.Target{URL: fmt.Sprintf("%s/%d", url, way), Timeout: time.Second, Era: []mcp.Era{mcp.EraUnknown, mcp.EraHandshake, mcp.EraModern}[i%3]}
+		target := mcp.Target{URL: fmt.Sprintf("%s/%d", url, way), Timeout: time.Second, Era: []mcp.Era{mcp.EraUnknown, mcp.EraHandshake, mcp.EraModern}[i/6%3]}
 		if way == len(hangs) {
 			target.URL = deaf
 		}
