@@ -151,3 +151,17 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+func TestLongEventsKeepTheirBytes(t *testing.T) {
+	t.Parallel()
+	first, second := strings.Repeat("a", 100_000), strings.Repeat("b", 100_000)
+	r := sse.NewReader(strings.NewReader("data: "+first+"\n\ndata: "+second+"\n\n"), 1<<20)
+	one, err := r.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := r.Next()
+	if err != nil || string(one.Data) != first || string(two.Data) != second {
+		t.Errorf("the events changed each other, error %v", err)
+	}
+}
