@@ -149,3 +149,22 @@ func TestAnEnvironmentReadsBackAndNeverPrints(t *testing.T) {
 		t.Errorf("a broken one: %v", err)
 	}
 }
+
+func TestNoVariableMakesAnAllowedProgramAnother(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"LD_AUDIT", "BASH_ENV", "BASH_FUNC_ls", "BASH_LOADABLES_PATH", "BROWSER", "DOCKER_CONFIG", "DOCKER_HOST", "GIT_SSH_COMMAND", "GOFLAGS", "JAVA_HOME", "JAVA_OPTS",
+		"LUA_INIT_5_4", "NODE_COMPILE_CACHE", "OPENSSL_CONF", "openssl_modules", "PHPRC", "PHP_INI_SCAN_DIR", "PYTHONPLATLIBDIR", "PYTHONPYCACHEPREFIX",
+		"TS_NODE_COMPILER", "XDG_CONFIG_HOME", "yarn_registry",
+	} {
+		fields := stdio(func(d *connectors.Draft) { d.Env = connectors.Environment{name: "/tmp/x"} }).Validate()
+		if diff := cmp.Diff([]string{"env." + name}, locations(fields)); diff != "" {
+			t.Error(name, diff)
+		}
+	}
+	for _, name := range []string{"API_TOKEN", "DEBUG", "GITHUB_TOKEN", "HTTPS_PROXY", "NODE_ENV", "NPM_TOKEN", "PYTHONUNBUFFERED", "PYTHONUTF8", "SSL_CERT_FILE", "TZ"} {
+		if fields := stdio(func(d *connectors.Draft) { d.Env = connectors.Environment{name: "x"} }).Validate(); len(fields) > 0 {
+			t.Error(name, fields)
+		}
+	}
+}
