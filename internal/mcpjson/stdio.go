@@ -57,7 +57,7 @@ func (r *reading) environment() connectors.Environment {
 	return env
 }
 
-// secretArg is an argument that looks like a secret, by its option: --token=value, or --token and then the value.
+// secretArg is an argument that looks like a secret, by its option: --token=value, TOKEN=value, or --token and then the value.
 type secretArg struct {
 	at     int
 	option string // with its hyphens
@@ -69,7 +69,7 @@ func secretArgs(args []string) []secretArg {
 	for i, arg := range args {
 		option, value, within := strings.Cut(arg, "=")
 		switch {
-		case !strings.HasPrefix(option, "-") || !secretName(strings.TrimLeft(option, "-")):
+		case !strings.HasPrefix(option, "-") && !within, !secretName(strings.TrimLeft(option, "-")):
 		case within && value != "":
 			found = append(found, secretArg{i, option, true})
 		case !within && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-"):

@@ -69,8 +69,8 @@ func (w writing) headers() map[string]string {
 	if headers == nil {
 		headers = map[string]string{}
 	}
-	for name := range headers {
-		if secretName(name) {
+	for name, value := range headers {
+		if (header{name, value}).looksSecret() {
 			headers[name] = w.placeholder(name, "The header "+name)
 		}
 	}

@@ -129,3 +129,20 @@ func TestAFileHoldsNoSecretOfAnAddressOrAHeader(t *testing.T) {
 		}
 	}
 }
+
+func TestAFileHoldsNoSecretInOddPlaces(t *testing.T) {
+	t.Parallel()
+	list := []connectors.Connector{
+		sample("scheme", func(c *connectors.Connector) { c.Headers = map[string]string{"X-Upstream": "Bearer sekret"} }),
+		sample("container", func(c *connectors.Connector) {
+			c.Transport, c.URL = connectors.TransportStdio, ""
+			c.Command = connectors.Command{Path: "/usr/bin/docker", Args: []string{"run", "-i", "-e", "GITHUB_TOKEN=sekret", "-e", "TEAM=eu", "mcp/github"}}
+		}),
+	}
+	for _, client := range mcpjson.Clients {
+		raw, err := json.Marshal(mcpjson.Write(client, list))
+		if err != nil || strings.Contains(string(raw), "sekret") || !strings.Contains(string(raw), `"GITHUB_TOKEN=$`) || !strings.Contains(string(raw), `"TEAM=eu"`) {
+			t.Errorf("%s: %s %v", client, raw, err)
+		}
+	}
+}
