@@ -170,18 +170,31 @@ func (c *stdioCarrier) close(ctx context.Context) {
 	}
 	c.process.stop(ctx)
 	c.readers.Wait()
-	if c.command.Diagnose != nil && len(c.stderr.text) > 0 {
-		c.command.Diagnose(c.stderr.text)
+	if text := c.stderr.whole(); c.command.Diagnose != nil && len(text) > 0 {
+		c.command.Diagnose(text)
 	}
 }
 
 // tail keeps the last of what is written to it.
-type tail struct{ text []byte }
+type tail struct {
+	text []byte
+	cut  bool // there was more before it
+}
 
 func (t *tail) Write(p []byte) (int, error) {
+	t.cut = t.cut || len(t.text)+len(p) > lastWords
 	t.text = append(t.text, p[max(0, len(p)-lastWords):]...)
 	if over := len(t.text) - lastWords; over > 0 {
 		t.text = append(t.text[:0], t.text[over:]...)
 	}
 	return len(p), nil
+}
+
+// whole are the lines that are kept from their beginnings: the rest of a secret would not be known for one.
+func (t *tail) whole() []byte {
+	if !t.cut {
+		return t.text
+	}
+	_, lines, _ := bytes.Cut(t.text, []byte("\n"))
+	return lines
 }

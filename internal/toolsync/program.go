@@ -66,14 +66,25 @@ func (s *Syncer) lastWords(ctx context.Context, c connectors.Connector, env conn
 	if !s.log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
+	text = withoutSecrets(text, env)
+	s.log.DebugContext(ctx, "program ended", slog.String("connector_id", c.ID.String()), slog.String("stderr", string(text)))
+}
+
+// withoutSecrets takes the values of an environment out of a text, the longest line first: one may be a part of another.
+func withoutSecrets(text []byte, env connectors.Environment) []byte {
+	var lines [][]byte
 	for _, value := range env {
 		for line := range bytes.Lines([]byte(value.Reveal())) {
 			if line = bytes.TrimSpace(line); len(line) > 0 {
-				text = bytes.ReplaceAll(text, line, []byte("[secret]"))
+				lines = append(lines, line)
 			}
 		}
 	}
-	s.log.DebugContext(ctx, "program ended", slog.String("connector_id", c.ID.String()), slog.String("stderr", string(text)))
+	slices.SortFunc(lines, func(a, b []byte) int { return len(b) - len(a) })
+	for _, line := range lines {
+		text = bytes.ReplaceAll(text, line, []byte("[secret]"))
+	}
+	return text
 }
 
 // seats are where running programs sit. The zero value works.

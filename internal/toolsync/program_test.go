@@ -154,3 +154,30 @@ func TestAFewProgramsRunAtOnceAndTheOthersWait(t *testing.T) {
 	}
 	all.Wait()
 }
+
+func TestNoPartOfASecretIsLeftInAProgramsLastWords(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"one that begins as another": `echo "said $LONG" >&2`,
+		"one that is cut in two":     `printf '%s%8181s\nsaid\n' "$LONG" . >&2`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, log := withPrograms(t, nil)
+			c := b.Connector(t, func(d *connectors.Draft) {
+				shell(d)
+				d.Command.Args = []string{"-c", script}
+			})
+			env := connectors.Environment{"LONG": "abc-sekret", "SHORT": "abc", "TINY": "ab"}
+			if err := b.Door().SetEnvironment(t.Context(), c, env); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.run(t, c); err == nil {
+				t.Error("a program that says nothing passes")
+			}
+			if text := log.String(); strings.Contains(text, "sekret") || strings.Contains(text, "kret") || !strings.Contains(text, "said") {
+				t.Errorf("its last words are not what they should be:\n%.300s", text)
+			}
+		})
+	}
+}
