@@ -76,7 +76,7 @@ func (r *Registry) Import(ctx context.Context, a auth.Actor, document []byte, dr
 	if err != nil {
 		return ImportReport{}, err
 	}
-	im := importing{registry: r, actor: a, known: known, entries: entries, made: map[string]bool{}}
+	im := newImporting(r, a, known, entries)
 	if dry {
 		im.registry = r.rehearsing()
 	}
@@ -111,8 +111,28 @@ type importing struct {
 	registry *Registry
 	actor    auth.Actor
 	known    []connectors.Connector // as they were before
-	entries  []mcpjson.Entry
-	made     map[string]bool // names of connectors that this document makes, for a dry run, which stores none
+	entries  map[string]bool        // slugs of the document's
+	led      map[string][]int       // the known ones, by the place of their URL
+	aimed    map[string]int         // how many entries have a URL there
+	made     map[string]bool        // names of connectors that this document makes, for a dry run, which stores none
+}
+
+func newImporting(r *Registry, a auth.Actor, known []connectors.Connector, entries []mcpjson.Entry) importing {
+	im := importing{
+		registry: r, actor: a, known: known,
+		entries: map[string]bool{}, led: map[string][]int{}, aimed: map[string]int{}, made: map[string]bool{},
+	}
+	for i, c := range known {
+		at := placeOf(c.URL)
+		im.led[at] = append(im.led[at], i)
+	}
+	for _, e := range entries {
+		if !im.entries[e.Slug] { // a second one of the same name is refused
+			im.aimed[placeOf(e.URL)]++
+		}
+		im.entries[e.Slug] = true
+	}
+	return im
 }
 
 func (im *importing) entry(ctx context.Context, e mcpjson.Entry) (ImportedEntry, error) {
@@ -142,9 +162,13 @@ func (im *importing) find(e mcpjson.Entry) *connectors.Connector {
 	if i := slices.IndexFunc(im.known, bySlug); i >= 0 {
 		return &im.known[i]
 	}
+	at := placeOf(e.URL)
+	if at == "" || im.aimed[at] > 1 { // with several entries for one URL, each is a connector of its own
+		return nil
+	}
 	var found *connectors.Connector
-	for i, c := range im.known {
-		if !sameURL(c.URL, e.URL) || im.spokenFor(c) {
+	for _, i := range im.led[at] {
+		if im.entries[im.known[i].Slug] { // another entry's, by its name
 			continue
 		}
 		if found != nil {
@@ -152,20 +176,7 @@ func (im *importing) find(e mcpjson.Entry) *connectors.Connector {
 		}
 		found = &im.known[i]
 	}
-	if found != nil && im.othersAt(e) {
-		return nil
-	}
 	return found
-}
-
-// spokenFor tells whether an entry of the document names the connector.
-func (im *importing) spokenFor(c connectors.Connector) bool {
-	return slices.ContainsFunc(im.entries, func(e mcpjson.Entry) bool { return e.Slug == c.Slug })
-}
-
-// othersAt tells whether the document has several entries for one URL: then each is a connector of its own.
-func (im *importing) othersAt(e mcpjson.Entry) bool {
-	return slices.ContainsFunc(im.entries, func(other mcpjson.Entry) bool { return other.Slug != e.Slug && sameURL(other.URL, e.URL) })
 }
 
 // refusal is why an entry is refused; ok is false where the failure is not the entry's.

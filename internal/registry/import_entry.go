@@ -106,12 +106,12 @@ func missingOf(d connectors.Draft, s connectors.Secret, placeholder string) Miss
 	}
 }
 
-// sameURL tells whether two URLs lead to one server, a slash at the end or none.
-func sameURL(a, b string) bool {
-	one, err := url.Parse(strings.TrimSpace(a))
-	other, otherErr := url.Parse(strings.TrimSpace(b))
-	if err != nil || otherErr != nil || connectors.Origin(a) == "" {
-		return false
+// placeOf is one and the same text for URLs that lead to one server, with a slash at the end or without; empty: there is no such place.
+func placeOf(raw string) string {
+	u, err := url.Parse(strings.TrimSpace(raw))
+	origin := connectors.Origin(raw)
+	if err != nil || origin == "" {
+		return ""
 	}
-	return connectors.Origin(a) == connectors.Origin(b) && strings.TrimRight(one.EscapedPath(), "/") == strings.TrimRight(other.EscapedPath(), "/") && one.RawQuery == other.RawQuery
+	return origin + strings.TrimRight(u.EscapedPath(), "/") + "?" + u.RawQuery
 }

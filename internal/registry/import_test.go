@@ -291,3 +291,13 @@ func drafts(t *testing.T, w *fixture.World, tenant connectors.TenantID) map[stri
 	}
 	return all
 }
+
+func TestAnEntryThatStandsTwiceIsStillAboutTheConnectorAtItsURL(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.imports(t, servers(`"old": {"url": "https://open.example.com/mcp"}`), false)
+	got := b.imports(t, servers(`"new": {"url": "https://open.example.com/mcp/"}`, `"new": {"url": "https://open.example.com/mcp/"}`), true)
+	if len(got) != 2 || got[0] != "new updated url" && got[0] != "new unchanged" || !strings.Contains(got[1], "refused") {
+		t.Errorf("%q", got)
+	}
+}
