@@ -121,6 +121,7 @@ func TestARefreshThatWasCutOffIsTakenOverOrSaidToBeLost(t *testing.T) {
 	w.held(1)
 	w.s.kill()
 	killed := time.Now()
+	w.held(0) // released before the server has seen that nobody listens any more, the request would be served
 	w.as.pull("release")
 	w.c.base = survivor.base
 	var header string
