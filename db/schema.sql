@@ -13,6 +13,17 @@ begin
     return new;
 end $function$
 
+CREATE OR REPLACE FUNCTION public.say_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+    row jsonb := to_jsonb(coalesce(new, old));
+begin
+    perform pg_notify('patchbay_changes', tg_argv[0] || ' ' || (row ->> tg_argv[1]) || ' ' || coalesce(row ->> tg_argv[2], ''));
+    return null;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.system_scope()
  RETURNS boolean
  LANGUAGE sql
@@ -25,6 +36,52 @@ CREATE OR REPLACE FUNCTION public.tenant()
  STABLE PARALLEL SAFE
 AS $function$ select nullif(current_setting('app.tenant_id', true), '')::uuid $function$
 
+create table agent_grants (
+    tenant_id uuid not null,
+    agent_id uuid not null,
+    connector_id uuid not null,
+    all_tools boolean not null,
+    tools text[] not null default '{}'::text[],
+    approval text,
+    trusted_tools text[] not null default '{}'::text[],
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint agent_grants_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint agent_grants_all_or_named CHECK (((NOT all_tools) OR (cardinality(tools) = 0))),
+    constraint agent_grants_approval_known CHECK ((approval = ANY (ARRAY['auto'::text, 'always_ask'::text, 'trusted_only'::text]))),
+    constraint agent_grants_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint agent_grants_pkey PRIMARY KEY (tenant_id, agent_id, connector_id),
+    constraint agent_grants_tools_number CHECK (((cardinality(tools) <= 5000) AND (cardinality(trusted_tools) <= 5000)))
+);
+CREATE INDEX agent_grants_connector_idx ON public.agent_grants USING btree (tenant_id, connector_id);
+CREATE TRIGGER say_grant_change AFTER INSERT OR DELETE OR UPDATE ON public.agent_grants FOR EACH ROW EXECUTE FUNCTION say_change('agent', 'tenant_id', 'agent_id');
+alter table agent_grants enable row level security;
+alter table agent_grants force row level security;
+create policy tenant_rows on agent_grants for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on agent_grants to patchbay_app;
+
+create table agent_tokens (
+    tenant_id uuid not null,
+    id uuid not null,
+    agent_id uuid not null,
+    name text not null default ''::text,
+    prefix text not null,
+    secret_mac bytea not null,
+    created_at timestamp with time zone not null default now(),
+    expires_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    constraint agent_tokens_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint agent_tokens_id_key UNIQUE (id),
+    constraint agent_tokens_name_length CHECK ((length(name) <= 100)),
+    constraint agent_tokens_pkey PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX agent_tokens_agent_idx ON public.agent_tokens USING btree (tenant_id, agent_id);
+CREATE TRIGGER say_token_change AFTER DELETE OR UPDATE OF expires_at ON public.agent_tokens FOR EACH ROW EXECUTE FUNCTION say_change('token', 'tenant_id', 'id');
+alter table agent_tokens enable row level security;
+alter table agent_tokens force row level security;
+create policy tenant_rows on agent_tokens for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on agent_tokens to patchbay_app;
+
 create table agents (
     tenant_id uuid not null,
     id uuid not null,
@@ -35,13 +92,18 @@ create table agents (
     enabled boolean not null default true,
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
+    name_limit integer not null default 64,
+    calls_per_minute integer not null default 0,
     constraint agents_approval_known CHECK ((approval = ANY (ARRAY['auto'::text, 'always_ask'::text, 'trusted_only'::text]))),
+    constraint agents_calls_per_minute_range CHECK (((calls_per_minute >= 0) AND (calls_per_minute <= 1000000))),
     constraint agents_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    constraint agents_name_limit_range CHECK (((name_limit >= 64) AND (name_limit <= 128))),
     constraint agents_pkey PRIMARY KEY (tenant_id, id),
     constraint agents_slug_form CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$'::text)),
     constraint agents_slug_key UNIQUE (tenant_id, slug),
     constraint agents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
+CREATE TRIGGER say_agent_change AFTER DELETE OR UPDATE ON public.agents FOR EACH ROW EXECUTE FUNCTION say_change('agent', 'tenant_id', 'id');
 alter table agents enable row level security;
 alter table agents force row level security;
 create policy tenant_rows on agents for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
@@ -68,6 +130,55 @@ alter table api_keys enable row level security;
 alter table api_keys force row level security;
 create policy tenant_rows on api_keys for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
 grant delete, insert, select, update on api_keys to patchbay_app;
+
+create table approval_results (
+    tenant_id uuid not null,
+    id uuid not null,
+    sealed bytea not null,
+    constraint approval_results_approval_fkey FOREIGN KEY (tenant_id, id) REFERENCES approvals(tenant_id, id) ON DELETE CASCADE,
+    constraint approval_results_pkey PRIMARY KEY (tenant_id, id)
+);
+CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.approval_results FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
+alter table approval_results enable row level security;
+alter table approval_results force row level security;
+create policy tenant_rows on approval_results for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on approval_results to patchbay_app;
+
+create table approvals (
+    tenant_id uuid not null,
+    id uuid not null,
+    agent_id uuid not null,
+    connector_id uuid not null,
+    tool text not null,
+    exposed_name text not null,
+    definition_hash bytea not null,
+    call_hash bytea not null,
+    sealed bytea not null,
+    state text not null default 'waiting'::text,
+    asked_at timestamp with time zone not null default now(),
+    expires_at timestamp with time zone not null,
+    decided_at timestamp with time zone,
+    decided_by text not null default ''::text,
+    reason text not null default ''::text,
+    instance_id uuid,
+    fetched_at timestamp with time zone,
+    constraint approvals_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint approvals_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint approvals_decided CHECK (((state = ANY (ARRAY['waiting'::text, 'lapsed'::text])) = (decided_at IS NULL))),
+    constraint approvals_executing_has_owner CHECK (((state <> 'executing'::text) OR (instance_id IS NOT NULL))),
+    constraint approvals_pkey PRIMARY KEY (tenant_id, id),
+    constraint approvals_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'approved'::text, 'denied'::text, 'lapsed'::text, 'executing'::text, 'done'::text, 'unknown'::text])))
+);
+CREATE INDEX approvals_agent_idx ON public.approvals USING btree (tenant_id, agent_id);
+CREATE INDEX approvals_connector_idx ON public.approvals USING btree (tenant_id, connector_id);
+CREATE INDEX approvals_open_idx ON public.approvals USING btree (tenant_id, id) WHERE (state = ANY (ARRAY['waiting'::text, 'approved'::text, 'executing'::text]));
+CREATE UNIQUE INDEX approvals_same_call_key ON public.approvals USING btree (tenant_id, call_hash) WHERE ((state = ANY (ARRAY['waiting'::text, 'approved'::text, 'executing'::text])) OR ((state = 'done'::text) AND (fetched_at IS NULL)));
+CREATE TRIGGER say_approval_change AFTER INSERT OR UPDATE OF state ON public.approvals FOR EACH ROW EXECUTE FUNCTION say_change('approval', 'tenant_id', 'id');
+CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.approvals FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
+alter table approvals enable row level security;
+alter table approvals force row level security;
+create policy tenant_rows on approvals for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on approvals to patchbay_app;
 
 create table audit_events (
     tenant_id uuid not null,
@@ -170,6 +281,22 @@ alter table connector_envs force row level security;
 create policy tenant_rows on connector_envs for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
 grant delete, insert, select, update on connector_envs to patchbay_app;
 
+create table connector_items (
+    tenant_id uuid not null,
+    connector_id uuid not null,
+    kind text not null,
+    "position" integer not null,
+    key text not null,
+    raw bytea not null,
+    constraint connector_items_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint connector_items_kind_known CHECK ((kind = ANY (ARRAY['prompt'::text, 'resource'::text, 'template'::text]))),
+    constraint connector_items_pkey PRIMARY KEY (tenant_id, connector_id, kind, "position")
+);
+alter table connector_items enable row level security;
+alter table connector_items force row level security;
+create policy tenant_rows on connector_items for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on connector_items to patchbay_app;
+
 create table connectors (
     tenant_id uuid not null,
     id uuid not null,
@@ -216,9 +343,13 @@ END) stored,
     args text[] not null default '{}'::text[],
     cwd text not null default ''::text,
     era text not null default ''::text,
+    calls_per_minute integer not null default 0,
+    server_capabilities bytea,
+    items_hash bytea,
     constraint connectors_args_number CHECK ((cardinality(args) <= 100)),
     constraint connectors_auth_behaviour_known CHECK ((auth_behaviour = ANY (ARRAY['unknown'::text, 'open'::text, 'list_open'::text, 'all_auth'::text]))),
     constraint connectors_auth_type_known CHECK ((auth_type = ANY (ARRAY['none'::text, 'bearer'::text, 'api_key'::text, 'basic'::text, 'oauth2'::text, 'client_credentials'::text, 'private_key_jwt'::text]))),
+    constraint connectors_calls_per_minute_range CHECK (((calls_per_minute >= 0) AND (calls_per_minute <= 1000000))),
     constraint connectors_command_absolute CHECK (((command = ''::text) OR (command ~~ '/%'::text))),
     constraint connectors_command_fits CHECK (((transport = 'stdio'::text) = (command <> ''::text))),
     constraint connectors_credential_mode_known CHECK ((credential_mode = ANY (ARRAY['shared'::text, 'per_agent'::text]))),
@@ -226,6 +357,7 @@ END) stored,
     constraint connectors_error_whole CHECK ((((last_error_code IS NULL) = (last_error_message IS NULL)) AND ((last_error_code IS NULL) = (last_error_at IS NULL)))),
     constraint connectors_headers_object CHECK ((jsonb_typeof(headers) = 'object'::text)),
     constraint connectors_interval_range CHECK (((sync_interval_s = 0) OR (sync_interval_s >= 60))),
+    constraint connectors_items_hash_length CHECK ((length(items_hash) = 32)),
     constraint connectors_name_key UNIQUE (tenant_id, name),
     constraint connectors_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
     constraint connectors_oauth_object CHECK ((jsonb_typeof(oauth) = 'object'::text)),
@@ -242,6 +374,8 @@ END) stored,
     constraint connectors_url_length CHECK ((length(url) <= 2048))
 ) with (fillfactor=80);
 CREATE INDEX connectors_page_idx ON public.connectors USING btree (tenant_id, lower(name), id);
+CREATE TRIGGER say_connector_change AFTER UPDATE ON public.connectors FOR EACH ROW WHEN ((((((((((((((((((((((old.slug IS DISTINCT FROM new.slug) OR (old.name IS DISTINCT FROM new.name)) OR (old.description IS DISTINCT FROM new.description)) OR (old.transport IS DISTINCT FROM new.transport)) OR (old.url IS DISTINCT FROM new.url)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.credential_mode IS DISTINCT FROM new.credential_mode)) OR (old.auth_type IS DISTINCT FROM new.auth_type)) OR (old.auth_header IS DISTINCT FROM new.auth_header)) OR (old.timeout_ms IS DISTINCT FROM new.timeout_ms)) OR (old.retry_attempts IS DISTINCT FROM new.retry_attempts)) OR (old.enabled IS DISTINCT FROM new.enabled)) OR (old.calls_per_minute IS DISTINCT FROM new.calls_per_minute)) OR (old.version IS DISTINCT FROM new.version)) OR (old.items_hash IS DISTINCT FROM new.items_hash)) OR (old.server_capabilities IS DISTINCT FROM new.server_capabilities)) OR (old.server_instructions IS DISTINCT FROM new.server_instructions)) OR (old.era IS DISTINCT FROM new.era)) OR (old.command IS DISTINCT FROM new.command)) OR (old.args IS DISTINCT FROM new.args)) OR (old.cwd IS DISTINCT FROM new.cwd))) EXECUTE FUNCTION say_change('connector', 'tenant_id', 'id');
+CREATE TRIGGER say_connector_end AFTER DELETE ON public.connectors FOR EACH ROW EXECUTE FUNCTION say_change('connector', 'tenant_id', 'id');
 alter table connectors enable row level security;
 alter table connectors force row level security;
 create policy tenant_rows on connectors for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
@@ -282,11 +416,33 @@ create table credentials (
 );
 CREATE INDEX credentials_agent_idx ON public.credentials USING btree (tenant_id, agent_id);
 CREATE INDEX credentials_expires_idx ON public.credentials USING btree (tenant_id, expires_at) WHERE (expires_at IS NOT NULL);
+CREATE TRIGGER say_credential_change AFTER INSERT OR DELETE OR UPDATE OF sealed, status, version, origin, type ON public.credentials FOR EACH ROW EXECUTE FUNCTION say_change('credential', 'tenant_id', 'connector_id');
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.credentials FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table credentials enable row level security;
 alter table credentials force row level security;
 create policy tenant_rows on credentials for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
 grant delete, insert, select, update on credentials to patchbay_app;
+
+create table gateway_mail (
+    tenant_id uuid not null,
+    id uuid not null,
+    agent_id uuid not null,
+    box text not null,
+    sealed bytea not null,
+    expires_at timestamp with time zone not null,
+    constraint gateway_mail_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint gateway_mail_pkey PRIMARY KEY (tenant_id, id),
+    constraint gateway_mail_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX gateway_mail_agent_idx ON public.gateway_mail USING btree (tenant_id, agent_id);
+CREATE INDEX gateway_mail_box_idx ON public.gateway_mail USING btree (tenant_id, box, id);
+CREATE INDEX gateway_mail_expiry_idx ON public.gateway_mail USING btree (expires_at);
+CREATE TRIGGER say_mail AFTER INSERT ON public.gateway_mail FOR EACH ROW EXECUTE FUNCTION say_change('mail', 'tenant_id', 'box');
+CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.gateway_mail FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
+alter table gateway_mail enable row level security;
+alter table gateway_mail force row level security;
+create policy tenant_rows on gateway_mail for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on gateway_mail to patchbay_app;
 
 create table instances (
     id uuid not null,
@@ -470,15 +626,88 @@ create table tenants (
     name text not null,
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
+    call_history text not null default 'redacted'::text,
+    approval_timeout_s integer not null default 300,
+    constraint tenants_approval_timeout_range CHECK (((approval_timeout_s >= 1) AND (approval_timeout_s <= 86400))),
+    constraint tenants_call_history_known CHECK ((call_history = ANY (ARRAY['none'::text, 'redacted'::text, 'full'::text]))),
     constraint tenants_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
     constraint tenants_pkey PRIMARY KEY (id),
     constraint tenants_slug_form CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$'::text)),
     constraint tenants_slug_key UNIQUE (slug)
 );
+CREATE TRIGGER say_tenant_change AFTER UPDATE ON public.tenants FOR EACH ROW EXECUTE FUNCTION say_change('tenant', 'id', 'id');
 alter table tenants enable row level security;
 alter table tenants force row level security;
 create policy tenant_rows on tenants for all using (((id = tenant()) OR system_scope())) with check (((id = tenant()) OR system_scope()));
 grant delete, insert, select, update on tenants to patchbay_app;
+
+create table tool_allowances (
+    tenant_id uuid not null,
+    agent_id uuid not null,
+    connector_id uuid not null,
+    tool text not null,
+    until timestamp with time zone not null,
+    granted_by text not null,
+    constraint tool_allowances_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint tool_allowances_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint tool_allowances_pkey PRIMARY KEY (tenant_id, agent_id, connector_id, tool)
+);
+CREATE INDEX tool_allowances_connector_idx ON public.tool_allowances USING btree (tenant_id, connector_id);
+CREATE TRIGGER say_allowance_change AFTER INSERT OR DELETE OR UPDATE ON public.tool_allowances FOR EACH ROW EXECUTE FUNCTION say_change('agent', 'tenant_id', 'agent_id');
+alter table tool_allowances enable row level security;
+alter table tool_allowances force row level security;
+create policy tenant_rows on tool_allowances for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on tool_allowances to patchbay_app;
+
+create table tool_calls (
+    tenant_id uuid not null,
+    id uuid not null,
+    agent_id uuid,
+    agent_slug text not null,
+    connector_id uuid,
+    connector_slug text not null,
+    kind text not null default 'tool'::text,
+    tool text not null,
+    exposed_name text not null,
+    source text not null default 'gateway'::text,
+    caller text not null default ''::text,
+    token_id uuid,
+    credential_id uuid,
+    definition_hash bytea,
+    instance_id uuid,
+    status text not null,
+    outcome text not null default ''::text,
+    error_code text not null default ''::text,
+    error_message text not null default ''::text,
+    is_error boolean not null default false,
+    approved_by text not null default ''::text,
+    arguments bytea,
+    content bytea,
+    structured bytea,
+    task bytea,
+    truncated boolean not null default false,
+    request_bytes bigint not null default 0,
+    response_bytes bigint not null default 0,
+    started_at timestamp with time zone not null,
+    completed_at timestamp with time zone,
+    duration_us bigint,
+    constraint tool_calls_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE SET NULL (agent_id),
+    constraint tool_calls_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE SET NULL (connector_id),
+    constraint tool_calls_ended_has_end CHECK ((((status = ANY (ARRAY['success'::text, 'error'::text, 'denied'::text, 'cancelled'::text])) = (completed_at IS NOT NULL)) AND ((completed_at IS NULL) = (duration_us IS NULL)))),
+    constraint tool_calls_kind_known CHECK ((kind = ANY (ARRAY['tool'::text, 'prompt'::text, 'resource'::text, 'completion'::text]))),
+    constraint tool_calls_outcome_known CHECK ((outcome = ANY (ARRAY[''::text, 'ok'::text, 'tool_error'::text, 'rpc_error'::text, 'transport'::text, 'refused'::text, 'denied'::text, 'cancelled'::text, 'lost'::text]))),
+    constraint tool_calls_pkey PRIMARY KEY (tenant_id, id),
+    constraint tool_calls_source_known CHECK ((source = ANY (ARRAY['gateway'::text, 'api'::text, 'dashboard'::text]))),
+    constraint tool_calls_status_known CHECK ((status = ANY (ARRAY['pending_approval'::text, 'running'::text, 'success'::text, 'error'::text, 'denied'::text, 'cancelled'::text]))),
+    constraint tool_calls_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX tool_calls_agent_idx ON public.tool_calls USING btree (tenant_id, agent_id, id DESC);
+CREATE INDEX tool_calls_connector_idx ON public.tool_calls USING btree (tenant_id, connector_id, id DESC);
+CREATE INDEX tool_calls_open_idx ON public.tool_calls USING btree (tenant_id, id) WHERE (completed_at IS NULL);
+alter table tool_calls enable row level security;
+alter table tool_calls force row level security;
+create policy tenant_rows on tool_calls for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on tool_calls to patchbay_app;
 
 create table tool_definitions (
     tenant_id uuid not null,
@@ -521,6 +750,7 @@ create table tools (
 ) with (fillfactor=85);
 CREATE INDEX tools_accepted_hash_idx ON public.tools USING btree (tenant_id, accepted_hash);
 CREATE INDEX tools_current_hash_idx ON public.tools USING btree (tenant_id, current_hash);
+CREATE TRIGGER say_tool_change AFTER INSERT OR DELETE OR UPDATE ON public.tools FOR EACH ROW EXECUTE FUNCTION say_change('connector', 'tenant_id', 'connector_id');
 alter table tools enable row level security;
 alter table tools force row level security;
 create policy tenant_rows on tools for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));

@@ -15,8 +15,8 @@ where agents.tenant_id = @tenant_id
       (select named.id from agents named where named.tenant_id = @tenant_id and named.slug = sqlc.narg(slug)::text));
 
 -- name: CreateAgent :one
-insert into agents (tenant_id, id, slug, name, description, approval, enabled)
-values (@tenant_id, @id, @slug, @name, @description, @approval, @enabled)
+insert into agents (tenant_id, id, slug, name, description, approval, enabled, name_limit, calls_per_minute)
+values (@tenant_id, @id, @slug, @name, @description, @approval, @enabled, @name_limit, @calls_per_minute)
 returning agents.*;
 
 -- name: UpdateAgent :one
@@ -26,6 +26,8 @@ set slug = @slug,
     description = @description,
     approval = @approval,
     enabled = @enabled,
+    name_limit = @name_limit,
+    calls_per_minute = @calls_per_minute,
     updated_at = now()
 where tenant_id = @tenant_id and id = @id
 returning agents.*;

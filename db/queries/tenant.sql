@@ -1,5 +1,5 @@
 -- name: Tenant :one
-select id, slug, name, created_at, updated_at
+select tenants.*
 from tenants
 where tenants.id = @tenant_id;
 

@@ -17,6 +17,13 @@ const (
 	ApprovalTrustedOnly ApprovalMode = "trusted_only"
 )
 
+const (
+	// MaxNameLimit is the most that an agent's NameLimit may be.
+	MaxNameLimit = 128
+	// MaxCallsPerMinute bounds the limits of agents and connectors.
+	MaxCallsPerMinute = 1_000_000
+)
+
 // Agent is a program that uses tools.
 type Agent struct {
 	ID          AgentID
@@ -25,8 +32,12 @@ type Agent struct {
 	Description string
 	Approval    ApprovalMode
 	Enabled     bool
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	// NameLimit is how long the names may be under which the agent sees tools: 64, the strictest provider's, to 128 characters.
+	NameLimit int
+	// CallsPerMinute bounds its tool calls; 0: not for this agent alone.
+	CallsPerMinute int
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
 }
 
 // Normalized fills in what may be left out, and drops white space around what is typed.
@@ -40,6 +51,9 @@ func (a Agent) Normalized() Agent {
 	if a.Approval == "" {
 		a.Approval = ApprovalAlwaysAsk
 	}
+	if a.NameLimit == 0 {
+		a.NameLimit = MaxExposedName
+	}
 	return a
 }
 
@@ -49,6 +63,12 @@ func (a Agent) Validate() []fault.Field {
 	c.name(a.Name)
 	c.slug(a.Slug)
 	c.description(a.Description)
+	if a.NameLimit < MaxExposedName || a.NameLimit > MaxNameLimit {
+		c.refuse("name_limit", "Names of tools have %d to %d characters at most.", MaxExposedName, MaxNameLimit)
+	}
+	if a.CallsPerMinute < 0 || a.CallsPerMinute > MaxCallsPerMinute {
+		c.refuse("calls_per_minute", "Calls are limited to 1 to %d a minute; 0 is no limit.", MaxCallsPerMinute)
+	}
 	oneOf(&c, "approval", a.Approval, ApprovalAuto, ApprovalAlwaysAsk, ApprovalTrustedOnly)
 	return c.fields
 }

@@ -38,6 +38,9 @@ type Tenant struct {
 	Name      string
 	CreatedAt time.Time
 	UpdatedAt time.Time
+
+	CallHistory     CallHistory   // what is kept of arguments and results
+	ApprovalTimeout time.Duration // how long a call waits for a person, before its agent is told to come back
 }
 
 // Member is a person in one tenant.

@@ -43,6 +43,9 @@ func (t *Tenant) CreateAgent(ctx context.Context, a connectors.Agent) (connector
 		Description: a.Description,
 		Approval:    a.Approval,
 		Enabled:     a.Enabled,
+
+		NameLimit:      int32(a.NameLimit),
+		CallsPerMinute: int32(a.CallsPerMinute),
 	})
 	if err != nil {
 		return connectors.Agent{}, err
@@ -60,6 +63,9 @@ func (t *Tenant) UpdateAgent(ctx context.Context, a connectors.Agent) (connector
 		Description: a.Description,
 		Approval:    a.Approval,
 		Enabled:     a.Enabled,
+
+		NameLimit:      int32(a.NameLimit),
+		CallsPerMinute: int32(a.CallsPerMinute),
 	})
 	if err != nil {
 		return connectors.Agent{}, found(err, "agent")
@@ -81,7 +87,11 @@ func agentOf(r dbgen.Agent) connectors.Agent {
 		Description: r.Description,
 		Approval:    r.Approval,
 		Enabled:     r.Enabled,
-		CreatedAt:   r.CreatedAt.UTC(),
-		UpdatedAt:   r.UpdatedAt.UTC(),
+
+		NameLimit:      int(r.NameLimit),
+		CallsPerMinute: int(r.CallsPerMinute),
+
+		CreatedAt: r.CreatedAt.UTC(),
+		UpdatedAt: r.UpdatedAt.UTC(),
 	}
 }

@@ -10,7 +10,10 @@ import (
 )
 
 func tenantOf(r dbgen.Tenant) connectors.Tenant {
-	return connectors.Tenant{ID: r.ID, Slug: r.Slug, Name: r.Name, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+	return connectors.Tenant{
+		ID: r.ID, Slug: r.Slug, Name: r.Name, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+		CallHistory: r.CallHistory, ApprovalTimeout: time.Duration(r.ApprovalTimeoutS) * time.Second,
+	}
 }
 
 // utc moves a time of the database to UTC; nil stays nil.

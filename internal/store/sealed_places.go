@@ -32,6 +32,15 @@ var sealedPlaces = []sealedPlace{
 	{"connector_envs", "connector_id", "program", func(r sealedRow) secret.AD {
 		return environmentPlace(r.tenant(), connectors.ConnectorID{UUID: r.uuid("connector_id")}, r.text("program"))
 	}},
+	{"approvals", "id", "agent_id, connector_id", func(r sealedRow) secret.AD {
+		return approvalPlace(r.tenant(), connectors.ToolCallID{UUID: r.uuid("id")}, *r.agent(), connectors.ConnectorID{UUID: r.uuid("connector_id")})
+	}},
+	{"approval_results", "id", "", func(r sealedRow) secret.AD {
+		return approvalResultPlace(r.tenant(), connectors.ToolCallID{UUID: r.uuid("id")})
+	}},
+	{"gateway_mail", "id", "agent_id, box", func(r sealedRow) secret.AD {
+		return mailPlace(r.tenant(), r.uuid("id"), *r.agent(), r.text("box"))
+	}},
 	{"oauth_flows", "id", "", func(r sealedRow) secret.AD { return flowPlace(r.tenant(), r.uuid("id")) }},
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 const agentByRef = `-- name: AgentByRef :one
-select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at
+select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute
 from agents
 where agents.tenant_id = $1
   and agents.id = coalesce(
@@ -34,12 +34,14 @@ func (q *Queries) AgentByRef(ctx context.Context, tenantID connectors.TenantID, 
 		&i.Enabled,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.NameLimit,
+		&i.CallsPerMinute,
 	)
 	return i, err
 }
 
 const agents = `-- name: Agents :many
-select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at
+select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute
 from agents
 where tenant_id = $1
   and ($2::text is null or (lower(name), id) > (lower($2), $3::uuid))
@@ -78,6 +80,8 @@ func (q *Queries) Agents(ctx context.Context, arg AgentsParams) ([]Agent, error)
 			&i.Enabled,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.NameLimit,
+			&i.CallsPerMinute,
 		); err != nil {
 			return nil, err
 		}
@@ -90,19 +94,21 @@ func (q *Queries) Agents(ctx context.Context, arg AgentsParams) ([]Agent, error)
 }
 
 const createAgent = `-- name: CreateAgent :one
-insert into agents (tenant_id, id, slug, name, description, approval, enabled)
-values ($1, $2, $3, $4, $5, $6, $7)
-returning agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at
+insert into agents (tenant_id, id, slug, name, description, approval, enabled, name_limit, calls_per_minute)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+returning agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute
 `
 
 type CreateAgentParams struct {
-	TenantID    connectors.TenantID
-	ID          connectors.AgentID
-	Slug        string
-	Name        string
-	Description string
-	Approval    connectors.ApprovalMode
-	Enabled     bool
+	TenantID       connectors.TenantID
+	ID             connectors.AgentID
+	Slug           string
+	Name           string
+	Description    string
+	Approval       connectors.ApprovalMode
+	Enabled        bool
+	NameLimit      int32
+	CallsPerMinute int32
 }
 
 func (q *Queries) CreateAgent(ctx context.Context, arg CreateAgentParams) (Agent, error) {
@@ -114,6 +120,8 @@ func (q *Queries) CreateAgent(ctx context.Context, arg CreateAgentParams) (Agent
 		arg.Description,
 		arg.Approval,
 		arg.Enabled,
+		arg.NameLimit,
+		arg.CallsPerMinute,
 	)
 	var i Agent
 	err := row.Scan(
@@ -126,6 +134,8 @@ func (q *Queries) CreateAgent(ctx context.Context, arg CreateAgentParams) (Agent
 		&i.Enabled,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.NameLimit,
+		&i.CallsPerMinute,
 	)
 	return i, err
 }
@@ -150,19 +160,23 @@ set slug = $1,
     description = $3,
     approval = $4,
     enabled = $5,
+    name_limit = $6,
+    calls_per_minute = $7,
     updated_at = now()
-where tenant_id = $6 and id = $7
-returning agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at
+where tenant_id = $8 and id = $9
+returning agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute
 `
 
 type UpdateAgentParams struct {
-	Slug        string
-	Name        string
-	Description string
-	Approval    connectors.ApprovalMode
-	Enabled     bool
-	TenantID    connectors.TenantID
-	ID          connectors.AgentID
+	Slug           string
+	Name           string
+	Description    string
+	Approval       connectors.ApprovalMode
+	Enabled        bool
+	NameLimit      int32
+	CallsPerMinute int32
+	TenantID       connectors.TenantID
+	ID             connectors.AgentID
 }
 
 func (q *Queries) UpdateAgent(ctx context.Context, arg UpdateAgentParams) (Agent, error) {
@@ -172,6 +186,8 @@ func (q *Queries) UpdateAgent(ctx context.Context, arg UpdateAgentParams) (Agent
 		arg.Description,
 		arg.Approval,
 		arg.Enabled,
+		arg.NameLimit,
+		arg.CallsPerMinute,
 		arg.TenantID,
 		arg.ID,
 	)
@@ -186,6 +202,8 @@ func (q *Queries) UpdateAgent(ctx context.Context, arg UpdateAgentParams) (Agent
 		&i.Enabled,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.NameLimit,
+		&i.CallsPerMinute,
 	)
 	return i, err
 }

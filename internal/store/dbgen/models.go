@@ -12,15 +12,17 @@ import (
 )
 
 type Agent struct {
-	TenantID    connectors.TenantID
-	ID          connectors.AgentID
-	Slug        string
-	Name        string
-	Description string
-	Approval    connectors.ApprovalMode
-	Enabled     bool
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	TenantID       connectors.TenantID
+	ID             connectors.AgentID
+	Slug           string
+	Name           string
+	Description    string
+	Approval       connectors.ApprovalMode
+	Enabled        bool
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+	NameLimit      int32
+	CallsPerMinute int32
 }
 
 type ApiKey struct {
@@ -98,6 +100,9 @@ type Connector struct {
 	Args               []string
 	Cwd                string
 	Era                string
+	CallsPerMinute     int32
+	ServerCapabilities []byte
+	ItemsHash          []byte
 }
 
 type ConnectorClient struct {
@@ -187,11 +192,13 @@ type SyncRun struct {
 }
 
 type Tenant struct {
-	ID        connectors.TenantID
-	Slug      string
-	Name      string
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	ID               connectors.TenantID
+	Slug             string
+	Name             string
+	CreatedAt        time.Time
+	UpdatedAt        time.Time
+	CallHistory      connectors.CallHistory
+	ApprovalTimeoutS int32
 }
 
 type Tool struct {

@@ -16,7 +16,7 @@ const createTenant = `-- name: CreateTenant :one
 insert into tenants (id, slug, name)
 values ($1, $2, $3)
 on conflict (slug) do nothing
-returning tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at
+returning tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s
 `
 
 // Across tenants: making them, finding them, and giving a fresh one its owner.
@@ -31,6 +31,8 @@ func (q *Queries) CreateTenant(ctx context.Context, iD connectors.TenantID, slug
 		&i.Name,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.CallHistory,
+		&i.ApprovalTimeoutS,
 	)
 	return i, err
 }
@@ -114,7 +116,7 @@ func (q *Queries) TakeSetupLink(ctx context.Context, tokenHash []byte) (int64, e
 }
 
 const tenantBySlug = `-- name: TenantBySlug :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s
 from tenants
 where slug = $1
 `
@@ -129,12 +131,14 @@ func (q *Queries) TenantBySlug(ctx context.Context, slug string) (Tenant, error)
 		&i.Name,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.CallHistory,
+		&i.ApprovalTimeoutS,
 	)
 	return i, err
 }
 
 const tenants = `-- name: Tenants :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s
 from tenants
 order by lower(name), id
 `
@@ -155,6 +159,8 @@ func (q *Queries) Tenants(ctx context.Context) ([]Tenant, error) {
 			&i.Name,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.CallHistory,
+			&i.ApprovalTimeoutS,
 		); err != nil {
 			return nil, err
 		}

@@ -61,7 +61,7 @@ func (q *Queries) RenameTenant(ctx context.Context, name string, tenantID connec
 }
 
 const tenant = `-- name: Tenant :one
-select id, slug, name, created_at, updated_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s
 from tenants
 where tenants.id = $1
 `
@@ -75,6 +75,8 @@ func (q *Queries) Tenant(ctx context.Context, tenantID connectors.TenantID) (Ten
 		&i.Name,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.CallHistory,
+		&i.ApprovalTimeoutS,
 	)
 	return i, err
 }
