@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -122,24 +123,26 @@ var slow = map[string]mcptest.Handler{
 
 func TestSlowServersAreGivenUpInTime(t *testing.T) {
 	t.Parallel()
-	const timeout = 150 * time.Millisecond
+	const timeout = 5 * time.Second
 	for name, answer := range slow {
 		for phase, method := range map[mcp.Phase]string{mcp.PhaseInitialize: "initialize", mcp.PhaseList: "tools/list"} {
 			t.Run(name+" at "+method, func(t *testing.T) {
 				t.Parallel()
-				up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{method: answer}})
-				began := time.Now()
-				_, _, err := newClient(t).sync(t, mcp.Target{URL: up.URL, Timeout: timeout})
-				if took := time.Since(began); took < timeout || took > timeout+2*time.Second {
-					t.Errorf("took %v", took)
-				}
-				want := facts{Phase: phase, Reason: mcp.ReasonTimeout, Retryable: true, HTTP: factsOf(t, err).HTTP}
-				if name == "a slow refusal" {
-					want.Reason, want.Retryable = mcp.ReasonHTTPStatus, false
-				}
-				if diff := cmp.Diff(want, factsOf(t, err)); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
+				synctest.Test(t, func(t *testing.T) {
+					up, client := inMemory(t, mcptest.Script{On: map[string]mcptest.Handler{method: answer}})
+					began := time.Now()
+					_, _, err := client.sync(t, mcp.Target{URL: up.URL, Timeout: timeout})
+					if took := time.Since(began); took != timeout {
+						t.Errorf("took %v", took)
+					}
+					want := facts{Phase: phase, Reason: mcp.ReasonTimeout, Retryable: true, HTTP: factsOf(t, err).HTTP}
+					if name == "a slow refusal" {
+						want.Reason, want.Retryable = mcp.ReasonHTTPStatus, false
+					}
+					if diff := cmp.Diff(want, factsOf(t, err)); diff != "" {
+						t.Errorf("(-want +got):\n%s", diff)
+					}
+				})
 			})
 		}
 	}
@@ -147,27 +150,31 @@ func TestSlowServersAreGivenUpInTime(t *testing.T) {
 
 func TestCallThatTimedOutIsCancelled(t *testing.T) {
 	t.Parallel()
-	up := mcptest.Start(t, mcptest.Script{SessionID: "s", On: map[string]mcptest.Handler{"tools/list": mcptest.Hang}})
-	_, _, err := newClient(t).sync(t, mcp.Target{URL: up.URL, Timeout: 100 * time.Millisecond})
-	factsOf(t, err)
-	want := []string{"initialize", "notifications/initialized", "tools/list", "notifications/cancelled", "DELETE"}
-	if diff := cmp.Diff(want, up.Methods()); diff != "" {
-		t.Fatalf("methods (-want +got):\n%s", diff)
-	}
-	calls := up.Calls()
-	if got, want := string(calls[3].Params), `{"requestId":`+string(calls[2].ID)+`,"reason":"timeout"}`; got != want {
-		t.Errorf("params %s, want %s", got, want)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		up, client := inMemory(t, mcptest.Script{SessionID: "s", On: map[string]mcptest.Handler{"tools/list": mcptest.Hang}})
+		_, _, err := client.sync(t, mcp.Target{URL: up.URL})
+		factsOf(t, err)
+		want := []string{"initialize", "notifications/initialized", "tools/list", "notifications/cancelled", "DELETE"}
+		if diff := cmp.Diff(want, up.Methods()); diff != "" {
+			t.Fatalf("methods (-want +got):\n%s", diff)
+		}
+		calls := up.Calls()
+		if got, want := string(calls[3].Params), `{"requestId":`+string(calls[2].ID)+`,"reason":"timeout"}`; got != want {
+			t.Errorf("params %s, want %s", got, want)
+		}
+	})
 }
 
 func TestCloseDoesNotWaitForASilentServer(t *testing.T) {
 	t.Parallel()
-	up := mcptest.Start(t, mcptest.Script{SessionID: "s", On: map[string]mcptest.Handler{"DELETE": mcptest.Hang}})
-	began := time.Now()
-	_, _, err := newClient(t).sync(t, mcp.Target{URL: up.URL})
-	if took := time.Since(began); err != nil || took > 3*time.Second {
-		t.Errorf("took %v, error %v", took, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		up, client := inMemory(t, mcptest.Script{SessionID: "s", On: map[string]mcptest.Handler{"DELETE": mcptest.Hang}})
+		began := time.Now()
+		_, _, err := client.sync(t, mcp.Target{URL: up.URL})
+		if took := time.Since(began); err != nil || took > 3*time.Second {
+			t.Errorf("took %v, error %v", took, err)
+		}
+	})
 }
 
 func TestCloseWorksAfterTheContextHasEnded(t *testing.T) {
@@ -201,35 +208,36 @@ func (c *tracked) Close() error {
 
 func TestNothingIsLeftOpenAfterSlowServers(t *testing.T) {
 	t.Parallel()
-	var open sync.WaitGroup
-	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		open.Add(1)
-		return &tracked{conn, sync.OnceFunc(open.Done)}, nil
-	}}
-	client := newClient(t)
-	client.HTTP.Transport = transport
-	for _, answer := range slow {
-		open.Add(1)
-		up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{
-			"tools/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
-				defer open.Done() // the server sees that we left
-				answer(w, r, c)
-			},
-		}})
-		_, _, err := client.sync(t, mcp.Target{URL: up.URL, Timeout: 50 * time.Millisecond})
-		factsOf(t, err)
-	}
-	transport.CloseIdleConnections()
-	done := make(chan struct{})
-	go func() { open.Wait(); close(done) }()
-	select {
-	case <-done:
-	case <-time.After(patience):
-		t.Error("connections or handlers are still open")
+	for name, answer := range slow {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var connections, handlers atomic.Int64
+				up, client := inMemory(t, mcptest.Script{On: map[string]mcptest.Handler{
+					"tools/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+						handlers.Add(1)
+						defer handlers.Add(-1) // the server sees that we left
+						answer(w, r, c)
+					},
+				}})
+				transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+					conn, err := up.DialContext(ctx, network, address)
+					if err != nil {
+						return nil, err
+					}
+					connections.Add(1)
+					return &tracked{conn, sync.OnceFunc(func() { connections.Add(-1) })}, nil
+				}}
+				client.HTTP.Transport = transport
+				_, _, err := client.sync(t, mcp.Target{URL: up.URL, Timeout: 5 * time.Second})
+				factsOf(t, err)
+				transport.CloseIdleConnections()
+				synctest.Wait()
+				if connections.Load() != 0 || handlers.Load() != 0 {
+					t.Errorf("%d connections and %d handlers are still open", connections.Load(), handlers.Load())
+				}
+			})
+		})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -22,12 +23,17 @@ func result(raw string) mcptest.Handler {
 	return mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Result(c, raw) })
 }
 
+// calls is the script of a server that answers tools/call so.
+func calls(modern bool, answer mcptest.Handler) mcptest.Script {
+	return mcptest.Script{
+		Modern: modern, SessionID: "s", Tools: []string{mcptest.Tool("a")}, On: map[string]mcptest.Handler{"tools/call": answer},
+	}
+}
+
 // calling starts a server that answers tools/call so.
 func calling(t testing.TB, modern bool, answer mcptest.Handler) *mcptest.Server {
 	t.Helper()
-	return mcptest.Start(t, mcptest.Script{
-		Modern: modern, SessionID: "s", Tools: []string{mcptest.Tool("a")}, On: map[string]mcptest.Handler{"tools/call": answer},
-	})
+	return mcptest.Start(t, calls(modern, answer))
 }
 
 func count(up *mcptest.Server, method string) int {
@@ -288,29 +294,33 @@ func TestManyCallsShareASessionAndItsRenewal(t *testing.T) {
 func TestACallThatNobodyWaitsForIsCancelled(t *testing.T) {
 	t.Parallel()
 	for _, modern := range []bool{false, true} {
-		began := make(chan struct{})
-		cancelled := make(chan struct{})
-		var once sync.Once
-		up := calling(t, modern, func(_ http.ResponseWriter, r *http.Request, _ mcptest.Call) {
-			close(began)
-			<-r.Context().Done() // the client has closed the stream
-			once.Do(func() { close(cancelled) })
+		synctest.Test(t, func(t *testing.T) {
+			began := make(chan struct{})
+			cancelled := make(chan struct{})
+			up, client := inMemory(t, calls(modern, func(_ http.ResponseWriter, r *http.Request, _ mcptest.Call) {
+				close(began)
+				<-r.Context().Done() // the client has closed the stream
+				close(cancelled)
+			}))
+			s, err := client.Dial(t.Context(), mcp.Target{URL: up.URL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() {
+				<-began
+				cancel()
+			}()
+			_, err = s.Call(ctx, mcp.Call{Name: "a"})
+			if f := factsOf(t, err); f.Reason != mcp.ReasonUnreachable {
+				t.Errorf("%+v", f)
+			}
+			<-cancelled
+			s.Close(t.Context())
+			if n := count(up, "notifications/cancelled"); (n == 0) != modern {
+				t.Errorf("modern %v: %d notifications", modern, n)
+			}
 		})
-		s := dial(t, mcp.Target{URL: up.URL})
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() {
-			<-began
-			cancel()
-		}()
-		_, err := s.Call(ctx, mcp.Call{Name: "a"})
-		if f := factsOf(t, err); f.Reason != mcp.ReasonUnreachable {
-			t.Errorf("%+v", f)
-		}
-		<-cancelled
-		s.Close(t.Context())
-		if n := count(up, "notifications/cancelled"); (n == 0) != modern {
-			t.Errorf("modern %v: %d notifications", modern, n)
-		}
 	}
 }
 

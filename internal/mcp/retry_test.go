@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,19 +39,20 @@ func TestPassingFailuresAreTriedAgain(t *testing.T) {
 				if name == "no answer at all" && method == "tools/list" {
 					times++ // the first time on a connection that was kept, which costs no try
 				}
-				var up *mcptest.Server
-				up = mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1), SessionID: "s", On: map[string]mcptest.Handler{
-					method: mcptest.First(times, passing, func(w http.ResponseWriter, r *http.Request, c mcptest.Call) { up.Default(w, r, c) }),
-				}})
-				c := newClient(t)
-				_, list, err := c.sync(t, mcp.Target{URL: up.URL, Retries: 2})
-				if err != nil || len(list.Tools) != 1 {
-					t.Errorf("%s: %d tools, error %v", method, len(list.Tools), err)
-				}
-				want := []time.Duration{250 * time.Millisecond, 500 * time.Millisecond}
-				if diff := cmp.Diff(want, c.pauses); diff != "" {
-					t.Errorf("%s: pauses (-want +got):\n%s", method, diff)
-				}
+				synctest.Test(t, func(t *testing.T) {
+					var up *mcptest.Server
+					up, c := inMemory(t, mcptest.Script{Tools: mcptest.Tools(1), SessionID: "s", On: map[string]mcptest.Handler{
+						method: mcptest.First(times, passing, func(w http.ResponseWriter, r *http.Request, c mcptest.Call) { up.Default(w, r, c) }),
+					}})
+					_, list, err := c.sync(t, mcp.Target{URL: up.URL, Retries: 2})
+					if err != nil || len(list.Tools) != 1 {
+						t.Errorf("%s: %d tools, error %v", method, len(list.Tools), err)
+					}
+					want := []time.Duration{250 * time.Millisecond, 500 * time.Millisecond}
+					if diff := cmp.Diff(want, c.pauses); diff != "" {
+						t.Errorf("%s: pauses (-want +got):\n%s", method, diff)
+					}
+				})
 			}
 		})
 	}

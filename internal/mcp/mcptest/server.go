@@ -18,6 +18,7 @@ type Server struct {
 
 	script Script
 	http   *httptest.Server
+	memory *memory // nil: there is a network
 
 	mu    sync.Mutex // guards what follows
 	tools []string
@@ -28,14 +29,20 @@ type Server struct {
 // Start serves the script on loopback until the test ends.
 func Start(t testing.TB, script Script) *Server {
 	t.Helper()
-	s := &Server{script: script, tools: script.Tools, count: map[string]int{}}
+	s := newServer(script)
 	s.http = httptest.NewServer(s)
-	s.URL = s.http.URL + "/mcp"
-	t.Cleanup(func() {
-		s.http.CloseClientConnections()
-		s.http.Close()
-	})
+	s.endWith(t)
 	return s
+}
+
+func newServer(script Script) *Server {
+	return &Server{script: script, tools: script.Tools, count: map[string]int{}}
+}
+
+// endWith names the running server's address, and ends it with the test.
+func (s *Server) endWith(t testing.TB) {
+	s.URL = s.http.URL + "/mcp"
+	t.Cleanup(s.Stop)
 }
 
 // SetTools changes the list that later calls get.
