@@ -74,6 +74,7 @@ func TestOnlyWhatTheOperatorAllowsIsStarted(t *testing.T) {
 		{"command": "/bin/../bin/sh"},
 		{"command": "cat"},
 		{"command": "/bin/cat", "env": object{"LD_PRELOAD": "/tmp/x.so"}},
+		{"command": "/bin/echo", "args": []string{"hello"}, "cwd": "/tmp"},
 	} {
 		connector["name"], connector["transport"] = "Other", "stdio"
 		for _, path := range []string{"/api/v1/connectors", "/api/v1/connectors/test"} {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"patchbay/internal/config"
+	"patchbay/internal/connectors"
 )
 
 type doctorCommand struct {
@@ -29,6 +30,7 @@ func (c doctorCommand) Run(ctx context.Context, p program) error {
 		e.baseURL(server)
 		e.egress(server)
 		e.commands(server)
+		e.allowed, e.allowedKnown = allowedCommands(server), true
 	}
 	if databaseErr == nil {
 		e.database(ctx, database)
@@ -43,6 +45,9 @@ func (c doctorCommand) Run(ctx context.Context, p program) error {
 type examination struct {
 	out      program
 	problems int
+
+	allowed      connectors.AllowedCommands
+	allowedKnown bool // the settings can be read
 }
 
 func (e *examination) ok(what, format string, args ...any) {

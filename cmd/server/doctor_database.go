@@ -185,6 +185,9 @@ func (e *examination) opens(ctx context.Context, pool *pgxpool.Pool, kek secret.
 	defer st.Close()
 	e.ok("keyset", "opens the database")
 	e.sealingKeys(st)
+	if e.allowedKnown {
+		e.storedPrograms(ctx, st)
+	}
 }
 
 // sealingKeys tells whether a rotation is at its end.

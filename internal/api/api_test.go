@@ -45,7 +45,7 @@ type world struct {
 const baseURL = "https://patchbay.example.com"
 
 // programs are those that may be started.
-var programs = connectors.AllowedCommands{{Path: mcptest.Shell, Args: mcptest.Program}}
+var programs = connectors.AllowedCommands{{Path: mcptest.Shell, Args: mcptest.Program, Dirs: []string{"/tmp"}, Env: []string{"GREETING", "A", "B"}}}
 
 func newWorld(t *testing.T) *world {
 	t.Helper()

@@ -18,7 +18,7 @@ type connectorPatch struct {
 	URL            *string           `json:"url,omitempty" doc:"Of every transport but stdio."`
 	Command        *string           `json:"command,omitempty" doc:"Of stdio: the absolute path of a program that the operator allows."`
 	Args           []string          `json:"args,omitempty" nullable:"false" doc:"Of stdio."`
-	CWD            *string           `json:"cwd,omitempty" doc:"Of stdio: the folder in which the program runs; empty: /."`
+	CWD            *string           `json:"cwd,omitempty" doc:"Of stdio: the folder in which the program runs, where the operator allows one; empty: /."`
 	Env            envInput          `json:"env,omitempty" writeOnly:"true" doc:"Of stdio: what the program gets besides PATH, HOME and LANG. The values are secrets; a change of the command, its arguments or its folder deletes them."`
 	Headers        map[string]string `json:"headers,omitempty" doc:"Sent with each request. They are shown to every reader: secrets belong into auth."`
 	CredentialMode *string           `json:"credential_mode,omitempty" enum:"shared,per_agent"`

@@ -49,3 +49,35 @@ func TestAProgramIsAConnectorWhoseEnvironmentIsShownByNameAlone(t *testing.T) {
 	w.call(t, admin, http.MethodPatch, "/api/v1/connectors/program", map[string]any{"command": "/bin/bash"}).want(http.StatusUnprocessableEntity)
 	w.call(t, admin, http.MethodPatch, "/api/v1/connectors/program", map[string]any{"transport": "sse", "url": "http://127.0.0.1:9/sse"}).want(http.StatusOK)
 }
+
+func TestAProgramsFolderAndVariablesAreTheOperatorsToAllow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.key(t, connectors.RoleAdmin)
+	var said []any
+	for _, tc := range []struct{ at, folder, variable string }{
+		{"cwd", "/usr", "A"},
+		{"cwd", "/there/is/no/such/folder", "A"},
+		{"env.HTTPS_PROXY", "/tmp", "HTTPS_PROXY"},
+	} {
+		body := map[string]any{
+			"name": "Program", "transport": "stdio", "command": mcptest.Shell, "args": mcptest.Program, "cwd": tc.folder, "env": map[string]string{tc.variable: "x"},
+		}
+		for _, path := range []string{"/api/v1/connectors", "/api/v1/connectors/test"} {
+			problem := w.call(t, admin, http.MethodPost, path, body).want(http.StatusUnprocessableEntity)
+			errors, _ := problem["errors"].([]any)
+			if len(errors) != 1 || errors[0].(map[string]any)["location"] != tc.at {
+				t.Errorf("%s with %+v: %v", path, tc, errors)
+				continue
+			}
+			if tc.at == "cwd" {
+				said = append(said, errors[0].(map[string]any)["message"])
+			}
+		}
+	}
+	for _, message := range said {
+		if message != said[0] {
+			t.Errorf("a folder that is there is told from one that is not: %q, %q", said[0], message)
+		}
+	}
+}

@@ -18,7 +18,7 @@ type ServerFlags struct {
 	Egress      string `name:"egress" env:"PATCHBAY_EGRESS" placeholder:"local|public" help:"Which MCP servers may be reached: local also reaches this machine and its network, public only https at global addresses. Unset: local when listening on loopback, else public."`
 	EgressAllow string `name:"egress-allow" env:"PATCHBAY_EGRESS_ALLOW" placeholder:"LIST" help:"Exceptions to the egress rules: cidr:port or host:port, with commas between them."`
 	Proxies     string `name:"trusted-proxies" env:"PATCHBAY_TRUSTED_PROXIES" placeholder:"LIST" help:"Addresses or cidrs, with commas between them, whose X-Forwarded-For is believed. Unset: nobody's; a request comes from whoever connects."`
-	Stdio       string `name:"stdio-commands" env:"PATCHBAY_STDIO_COMMANDS" placeholder:"LIST" help:"Programs that connectors may start on this machine, as Patchbay's own user: absolute paths with commas between them. With arguments after a path, exactly these are allowed; without, any. Unset: none."`
+	Stdio       string `name:"stdio-commands" env:"PATCHBAY_STDIO_COMMANDS" placeholder:"LIST" help:"Programs that connectors may start on this machine, as Patchbay's own user: absolute paths with commas between them. With arguments after a path, exactly these are allowed; without, any. Before a path may stand args=none or args=prefix, cwd=FOLDER and env=NAME. Unset: none."`
 	CIMDURL     string `name:"cimd-url" env:"PATCHBAY_CIMD_URL" placeholder:"URL" help:"The address at which authorization servers read who we are, which is our client id there. Unset: /oauth/client-metadata.json of the base URL, where that is https."`
 	PrivateAddr string `name:"private-addr" env:"PATCHBAY_PRIVATE_ADDR" placeholder:"HOST:PORT" help:"Where /metrics and /debug/pprof are served. Unset: nowhere."`
 }
@@ -38,9 +38,9 @@ type Server struct {
 	Egress      Egress
 	EgressAllow string // read by package safehttp
 	Proxies     []netip.Prefix
-	Stdio       [][]string // programs that may be started: a path, and the arguments it must have, if any
-	CIMDURL     string     // empty: made from the base URL
-	PrivateAddr string     // empty: no private listener
+	Stdio       []Program // programs that connectors may start
+	CIMDURL     string    // empty: made from the base URL
+	PrivateAddr string    // empty: no private listener
 	baseURL     *url.URL
 }
 

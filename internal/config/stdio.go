@@ -3,25 +3,97 @@ package config
 import (
 	"errors"
 	"path"
+	"slices"
 	"strings"
 )
 
+// Program is one that connectors may start.
+type Program struct {
+	Path string   // absolute and clean
+	Args []string // as the operator wrote them
+	Rule string   // how arguments are held against those: "", none or prefix
+	Dirs []string // the folders in which it may work; nil: nothing was said, empty: none
+	Env  []string // the variables that it may be given; nil: nothing was said, empty: none
+}
+
 // programs reads commands with commas between them: an absolute path, and the arguments that it must have, if any, with spaces
-// between them. Quotes, single or double, keep spaces and commas together.
-func (c *checker) programs(variable, list string) [][]string {
+// between them. Quotes, single or double, keep spaces and commas together. Before the path may stand what else is allowed of it:
+//
+//	args=none             no arguments at all
+//	args=prefix           the arguments begin with those of the list, and any may follow
+//	args=any              any arguments, as where none follow
+//	cwd=FOLDER, cwd=none  the folders in which it may work, each with a cwd= of its own
+//	env=NAME, env=none    the variables that it may be given, each with an env= of its own
+func (c *checker) programs(variable, list string) []Program {
 	entries, err := splitCommands(list)
 	if err != nil {
 		c.refuse(variable, "must close the quotes that it opens.")
 		return nil
 	}
-	for _, entry := range entries {
-		if !path.IsAbs(entry[0]) || path.Clean(entry[0]) == "/" {
-			c.refuse(variable, "must be absolute paths with commas between them, each with its arguments or without, and %q is no such path.", entry[0])
+	var programs []Program
+	for _, words := range entries {
+		p, wrong := program(words)
+		if wrong != "" {
+			c.refuse(variable, "%s", wrong)
 			return nil
 		}
-		entry[0] = path.Clean(entry[0])
+		programs = append(programs, p)
 	}
-	return entries
+	return programs
+}
+
+// program reads one entry; wrong is what it must be and is not.
+func program(words []string) (p Program, wrong string) {
+	at := slices.IndexFunc(words, func(word string) bool { return path.IsAbs(word) || !strings.Contains(word, "=") })
+	if at < 0 {
+		at = len(words) - 1
+	}
+	rule := ""
+	for _, word := range words[:at] {
+		key, value, _ := strings.Cut(word, "=")
+		var known bool
+		switch key {
+		case "args":
+			rule, known = value, rule == "" && slices.Contains([]string{"any", "none", "prefix"}, value)
+		case "cwd":
+			p.Dirs, known = folder(p.Dirs, value)
+		case "env":
+			p.Env, known = variableName(p.Env, value)
+		}
+		if !known {
+			return p, "must have nothing before a path but args=any, args=none, args=prefix, cwd=FOLDER, cwd=none, env=NAME and env=none, and has \"" + word + "\"."
+		}
+	}
+	p.Path, p.Args = path.Clean(words[at]), words[at+1:]
+	switch {
+	case !path.IsAbs(words[at]) || p.Path == "/":
+		return p, "must be absolute paths with commas between them, each with its arguments or without, and \"" + words[at] + "\" is no such path."
+	case rule == "prefix" && len(p.Args) == 0:
+		return p, "must have arguments after " + p.Path + ": args=prefix says how they begin."
+	case (rule == "none" || rule == "any") && len(p.Args) > 0:
+		return p, "must have no arguments after " + p.Path + ": args=" + rule + " stands before it."
+	case rule != "any":
+		p.Rule = rule
+	}
+	return p, ""
+}
+
+// folder adds a folder to those that are allowed.
+func folder(dirs []string, value string) ([]string, bool) {
+	if value == "none" {
+		return []string{}, dirs == nil
+	}
+	nothing := dirs != nil && len(dirs) == 0
+	return append(dirs, path.Clean(value)), path.IsAbs(value) && !nothing
+}
+
+// variableName adds a variable to those that are allowed.
+func variableName(names []string, value string) ([]string, bool) {
+	if value == "none" {
+		return []string{}, names == nil
+	}
+	nothing := names != nil && len(names) == 0
+	return append(names, value), value != "" && !strings.ContainsAny(value, "=*") && !nothing
 }
 
 var errQuotes = errors.New("an open quote")

@@ -94,43 +94,6 @@ func TestAPathIsWrittenInOneWay(t *testing.T) {
 	}
 }
 
-func TestOnlyAllowedCommandsPass(t *testing.T) {
-	t.Parallel()
-	allowed := connectors.AllowedCommands{
-		{Path: "/usr/bin/any"},
-		{Path: "/usr/bin/fixed", Args: []string{"--stdio", "a b"}},
-		{Path: "/usr/bin/fixed", Args: []string{"--other"}},
-	}
-	for name, tc := range map[string]struct {
-		command connectors.Command
-		at      string
-	}{
-		"any arguments":         {connectors.Command{Path: "/usr/bin/any", Args: []string{"-c", "x"}}, ""},
-		"none of any":           {connectors.Command{Path: "/usr/bin/any"}, ""},
-		"exactly the arguments": {connectors.Command{Path: "/usr/bin/fixed", Args: []string{"--stdio", "a b"}}, ""},
-		"the other ones":        {connectors.Command{Path: "/usr/bin/fixed", Args: []string{"--other"}}, ""},
-		"too few":               {connectors.Command{Path: "/usr/bin/fixed", Args: []string{"--stdio"}}, "args"},
-		"none":                  {connectors.Command{Path: "/usr/bin/fixed"}, "args"},
-		"too many":              {connectors.Command{Path: "/usr/bin/fixed", Args: []string{"--other", "-x"}}, "args"},
-		"the same text, split":  {connectors.Command{Path: "/usr/bin/fixed", Args: []string{"--stdio", "a", "b"}}, "args"},
-		"another program":       {connectors.Command{Path: "/bin/sh", Args: []string{"-c", "x"}}, "command"},
-		"a beginning of a path": {connectors.Command{Path: "/usr/bin/an"}, "command"},
-		"below a path":          {connectors.Command{Path: "/usr/bin/any/x"}, "command"},
-		"another case":          {connectors.Command{Path: "/usr/bin/ANY"}, "command"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			at := strings.Join(locations(allowed.Check(tc.command)), " ")
-			if at != tc.at || allowed.Allows(tc.command) != (tc.at == "") {
-				t.Errorf("refused at %q, want %q", at, tc.at)
-			}
-		})
-	}
-	if at := locations(connectors.AllowedCommands(nil).Check(connectors.Command{Path: "/usr/bin/any"})); cmp.Diff([]string{"transport"}, at) != "" {
-		t.Errorf("without a list: %q", at)
-	}
-}
-
 func TestAnEnvironmentReadsBackAndNeverPrints(t *testing.T) {
 	t.Parallel()
 	e := connectors.Environment{"B": "s3cret", "A": "\"\n"}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"patchbay/internal/fault"
 	"patchbay/internal/secret"
 )
 
@@ -45,6 +46,13 @@ var (
 		"LUA_CPATH", "LUA_INIT", "LUA_PATH", "MALLOC_", "NPM_CONFIG_", "PATCHBAY_", "PIP_", "PNPM_", "TS_NODE_", "UV_", "XDG_CONFIG_", "XDG_DATA_", "YARN_",
 	}
 )
+
+// Validate tells what is wrong with e, by the rules as they are now: they may have been others when it was stored.
+func (e Environment) Validate() []fault.Field {
+	var c check
+	c.env(e)
+	return c.fields
+}
 
 func (c *check) env(e Environment) {
 	if len(e) > MaxEnv {

@@ -32,10 +32,8 @@ type process struct {
 
 // startProcess starts a command with nothing of ours but three pipes.
 func startProcess(c Command) (*process, error) {
-	if c.Dir != "" {
-		if info, err := os.Stat(c.Dir); err != nil || !info.IsDir() {
-			return nil, errNoFolder
-		}
+	if !canWorkIn(c.Dir) {
+		return nil, errNoFolder
 	}
 	p := &process{exited: make(chan struct{})}
 	p.cmd = &exec.Cmd{Path: c.Path, Args: append([]string{c.Path}, c.Args...), Env: c.Env, Dir: c.Dir}
@@ -54,6 +52,16 @@ func startProcess(c Command) (*process, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// canWorkIn tells whether a process of ours can have a folder as its own; empty: where we are.
+func canWorkIn(dir string) bool {
+	if dir == "" {
+		return true
+	}
+	const search = 1 // X_OK of access(2)
+	info, err := os.Stat(dir)
+	return err == nil && info.IsDir() && syscall.Access(dir, search) == nil
 }
 
 // pipes makes the three, and returns the ends that are the child's.
@@ -194,13 +202,14 @@ func (p *process) reap() {
 	p.reaped = true
 }
 
-var errNoFolder = errors.New("no such folder")
+var errNoFolder = errors.New("no folder to work in")
 
 // startDetail says why a command could not be started, in our words.
 func startDetail(c Command, err error) string {
 	switch {
 	case errors.Is(err, errNoFolder):
-		return "its folder does not exist on this machine"
+		// One sentence for a folder that is missing and one that is closed: who chose it need not learn which.
+		return "it cannot work in its folder"
 	case errors.Is(err, fs.ErrNotExist):
 		if _, statErr := os.Stat(c.Path); statErr == nil {
 			return "what it needs to run does not exist on this machine"

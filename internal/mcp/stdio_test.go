@@ -236,12 +236,17 @@ func TestProgramsThatCannotBeStartedSayWhy(t *testing.T) {
 		}
 		return path
 	}
+	for folder, why := range map[string]string{file("file", "", 0o644): "a file", filepath.Join(dir, "nothing"): "not there"} {
+		_, _, err := newClient(t).sync(t, mcp.Target{Transport: mcp.Stdio, Command: &mcp.Command{Path: "/bin/true", Dir: folder}})
+		if failure, ok := errors.AsType[*mcp.Error](err); !ok || failure.Detail != "cannot be started: it cannot work in its folder" || strings.Contains(err.Error(), dir) {
+			t.Errorf("a folder that is %s: %v", why, err)
+		}
+	}
 	for want, command := range map[string]mcp.Command{
 		"it does not exist on this machine":                   {Path: filepath.Join(dir, "nothing")},
 		"what it needs to run does not exist on this machine": {Path: file("script", "#!/nowhere/sh\n", 0o755)},
 		"Patchbay's user may not execute it":                  {Path: file("data", "x", 0o644)},
 		"it is no program for this machine":                   {Path: file("garbage", "\x01\x02\x03", 0o755)},
-		"its folder does not exist on this machine":           {Path: "/bin/true", Dir: filepath.Join(dir, "nothing")},
 	} {
 		_, _, err := newClient(t).sync(t, mcp.Target{Transport: mcp.Stdio, Command: &command})
 		failure, ok := errors.AsType[*mcp.Error](err)

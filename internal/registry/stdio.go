@@ -8,14 +8,14 @@ import (
 	"patchbay/internal/store"
 )
 
-// checkStdio tells whether the operator lets a draft's command be started. Unlike an address, a stored one is looked at again: it is
-// started here. What is wrong already is left out.
+// checkStdio tells whether the operator lets a draft's command be started, in its folder and with its variables. Unlike an address, a
+// stored one is looked at again: it is started here. What is wrong already is left out.
 func (r *Registry) checkStdio(d connectors.Draft, wrong []fault.Field) []fault.Field {
 	if d.Transport != connectors.TransportStdio {
 		return nil
 	}
 	var fields []fault.Field
-	for _, f := range r.stdio.Check(d.Command) {
+	for _, f := range r.stdio.Check(d.Command, d.Env.Names()) {
 		if !hasLocation(wrong, f.Location) {
 			fields = append(fields, f)
 		}

@@ -95,8 +95,8 @@ func (s *Syncer) probe(
 	if err := fault.InvalidFields(fields...); err != nil {
 		return ProbeReport{}, err
 	}
-	if blocked := s.blockedProgram(d.Connector()); blocked != nil {
-		return ProbeReport{}, fault.InvalidFields(s.programs.Allowed.Check(d.Command)...)
+	if err := fault.InvalidFields(s.programs.Check(d.Connector(), d.Env)...); err != nil {
+		return ProbeReport{}, err
 	}
 	if err := s.allowed(d); err != nil {
 		f := fault.As(err)
@@ -154,7 +154,7 @@ func (s *Syncer) entered(ctx context.Context, c connectors.Connector, secret con
 }
 
 func (s *Syncer) try(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, attempts []attempt) (rep ProbeReport) {
-	leave, err := s.seat(ctx, tenant, c)
+	leave, err := s.seat(ctx, tenant, c, attempts[0].env) // a program has one attempt
 	if err != nil {
 		return ProbeReport{Error: explain(err, c, false)}
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"patchbay/internal/connectors"
@@ -29,16 +30,26 @@ const (
 // programLimits bound each process of a program. A runtime like Node's is far below, with some hundred megabytes of tools.
 var programLimits = mcp.Limits{Memory: 4 << 30, OpenFiles: 1024, Processes: 4096}
 
-// blockedProgram is why a connector's command is not started; nil: it may be.
-func (s *Syncer) blockedProgram(c connectors.Connector) *fault.Error {
+// Check tells why a connector's command is not started with an environment; nothing where it may be. It is asked at every start: what
+// was stored may have been allowed then, and the rules may be others now.
+func (p Programs) Check(c connectors.Connector, env connectors.Environment) []fault.Field {
 	if c.Transport != connectors.TransportStdio {
 		return nil
 	}
-	fields := s.programs.Allowed.Check(c.Command)
+	return append(p.Allowed.Check(c.Command, env.Names()), env.Validate()...)
+}
+
+// blockedProgram is why a connector's command is not started; nil: it may be.
+func (s *Syncer) blockedProgram(c connectors.Connector, env connectors.Environment) *fault.Error {
+	fields := s.programs.Check(c, env)
 	if len(fields) == 0 {
 		return nil
 	}
-	return upstream(codeBlocked, fields[0].Message, &fault.Remote{Phase: string(mcp.PhaseConnect)}, nil)
+	message := fields[0].Message
+	if name, ok := strings.CutPrefix(fields[0].Location, "env."); ok {
+		message = name + ": " + message + " Set the connector's environment without it."
+	}
+	return upstream(codeBlocked, message, &fault.Remote{Phase: string(mcp.PhaseConnect)}, nil)
 }
 
 // command is a connector's program as package mcp is told of it; nil for the other transports.
@@ -145,11 +156,13 @@ func (s *seats) leave(tenant connectors.TenantID) {
 }
 
 // seat is a place for the conversation with a program; other servers need none.
-func (s *Syncer) seat(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) (leave func(), err error) {
+func (s *Syncer) seat(
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, env connectors.Environment,
+) (leave func(), err error) {
 	if c.Transport != connectors.TransportStdio {
 		return func() {}, nil
 	}
-	if blocked := s.blockedProgram(c); blocked != nil {
+	if blocked := s.blockedProgram(c, env); blocked != nil {
 		return nil, blocked
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)

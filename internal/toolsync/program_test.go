@@ -96,6 +96,49 @@ func TestAProgramThatIsNoLongerAllowedIsNotStarted(t *testing.T) {
 	}
 }
 
+// stricter is a bundle over the same database whose operator allows less than before.
+func (b *bundle) stricter(t *testing.T, allowed connectors.AllowedCommand) *bundle {
+	t.Helper()
+	again := *b
+	again.sync = newSyncer(t, b.World, b.Instance, func(o *toolsync.Options) {
+		o.Programs = toolsync.Programs{Allowed: connectors.AllowedCommands{allowed}, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}}
+	})
+	return &again
+}
+
+func TestAStoredProgramIsHeldAgainstTodaysRules(t *testing.T) {
+	t.Parallel()
+	b, _ := withPrograms(t, mcptest.Program)
+	folder := b.Connector(t, shell, func(d *connectors.Draft) { d.Command.Dir = "/usr" })
+	named := b.Connector(t, shell)
+	if err := b.Door().SetEnvironment(t.Context(), named, connectors.Environment{"GREETING": "sekret"}); err != nil {
+		t.Fatal(err)
+	}
+	code := b.Connector(t, shell)
+	if err := b.Door().SetEnvironment(t.Context(), code, connectors.Environment{"LD_PRELOAD": "/tmp/sekret.so"}); err != nil {
+		t.Fatal(err)
+	}
+	b = b.stricter(t, connectors.AllowedCommand{Path: mcptest.Shell, Args: mcptest.Program, Env: []string{"LD_PRELOAD"}})
+	for want, c := range map[string]connectors.Connector{
+		"/bin/sh may not work in this folder":               folder,
+		"GREETING: /bin/sh may not be given this variable":  named,
+		"LD_PRELOAD: This variable would change which code": code, // nobody can allow it
+	} {
+		_, err := b.run(t, c)
+		if f := fault.As(err); f.Kind != fault.Upstream || f.Code != "blocked" || !strings.HasPrefix(f.Message, want) || strings.Contains(f.Message, "sekret") {
+			t.Errorf("sync: %v, want %q", err, want)
+		}
+		rep, err := b.sync.ProbeStored(t.Context(), b.Tenant, connectors.Ref(c.Slug), connectors.DraftOf(c), connectors.Secret{})
+		refused := fault.As(err)
+		if err == nil {
+			refused = rep.Error
+		}
+		if refused == nil || rep.OK {
+			t.Errorf("test: %v, %+v, want %q", err, rep, want)
+		}
+	}
+}
+
 func TestATestStartsAProgramWithTheTypedEnvironmentOrTheStoredOne(t *testing.T) {
 	t.Parallel()
 	b, _ := withPrograms(t, nil)

@@ -98,7 +98,7 @@ func (r *run) explain(ctx context.Context, err error, a attempt) error {
 
 // converse has one conversation: handshake, list, farewell.
 func (r *run) converse(ctx context.Context, a attempt) (mcp.ToolList, error) {
-	leave, err := r.seat(ctx, r.tenant, r.connector)
+	leave, err := r.seat(ctx, r.tenant, r.connector, a.env)
 	if err != nil {
 		return mcp.ToolList{}, err
 	}

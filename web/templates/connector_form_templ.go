@@ -316,7 +316,7 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.field("cwd", "Folder", func(f *fieldProps) {
 			f.Optional, f.Mono, f.Placeholder = true, true, "/"
-			f.Help = "Where the program works."
+			f.Help = "Where the program works, if the operator allows another folder than /."
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
