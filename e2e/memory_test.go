@@ -1,0 +1,71 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+)
+
+// TestNoProcessOfTheSameUserReadsTheServersMemory runs a server as an ordinary user, and looks at it as the programs of connectors
+// could, which run as that user.
+func TestNoProcessOfTheSameUserReadsTheServersMemory(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("there is no /proc")
+	}
+	h := newHome(t)
+	folder := filepath.Join(h.dir, "ordinary")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var ordinary *syscall.SysProcAttr
+	if os.Getuid() == 0 { // whom nothing is hidden from
+		const nobody = 65534
+		ordinary = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		if err := os.Chown(folder, nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := h.command(context.Background())
+	cmd.Path = copied(t, cmd.Path, filepath.Join(folder, "patchbay"))
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = folder, append(cmd.Env, "HOME="+folder, "PATCHBAY_DATA_DIR="+filepath.Join(folder, "data")), ordinary
+	s := &server{process: start(t, cmd)}
+	s.waitReady()
+	for _, secret := range []string{"environ", "maps", "fd/0"} {
+		look := exec.Command("head", "-c", "1", fmt.Sprintf("/proc/%d/%s", cmd.Process.Pid, secret))
+		look.SysProcAttr = ordinary
+		if out, err := look.CombinedOutput(); err == nil {
+			t.Errorf("%s can be read: %q", secret, out)
+		}
+	}
+	if code := s.terminate(); code != 0 {
+		t.Errorf("it ends with %d", code)
+	}
+}
+
+// copied is a copy of a program where everybody reaches it.
+func copied(t *testing.T, from, to string) string {
+	t.Helper()
+	in, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
