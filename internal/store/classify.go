@@ -50,6 +50,11 @@ var verdicts = map[string]verdict{
 	"oauth_flows_agent_fkey":           {fault.NotFound, "", "", "There is no such agent."},
 	"connect_links_agent_fkey":         {fault.NotFound, "", "", "There is no such agent."},
 	"sync_runs_agent_fkey":             {fault.NotFound, "", "", "There is no such agent."},
+	"approvals_agent_fkey":             {fault.NotFound, "", "", "There is no such agent."},
+	"approvals_connector_fkey":         {fault.NotFound, "", "", "There is no such connector."},
+	"tool_allowances_agent_fkey":       {fault.NotFound, "", "", "There is no such agent."},
+	"tool_allowances_connector_fkey":   {fault.NotFound, "", "", "There is no such connector."},
+	"gateway_mail_agent_fkey":          {fault.NotFound, "", "", "There is no such agent."},
 	"memberships_user_id_fkey":         {fault.NotFound, "", "", "There is no such person."},
 
 	"tenants_slug_form":          {fault.Invalid, "", "slug", slugForm},

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"reflect"
 	"testing"
 	"time"
@@ -33,6 +34,7 @@ type outsider struct {
 	done       connectors.SyncRun   // a finished run
 	queued     connectors.SyncRun
 	running    connectors.SyncRun // of another connector
+	approvalsOf
 }
 
 // attempt is one case: what the outsider finds. A list or a count is found when it is not empty.
@@ -57,6 +59,13 @@ var tenantAttempts = map[string]attempt{
 		}
 		theirs, err := o.Door().Self(ctx)
 		return theirs.Name == "Mine", err
+	},
+	"Configure": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.Configure(ctx, connectors.HistoryFull, time.Hour); err != nil {
+			return false, err
+		}
+		theirs, err := o.Door().Self(ctx)
+		return theirs.CallHistory == connectors.HistoryFull || theirs.ApprovalTimeout == time.Hour, err
 	},
 	"Members": func(ctx context.Context, o outsider) (bool, error) { return some(o.door.Members(ctx, store.Page{})) },
 	"Member":  func(ctx context.Context, o outsider) (bool, error) { return one(o.door.Member(ctx, o.member.UserID)) },
@@ -339,10 +348,11 @@ var vaultAttempts = map[string]attempt{
 
 // ownWorld are the methods that make or show the outsider's own rows: they succeed, and find nothing of the victim's.
 var ownWorld = map[string]bool{
-	"Self": true, "Rename": true, "AddMember": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
+	"Self": true, "Rename": true, "Configure": true, "AddMember": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
 	"QueueAllSyncs": true, "DeleteFlows": true, "ConnectorStats": true, "Record": true, "Definitions": true, "FinishUnchanged": true, "DeleteCredentials": true, "MarkUsed": true,
 	"SaveRegistration": true, "ForgetRegistration": true, "HoldConnector": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,
 	"RefuseGrant": true, "DeleteClientSecret": true, "DeleteEnvironment": true, "ExpiringCredentials": true, "SetAuthBehaviour": true, "RenewMachineTokens": true,
+	"WaitingApprovals": true, "CountWaitingApprovals": true, "WithdrawApproval": true, "ClaimApproval": true, "FinishApproval": true, "DropMail": true, "Mail": true, "TakeMail": true,
 	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "SyncRuns": true, "Tools": true, "ServedTools": true, "Quarantined": true,
 }
 
@@ -354,8 +364,8 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 		methods  reflect.Type
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), tenantAttempts},
-		{"Vault", reflect.TypeFor[*store.Vault](), vaultAttempts},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, approvalAttempts)},
+		{"Vault", reflect.TypeFor[*store.Vault](), attempts(vaultAttempts, approvalVaultAttempts)},
 	} {
 		for m := range door.methods.Methods() {
 			try, ok := door.attempts[m.Name]
@@ -400,6 +410,7 @@ func newOutsider(t *testing.T) outsider {
 	w.Synced(t, busy.ID, "search")
 	o.running = w.Run(t, busy.ID)
 	o.fillOAuth(t, busy)
+	o.fillApprovals(t)
 	return o
 }
 
@@ -431,6 +442,15 @@ func auditEvents(ctx context.Context, o outsider) int {
 		return -1
 	}
 	return mine
+}
+
+// attempts puts the cases of several files together.
+func attempts(tables ...map[string]attempt) map[string]attempt {
+	all := map[string]attempt{}
+	for _, t := range tables {
+		maps.Copy(all, t)
+	}
+	return all
 }
 
 func one[T any](_ T, err error) (bool, error) { return err == nil, err }

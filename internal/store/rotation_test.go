@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -33,6 +34,8 @@ type treasury struct {
 	oauth connectors.Connector // with a grant, a client secret and flows
 	stdio connectors.Connector // with an environment
 	flows int
+
+	call, done connectors.Approval // one that waits, and one with a result
 }
 
 func newTreasury(t *testing.T, flows int) treasury {
@@ -59,7 +62,15 @@ func newTreasury(t *testing.T, flows int) treasury {
 			t.Fatal(err)
 		}
 	}
+	y.fillApprovals(t)
 	return y
+}
+
+func (y *treasury) fillApprovals(t *testing.T) {
+	t.Helper()
+	victim := outsider{World: y.World, agent: y.agent, connector: y.plain}
+	victim.fillApprovals(t)
+	y.call, y.done = victim.waiting, victim.finished
 }
 
 func (y treasury) flow(i int) store.NewFlow {
@@ -121,6 +132,14 @@ func (y treasury) wantAll(t *testing.T, st *store.Store) {
 			e, err := vault.Environment(t.Context(), y.stdio)
 			return e["TOKEN"], err
 		},
+		"arguments of same call": func() (secret.Text, error) { return second(vault.ApprovalCall(t.Context(), y.call.ID)) },
+		"a message": func() (secret.Text, error) {
+			letters, err := vault.Mail(t.Context(), y.agent.ID, "box", uuid.Nil)
+			if len(letters) != 1 {
+				return "", fmt.Errorf("%d letters, %w", len(letters), err)
+			}
+			return letters[0].Message, err
+		},
 		"refresh": func() (secret.Text, error) {
 			g, err := vault.Grant(t.Context(), y.oauth.ID, nil)
 			return g.Tokens.RefreshToken, err
@@ -136,8 +155,12 @@ func (y treasury) wantAll(t *testing.T, st *store.Store) {
 	}
 }
 
+// wantFlows opens what opens once: the flows, and the result of a call.
 func (y treasury) wantFlows(t *testing.T, st *store.Store) {
 	t.Helper()
+	if got, err := st.Vault(y.Tenant).FetchApproval(t.Context(), y.done.ID); err != nil || got.Reveal() != "the result" {
+		t.Errorf("result: %v", err)
+	}
 	for i := range y.flows {
 		f, err := st.System().TakeFlow(t.Context(), y.flow(i).StateHash)
 		if err != nil {
@@ -223,7 +246,8 @@ func TestARotationSealsEverythingAnewAndRetiresTheOldKey(t *testing.T) {
 	}
 	want := []store.RotationStep{
 		store.KeyAdded, store.ReadersAwaited, store.KeyPromoted, store.ReadersAwaited,
-		store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.OldKeysRetired,
+		store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed,
+		store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.OldKeysRetired,
 	}
 	if diff := cmp.Diff(want, steps); diff != "" {
 		t.Error(diff)
@@ -281,7 +305,7 @@ func sealAndOpen(t *testing.T, y treasury, st *store.Store, c connectors.Connect
 // process.
 func TestARotationThatWasCutOffGoesOn(t *testing.T) {
 	t.Parallel()
-	const moments = 11 // three batches of flows, and one of each other place
+	const moments = 14 // three batches of flows, and one of each other place
 	for moment := range moments {
 		t.Run(fmt.Sprint(moment), func(t *testing.T) {
 			t.Parallel()

@@ -46,7 +46,8 @@ func (s *Store) Tenant(id connectors.TenantID) *Tenant {
 
 // Vault opens the door to one tenant's secrets.
 func (s *Store) Vault(id connectors.TenantID) *Vault {
-	return &Vault{keyring: s.keyring, id: id, q: dbgen.New(tenantScope(s.pool, id.String()))}
+	scope := tenantScope(s.pool, id.String())
+	return &Vault{keyring: s.keyring, id: id, scope: scope, q: dbgen.New(scope)}
 }
 
 // System opens the door across tenants.

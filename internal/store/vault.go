@@ -13,6 +13,7 @@ import (
 type Vault struct {
 	keyring *ring
 	id      connectors.TenantID
+	scope   scope
 	q       *dbgen.Queries
 }
 

@@ -25,6 +25,30 @@ type Agent struct {
 	CallsPerMinute int32
 }
 
+type AgentGrant struct {
+	TenantID     connectors.TenantID
+	AgentID      connectors.AgentID
+	ConnectorID  connectors.ConnectorID
+	AllTools     bool
+	Tools        []string
+	Approval     *connectors.ApprovalMode
+	TrustedTools []string
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+}
+
+type AgentToken struct {
+	TenantID   connectors.TenantID
+	ID         connectors.AgentTokenID
+	AgentID    connectors.AgentID
+	Name       string
+	Prefix     string
+	SecretMac  []byte
+	CreatedAt  time.Time
+	ExpiresAt  *time.Time
+	LastUsedAt *time.Time
+}
+
 type ApiKey struct {
 	TenantID   connectors.TenantID
 	ID         connectors.APIKeyID
@@ -36,6 +60,26 @@ type ApiKey struct {
 	ExpiresAt  *time.Time
 	LastUsedAt *time.Time
 	RevokedAt  *time.Time
+}
+
+type Approval struct {
+	TenantID       connectors.TenantID
+	ID             connectors.ToolCallID
+	AgentID        connectors.AgentID
+	ConnectorID    connectors.ConnectorID
+	Tool           string
+	ExposedName    string
+	DefinitionHash []byte
+	CallHash       []byte
+	Sealed         []byte
+	State          connectors.ApprovalState
+	AskedAt        time.Time
+	ExpiresAt      time.Time
+	DecidedAt      *time.Time
+	DecidedBy      string
+	Reason         string
+	InstanceID     *connectors.InstanceID
+	FetchedAt      *time.Time
 }
 
 type ClientRegistration struct {

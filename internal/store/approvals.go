@@ -1,0 +1,189 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store/dbgen"
+)
+
+// NewApproval is a call that is to wait for a person.
+type NewApproval struct {
+	ID          connectors.ToolCallID
+	AgentID     connectors.AgentID
+	ConnectorID connectors.ConnectorID
+	Tool        string
+	ExposedName string
+	Definition  connectors.Hash
+	CallHash    []byte      // of agent, connector, tool and arguments
+	Call        secret.Text // what is needed to make the call
+	ExpiresAt   time.Time
+}
+
+// sameCallTries bounds how often a row that was there, and is closed a moment later, is looked for again.
+const sameCallTries = 3
+
+// AskApproval has a call wait for a person. Where the same call is there already, open or with a result that nobody fetched, that one
+// is returned, and created is false.
+func (t *Tenant) AskApproval(ctx context.Context, n NewApproval) (a connectors.Approval, created bool, err error) {
+	for range sameCallTries {
+		a, err = t.insertApproval(ctx, n)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return a, err == nil, err
+		}
+		row, err := t.q.SameCall(ctx, t.id, n.CallHash)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return approvalOf(row), false, err
+		}
+	}
+	return connectors.Approval{}, false, fault.Errorf(fault.Unavailable, "The same call ends at this moment. Try again.")
+}
+
+func (t *Tenant) insertApproval(ctx context.Context, n NewApproval) (a connectors.Approval, err error) {
+	err = t.storing(ctx, n.Call, approvalPlace(t.id, n.ID, n.AgentID, n.ConnectorID), func(sealed []byte) error {
+		row, err := t.q.InsertApproval(ctx, dbgen.InsertApprovalParams{
+			TenantID: t.id, ID: n.ID, AgentID: n.AgentID, ConnectorID: n.ConnectorID, Tool: clean(n.Tool), ExposedName: clean(n.ExposedName),
+			DefinitionHash: n.Definition[:], CallHash: n.CallHash, Sealed: sealed, ExpiresAt: n.ExpiresAt,
+		})
+		a = approvalOf(row)
+		return err
+	})
+	return a, err
+}
+
+// Approval is one call that waits, or waited, for a person.
+func (t *Tenant) Approval(ctx context.Context, id connectors.ToolCallID) (connectors.Approval, error) {
+	row, err := t.q.Approval(ctx, t.id, id)
+	return approvalOf(row), found(err, "approval")
+}
+
+// WaitingApprovals is the inbox, the newest first.
+func (t *Tenant) WaitingApprovals(ctx context.Context, p Page) (List[connectors.Approval], error) {
+	after, err := p.afterID("approvals")
+	if err != nil {
+		return List[connectors.Approval]{}, err
+	}
+	rows, err := t.q.WaitingApprovals(ctx, t.id, after, p.rows())
+	if err != nil {
+		return List[connectors.Approval]{}, err
+	}
+	return listOf(p, rows, approvalOf, "approvals", func(r dbgen.Approval) []string { return []string{r.ID.String()} }), nil
+}
+
+// CountWaitingApprovals is how many calls wait for a person.
+func (t *Tenant) CountWaitingApprovals(ctx context.Context) (int, error) {
+	n, err := t.q.CountWaitingApprovals(ctx, t.id)
+	return int(n), err
+}
+
+// Verdict is a person's decision about a call.
+type Verdict struct {
+	Approve bool
+	By      string // who decides
+	Reason  string
+}
+
+// DecideApproval approves or denies a waiting call. Whoever comes second gets a Conflict, and so does who comes too late.
+func (t *Tenant) DecideApproval(ctx context.Context, id connectors.ToolCallID, v Verdict) (connectors.Approval, error) {
+	row, err := t.q.DecideApproval(ctx, dbgen.DecideApprovalParams{
+		TenantID: t.id, ID: id, Approved: v.Approve, DecidedBy: clean(v.By), Reason: clean(v.Reason),
+	})
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return approvalOf(row), err
+	}
+	if _, err := t.Approval(ctx, id); err != nil {
+		return connectors.Approval{}, err
+	}
+	return connectors.Approval{}, fault.Errorf(fault.Conflict, "This call was decided already, or does not wait any more.")
+}
+
+// WithdrawApproval ends the waiting of a call that nobody needs to decide any more, and tells whether it waited.
+func (t *Tenant) WithdrawApproval(ctx context.Context, id connectors.ToolCallID) (bool, error) {
+	n, err := t.q.WithdrawApproval(ctx, t.id, id)
+	return n > 0, err
+}
+
+// ClaimApproval makes a process the one that executes an approved call. It is true for one caller, once.
+func (t *Tenant) ClaimApproval(ctx context.Context, id connectors.ToolCallID, by connectors.InstanceID) (bool, error) {
+	n, err := t.q.ClaimApproval(ctx, &by, t.id, id)
+	return n > 0, err
+}
+
+// FinishApproval keeps what came of a call that the process has claimed, until it is fetched. It is false where the call is not that
+// process's.
+func (t *Tenant) FinishApproval(ctx context.Context, id connectors.ToolCallID, by connectors.InstanceID, result secret.Text) (bool, error) {
+	done := false
+	err := t.within(ctx, func(tx *Tenant) error {
+		n, err := tx.q.FinishApproval(ctx, tx.id, id, &by)
+		if done = n > 0; err != nil || !done {
+			return err
+		}
+		return tx.storing(ctx, result, approvalResultPlace(tx.id, id), func(sealed []byte) error {
+			return tx.q.SaveApprovalResult(ctx, tx.id, id, sealed)
+		})
+	})
+	return done && err == nil, err
+}
+
+// AllowTool has an agent call a tool without asking until a time.
+func (t *Tenant) AllowTool(ctx context.Context, agent connectors.AgentID, a connectors.Allowance) error {
+	return t.q.AllowTool(ctx, dbgen.AllowToolParams{
+		TenantID: t.id, AgentID: agent, ConnectorID: a.ConnectorID, Tool: clean(a.Tool), Until: a.Until, GrantedBy: clean(a.GrantedBy),
+	})
+}
+
+// DropAllowance ends what AllowTool began.
+func (t *Tenant) DropAllowance(ctx context.Context, agent connectors.AgentID, id connectors.ConnectorID, tool string) error {
+	n, err := t.q.DropAllowance(ctx, dbgen.DropAllowanceParams{TenantID: t.id, AgentID: agent, ConnectorID: id, Tool: tool})
+	return touched(n, err, "allowance")
+}
+
+// ApprovalCall opens what a person decides about.
+func (v *Vault) ApprovalCall(ctx context.Context, id connectors.ToolCallID) (connectors.Approval, secret.Text, error) {
+	row, err := v.q.Approval(ctx, v.id, id)
+	if err != nil {
+		return connectors.Approval{}, "", found(err, "approval")
+	}
+	plain, err := v.keyring.Open(row.Sealed, approvalPlace(v.id, row.ID, row.AgentID, row.ConnectorID))
+	if err != nil {
+		return connectors.Approval{}, "", fault.Wrap(fault.Internal, err, "The stored call cannot be opened. Call the tool again.")
+	}
+	return approvalOf(row), plain, nil
+}
+
+// FetchApproval hands out what came of an approved call, once; a second time it is NotFound.
+func (v *Vault) FetchApproval(ctx context.Context, id connectors.ToolCallID) (secret.Text, error) {
+	var plain secret.Text
+	err := v.scope.inTx(ctx, func(s scope) error {
+		q := dbgen.New(s)
+		n, err := q.FetchApproval(ctx, v.id, id)
+		if err := touched(n, err, "result"); err != nil {
+			return err
+		}
+		sealed, err := q.TakeApprovalResult(ctx, v.id, id)
+		if err != nil {
+			return found(err, "result")
+		}
+		if plain, err = v.keyring.Open(sealed, approvalResultPlace(v.id, id)); err != nil {
+			return fault.Wrap(fault.Internal, err, "The stored result cannot be opened.")
+		}
+		return nil
+	})
+	return plain, err
+}
+
+func approvalOf(r dbgen.Approval) connectors.Approval {
+	a := connectors.Approval{
+		ID: r.ID, AgentID: r.AgentID, ConnectorID: r.ConnectorID, Tool: r.Tool, ExposedName: r.ExposedName, CallHash: r.CallHash,
+		State: r.State, AskedAt: r.AskedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC(), DecidedAt: utc(r.DecidedAt), DecidedBy: r.DecidedBy,
+		Reason: r.Reason, InstanceID: r.InstanceID, FetchedAt: utc(r.FetchedAt),
+	}
+	copy(a.Definition[:], r.DefinitionHash)
+	return a
+}

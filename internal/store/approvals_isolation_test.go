@@ -1,0 +1,135 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+// approvalAttempts are the outsider's at calls that wait, at what may be called without asking, and at mail.
+var approvalAttempts = map[string]attempt{
+	"AskApproval": func(ctx context.Context, o outsider) (bool, error) {
+		theirs := newApproval(o.agent, o.connector, "same call")
+		if _, _, err := o.door.AskApproval(ctx, theirs); !fault.Is(err, fault.NotFound) {
+			return true, err
+		}
+		mine, err := o.ownAgent(ctx)
+		if err != nil {
+			return true, err
+		}
+		theirs.AgentID = mine
+		_, _, err = o.door.AskApproval(ctx, theirs)
+		return true, err
+	},
+	"Approval": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.Approval(ctx, o.waiting.ID)) },
+	"WaitingApprovals": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.WaitingApprovals(ctx, store.Page{}))
+	},
+	"CountWaitingApprovals": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.CountWaitingApprovals(ctx)
+		return n > 0, err
+	},
+	"DecideApproval": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.DecideApproval(ctx, o.waiting.ID, store.Verdict{Approve: true, By: "mine"}))
+	},
+	"WithdrawApproval": func(ctx context.Context, o outsider) (bool, error) { return o.door.WithdrawApproval(ctx, o.waiting.ID) },
+	"ClaimApproval": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.ClaimApproval(ctx, o.approved.ID, o.Instance)
+	},
+	"FinishApproval": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.FinishApproval(ctx, o.executing.ID, o.Instance, "mine")
+	},
+	"AllowTool": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.AllowTool(ctx, o.agent.ID, connectors.Allowance{ConnectorID: o.connector.ID, Tool: "search", Until: time.Now().Add(time.Hour)})
+	},
+	"DropAllowance": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.DropAllowance(ctx, o.agent.ID, o.connector.ID, "search")
+	},
+	"PutMail": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.PutMail(ctx, newMail(o.agent, "mine"))
+	},
+	"DropMail": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.DropMail(ctx, o.agent.ID, "box"); err != nil {
+			return false, err
+		}
+		left, err := o.St.Vault(o.Tenant).Mail(ctx, o.agent.ID, "box", uuid.Nil)
+		return len(left) != 1, err
+	},
+}
+
+var approvalVaultAttempts = map[string]attempt{
+	"ApprovalCall": func(ctx context.Context, o outsider) (bool, error) {
+		_, text, err := o.vault.ApprovalCall(ctx, o.waiting.ID)
+		return !text.Empty(), err
+	},
+	"FetchApproval": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.vault.FetchApproval(ctx, o.finished.ID))
+	},
+	"Mail": func(ctx context.Context, o outsider) (bool, error) {
+		letters, err := o.vault.Mail(ctx, o.agent.ID, "box", uuid.Nil)
+		return len(letters) > 0, err
+	},
+	"TakeMail": func(ctx context.Context, o outsider) (bool, error) {
+		letters, err := o.vault.TakeMail(ctx, o.agent.ID, "box")
+		return len(letters) > 0, err
+	},
+}
+
+// approvalsOf are a tenant's calls in each state that somebody might want to change.
+type approvalsOf struct {
+	waiting, approved, executing, finished connectors.Approval
+}
+
+func (o *outsider) fillApprovals(t *testing.T) {
+	t.Helper()
+	ctx, door := t.Context(), o.Door()
+	ask := func(same string) connectors.Approval {
+		a, _, err := door.AskApproval(ctx, newApproval(o.agent, o.connector, same))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	o.waiting, o.approved, o.executing, o.finished = ask("same call"), ask("approved"), ask("executing"), ask("finished")
+	for _, a := range []connectors.Approval{o.approved, o.executing, o.finished} {
+		if _, err := door.DecideApproval(ctx, a.ID, store.Verdict{Approve: true, By: "somebody"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, a := range []connectors.Approval{o.executing, o.finished} {
+		ok, err := door.ClaimApproval(ctx, a.ID, o.Instance)
+		wantTrue(t, "claim", ok, err)
+	}
+	ok, err := door.FinishApproval(ctx, o.finished.ID, o.Instance, "the result")
+	wantTrue(t, "finish", ok, err)
+	err = errors.Join(door.PutMail(ctx, newMail(o.agent, "box")),
+		door.AllowTool(ctx, o.agent.ID, connectors.Allowance{ConnectorID: o.connector.ID, Tool: "search", Until: time.Now().Add(time.Hour)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ownAgent makes the outsider an agent of its own.
+func (o outsider) ownAgent(ctx context.Context) (connectors.AgentID, error) {
+	a, err := o.door.CreateAgent(ctx, connectors.Agent{Name: "Mine", Slug: "outsider", Approval: connectors.ApprovalAuto, NameLimit: connectors.MaxExposedName})
+	return a.ID, err
+}
+
+func newApproval(a connectors.Agent, c connectors.Connector, same string) store.NewApproval {
+	return store.NewApproval{
+		ID: connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}, AgentID: a.ID, ConnectorID: c.ID, Tool: "search", ExposedName: "mcp_x__search",
+		CallHash: []byte(same), Call: secret.Text("arguments of " + same), ExpiresAt: time.Now().Add(time.Hour),
+	}
+}
+
+func newMail(a connectors.Agent, box string) store.NewMail {
+	return store.NewMail{AgentID: a.ID, Box: box, Message: "a message", ExpiresAt: time.Now().Add(time.Hour)}
+}
