@@ -19,6 +19,7 @@ var house = []archtest.Room{
 	{Path: "store", Floor: archtest.Memory},
 	{Path: "store/gen", Floor: archtest.Memory, Part: true},
 	{Path: "store/cache", Floor: archtest.Memory, Part: true},
+	{Path: "store/twin", Floor: archtest.Memory},
 	{Path: "fixture", Floor: archtest.Tests},
 }
 
@@ -40,7 +41,7 @@ func built(path string, imports ...string) []archtest.Package {
 func TestFloorsAllowImportsDownward(t *testing.T) {
 	t.Parallel()
 	for from, to := range map[string]string{
-		"roof": "door", "door": "store", "deed": "envelope", "store": "store/gen", "store/gen": "store/cache", "fixture": "roof",
+		"roof": "door", "door": "store", "deed": "envelope", "store": "store/gen", "store/gen": "store/cache", "store/twin": "store/gen", "fixture": "roof",
 	} {
 		if wrong := archtest.CheckFloors(house, built(from, to)); wrong != nil {
 			t.Errorf("%s → %s: %v", from, to, wrong)

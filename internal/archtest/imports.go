@@ -66,10 +66,10 @@ func checkImport(from, to Room) []string {
 	return nil
 }
 
-// sameRoom tells whether from is the room that the part to belongs to, or another part of it.
+// sameRoom tells whether from is the room that the part to belongs to, or stands below that.
 func sameRoom(from, to Room) bool {
 	owner := to.Path[:strings.LastIndex(to.Path, "/")]
-	return from.Path == owner || from.Part && strings.HasPrefix(from.Path, owner+"/")
+	return from.Path == owner || strings.HasPrefix(from.Path, owner+"/")
 }
 
 // ours picks the imports of this module, as paths below its root.

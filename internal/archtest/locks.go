@@ -56,6 +56,8 @@ type Blind struct {
 var Blinds = []Blind{
 	{Room: "internal/mcp", Ours: []string{"internal/fault", "internal/mcp/"}, Std: true, Because: "it could be published"},
 	{Room: "internal/mcp/wire", Ours: []string{"internal/fault", "internal/mcp/"}, Std: true, Because: "it could be published"},
+	{Room: "internal/mcp/revision", Std: true, Others: []string{}, Because: "it could be published"},
+	{Room: "internal/mcp/serve", Ours: []string{"internal/mcp/"}, Std: true, Others: []string{}, Because: "it could be published"},
 	{Room: "internal/mcp/toolfmt", Std: true, Others: []string{}, Because: "it could be published"},
 	{Room: "internal/mcp/sse", Ours: []string{"internal/fault", "internal/mcp/"}, Std: true, Because: "it could be published"},
 	{Room: "internal/oauth", Ours: []string{"internal/fault"}, Std: true, Others: []string{"github.com/golang-jwt/jwt", "golang.org/x/oauth2"}, Because: "it could be published"},

@@ -25,7 +25,7 @@ func (f Floor) String() string {
 type Room struct {
 	Path     string // below the module's root
 	Floor    Floor
-	Part     bool   // of the room whose path it extends: seen by that room alone
+	Part     bool   // of the room whose path it extends: seen by that room, and by what stands below it
 	Sentence string // what it is for
 }
 
@@ -54,6 +54,8 @@ var Rooms = []Room{
 	{Path: "db", Floor: Tools, Sentence: "the schema: migrations, the check that it is current, the pool"},
 	{Path: "internal/devmcp", Floor: Tools, Sentence: "a small MCP server on loopback, for newcomers and tests"},
 	{Path: "internal/mcp", Floor: Tools, Sentence: "speaks MCP to a remote server, keeping what it sends byte for byte"},
+	{Path: "internal/mcp/revision", Floor: Tools, Part: true, Sentence: "the one table of protocol versions and of the words they reserve"},
+	{Path: "internal/mcp/serve", Floor: Tools, Sentence: "speaks MCP as a server over Streamable HTTP, to clients of every era"},
 	{Path: "internal/mcp/sse", Floor: Tools, Part: true, Sentence: "reads server-sent events within bounds"},
 	{Path: "internal/mcp/toolfmt", Floor: Tools, Sentence: "says tools and their results in each model provider's words"},
 	{Path: "internal/mcp/wire", Floor: Tools, Part: true, Sentence: "JSON-RPC messages and tool lists, read in one pass"},

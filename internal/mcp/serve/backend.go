@@ -1,0 +1,44 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// A Backend is what stands behind one address for one caller.
+type Backend interface {
+	// Describe says who we are, in the form of the peer's era.
+	Describe(ctx context.Context, p *Peer) Description
+	// Serve answers a request that this package does not answer itself (initialize, server/discover, ping, logging/setLevel and
+	// subscriptions/listen). The result, an object, is written as it is. An error that is an [*RPCError] is sent as that; any
+	// other becomes -32603 without its text.
+	//
+	// ctx ends with the cause [ErrCancelled] when nobody waits for the answer any more: in the modern era when the connection is
+	// closed, in the handshake era by notifications/cancelled.
+	Serve(ctx context.Context, r *Request) (json.RawMessage, error)
+	// Prepared is the whole result of a list, where it stands ready; nil: Serve is asked. Nothing writes into it.
+	Prepared(method, cursor string, p *Peer) []byte
+	// Listen tells of changes until ctx ends: hear takes a notification's method and its params, an object or nil. It may be
+	// called long after [Server.Handle] has returned.
+	Listen(ctx context.Context, filter Filter, hear func(method string, params json.RawMessage)) error
+	// Notified takes the notifications of a client that mean nothing to this package. params are the caller's only while it runs.
+	Notified(ctx context.Context, p *Peer, method string, params json.RawMessage)
+}
+
+// Description is who a server says it is.
+type Description struct {
+	Name         string
+	Version      string
+	Title        string          // may be empty
+	Instructions string          // may be empty
+	Capabilities json.RawMessage // an object
+}
+
+// Filter is what a listener wants to hear of, cut to what the capabilities of the Description promise.
+type Filter struct {
+	Peer      *Peer
+	Tools     bool     // notifications/tools/list_changed
+	Prompts   bool     // notifications/prompts/list_changed
+	Resources bool     // notifications/resources/list_changed
+	URIs      []string // notifications/resources/updated of these; a peer of the handshake era names none here, it subscribes
+}
