@@ -8,6 +8,11 @@ update tenants
 set name = @name, updated_at = now()
 where tenants.id = @tenant_id;
 
+-- name: ConfigureTenant :execrows
+update tenants
+set call_history = @call_history, approval_timeout_s = @approval_timeout_s, updated_at = now()
+where tenants.id = @tenant_id;
+
 -- name: RecordEvent :exec
 insert into audit_events (tenant_id, id, actor_type, actor_id, actor_name, action, target, detail, request_id, ip)
 values (@tenant_id, @id, @actor_type, @actor_id, @actor_name, @action, @target, @detail, @request_id, @ip);

@@ -119,3 +119,36 @@ func TestTheTenantIsReadAndRenamed(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestATenantSaysWhatIsKeptOfCallsAndHowLongTheyWait(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.key(t, connectors.RoleOwner)
+	before := w.call(t, owner, http.MethodGet, "/api/v1/tenant", nil).want(http.StatusOK)
+	if before["call_history"] != "redacted" || before["approval_timeout_s"] != 300.0 {
+		t.Errorf("%v", before)
+	}
+	one := w.call(t, owner, http.MethodPatch, "/api/v1/tenant", `{"call_history": "none"}`).want(http.StatusOK)
+	two := w.call(t, owner, http.MethodPatch, "/api/v1/tenant", `{"approval_timeout_s": 7}`).want(http.StatusOK)
+	if one["approval_timeout_s"] != 300.0 || two["call_history"] != "none" || two["approval_timeout_s"] != 7.0 {
+		t.Errorf("%v %v", one, two)
+	}
+	for body, at := range map[string]string{
+		`{"name": "New", "call_history": "all"}`:    "call_history",
+		`{"name": "New", "approval_timeout_s": 0}`:  "approval_timeout_s",
+		`{"approval_timeout_s": 86401}`:             "approval_timeout_s",
+		`{"approval_timeout_s": null}`:              "approval_timeout_s",
+		`{"name": "", "call_history": "full"}`:      "name",
+		`{"call_history": "full", "unknown": true}`: "unknown",
+	} {
+		got := w.call(t, owner, http.MethodPatch, "/api/v1/tenant", body)
+		got.problem(http.StatusUnprocessableEntity, "invalid")
+		if diff := cmp.Diff([]string{at}, got.locations()); diff != "" {
+			t.Errorf("%s: %s", body, diff)
+		}
+	}
+	after := w.call(t, owner, http.MethodGet, "/api/v1/tenant", nil).want(http.StatusOK)
+	if diff := cmp.Diff(two, after); diff != "" {
+		t.Errorf("a refused change left something behind: %s", diff)
+	}
+}

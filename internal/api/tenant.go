@@ -16,11 +16,29 @@ type tenantJSON struct {
 	Name      string    `json:"name"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
+
+	CallHistory      string `json:"call_history" enum:"none,redacted,full" doc:"What the history keeps of arguments and results."`
+	ApprovalTimeoutS int    `json:"approval_timeout_s" doc:"How long a call waits for a person, before its agent is told to come back."`
 }
 
 // tenantPatch changes the tenant's settings.
 type tenantPatch struct {
-	Name *string `json:"name,omitempty"`
+	Name             *string `json:"name,omitempty"`
+	CallHistory      *string `json:"call_history,omitempty" enum:"none,redacted,full"`
+	ApprovalTimeoutS *int    `json:"approval_timeout_s,omitempty" minimum:"1" maximum:"86400"`
+}
+
+func (p tenantPatch) change() auth.TenantChange {
+	c := auth.TenantChange{Name: p.Name}
+	if p.CallHistory != nil {
+		history := connectors.CallHistory(*p.CallHistory)
+		c.CallHistory = &history
+	}
+	if p.ApprovalTimeoutS != nil {
+		timeout := time.Duration(*p.ApprovalTimeoutS) * time.Second
+		c.ApprovalTimeout = &timeout
+	}
+	return c
 }
 
 func viewTenant(t connectors.Tenant) tenantJSON {
@@ -30,6 +48,9 @@ func viewTenant(t connectors.Tenant) tenantJSON {
 		Name:      t.Name,
 		CreatedAt: t.CreatedAt.UTC(),
 		UpdatedAt: t.UpdatedAt.UTC(),
+
+		CallHistory:      string(t.CallHistory),
+		ApprovalTimeoutS: int(t.ApprovalTimeout / time.Second),
 	}
 }
 
@@ -58,10 +79,8 @@ func (h *Handler) updateTenant(ctx context.Context, who auth.Actor, in *struct{ 
 	if err != nil {
 		return nil, err
 	}
-	if patch.Name != nil {
-		if err := h.auth.RenameTenant(ctx, who, *patch.Name); err != nil {
-			return nil, err
-		}
+	if err := h.auth.ChangeTenant(ctx, who, patch.change()); err != nil {
+		return nil, err
 	}
 	return h.getTenant(ctx, who, nil)
 }

@@ -73,25 +73,6 @@ func (s *Service) RemoveMember(ctx context.Context, a Actor, user connectors.Use
 	})
 }
 
-// RenameTenant gives the actor's tenant another name; its slug stays.
-func (s *Service) RenameTenant(ctx context.Context, a Actor, name string) error {
-	if err := a.Require(connectors.RoleOwner); err != nil {
-		return err
-	}
-	name = strings.TrimSpace(name)
-	if err := fault.InvalidFields(checkName(name)...); err != nil {
-		return err
-	}
-	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		if err := tx.Rename(ctx, name); err != nil {
-			return err
-		}
-		e := a.Event("tenant.rename", name)
-		e.Detail = map[string]any{"before": a.Tenant.Name}
-		return tx.Record(ctx, e)
-	})
-}
-
 // ChangePassword sets the password of the person who makes the request, who must know the present one. Guesses at it
 // count as wrong sign-ins. All the person's sessions end but this one.
 func (s *Service) ChangePassword(ctx context.Context, a Actor, present, next secret.Text) error {

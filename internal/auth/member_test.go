@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"testing"
+	"time"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
@@ -119,4 +120,29 @@ func TestRenameTenant(t *testing.T) {
 		t.Errorf("named %q, %v", self.Name, err)
 	}
 	wantKind(t, w.auth.RenameTenant(t.Context(), w.owner(t), " "), fault.Invalid)
+}
+
+func TestAChangeOfTheTenantIsWholeOrNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	name, history, timeout := "Umbrella", connectors.HistoryFull, time.Minute
+	all := auth.TenantChange{Name: &name, CallHistory: &history, ApprovalTimeout: &timeout}
+	for _, wrong := range []time.Duration{0, time.Second - 1, 24*time.Hour + 1} {
+		half := all
+		half.ApprovalTimeout = &wrong
+		wantKind(t, w.auth.ChangeTenant(t.Context(), w.owner(t), half), fault.Invalid)
+	}
+	if self, err := w.Door().Self(t.Context()); err != nil || self.Name == name {
+		t.Errorf("named %q, %v", self.Name, err)
+	}
+	if err := w.auth.ChangeTenant(t.Context(), w.owner(t), all); err != nil {
+		t.Fatal(err)
+	}
+	self, err := w.Door().Self(t.Context())
+	if err != nil || self.Name != name || self.CallHistory != history || self.ApprovalTimeout != timeout {
+		t.Errorf("%+v, %v", self, err)
+	}
+	admin := w.owner(t)
+	admin.Role = connectors.RoleAdmin
+	wantKind(t, w.auth.ChangeTenant(t.Context(), admin, all), fault.Denied)
 }

@@ -131,6 +131,13 @@ var tenantAttempts = map[string]attempt{
 	"UpdateConnector": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.UpdateConnector(ctx, o.connector.ID, 0, fixture.Draft()))
 	},
+	"Items": func(ctx context.Context, o outsider) (bool, error) {
+		items, err := o.door.Items(ctx, o.connector.ID)
+		return len(items) > 0, err
+	},
+	"SaveItems": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.SaveItems(ctx, o.connector.ID, nil, []connectors.Item{{Kind: connectors.ItemPrompt, Key: "mine", Raw: []byte(`{}`)}})
+	},
 	"DeleteConnector": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.DeleteConnector(ctx, o.connector.ID)
 	},
@@ -403,6 +410,10 @@ func newOutsider(t *testing.T) outsider {
 	}
 	o.credential = list.Items[0]
 	o.done = w.Synced(t, o.connector.ID, "search")
+	prompts := []connectors.Item{{Kind: connectors.ItemPrompt, Key: "prompt", Raw: []byte(`{"name":"prompt"}`)}}
+	if err := w.Door().SaveItems(t.Context(), o.connector.ID, connectors.HashItems(prompts), prompts); err != nil {
+		t.Fatal(err)
+	}
 	if o.queued, err = w.Door().QueueSync(t.Context(), store.NewRun{ConnectorID: o.connector.ID, Trigger: connectors.TriggerManual}); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store/dbgen"
@@ -33,6 +34,12 @@ func (t *Tenant) Self(ctx context.Context) (connectors.Tenant, error) {
 // Rename gives the tenant another name; its slug stays.
 func (t *Tenant) Rename(ctx context.Context, name string) error {
 	n, err := t.q.RenameTenant(ctx, name, t.id)
+	return touched(n, err, "tenant")
+}
+
+// Configure says what the history keeps of the tenant's calls, and how long one waits for a person.
+func (t *Tenant) Configure(ctx context.Context, history connectors.CallHistory, approvalTimeout time.Duration) error {
+	n, err := t.q.ConfigureTenant(ctx, history, int32(approvalTimeout/time.Second), t.id)
 	return touched(n, err, "tenant")
 }
 

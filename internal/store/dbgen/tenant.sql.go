@@ -12,6 +12,20 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const configureTenant = `-- name: ConfigureTenant :execrows
+update tenants
+set call_history = $1, approval_timeout_s = $2, updated_at = now()
+where tenants.id = $3
+`
+
+func (q *Queries) ConfigureTenant(ctx context.Context, callHistory connectors.CallHistory, approvalTimeoutS int32, tenantID connectors.TenantID) (int64, error) {
+	result, err := q.db.Exec(ctx, configureTenant, callHistory, approvalTimeoutS, tenantID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const recordEvent = `-- name: RecordEvent :exec
 insert into audit_events (tenant_id, id, actor_type, actor_id, actor_name, action, target, detail, request_id, ip)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
