@@ -25,12 +25,17 @@ const aboutAgentTools = `The tools that the agent may be given, ready for a requ
 one, every tool counts that is there, enabled and accepted, of every enabled connector; a tool that changed comes as it was last accepted.
 With mcp each is the definition that its server sent, renamed. For the others its schema is mended where the provider is known to refuse it, and what the
 server says in annotations stands in the description. For google all of them are one element, and a schema becomes part of the OpenAPI dialect that Gemini takes.
-Where the definitions of all of them have more than 32 MiB, the answer is 409.`
+Where the definitions of all of them have more than 32 MiB, the answer is 409.
+A few such answers are made at once; where others are waited for too long, it is 503 with Retry-After.`
+
+// maxAgentTools is how many of these answers are in memory at once: each may hold 32 MiB of definitions, and as much again as text.
+const maxAgentTools = 4
 
 func (h *Handler) mountAgentTools() {
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/tools", id: "listAgentTools", tag: "Agents",
 		summary: "Read an agent's tools in a model provider's words", about: aboutAgentTools, role: connectors.RoleViewer,
+		gate: newGate(maxAgentTools),
 	}, h.agentTools)
 }
 

@@ -25,6 +25,7 @@ type operation struct {
 	role    connectors.Role // the least that may
 	status  int             // of success; 0: 200, or 204 without a body
 	also    []int           // further statuses of success, with the same body
+	gate    gate            // where requests wait for their turn; nil: nowhere
 }
 
 // handlerFunc answers an operation for an actor whose role was checked.
@@ -44,6 +45,9 @@ func register[I, O any](h *Handler, op operation, handle handlerFunc[I, O]) {
 		Metadata:      map[string]any{bodyKey: body, alsoKey: op.also},
 		Middlewares:   huma.Middlewares{h.requireRole(op.role)},
 		Extensions:    map[string]any{"x-least-role": op.role},
+	}
+	if op.gate != nil {
+		described.Middlewares = append(described.Middlewares, h.through(op.gate))
 	}
 	huma.Register(h.huma, described, func(ctx context.Context, in *I) (*O, error) {
 		who, ok := auth.ActorFrom(ctx)
