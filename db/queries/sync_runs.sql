@@ -75,7 +75,8 @@ with stamped as (
         server_version = @server_version,
         server_title = @server_title,
         server_protocol = @server_protocol,
-        server_instructions = @server_instructions
+        server_instructions = @server_instructions,
+        server_capabilities = @server_capabilities
     from sync_runs run
     where connectors.tenant_id = @tenant_id and connectors.tools_hash = @list_hash
       and run.tenant_id = @tenant_id and run.id = @id and run.state = 'running'
@@ -131,7 +132,8 @@ set tools_hash = @list_hash,
     server_version = @server_version,
     server_title = @server_title,
     server_protocol = @server_protocol,
-    server_instructions = @server_instructions
+    server_instructions = @server_instructions,
+    server_capabilities = @server_capabilities
 where tenant_id = @tenant_id and id = @id;
 
 -- name: FailRun :one

@@ -96,6 +96,8 @@ type Connector struct {
 	LastError         *SyncError // nil after a success
 	Running           *SyncRunID // the run that is under way; nil: none
 	Server            Server
+	Capabilities      []byte // that the server named, as JSON; nil: none
+	ItemsHash         *Hash  // of its prompts and resources; nil: there are none
 	Era               string // the family of MCP versions that the server spoke last; empty: not known
 
 	CreatedAt time.Time

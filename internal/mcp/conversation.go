@@ -32,7 +32,8 @@ type conversation struct {
 	capabilities []byte // what the session's owner can answer
 	version      string // of the protocol
 	server       ServerInfo
-	hasTools     bool // the server says that it has tools
+	hasTools     bool   // the server says that it has tools
+	offers       []byte // the capabilities that the server names; nil: none that can be read
 
 	life  context.Context
 	end   context.CancelFunc // of life, and with it of all that is under way

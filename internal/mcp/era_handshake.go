@@ -67,6 +67,7 @@ func (handshakeEra) settle(Phase, string) *Error { return nil }
 const (
 	maxNameLength         = 1 << 10
 	maxInstructionsLength = 64 << 10
+	maxCapabilitiesLength = 64 << 10
 )
 
 // learn keeps what the server said of itself; result is that of initialize or server/discover.
@@ -79,7 +80,11 @@ func (c *conversation) learn(version string, info json.RawMessage, result map[st
 		ProtocolVersion: version,
 		Instructions:    text(result["instructions"], maxInstructionsLength),
 	}
-	_, c.hasTools = members(result["capabilities"])["tools"]
+	offered := members(result["capabilities"])
+	_, c.hasTools = offered["tools"]
+	if offered != nil && len(result["capabilities"]) <= maxCapabilitiesLength {
+		c.offers = result["capabilities"]
+	}
 }
 
 // members reads an object; anything else has none, and is nil.

@@ -163,7 +163,7 @@ func (c *conversation) answer(w *caller, m wire.Message) {
 			w.answers.Done()
 		}
 	}()
-	reply := wire.Failure(m.ID, codeMethodNotFound, "Method not found")
+	reply := wire.Failure(m.ID, CodeMethodNotFound, "Method not found")
 	switch {
 	case string(m.Method) == "ping":
 		reply = wire.Result(m.ID, []byte("{}"))

@@ -90,7 +90,7 @@ func (c *conversation) listEnded(err error, cursor *string) bool {
 		return false
 	}
 	if cursor == nil {
-		return failure.RPCCode == codeMethodNotFound && !c.hasTools
+		return failure.RPCCode == CodeMethodNotFound && !c.hasTools
 	}
 	return failure.RPCCode == codeInvalidParams && *cursor == ""
 }

@@ -10,7 +10,7 @@ import (
 
 // The JSON-RPC codes that mean something to us, besides those of the modern era.
 const (
-	codeMethodNotFound = -32601
+	CodeMethodNotFound = -32601 // the server has no such request
 	codeInvalidParams  = -32602
 )
 

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,6 +42,9 @@ func (s *Session) Era() Era { return s.current().name }
 
 // Server returns what the server said of itself when the session was opened.
 func (s *Session) Server() ServerInfo { return s.current().server }
+
+// Capabilities returns what the server said that it can do, as it wrote it: an object, or nil where it did not say.
+func (s *Session) Capabilities() json.RawMessage { return s.current().offers }
 
 func (s *Session) current() *conversation {
 	s.mu.Lock()

@@ -219,6 +219,7 @@ func connectorOf(row dbgen.ConnectorByRefRow) connectors.Connector {
 		CreatedAt: r.CreatedAt.UTC(),
 		UpdatedAt: r.UpdatedAt.UTC(),
 	}
+	c.Capabilities, c.ItemsHash = r.ServerCapabilities, hashOf(r.ItemsHash)
 	if len(row.EnvNames) > 0 {
 		c.EnvNames = row.EnvNames
 	}

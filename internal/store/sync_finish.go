@@ -51,6 +51,7 @@ func (t *Tenant) FinishUnchanged(ctx context.Context, id connectors.SyncRunID, l
 		ServerTitle:        clean(seen.Server.Title),
 		ServerProtocol:     clean(seen.Server.ProtocolVersion),
 		ServerInstructions: clean(seen.Server.Instructions),
+		ServerCapabilities: seen.Capabilities,
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, connectors.SyncRun{}, nil

@@ -106,6 +106,7 @@ func (t *Tenant) stamp(id connectors.ConnectorID, res SyncResult) dbgen.StampCon
 		ServerTitle:        clean(res.Server.Title),
 		ServerProtocol:     clean(res.Server.ProtocolVersion),
 		ServerInstructions: clean(res.Server.Instructions),
+		ServerCapabilities: res.Capabilities,
 	}
 }
 

@@ -79,6 +79,7 @@ type StartSync struct {
 // Seen is what a sync saw of the server, whether or not it changed.
 type Seen struct {
 	Server        connectors.Server
+	Capabilities  []byte                   // that the server named, as JSON; nil: none
 	AuthBehaviour connectors.AuthBehaviour // empty: not seen
 	Era           string                   // empty: not seen
 	Total         int                      // well-formed tools

@@ -6,7 +6,7 @@
 //  2. start the run in the database: two never run at the same time, on any replica
 //  3. choose whose credential is tried, and in which order (plan.go)
 //  4. talk: handshake and list, bounded in time and bytes, with no transaction open; a token that is refused is renewed, once
-//     (renew.go)
+//     (renew.go). Then, where the server says that it has them, its prompts and resources (items.go)
 //  5. unchanged by the hash of the list: one statement. Else compare (pure) and write what differs in one transaction
 //  6. report
 //

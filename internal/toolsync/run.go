@@ -25,6 +25,7 @@ type run struct {
 	id        connectors.SyncRunID
 	agent     *connectors.AgentID
 	seen      store.Seen
+	offer     offer
 }
 
 // perform takes a started run to its end. Whatever happens in between, it does not stay running.
@@ -109,7 +110,11 @@ func (r *run) converse(ctx context.Context, a attempt) (mcp.ToolList, error) {
 	}
 	defer session.Close(ctx)
 	r.seen.Server, r.seen.Era = connectors.Server(session.Server()), string(session.Era())
-	return session.Tools(ctx)
+	list, err := session.Tools(ctx)
+	if err == nil {
+		r.seen.Capabilities, r.offer = session.Capabilities(), r.readItems(ctx, session)
+	}
+	return list, err
 }
 
 func (r *run) target(ctx context.Context, a attempt) mcp.Target {

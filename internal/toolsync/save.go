@@ -12,11 +12,12 @@ import (
 	"patchbay/internal/store"
 )
 
-// save stores what differs. The list arrived whole, so that it is stored even where the process is about to stop.
+// save stores what differs; the items first, so that all is there when the run has ended. The list arrived whole, so that it is stored even where the process is about to stop.
 func (r *run) save(ctx context.Context, list mcp.ToolList) (connectors.SyncRun, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	tools, quarantined := definitions(list)
+	r.saveItems(ctx, r.offer)
 	r.seen.Total, r.seen.Quarantined = len(tools), len(quarantined)
 	hash := connectors.ListHash(tools, quarantined)
 

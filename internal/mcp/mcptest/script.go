@@ -14,6 +14,8 @@ type Script struct {
 	SessionID string   // handed out by initialize and asked for afterwards; empty: no sessions
 	Modern    bool     // speak MCP 2026-07-28 and nothing older; Version and SessionID mean nothing then
 	Bearer    string   // token that every request must carry; empty: none
+	// Capabilities are what the server says that it has, as JSON; empty: tools.
+	Capabilities string
 	// On replaces the answer to one JSON-RPC method, or to an HTTP method other than POST ("DELETE").
 	On map[string]Handler
 }

@@ -1,6 +1,7 @@
 package mcptest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -127,8 +128,12 @@ func (s *Server) initialize(w http.ResponseWriter, c Call) {
 	if s.script.SessionID != "" {
 		w.Header().Set("Mcp-Session-Id", s.script.SessionID)
 	}
-	s.send(w, Result(c, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}},`+
-		`"serverInfo":{"name":"mcptest","version":"1.0","title":"A scripted server"},"instructions":"Be kind."}`, version)))
+	s.send(w, Result(c, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,`+
+		`"serverInfo":{"name":"mcptest","version":"1.0","title":"A scripted server"},"instructions":"Be kind."}`, version, s.capabilities())))
+}
+
+func (s *Server) capabilities() string {
+	return cmp.Or(s.script.Capabilities, `{"tools":{}}`)
 }
 
 // modern answers as a server of 2026-07-28 does, which is strict about what every request has to say.
@@ -151,7 +156,7 @@ func (s *Server) modern(w http.ResponseWriter, c Call) {
 	case params.Meta["io.modelcontextprotocol/clientCapabilities"] == nil:
 		refuse(-32602, "no capabilities")
 	case c.Method == "server/discover":
-		s.send(w, Result(c, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},`+
+		s.send(w, Result(c, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":`+s.capabilities()+`,`+
 			`"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcptest","version":"1.0","title":"A scripted server"}},`+
 			`"instructions":"Be kind.","ttlMs":0,"cacheScope":"private"}`))
 	case c.Method == "tools/list":

@@ -193,9 +193,10 @@ with stamped as (
         server_version = $9,
         server_title = $10,
         server_protocol = $3,
-        server_instructions = $11
+        server_instructions = $11,
+        server_capabilities = $12
     from sync_runs run
-    where connectors.tenant_id = $4 and connectors.tools_hash = $12
+    where connectors.tenant_id = $4 and connectors.tools_hash = $13
       and run.tenant_id = $4 and run.id = $5 and run.state = 'running'
       and connectors.id = run.connector_id
     returning connectors.id
@@ -224,6 +225,7 @@ type FinishUnchangedParams struct {
 	ServerVersion      string
 	ServerTitle        string
 	ServerInstructions string
+	ServerCapabilities []byte
 	ListHash           []byte
 }
 
@@ -241,6 +243,7 @@ func (q *Queries) FinishUnchanged(ctx context.Context, arg FinishUnchangedParams
 		arg.ServerVersion,
 		arg.ServerTitle,
 		arg.ServerInstructions,
+		arg.ServerCapabilities,
 		arg.ListHash,
 	)
 	var i SyncRun
@@ -407,8 +410,9 @@ set tools_hash = $1,
     server_version = $6,
     server_title = $7,
     server_protocol = $8,
-    server_instructions = $9
-where tenant_id = $10 and id = $11
+    server_instructions = $9,
+    server_capabilities = $10
+where tenant_id = $11 and id = $12
 `
 
 type StampConnectorParams struct {
@@ -421,6 +425,7 @@ type StampConnectorParams struct {
 	ServerTitle        string
 	ServerProtocol     string
 	ServerInstructions string
+	ServerCapabilities []byte
 	TenantID           connectors.TenantID
 	ID                 connectors.ConnectorID
 }
@@ -436,6 +441,7 @@ func (q *Queries) StampConnector(ctx context.Context, arg StampConnectorParams) 
 		arg.ServerTitle,
 		arg.ServerProtocol,
 		arg.ServerInstructions,
+		arg.ServerCapabilities,
 		arg.TenantID,
 		arg.ID,
 	)

@@ -1,0 +1,52 @@
+package connectors
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"strings"
+)
+
+// MaxItemKey bounds the name of a prompt and the URI of a resource.
+const MaxItemKey = 4 << 10
+
+// itemKeys say under which name an item's key stands.
+var itemKeys = map[ItemKind]string{ItemPrompt: "name", ItemResource: "uri", ItemTemplate: "uriTemplate"}
+
+// ReadItems are the well-formed items of one kind, each key once, in the server's order. An item is an object with a key that can be
+// stored; the others are left out.
+func ReadItems(kind ItemKind, raws []json.RawMessage) []Item {
+	items := make([]Item, 0, len(raws))
+	known := map[string]bool{}
+	for _, raw := range raws {
+		var fields map[string]json.RawMessage
+		var key string
+		if json.Unmarshal(raw, &fields) != nil || json.Unmarshal(fields[itemKeys[kind]], &key) != nil {
+			continue
+		}
+		if key == "" || len(key) > MaxItemKey || strings.ContainsRune(key, 0) || known[key] {
+			continue
+		}
+		known[key] = true
+		items = append(items, Item{Kind: kind, Key: key, Raw: raw})
+	}
+	return items
+}
+
+// HashItems identifies a connector's items in their order; nil: there are none.
+func HashItems(items []Item) *Hash {
+	if len(items) == 0 {
+		return nil
+	}
+	h := sha256.New()
+	for _, item := range items {
+		for _, part := range [][]byte{[]byte(item.Kind), item.Raw} {
+			var size [8]byte
+			binary.BigEndian.PutUint64(size[:], uint64(len(part)))
+			h.Write(size[:])
+			h.Write(part)
+		}
+	}
+	hash := Hash(h.Sum(nil))
+	return &hash
+}

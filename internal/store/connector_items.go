@@ -1,0 +1,55 @@
+package store
+
+import (
+	"context"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store/dbgen"
+)
+
+// Items lists a connector's prompts, resources and templates, each kind in the server's order.
+func (t *Tenant) Items(ctx context.Context, id connectors.ConnectorID) ([]connectors.Item, error) {
+	rows, err := t.q.ConnectorItems(ctx, t.id, id)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]connectors.Item, len(rows))
+	for i, r := range rows {
+		items[i] = connectors.Item{Kind: connectors.ItemKind(r.Kind), Key: r.Key, Raw: r.Raw}
+	}
+	return items, nil
+}
+
+// SaveItems puts a connector's items, of which hash is known later, in place of those that were there.
+func (t *Tenant) SaveItems(ctx context.Context, id connectors.ConnectorID, hash *connectors.Hash, items []connectors.Item) error {
+	return t.within(ctx, func(tx *Tenant) error {
+		n, err := tx.q.StampItems(ctx, hashBytes(hash), tx.id, id)
+		if err := touched(n, err, "connector"); err != nil {
+			return err
+		}
+		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
+			if err := q.ForgetItems(ctx, tx.id, id); err != nil || len(items) == 0 {
+				return err
+			}
+			return q.KeepItems(ctx, tx.items(id, items))
+		})
+	})
+}
+
+func (t *Tenant) items(id connectors.ConnectorID, items []connectors.Item) dbgen.KeepItemsParams {
+	p := dbgen.KeepItemsParams{TenantID: t.id, ConnectorID: id}
+	for i, item := range items {
+		p.Kinds = append(p.Kinds, string(item.Kind))
+		p.Positions = append(p.Positions, int32(i+1))
+		p.Keys = append(p.Keys, clean(item.Key))
+		p.Raws = append(p.Raws, item.Raw)
+	}
+	return p
+}
+
+func hashBytes(h *connectors.Hash) []byte {
+	if h == nil {
+		return nil
+	}
+	return h[:]
+}

@@ -1,0 +1,158 @@
+package toolsync_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/mcptest"
+)
+
+const offersAll = `{"tools":{},"prompts":{"listChanged":true},"resources":{"subscribe":true}}`
+
+// lists answers a list with these entries.
+func lists(field string, entries ...string) mcptest.Handler {
+	return mcptest.Answer("application/json", func(c mcptest.Call) string {
+		return mcptest.Result(c, fmt.Sprintf(`{%q:[%s]}`, field, strings.Join(entries, ",")))
+	})
+}
+
+func (b *bundle) items(t testing.TB, c connectors.Connector) []string {
+	t.Helper()
+	items, err := b.Door().Items(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]string, 0, len(items))
+	for _, item := range items {
+		all = append(all, fmt.Sprintf("%s %s %s", item.Kind, item.Key, item.Raw))
+	}
+	return all
+}
+
+func TestASyncKeepsPromptsAndResourcesByteForByte(t *testing.T) {
+	t.Parallel()
+	for name, modern := range map[string]bool{"handshake": false, "modern": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBundle(t)
+			up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1), Modern: modern, Capabilities: offersAll, On: map[string]mcptest.Handler{
+				"prompts/list":             lists("prompts", `{ "name":"b","x":9007199254740993 }`, `{"name":"a"}`, `{"title":"no name"}`, `{"name":"b"}`, `7`),
+				"resources/list":           lists("resources", `{"uri":"file:///a","name":"A"}`),
+				"resources/templates/list": lists("resourceTemplates", `{"uriTemplate":"file:///{x}","name":"X"}`),
+			}})
+			c := b.to(t, up.URL)
+			b.ok(t, c)
+
+			want := []string{
+				`prompt b { "name":"b","x":9007199254740993 }`, `prompt a {"name":"a"}`,
+				`resource file:///a {"uri":"file:///a","name":"A"}`, `template file:///{x} {"uriTemplate":"file:///{x}","name":"X"}`,
+			}
+			if diff := cmp.Diff(want, b.items(t, c)); diff != "" {
+				t.Error(diff)
+			}
+			if now := b.now(t, c); string(now.Capabilities) != offersAll || now.ItemsHash == nil {
+				t.Errorf("capabilities %s, hash %v", now.Capabilities, now.ItemsHash)
+			}
+			before := b.Queries()
+			b.ok(t, c)
+			if n := b.Queries() - before; n > 4 {
+				t.Errorf("an unchanged sync asked the database %d times", n)
+			}
+		})
+	}
+}
+
+func TestAServerThatOffersToolsAloneIsAskedForNothingElse(t *testing.T) {
+	t.Parallel()
+	for _, capabilities := range []string{`{"tools":{}}`, `{}`, `null`, `{"prompts":null,"resources":null}`, `[]`} {
+		b := newBundle(t)
+		up := upstream(t, mcptest.Script{Capabilities: capabilities})
+		b.ok(t, b.to(t, up.URL))
+		for _, call := range up.Calls() {
+			if strings.HasPrefix(call.Method, "prompts/") || strings.HasPrefix(call.Method, "resources/") {
+				t.Errorf("%s: a server was asked for %s", capabilities, call.Method)
+			}
+		}
+	}
+}
+
+func TestItemsThatCannotBeReadFailNoSyncAndKeepWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	for name, broken := range map[string]mcptest.Handler{
+		"an error":   mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Failure(c, -32603, "secret") }),
+		"no list":    mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Result(c, `{"resources":7}`) }),
+		"HTTP 500":   mcptest.Status(http.StatusInternalServerError, "no"),
+		"no answer":  mcptest.Hang,
+		"too much":   lists("resources", `{"uri":"a:b","x":"`+strings.Repeat("x", 9<<20)+`"}`),
+		"cut short":  func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) { _, _ = io.WriteString(w, `{"jsonrpc":`) },
+		"other HTML": mcptest.Status(http.StatusOK, "<html>"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBundle(t)
+			var breaks atomic.Bool
+			up := upstream(t, mcptest.Script{Tools: mcptest.Tools(2), Capabilities: offersAll, On: map[string]mcptest.Handler{
+				"prompts/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+					name := "before"
+					if breaks.Load() {
+						name = "after"
+					}
+					lists("prompts", `{"name":"`+name+`"}`)(w, r, c)
+				},
+				"resources/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+					if breaks.Load() {
+						broken(w, r, c)
+						return
+					}
+					lists("resources", `{"uri":"file:///a"}`)(w, r, c)
+				},
+			}})
+			c := b.to(t, up.URL, func(d *connectors.Draft) { d.Timeout = 2 * time.Second })
+			b.ok(t, c)
+			breaks.Store(true)
+			run := b.ok(t, c)
+
+			if run.Counts.Total != 2 {
+				t.Errorf("run = %+v", run)
+			}
+			want := []string{`prompt after {"name":"after"}`, `resource file:///a {"uri":"file:///a"}`}
+			if diff := cmp.Diff(want, b.items(t, c)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestItemsThatAreOfferedNoMoreAreForgotten(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	var gone atomic.Bool
+	up := upstream(t, mcptest.Script{Capabilities: offersAll, On: map[string]mcptest.Handler{
+		"prompts/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+			entries := []string{`{"name":"a"}`}
+			if gone.Load() {
+				entries = nil
+			}
+			lists("prompts", entries...)(w, r, c)
+		},
+	}})
+	c := b.to(t, up.URL)
+	b.ok(t, c)
+	gone.Store(true)
+	b.ok(t, c)
+	if left := b.items(t, c); !slices.Equal(left, []string{}) {
+		t.Errorf("left: %v", left)
+	}
+	if now := b.now(t, c); now.ItemsHash != nil {
+		t.Error("their hash is left")
+	}
+}
