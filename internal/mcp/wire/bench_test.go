@@ -18,3 +18,15 @@ func BenchmarkFindPage(b *testing.B) {
 		}
 	}
 }
+
+// A reply that is one long text, as most results of tools are.
+func BenchmarkFindLong(b *testing.B) {
+	reply := wire.Result([]byte("1"), []byte(`{"content":[{"type":"text","text":"`+strings.Repeat("Some words. ", 100<<10/12)+`"}]}`))
+	b.SetBytes(int64(len(reply)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if found, err := wire.Find(reply, 1); err != nil || len(found.Result) < 100<<10-100 {
+			b.Fatal(found, err)
+		}
+	}
+}

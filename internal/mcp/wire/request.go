@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"strings"
 )
 
 // Member is one member of a JSON object.
@@ -38,9 +39,17 @@ func Failure(id []byte, code int, message string) []byte {
 }
 
 // Text is t as a JSON string.
-func Text(t string) []byte {
-	raw, _ := json.Marshal(t) // strings always marshal
-	return raw
+func Text(t string) []byte { return appendText(make([]byte, 0, len(t)+2), t) }
+
+// appendText appends t as a JSON string.
+func appendText(b []byte, t string) []byte {
+	for i := range len(t) {
+		if !plain[t[i]] || strings.IndexByte("<>&", t[i]) >= 0 {
+			raw, _ := json.Marshal(t) // strings always marshal
+			return append(b, raw...)
+		}
+	}
+	return append(append(append(b, '"'), t...), '"')
 }
 
 // Number is n as JSON text.
@@ -57,7 +66,7 @@ func Object(members []Member) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(b, Text(m.Name)...), ':')
+		b = append(appendText(b, m.Name), ':')
 		b = append(b, m.Value...)
 	}
 	return append(b, '}')
@@ -88,7 +97,7 @@ func begin(payload int) []byte {
 }
 
 func finish(b []byte, method string, params []byte) []byte {
-	b = append(append(b, `,"method":`...), Text(method)...)
+	b = appendText(append(b, `,"method":`...), method)
 	if params != nil {
 		b = append(append(b, `,"params":`...), params...)
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"unicode/utf8"
@@ -142,12 +143,12 @@ var plain = func() (table [256]bool) {
 func (s *scanner) str() ([]byte, error) {
 	start := s.pos
 	ascii := true
-	for i := start + 1; i < len(s.data); i++ {
-		c := s.data[i]
-		if plain[c] {
-			continue
+	for i := start + 1; ; i++ {
+		i += plainBytes(s.data[i:])
+		if i == len(s.data) {
+			return nil, ErrSyntax
 		}
-		switch {
+		switch c := s.data[i]; {
 		case c == '"':
 			s.pos = i + 1
 			raw := s.data[start:s.pos]
@@ -167,7 +168,29 @@ func (s *scanner) str() ([]byte, error) {
 			ascii = false
 		}
 	}
-	return nil, ErrSyntax
+}
+
+// plainBytes is how many bytes b begins with that stand for themselves: the first ones are looked at one by one, for most strings
+// are short, and the others in words of eight.
+func plainBytes(b []byte) (n int) {
+	const few, ones, tops = 24, 0x0101010101010101, 0x8080808080808080
+	for short := b[:min(few, len(b))]; n < len(short); n++ {
+		if !plain[short[n]] {
+			return n
+		}
+	}
+	for ; len(b)-n >= 8; n += 8 {
+		w := binary.LittleEndian.Uint64(b[n:])
+		quote, escape := w^(ones*'"'), w^(ones*'\\')
+		// A top bit is set where a byte is a quote, a backslash, below a blank, or not ASCII; and perhaps behind such a byte.
+		if ((w-ones*' ')|(quote-ones)|(escape-ones)|w)&tops != 0 {
+			break
+		}
+	}
+	for n < len(b) && plain[b[n]] {
+		n++
+	}
+	return n
 }
 
 // escapeLength is the number of bytes of the escape that b begins with, 0 where it is none.
