@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 
 	"patchbay/internal/mcp/sse"
 	"patchbay/internal/mcp/wire"
@@ -41,19 +42,35 @@ type answer struct {
 	kind   string
 	reply  wire.Finder
 	mark   mark // how far an event stream came
+	ended  bool // the body was read to its end
 }
 
 func newAnswer(resp *http.Response, m outgoing, to inbox) *answer {
 	a := &answer{
-		body:   bufio.NewReader(&bounded{src: resp.Body, left: maxStream}),
+		body:   takeReader(&bounded{src: resp.Body, left: maxStream}),
 		length: resp.ContentLength,
 		kind:   resp.Header.Get("Content-Type"),
-		reply:  wire.Finder{ID: m.id, Paged: m.paged},
+		reply:  wire.Finder{ID: m.id, Paged: m.paged, Fields: m.phase == PhaseCall},
 	}
 	if to != nil {
 		a.reply.Other = func(other wire.Message) { to(m.id, other) }
 	}
 	return a
+}
+
+// readers are those that no answer uses.
+var readers = sync.Pool{New: func() any { return bufio.NewReader(nil) }}
+
+func takeReader(src io.Reader) *bufio.Reader {
+	r, _ := readers.Get().(*bufio.Reader) // nothing else is in there
+	r.Reset(src)
+	return r
+}
+
+// release gives back what the answer was read with. Nothing may read it any more.
+func (a *answer) release() {
+	a.body.Reset(nil)
+	readers.Put(a.body)
 }
 
 // read finds the reply. What the body is shows in its first bytes, whatever the content type says.
@@ -162,6 +179,7 @@ func (a *answer) whole() ([]byte, error) {
 		body = body[:len(body)+n]
 		switch {
 		case errors.Is(err, io.EOF):
+			a.ended = true
 			return body, nil
 		case err != nil:
 			return nil, err

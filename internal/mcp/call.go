@@ -154,7 +154,7 @@ func (c *conversation) call(ctx context.Context, call *Call) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.result(reply.Result)
+	return c.result(reply)
 }
 
 const metaProgress = "progressToken"
@@ -196,12 +196,15 @@ func ownMistake(phase Phase, detail string) *Error {
 }
 
 // result reads what a call's result is. Its content is nobody's business here.
-func (c *conversation) result(raw []byte) (*Result, error) {
-	fields, ok := wire.Members(raw)
+func (c *conversation) result(reply *wire.Reply) (*Result, error) {
+	fields, ok := reply.Fields, true
+	if fields == nil {
+		fields, ok = wire.Members(reply.Result)
+	}
 	if !ok {
 		return nil, protocolError(PhaseCall, "sent a result that is not an object")
 	}
-	result := &Result{Raw: raw}
+	result := &Result{Raw: reply.Result}
 	kind := ""
 	for _, f := range fields {
 		switch f.Name {

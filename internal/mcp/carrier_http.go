@@ -1,10 +1,10 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"sync/atomic"
@@ -34,15 +34,13 @@ type httpCarrier struct {
 
 // send posts a message and reads what comes back.
 func (c *httpCarrier) send(ctx context.Context, m outgoing) (incoming, *Error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	if m.id == 0 {
-		return incoming{}, c.notify(ctx, m, cancel)
+		return incoming{}, c.notify(ctx, m)
 	}
-	return c.call(ctx, m, cancel)
+	return c.call(ctx, m)
 }
 
-func (c *httpCarrier) call(ctx context.Context, m outgoing, cancel context.CancelFunc) (incoming, *Error) {
+func (c *httpCarrier) call(ctx context.Context, m outgoing) (incoming, *Error) {
 	resp, err := c.post(ctx, m)
 	if err != nil {
 		return incoming{}, explain(ctx, m.phase, err)
@@ -57,6 +55,7 @@ func (c *httpCarrier) call(ctx context.Context, m outgoing, cancel context.Cance
 		}
 	}
 	a := newAnswer(resp, m, c.inbox)
+	defer a.release()
 	reply, err := a.read()
 	if err != nil && c.resumes(a.mark) {
 		return c.resume(ctx, m, a.mark, err)
@@ -66,12 +65,14 @@ func (c *httpCarrier) call(ctx context.Context, m outgoing, cancel context.Cance
 		failure.HTTPStatus = resp.StatusCode
 		return incoming{}, failure
 	}
-	c.drain(a.body, cancel)
+	if !a.ended {
+		c.drain(a.body, resp.Body)
+	}
 	return incoming{reply: reply, status: resp.StatusCode}, nil
 }
 
 // notify posts a message that wants no reply. Any answer is fine.
-func (c *httpCarrier) notify(ctx context.Context, m outgoing, cancel context.CancelFunc) *Error {
+func (c *httpCarrier) notify(ctx context.Context, m outgoing) *Error {
 	resp, err := c.post(ctx, m)
 	if _, redirected := errors.AsType[*redirectError](err); redirected {
 		return nil
@@ -79,7 +80,7 @@ func (c *httpCarrier) notify(ctx context.Context, m outgoing, cancel context.Can
 	if err != nil {
 		return explain(ctx, m.phase, err)
 	}
-	c.drain(resp.Body, cancel)
+	c.drain(resp.Body, resp.Body)
 	_ = resp.Body.Close()
 	return nil
 }
@@ -121,28 +122,8 @@ func (c *httpCarrier) post(ctx context.Context, m outgoing) (*http.Response, err
 }
 
 func (c *httpCarrier) do(ctx context.Context, method string, m outgoing) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.url.Load().String(), bytes.NewReader(m.body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header = c.header.Clone()
-	if m.body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if version := c.speaks(); version != "" {
-		req.Header.Set("Mcp-Protocol-Version", version)
-	}
-	if c.session != "" && m.method != initialize {
-		req.Header.Set("Mcp-Session-Id", c.session)
-	}
-	for name, values := range m.header {
-		req.Header[name] = values
-	}
-	if m.again {
-		// Not sent, but a word to net/http: where the server closes a kept connection just now, the request goes out on another.
-		req.Header["Idempotency-Key"] = nil
-	}
-	resp, err := c.http.Do(req)
+	req := c.request(ctx, method, m)
+	resp, err := c.roundTrip(req)
 	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
 		// The body is the bare connection, and reading that would not end with ctx.
 		_ = resp.Body.Close()
@@ -151,12 +132,72 @@ func (c *httpCarrier) do(ctx context.Context, method string, m outgoing) (*http.
 	return resp, err
 }
 
-// drain reads a body's rest, where it comes at once, so that the connection can be used again. cancel ends the request.
-func (c *httpCarrier) drain(body io.Reader, cancel context.CancelFunc) {
+// request writes a message down for net/http. Its headers share their values with those of all requests.
+func (c *httpCarrier) request(ctx context.Context, method string, m outgoing) *http.Request {
+	to := c.url.Load()
+	header := make(http.Header, len(c.header)+len(m.header)+4)
+	maps.Copy(header, c.header)
+	if m.body != nil {
+		header["Content-Type"] = jsonType
+	}
+	if version := c.speaks(); version != "" {
+		header["Mcp-Protocol-Version"] = []string{version}
+	}
+	if c.session != "" && m.method != initialize {
+		header["Mcp-Session-Id"] = []string{c.session}
+	}
+	maps.Copy(header, m.header)
+	if m.again {
+		// Not sent, but a word to net/http: where the server closes a kept connection just now, the request goes out on another.
+		header["Idempotency-Key"] = nil
+	}
+	req := http.Request{Method: method, URL: to, Host: to.Host, Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+	if len(m.body) > 0 {
+		req.ContentLength = int64(len(m.body))
+		req.Body = &replay{left: m.body}
+		req.GetBody = func() (io.ReadCloser, error) { return &replay{left: m.body}, nil }
+	}
+	return req.WithContext(ctx)
+}
+
+var jsonType = []string{"application/json"}
+
+// replay is a request's body.
+type replay struct{ left []byte }
+
+func (r *replay) Read(p []byte) (int, error) {
+	if len(r.left) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, r.left)
+	r.left = r.left[n:]
+	return n, nil
+}
+
+// WriteTo spares net/http a buffer.
+func (r *replay) WriteTo(w io.Writer) (int64, error) {
+	n, err := w.Write(r.left)
+	r.left = r.left[n:]
+	return int64(n), err
+}
+
+func (r *replay) Close() error { return nil }
+
+// roundTrip sends a request once. What an http.Client does besides (redirects, cookies, a user in the URL) has no place here or is done
+// by the caller, but a client may have a time limit.
+func (c *httpCarrier) roundTrip(req *http.Request) (*http.Response, error) {
+	if c.http.Transport == nil || c.http.Timeout > 0 || c.http.Jar != nil || req.URL.User != nil {
+		return c.http.Do(req)
+	}
+	return c.http.Transport.RoundTrip(req)
+}
+
+// drain reads a body's rest, where it comes at once, so that the connection can be used again. Closing the body ends the request.
+func (c *httpCarrier) drain(body io.Reader, whole io.Closer) {
 	if c.lingers.Load() {
 		return
 	}
-	timer := time.AfterFunc(drainTime, cancel)
+	timer := time.AfterFunc(drainTime, func() { _ = whole.Close() })
 	_, err := io.CopyN(io.Discard, body, drainBytes)
 	if !timer.Stop() || err == nil {
 		c.lingers.Store(true)

@@ -54,6 +54,66 @@ func BenchmarkAgainstOthers(b *testing.B) {
 	}
 }
 
+// BenchmarkCallAgainstHand calls a tool in a session that is open, whose server answers with 1 KB, in both eras; and posts the same by
+// hand. cpu-ns/op is the CPU of this process alone.
+func BenchmarkCallAgainstHand(b *testing.B) {
+	arguments := json.RawMessage(`{"n":1,"text":"some words"}`)
+	for _, kind := range []string{"json", "sse"} {
+		url := startReplay(b, 1, kind)
+		client := newClient(b).HTTP
+		ours := func(era mcp.Era) func(b *testing.B) func() {
+			return func(b *testing.B) func() {
+				b.Helper()
+				d := mcp.Dialer{HTTP: client, Version: "1"}
+				s, err := d.Dial(b.Context(), mcp.Target{URL: url, Era: era, Timeout: patience})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.Cleanup(func() { s.Close(b.Context()) })
+				return func() {
+					if result, err := s.Call(b.Context(), mcp.Call{Name: "work", Arguments: arguments}); err != nil || len(result.Raw) < 1024 {
+						b.Fatal(result, err)
+					}
+				}
+			}
+		}
+		for _, c := range []struct {
+			name string
+			open func(b *testing.B) func()
+		}{{"modern", ours(mcp.EraModern)}, {"handshake", ours(mcp.EraHandshake)}, {"hand", func(b *testing.B) func() { return func() { callByHand(b, client, url, arguments) } }}} {
+			b.Run(kind+"/"+c.name, func(b *testing.B) {
+				call := c.open(b)
+				call()
+				b.ReportAllocs()
+				b.ResetTimer()
+				before := cpuTime(b)
+				for b.Loop() {
+					call()
+				}
+				b.ReportMetric(float64((cpuTime(b)-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
+			})
+		}
+	}
+}
+
+func callByHand(b *testing.B, client *http.Client, url string, arguments []byte) {
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":` + string(arguments) + `}}`
+	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		b.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	resp, err := client.Do(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if reply, err := io.ReadAll(resp.Body); err != nil || len(reply) < 1024 {
+		b.Fatal(len(reply), err)
+	}
+}
+
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -209,6 +269,8 @@ func replay(mode string) {
 		"initialize": []byte(`,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"replay","version":"1"}}}` + shut),
 		"tools/list": []byte(`,"result":{"tools":[` + strings.Join(mcptest.Tools(n), ",") + `]}}` + shut),
 	}
+	replies["tools/call"] = []byte(`,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 1024) + `"}]}}` + shut)
+	replies["server/discover"] = []byte(`,"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"resultType":"complete"}}` + shut)
 	unknown := []byte(`,"error":{"code":-32601,"message":"Method not found"}}` + shut)
 	err = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var m struct {

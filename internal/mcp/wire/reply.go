@@ -10,6 +10,9 @@ import (
 // ErrNoReply says that a text is JSON and holds no reply to the request.
 var ErrNoReply = errors.New("no reply to this request")
 
+// ErrNoMessage says that a text is JSON and no message.
+var ErrNoMessage = errors.New("not a message")
+
 // Error is a JSON-RPC error. Message and Data are remote text: look at them, and show them to nobody.
 type Error struct {
 	Code    int // 0: none that can be read
@@ -17,11 +20,13 @@ type Error struct {
 	Data    json.RawMessage
 }
 
-// Reply is the answer to one request. Exactly one of its fields is set.
+// Reply is the answer to one request. Exactly one of Result, Page and Error is set.
 type Reply struct {
 	Result []byte // raw
 	Page   *Page  // of tools/list
 	Error  *Error
+
+	Fields []Member // of a Result that is an object, where the Finder was asked for them; nil: ask Members
 }
 
 // Message is one JSON-RPC message. All of it are slices of the text that it was found in.
@@ -50,6 +55,8 @@ func FindPage(text []byte, id int) (*Reply, error) { return Finder{ID: id, Paged
 type Finder struct {
 	ID    int
 	Paged bool // the reply is one to tools/list
+	// Fields has the result's members told with it, at no further reading.
+	Fields bool
 	// Other, where set, gets the requests and notifications that stand before the reply.
 	Other func(Message)
 }
@@ -57,7 +64,7 @@ type Finder struct {
 // Find is the function of that name.
 func (f Finder) Find(text []byte) (*Reply, error) {
 	var found *Reply
-	err := walk(text, f.Paged, func(m envelope) bool {
+	err := walk(text, f.Paged, f.Fields, func(m envelope) bool {
 		if m.Method != nil {
 			if f.Other != nil {
 				f.Other(m.Message)
@@ -80,7 +87,7 @@ func (f Finder) Find(text []byte) (*Reply, error) {
 // Each calls do for every message of a text, which may be a message, a batch of them, or several one after the other. Where
 // the text breaks off or is no JSON, the messages before that were done.
 func Each(text []byte, do func(Message)) error {
-	return walk(text, false, func(m envelope) bool {
+	return walk(text, false, false, func(m envelope) bool {
 		do(m.Message)
 		return true
 	})
@@ -91,14 +98,15 @@ type envelope struct {
 	Message
 	result, fail []byte
 	page         *Page
+	fields       []Member
 }
 
 // walk reads the messages of a text, until more returns false.
-func walk(text []byte, paged bool, more func(envelope) bool) error {
+func walk(text []byte, paged, fields bool, more func(envelope) bool) error {
 	s := &scanner{data: text}
 	going := true
 	message := func() error {
-		m, ok, err := s.message(paged)
+		m, ok, err := s.message(paged, fields)
 		if err == nil && ok && going {
 			going = more(m)
 		}
@@ -119,7 +127,7 @@ func walk(text []byte, paged bool, more func(envelope) bool) error {
 }
 
 // message reads one message; ok is false where the value is no object.
-func (s *scanner) message(paged bool) (m envelope, ok bool, err error) {
+func (s *scanner) message(paged, fields bool) (m envelope, ok bool, err error) {
 	if s.peek() != '{' {
 		return m, false, s.value()
 	}
@@ -143,9 +151,12 @@ func (s *scanner) message(paged bool) (m envelope, ok bool, err error) {
 			err = s.value()
 			m.fail = s.data[start:s.pos]
 		case "result":
-			if paged {
+			switch {
+			case paged:
 				m.page, err = s.page()
-			} else {
+			case fields && s.at('{'):
+				m.fields, err = s.members()
+			default:
 				err = s.value()
 			}
 			m.result = s.data[start:s.pos]
@@ -169,7 +180,7 @@ func (m envelope) reply(id int, paged bool) *Reply {
 	case paged:
 		return &Reply{Page: m.page}
 	}
-	return &Reply{Result: m.result}
+	return &Reply{Result: m.result, Fields: m.fields}
 }
 
 // failed tells whether the error is one. Beside a result, what is empty or false is none.

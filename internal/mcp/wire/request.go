@@ -82,6 +82,13 @@ func Members(raw []byte) (members []Member, ok bool) {
 	if s.peek() != '{' {
 		return nil, false
 	}
+	members, err := s.members()
+	return members, err == nil && s.peek() == 0 && s.pos == len(raw)
+}
+
+// members reads an object.
+func (s *scanner) members() ([]Member, error) {
+	members := make([]Member, 0, 4) // a result or the parameters of a call have seldom more
 	err := s.object(func(key []byte) error {
 		s.peek()
 		start := s.pos
@@ -89,7 +96,7 @@ func Members(raw []byte) (members []Member, ok bool) {
 		members = append(members, Member{Name: string(key), Value: s.data[start:s.pos:s.pos]})
 		return err
 	})
-	return members, err == nil && s.peek() == 0 && s.pos == len(raw)
+	return members, err
 }
 
 func begin(payload int) []byte {
