@@ -21,7 +21,8 @@ type bundle struct {
 	sync *toolsync.Syncer
 }
 
-// newBundle makes a world and its syncer; a resolver of its own takes the place of one that gets no tokens.
+// newBundle makes a world and its syncer; a resolver of its own takes the place of one that gets no tokens. Its heart
+// does not beat, for the world's process is alive for as long as any test: what the database is asked is asked by the test alone.
 func newBundle(t testing.TB, resolver ...func(*bundle) *credentials.Resolver) *bundle {
 	t.Helper()
 	b := &bundle{World: fixture.New(t)}
@@ -29,12 +30,22 @@ func newBundle(t testing.TB, resolver ...func(*bundle) *credentials.Resolver) *b
 	for _, r := range resolver {
 		opts = append(opts, func(o *toolsync.Options) { o.Credentials = r(b) })
 	}
-	b.sync = newSyncer(t, b.World, b.Instance, opts...)
+	b.sync = newStillSyncer(t, b.World, b.Instance, opts...)
 	return b
 }
 
 // newSyncer starts the syncer of one process.
 func newSyncer(t testing.TB, w *fixture.World, instance connectors.InstanceID, opts ...func(*toolsync.Options)) *toolsync.Syncer {
+	t.Helper()
+	s := newStillSyncer(t, w, instance, opts...)
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// newStillSyncer is a syncer whose heart does not beat.
+func newStillSyncer(t testing.TB, w *fixture.World, instance connectors.InstanceID, opts ...func(*toolsync.Options)) *toolsync.Syncer {
 	t.Helper()
 	o := toolsync.Options{
 		Store:       w.St,
@@ -47,18 +58,18 @@ func newSyncer(t testing.TB, w *fixture.World, instance connectors.InstanceID, o
 		opt(&o)
 	}
 	s := toolsync.New(o)
-	if err := s.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() { s.Stop(t.Context()) })
 	return s
 }
 
-// to makes a connector to url that tries once and waits no longer than 2 s.
+// patience is how long a test waits for a server that answers at once: two cores may be busy with other packages' tests.
+const patience = time.Minute
+
+// to makes a connector to url that tries once.
 func (b *bundle) to(t testing.TB, url string, opts ...func(*connectors.Draft)) connectors.Connector {
 	t.Helper()
 	return b.Connector(t, append([]func(*connectors.Draft){func(d *connectors.Draft) {
-		d.URL, d.RetryAttempts, d.Timeout = url, 0, 2*time.Second
+		d.URL, d.RetryAttempts, d.Timeout = url, 0, patience
 	}}, opts...)...)
 }
 

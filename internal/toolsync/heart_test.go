@@ -45,6 +45,7 @@ func TestARunWhoseEndCouldNotBeStoredIsClosedByALaterBeat(t *testing.T) {
 func TestAProcessThatStopsIsNotTakenForAlive(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
+	b.sync = newSyncer(t, b.World, b.Instance)
 	other := newSyncer(t, b.World, fixture.NewInstance())
 	c := b.to(t, upstream(t, mcptest.Script{}).URL)
 	b.Run(t, c.ID) // of b.Instance, and abandoned

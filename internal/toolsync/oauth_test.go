@@ -39,7 +39,7 @@ func newGuarded(t testing.TB, b oauthtest.Behaviour, r oauthtest.ResourceBehavio
 	t.Cleanup(egress.Client().CloseIdleConnections)
 	bundle := newBundle(t, func(b *bundle) *credentials.Resolver {
 		return credentials.NewRefreshing(credentials.Options{
-			Store: b.St, OAuth: &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL, Timeout: 5 * time.Second},
+			Store: b.St, OAuth: &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL, Timeout: patience},
 		})
 	})
 	g := &guarded{bundle: bundle, as: oauthtest.Start(t, b)}

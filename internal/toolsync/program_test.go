@@ -21,7 +21,7 @@ import (
 func shell(d *connectors.Draft) {
 	d.Transport, d.URL = connectors.TransportStdio, ""
 	d.Command = connectors.Command{Path: mcptest.Shell, Args: mcptest.Program}
-	d.RetryAttempts, d.Timeout = 0, 10*time.Second
+	d.RetryAttempts, d.Timeout = 0, patience
 }
 
 // logText is a log that may be written by many.
@@ -175,7 +175,12 @@ func TestWhatAProgramDoesWrongIsSaidOfAProgram(t *testing.T) {
 		"exec nothing-there":  "The program ended before its reply, with exit code 127.",
 		"sleep 100":           "The program did not answer within 3 seconds.",
 	} {
-		c := b.Connector(t, shell, func(d *connectors.Draft) { d.Command.Args, d.Timeout = []string{"-c", script}, 3*time.Second })
+		c := b.Connector(t, shell, func(d *connectors.Draft) {
+			d.Command.Args = []string{"-c", script}
+			if strings.HasSuffix(want, "within 3 seconds.") {
+				d.Timeout = 3 * time.Second
+			}
+		})
 		if _, err := b.run(t, c); !strings.HasPrefix(fault.As(err).Message, strings.TrimSuffix(want, ".")) {
 			t.Errorf("%s: %v", script, fault.As(err).Message)
 		}
