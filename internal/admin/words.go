@@ -1,12 +1,10 @@
 package admin
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 
 	"patchbay/internal/connectors"
 	"patchbay/web/templates"
@@ -53,21 +51,7 @@ func initial(name string) string {
 // clean makes remote text fit for a page: it may hold bytes that are no UTF-8, and characters that turn the text around or
 // that a model reads and a person does not see. Those are shown by their number, as JSON escapes them.
 func clean(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if strings.IndexFunc(s, unseen) < 0 {
-		return s
-	}
-	var shown strings.Builder
-	for _, r := range s {
-		if !unseen(r) {
-			shown.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			fmt.Fprintf(&shown, `\u%04x`, unit)
-		}
-	}
-	return shown.String()
+	return connectors.Visible(strings.ToValidUTF8(s, "\uFFFD"), unseen)
 }
 
 func unseen(r rune) bool {

@@ -30,6 +30,8 @@ func (c *check) name(name string) {
 		c.refuse("name", "A name has at most %d characters.", MaxName)
 	case !plainText(name, ""):
 		c.refuse("name", "A name holds no control characters.")
+	case strings.ContainsFunc(name, Misleads):
+		c.refuse("name", MisleadingName)
 	}
 }
 

@@ -88,7 +88,7 @@ func Hidden(r rune) bool {
 		return false
 	case r >= 0xe0100 && r <= 0xe01ef: // variation selectors supplement
 		return true
-	default:
-		return unicode.Is(unicode.Cf, r)
+	default: // the second are fillers, which look like a blank or like nothing
+		return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point)
 	}
 }

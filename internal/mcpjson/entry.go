@@ -75,7 +75,7 @@ func shownURL(raw string) string {
 	return short((&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String(), 200)
 }
 
-// short is a text that may stand in a sentence or a table: one line, at most n characters.
+// short is a text that may stand in a sentence or a table: one line, at most n characters, and no other than it looks.
 func short(text string, n int) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar {
@@ -83,6 +83,7 @@ func short(text string, n int) string {
 		}
 		return r
 	}, text)
+	text = connectors.Visible(text, connectors.Misleads)
 	if runes := []rune(text); len(runes) > n {
 		return string(runes[:n-1]) + "…"
 	}

@@ -60,6 +60,9 @@ func (e *Entry) named(key, slug, command string) {
 	if len([]rune(key)) > connectors.MaxName {
 		e.refuse("name", fmt.Sprintf("A name has at most %d characters.", connectors.MaxName))
 	}
+	if strings.ContainsFunc(key, connectors.Misleads) {
+		e.refuse("name", connectors.MisleadingName)
+	}
 	e.Key = short(key, connectors.MaxName)
 	e.Slug = strings.TrimSpace(slug)
 	if e.Slug == "" {

@@ -219,3 +219,31 @@ func TestClientsTimeoutsAreInTheirUnits(t *testing.T) {
 		}
 	}
 }
+
+func TestANameThatLooksLikeAnotherIsRefusedAndShownAsItIs(t *testing.T) {
+	t.Parallel()
+	for name, shown := range map[string]string{
+		"a\u202eraenil":    `a\u202eraenil`,
+		"line\u200bar":     `line\u200bar`,
+		"linear\U000e0041": `linear\udb40\udc41`,
+		"linear\u3164":     `linear\u3164`,
+	} {
+		for _, document := range []string{
+			`{"mcpServers": {"` + name + `": {"url": "https://mcp.linear.app/mcp"}}}`,
+			`[{"name": "` + name + `", "url": "https://mcp.linear.app/mcp"}]`,
+		} {
+			entries := read(t, document)
+			if e := entries[0]; e.Key != shown || len(e.Problems) != 1 || e.Problems[0].Location != "name" {
+				t.Errorf("%q is shown as %s: %+v", name, e.Key, e.Problems)
+			}
+		}
+	}
+	for _, name := range []string{"👩‍🚀", "نرم\u200cافزار", "線形"} {
+		if e := one(t, `{"mcpServers": {"`+name+`": {"url": "https://mcp.linear.app/mcp"}}}`); e.Key != name {
+			t.Errorf("%q became %q", name, e.Key)
+		}
+	}
+	if e := read(t, `[{"url": "https://mcp.\u202elinear.app/mcp"}]`)[0]; strings.Contains(e.Address(), "\u202e") {
+		t.Errorf("the address is %q", e.Address())
+	}
+}

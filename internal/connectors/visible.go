@@ -1,0 +1,34 @@
+package connectors
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf16"
+)
+
+// Visible shows the characters of a text that unseen finds by their numbers, as JSON escapes them.
+func Visible(s string, unseen func(rune) bool) string {
+	if strings.IndexFunc(s, unseen) < 0 {
+		return s
+	}
+	var shown strings.Builder
+	for _, r := range s {
+		if !unseen(r) {
+			shown.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&shown, `\u%04x`, unit)
+		}
+	}
+	return shown.String()
+}
+
+// Misleads tells whether a character makes a name look like another. Some languages write their words with a zero-width non-joiner.
+func Misleads(r rune) bool {
+	const zeroWidthNonJoiner = 0x200c
+	return r != zeroWidthNonJoiner && Hidden(r)
+}
+
+// MisleadingName is said of a name with such a character.
+const MisleadingName = "A name holds no characters that nobody sees, or that turn text around."
