@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"maps"
@@ -189,7 +190,11 @@ func (c *httpCarrier) roundTrip(req *http.Request) (*http.Response, error) {
 	if c.http.Transport == nil || c.http.Timeout > 0 || c.http.Jar != nil || req.URL.User != nil {
 		return c.http.Do(req)
 	}
-	return c.http.Transport.RoundTrip(req)
+	resp, err := c.http.Transport.RoundTrip(req)
+	if broken, ok := errors.AsType[tls.RecordHeaderError](err); ok && string(broken.RecordHeader[:]) == "HTTP/" {
+		err = http.ErrSchemeMismatch
+	}
+	return resp, err
 }
 
 // drain reads a body's rest, where it comes at once, so that the connection can be used again. Closing the body ends the request.
