@@ -9,10 +9,10 @@ TOOL  := $(GO) tool -modfile=tools/go.mod
 GENERATED = find internal/store/dbgen web/templates -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' \) | sort | xargs cksum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check format lint fresh race conformance generate notices screenshots dev bench fuzz clean
+.PHONY: help run build test check format lint fresh race conformance generate notices screenshots dev bench bench-gateway soak fuzz clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## start Patchbay on http://127.0.0.1:8080, with a PostgreSQL of its own unless DATABASE_URL is set
 	@if [ -z "$$DATABASE_URL" ]; then scripts/get-postgres; fi
@@ -68,6 +68,16 @@ dev: ## run, and start again whenever a source file changes
 bench: ## the figures of docs/performance.md
 	@scripts/get-postgres
 	$(GO) test -run '^$$' -bench . -benchmem -p 1 ./...
+
+bench-gateway: build ## the gateway against a bare reverse proxy, by turns; the ratios with their spread
+	@scripts/get-postgres
+	$(GO) build -o bin/bench-gateway ./bench/gateway
+	@bin/bench-gateway run
+
+soak: build ## a million calls through the gateway, each reply checked (SOAK_CALLS=… for another number)
+	@scripts/get-postgres
+	$(GO) build -o bin/bench-gateway ./bench/gateway
+	@bin/bench-gateway soak -calls $${SOAK_CALLS:-1000000}
 
 fuzz: ## each fuzz test for 20 seconds
 	@for package in $$($(GO) list ./...); do \

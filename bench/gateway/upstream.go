@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// upstream is an MCP server that costs little: it echoes, counts, and remembers which calls it has seen.
+type upstream struct {
+	calls, twice, open, streams, most atomic.Int64
+	tools                             [3][]byte // results of tools/list, by size
+
+	mu   sync.Mutex
+	seen map[int64]struct{} // guarded by mu; the numbers of the calls
+}
+
+// listSizes are the numbers of tools of the three servers, at /20, /1000 and /1.
+var listSizes = [3]int{20, 1000, 1}
+
+func serveUpstream(ctx context.Context, out io.Writer) error {
+	u := &upstream{seen: map[int64]struct{}{}}
+	for i, n := range listSizes {
+		u.tools[i] = toolList(n)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/stats", u.stats)
+	for i, n := range listSizes {
+		mux.HandleFunc("/"+strconv.Itoa(n), func(w http.ResponseWriter, r *http.Request) { u.answer(w, r, u.tools[i]) })
+	}
+	return serveOn(ctx, mux, out)
+}
+
+// serveOn serves on a free port of loopback, and prints its address.
+func serveOn(ctx context.Context, h http.Handler, out io.Writer) error {
+	var on net.ListenConfig
+	listener, err := on.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "http://%s\n", listener.Addr())
+	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	if err := server.Serve(listener); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// callArguments are those of the tool "work".
+type callArguments struct {
+	N    int64 `json:"n"`
+	Size int   `json:"size"`
+	SSE  bool  `json:"sse"`
+}
+
+func (u *upstream) answer(w http.ResponseWriter, r *http.Request, tools []byte) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	var m struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params struct {
+			Arguments callArguments `json:"arguments"`
+		} `json:"params"`
+	}
+	if err := json.Unmarshal(body, &m); err != nil {
+		http.Error(w, "not JSON", http.StatusBadRequest)
+		return
+	}
+	switch m.Method {
+	case "server/discover":
+		reply(w, m.ID, []byte(`{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"1"},"resultType":"complete"}`), false)
+	case "tools/list":
+		reply(w, m.ID, tools, false)
+	case "tools/call":
+		u.call(w, m.ID, m.Params.Arguments)
+	default:
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown"}}`, orNull(m.ID))
+	}
+}
+
+func orNull(id json.RawMessage) json.RawMessage {
+	if len(id) == 0 {
+		return json.RawMessage("null")
+	}
+	return id
+}
+
+func (u *upstream) call(w http.ResponseWriter, id json.RawMessage, a callArguments) {
+	u.calls.Add(1)
+	u.most.Store(max(u.most.Load(), u.open.Add(1)))
+	defer u.open.Add(-1)
+	if a.SSE {
+		u.streams.Add(1)
+		defer u.streams.Add(-1)
+	}
+	u.mu.Lock()
+	if _, twice := u.seen[a.N]; twice && a.N != 0 {
+		u.twice.Add(1)
+	}
+	u.seen[a.N] = struct{}{}
+	u.mu.Unlock()
+	reply(w, id, echo(a), a.SSE)
+}
+
+// echo is the result of a call: its number, and as many bytes as were asked for.
+func echo(a callArguments) []byte {
+	text := resultText(a.N, a.Size)
+	b := make([]byte, 0, len(text)+80)
+	b = append(b, `{"content":[{"type":"text","text":"`...)
+	b = append(b, text...)
+	return append(b, `"}],"isError":false,"resultType":"complete"}`...)
+}
+
+// resultText tells of which call it is, all along: a part of another reply in it would be seen.
+func resultText(n int64, size int) []byte {
+	word := strconv.AppendInt(nil, n, 10)
+	word = append(word, ' ')
+	return append(bytes.Repeat(word, max(size/len(word), 1)), '.')
+}
+
+func reply(w http.ResponseWriter, id json.RawMessage, result []byte, sse bool) {
+	b := make([]byte, 0, len(result)+80)
+	if sse {
+		b = append(b, "event: message\ndata: "...)
+	}
+	b = append(b, `{"jsonrpc":"2.0","id":`...)
+	b = append(b, id...)
+	b = append(b, `,"result":`...)
+	b = append(b, result...)
+	b = append(b, '}')
+	if sse {
+		b = append(b, "\n\n"...)
+		w.Header().Set("Content-Type", "text/event-stream")
+	} else {
+		w.Header().Set("Content-Type", "application/json")
+	}
+	_, _ = w.Write(b)
+}
+
+// toolList is a page of n tools of about 1 KB each; the first is the one that is called.
+func toolList(n int) []byte {
+	tools := []string{`{"name":"work","description":"Echoes its number.","inputSchema":{"type":"object","properties":{"n":{"type":"integer"},` +
+		`"size":{"type":"integer","minimum":0,"maximum":10000000},"sse":{"type":"boolean"},"note":{"type":"string","maxLength":200000}},"required":["n"],"additionalProperties":false},` +
+		`"annotations":{"readOnlyHint":true}}`}
+	for i := 1; i < n; i++ {
+		tools = append(tools, fmt.Sprintf(`{"name":"tool_%04d","description":"%s","inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"What to look for."},`+
+			`"limit":{"type":"integer","minimum":1,"maximum":200}},"required":["query"]}}`, i, strings.Repeat("Says what it is for. ", 40)))
+	}
+	return []byte(`{"tools":[` + strings.Join(tools, ",") + `],"resultType":"complete","ttlMs":60000,"cacheScope":"private"}`)
+}
+
+// upstreamStats is what the server has seen.
+type upstreamStats struct {
+	Calls, Twice, Open, Streams, Most, Different int64
+}
+
+func (u *upstream) stats(w http.ResponseWriter, _ *http.Request) {
+	u.mu.Lock()
+	different := int64(len(u.seen))
+	u.mu.Unlock()
+	_ = json.NewEncoder(w).Encode(upstreamStats{
+		Calls: u.calls.Load(), Twice: u.twice.Load(), Open: u.open.Load(), Streams: u.streams.Load(), Most: u.most.Load(), Different: different,
+	})
+}
