@@ -54,7 +54,8 @@ func (c importCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	report, err := registry.New(d.store, egress, allowedCommands(server)...).Import(ctx, auth.Operator(tenant), document, c.DryRun)
+	reg := registry.New(d.store, egress, allowedCommands(server)...).Limited(server.Connectors)
+	report, err := reg.Import(ctx, auth.Operator(tenant), document, c.DryRun)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	h.auth = auth.New(auth.Options{Store: d.store, Secure: h.baseURL.Scheme == "https", Log: s.log})
 	h.respond = respond.New(s.log, h.auth.Sessions())
 	h.auth.Sessions().ErrorFunc = h.refuse // a session that cannot be read is a failure like any other
-	reg := registry.New(d.store, egress, allowedCommands(s.server)...)
+	reg := registry.New(d.store, egress, allowedCommands(s.server)...).Limited(s.server.Connectors)
 	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}
 	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: version()}
 	h.tokens = credentials.NewRefreshing(credentials.Options{Store: d.store, OAuth: authorization, Dialer: dialer, Log: s.log})

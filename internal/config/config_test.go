@@ -135,6 +135,7 @@ func TestServerRefusals(t *testing.T) {
 		"base with a query":        {config.ServerFlags{BaseURL: "https://example.com/?a=b"}, []string{"PATCHBAY_BASE_URL"}},
 		"base with a user":         {config.ServerFlags{BaseURL: "https://me@example.com/"}, []string{"PATCHBAY_BASE_URL"}},
 		"a proxy's name":           {config.ServerFlags{Proxies: "10.0.0.0/8, proxy"}, []string{"PATCHBAY_TRUSTED_PROXIES"}},
+		"less than no connectors":  {config.ServerFlags{Connectors: -1}, []string{"PATCHBAY_MAX_CONNECTORS"}},
 		"unknown egress":           {config.ServerFlags{Egress: "anything"}, []string{"PATCHBAY_EGRESS"}},
 		"client id in the clear":   {config.ServerFlags{CIMDURL: "http://example.com/client.json"}, []string{"PATCHBAY_CIMD_URL"}},
 		"client id without a path": {config.ServerFlags{CIMDURL: "https://example.com/"}, []string{"PATCHBAY_CIMD_URL"}},

@@ -19,6 +19,7 @@ type ServerFlags struct {
 	EgressAllow string `name:"egress-allow" env:"PATCHBAY_EGRESS_ALLOW" placeholder:"LIST" help:"Exceptions to the egress rules: cidr:port or host:port, with commas between them."`
 	Proxies     string `name:"trusted-proxies" env:"PATCHBAY_TRUSTED_PROXIES" placeholder:"LIST" help:"Addresses or cidrs, with commas between them, whose X-Forwarded-For is believed. Unset: nobody's; a request comes from whoever connects."`
 	Stdio       string `name:"stdio-commands" env:"PATCHBAY_STDIO_COMMANDS" placeholder:"LIST" help:"Programs that connectors may start on this machine, as Patchbay's own user: absolute paths with commas between them. With arguments after a path, exactly these are allowed; without, any. Before a path may stand args=none or args=prefix, cwd=FOLDER and env=NAME. Unset: none."`
+	Connectors  int    `name:"max-connectors" env:"PATCHBAY_MAX_CONNECTORS" placeholder:"N" help:"How many connectors a tenant may have. Unset: 10000."`
 	CIMDURL     string `name:"cimd-url" env:"PATCHBAY_CIMD_URL" placeholder:"URL" help:"The address at which authorization servers read who we are, which is our client id there. Unset: /oauth/client-metadata.json of the base URL, where that is https."`
 	PrivateAddr string `name:"private-addr" env:"PATCHBAY_PRIVATE_ADDR" placeholder:"HOST:PORT" help:"Where /metrics and /debug/pprof are served. Unset: nowhere."`
 }
@@ -39,6 +40,7 @@ type Server struct {
 	EgressAllow string // read by package safehttp
 	Proxies     []netip.Prefix
 	Stdio       []Program // programs that connectors may start
+	Connectors  int       // of a tenant, at most; 0: as many as usual
 	CIMDURL     string    // empty: made from the base URL
 	PrivateAddr string    // empty: no private listener
 	baseURL     *url.URL
@@ -66,7 +68,10 @@ func (s Server) BaseURLIsSet() bool { return s.baseURL != nil }
 // Check reads the flags.
 func (f ServerFlags) Check() (Server, error) {
 	var c checker
-	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, PrivateAddr: f.PrivateAddr}
+	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, PrivateAddr: f.PrivateAddr, Connectors: f.Connectors}
+	if f.Connectors < 0 {
+		c.refuse("PATCHBAY_MAX_CONNECTORS", "must be a number from 1, and is %d.", f.Connectors)
+	}
 	host := c.listenAddr("PATCHBAY_ADDR", s.Addr)
 	if f.PrivateAddr != "" {
 		c.listenAddr("PATCHBAY_PRIVATE_ADDR", f.PrivateAddr)

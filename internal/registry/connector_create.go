@@ -53,6 +53,9 @@ func (r *Registry) insertConnector(
 	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret,
 ) (c connectors.Connector, err error) {
 	err = r.tx(ctx, a, func(tx *store.Tenant) error {
+		if err := r.room(ctx, tx); err != nil {
+			return err
+		}
 		if c, err = tx.CreateConnector(ctx, d); err != nil {
 			return err
 		}
@@ -74,7 +77,22 @@ func (r *Registry) insertConnector(
 	if err != nil {
 		return connectors.Connector{}, err
 	}
+	if r.rehearsal {
+		r.rehearsed++
+	}
 	return c, nil
+}
+
+// room tells whether the tenant may have one more connector. Those who ask at the same time may together get a few more.
+func (r *Registry) room(ctx context.Context, tx *store.Tenant) error {
+	stats, err := tx.ConnectorStats(ctx)
+	if err != nil {
+		return err
+	}
+	if stats.Connectors+r.rehearsed >= r.most {
+		return fault.Errorf(fault.Conflict, "A tenant has at most %d connectors, and this one has them. Delete some that nobody needs, or ask the operator for more.", r.most)
+	}
+	return nil
 }
 
 func aboutSlug(err error) bool {
