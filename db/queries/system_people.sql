@@ -89,3 +89,16 @@ values (@account, @address);
 -- name: ClearSignInFailures :exec
 delete from sign_in_failures
 where account = @account;
+
+-- name: AgentToken :one
+-- @sqlc-vet-disable tenant-scope
+select agent_tokens.*
+from agent_tokens
+where agent_tokens.id = @id;
+
+-- name: TouchAgentToken :exec
+-- At most once a minute, as a key's.
+-- @sqlc-vet-disable tenant-scope
+update agent_tokens
+set last_used_at = now()
+where id = @id and (last_used_at is null or last_used_at < now() - interval '1 minute');

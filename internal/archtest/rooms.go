@@ -41,10 +41,13 @@ var Rooms = []Room{
 	{Path: "internal/connect", Floor: Deeds, Sentence: "starts and finishes the connection of an account, which any replica may do"},
 	{Path: "internal/registry", Floor: Deeds, Sentence: "what an admin does to connectors, credentials and agents"},
 	{Path: "internal/toolsync", Floor: Deeds, Sentence: "performs one sync run, from handshake to stored difference"},
-	{Path: "internal/upstream", Floor: Deeds, Sentence: "keeps MCP sessions open, so that a call needs one request and no handshake"},
+	{Path: "internal/toolcall", Floor: Deeds, Sentence: "performs one call of an agent: policy, approval, credential, forward, history"},
+	{Path: "internal/toolcall/upstream", Floor: Deeds, Part: true, Sentence: "keeps MCP sessions open, so that a call needs one request and no handshake"},
 
+	{Path: "internal/access", Floor: Envelope, Sentence: "keeps in memory what each agent may see and call"},
 	{Path: "internal/auth", Floor: Envelope, Sentence: "establishes the actor: sign-in, browser session, API key, role"},
 	{Path: "internal/credentials", Floor: Envelope, Sentence: "answers which header an agent sends to a connector"},
+	{Path: "internal/history", Floor: Envelope, Sentence: "writes the calls' history in batches, off the calls' way"},
 	{Path: "internal/middleware", Floor: Envelope, Sentence: "the request's envelope: id, log line, limits, security headers"},
 	{Path: "internal/respond", Floor: Envelope, Sentence: "turns a fault into a problem document or a page"},
 
@@ -74,6 +77,7 @@ var Rooms = []Room{
 	{Path: "internal/fault", Floor: Ground, Sentence: "the kinds of failure, and what may be said about them"},
 	{Path: "internal/secret", Floor: Ground, Sentence: "seals credentials, and keeps opened ones out of logs"},
 
+	{Path: "bench/gateway", Floor: Tests, Sentence: "measures the gateway against a bare reverse proxy"},
 	{Path: "conformance/client", Floor: Tests, Sentence: "plays the official suite's scenarios with a running Patchbay"},
 	{Path: "conformance/direct", Floor: Tests, Sentence: "plays them with package mcp alone"},
 	{Path: "e2e", Floor: Tests, Sentence: "the real program, from the outside"},

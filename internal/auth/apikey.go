@@ -14,9 +14,6 @@ import (
 	"patchbay/internal/store"
 )
 
-// macPurpose binds the stored HMACs to API keys: another kind of token never verifies as one.
-const macPurpose = "api_key"
-
 // KeyRequest describes an API key to be made.
 type KeyRequest struct {
 	Name      string // 1–100 characters
@@ -37,15 +34,15 @@ func (s *Service) IssueKey(ctx context.Context, a Actor, req KeyRequest) (connec
 	if err != nil {
 		return connectors.APIKey{}, "", fmt.Errorf("make key id: %w", err)
 	}
-	text := newKeyText(connectors.APIKeyID{UUID: id})
-	mac, err := s.store.Keyring().MAC(macPurpose, text.secret)
+	text := secret.NewBearer(secret.KeyBearer, id)
+	mac, err := s.store.Keyring().SignBearer(text)
 	if err != nil {
 		return connectors.APIKey{}, "", fmt.Errorf("authenticate key: %w", err)
 	}
 	var key connectors.APIKey
 	err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		key, err = tx.CreateAPIKey(ctx, store.NewAPIKey{
-			ID: text.id, Name: req.Name, Role: req.Role, Prefix: text.prefix(), SecretMAC: mac, ExpiresAt: req.ExpiresAt,
+			ID: connectors.APIKeyID{UUID: id}, Name: req.Name, Role: req.Role, Prefix: text.Prefix(), SecretMAC: mac, ExpiresAt: req.ExpiresAt,
 		})
 		if err != nil {
 			return err
@@ -55,7 +52,7 @@ func (s *Service) IssueKey(ctx context.Context, a Actor, req KeyRequest) (connec
 	if err != nil {
 		return connectors.APIKey{}, "", err
 	}
-	return key, text.text(), nil
+	return key, text.Text(), nil
 }
 
 func (s *Service) checkKey(req KeyRequest) error {
@@ -89,21 +86,21 @@ func (s *Service) FromBearer(ctx context.Context, header string) (Actor, error) 
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return Actor{}, badKey("Send an API key as Authorization: Bearer pb_key_….")
 	}
-	if strings.HasPrefix(token, agentPrefix) {
+	if secret.IsBearer(secret.AgentBearer, secret.Text(token)) {
 		return Actor{}, badKey("An agent's token opens the gateway only. The API takes an API key (pb_key_…).")
 	}
-	text, ok := parseKey(secret.Text(token))
+	text, ok := secret.ParseBearer(secret.KeyBearer, secret.Text(token))
 	if !ok {
 		return Actor{}, badKey("This is not a whole API key.")
 	}
-	stored, err := s.store.System().APIKey(ctx, text.id)
+	stored, err := s.store.System().APIKey(ctx, connectors.APIKeyID{UUID: text.ID})
 	if fault.Is(err, fault.NotFound) {
 		return Actor{}, badKey("This API key is not known.")
 	}
 	if err != nil {
 		return Actor{}, fmt.Errorf("find API key: %w", err)
 	}
-	if s.store.Keyring().VerifyMAC(macPurpose, text.secret, stored.SecretMAC) != nil {
+	if s.store.Keyring().VerifyBearer(text, stored.SecretMAC) != nil {
 		return Actor{}, badKey("This API key is not known.")
 	}
 	if stored.Key.RevokedAt != nil {

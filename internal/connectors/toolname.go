@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// MaxExposedName is the length of the longest exposed name: the strictest provider's limit.
+// MaxExposedName is the length of the longest exposed name, unless the agent takes longer ones: the strictest provider's limit.
 const MaxExposedName = 64
 
 // An exposed name is mcp_<slug>__<tool>. A tool's name that cannot stand there as it is (characters that providers refuse,
@@ -22,14 +22,20 @@ const (
 // ExposedNames names the tools of one connector towards agents. Two tools never share a name, and a tool keeps its name
 // whatever other tools there are, but for the second of two whose hashes collide.
 func ExposedNames(slug string, tools []string) map[string]string {
+	return ExposedNamesWithin(MaxExposedName, slug, tools)
+}
+
+// ExposedNamesWithin is [ExposedNames] for an agent that takes names of up to limit characters: fewer are cut. limit is
+// [MaxExposedName] at least.
+func ExposedNamesWithin(limit int, slug string, tools []string) map[string]string {
 	names, taken := make(map[string]string, len(tools)), make(map[string]bool, len(tools))
 	for _, tool := range slices.Sorted(slices.Values(tools)) {
 		if _, there := names[tool]; there {
 			continue
 		}
-		name := ExposedName(slug, tool)
+		name := ExposedNameWithin(limit, slug, tool)
 		for n := 1; taken[name]; n++ {
-			name = suffixed(slug, tool, fmt.Sprintf("%s\x00%d", tool, n))
+			name = suffixed(limit, slug, tool, fmt.Sprintf("%s\x00%d", tool, n))
 		}
 		names[tool], taken[name] = name, true
 	}
@@ -38,20 +44,23 @@ func ExposedNames(slug string, tools []string) map[string]string {
 
 // ExposedName names one tool of a connector towards agents, without regard to the others: [ExposedNames] differs from it only
 // where two hashes collide.
-func ExposedName(slug, tool string) string {
+func ExposedName(slug, tool string) string { return ExposedNameWithin(MaxExposedName, slug, tool) }
+
+// ExposedNameWithin is [ExposedName] with up to limit characters.
+func ExposedNameWithin(limit int, slug, tool string) string {
 	plain := exposedPrefix(slug) + tool
-	if tool != "" && tool == spelled(tool) && len(plain) <= MaxExposedName && !endsLikeSuffix(tool) {
+	if tool != "" && tool == spelled(tool) && len(plain) <= limit && !endsLikeSuffix(tool) {
 		return plain
 	}
-	return suffixed(slug, tool, tool)
+	return suffixed(limit, slug, tool, tool)
 }
 
 func exposedPrefix(slug string) string { return "mcp_" + slug + "__" }
 
-func suffixed(slug, tool, hashed string) string {
+func suffixed(limit int, slug, tool, hashed string) string {
 	sum := sha256.Sum256([]byte(hashed))
 	prefix, body := exposedPrefix(slug), spelled(tool)
-	if room := MaxExposedName - len(prefix) - suffixLength; len(body) > room {
+	if room := limit - len(prefix) - suffixLength; len(body) > room {
 		body = body[:room]
 	}
 	return prefix + body + "_" + hex.EncodeToString(sum[:])[:suffixDigits]

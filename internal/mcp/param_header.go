@@ -21,6 +21,9 @@ const annotation = "x-mcp-header"
 // mirrors tells whether parameters are mirrored in this conversation.
 func (c *conversation) mirrors() bool { return !c.shared && !c.era.asks() }
 
+// HeaderDefect tells why a tool must not be offered to clients of that revision over HTTP, a sentence; empty: it may be.
+func HeaderDefect(tool []byte) string { return headerDefect(tool) }
+
 // headerDefect is why a tool's annotations make it unusable, a sentence; empty: they do not.
 func headerDefect(tool []byte) string {
 	if !bytes.Contains(tool, []byte(annotation)) {

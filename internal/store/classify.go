@@ -54,7 +54,12 @@ var verdicts = map[string]verdict{
 	"approvals_connector_fkey":         {fault.NotFound, "", "", "There is no such connector."},
 	"tool_allowances_agent_fkey":       {fault.NotFound, "", "", "There is no such agent."},
 	"tool_allowances_connector_fkey":   {fault.NotFound, "", "", "There is no such connector."},
+	"tool_calls_agent_fkey":            {fault.NotFound, "", "", "There is no such agent."},
+	"tool_calls_connector_fkey":        {fault.NotFound, "", "", "There is no such connector."},
 	"gateway_mail_agent_fkey":          {fault.NotFound, "", "", "There is no such agent."},
+	"agent_tokens_agent_fkey":          {fault.NotFound, "", "", "There is no such agent."},
+	"agent_grants_agent_fkey":          {fault.NotFound, "", "", "There is no such agent."},
+	"agent_grants_connector_fkey":      {fault.NotFound, "", "", "There is no such connector."},
 	"memberships_user_id_fkey":         {fault.NotFound, "", "", "There is no such person."},
 
 	"tenants_slug_form":          {fault.Invalid, "", "slug", slugForm},

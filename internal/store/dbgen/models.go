@@ -258,3 +258,37 @@ type Tool struct {
 	ChangedAt    time.Time
 	RemovedAt    *time.Time
 }
+
+type ToolCall struct {
+	TenantID       connectors.TenantID
+	ID             connectors.ToolCallID
+	AgentID        *connectors.AgentID
+	AgentSlug      string
+	ConnectorID    *connectors.ConnectorID
+	ConnectorSlug  string
+	Kind           connectors.CallKind
+	Tool           string
+	ExposedName    string
+	Source         connectors.CallSource
+	Caller         string
+	TokenID        *connectors.AgentTokenID
+	CredentialID   *connectors.CredentialID
+	DefinitionHash []byte
+	InstanceID     *connectors.InstanceID
+	Status         connectors.CallStatus
+	Outcome        connectors.CallOutcome
+	ErrorCode      string
+	ErrorMessage   string
+	IsError        bool
+	ApprovedBy     string
+	Arguments      []byte
+	Content        []byte
+	Structured     []byte
+	Task           []byte
+	Truncated      bool
+	RequestBytes   int64
+	ResponseBytes  int64
+	StartedAt      time.Time
+	CompletedAt    *time.Time
+	DurationUs     *int64
+}

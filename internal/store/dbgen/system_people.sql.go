@@ -50,6 +50,30 @@ func (q *Queries) APIKey(ctx context.Context, id connectors.APIKeyID) (APIKeyRow
 	return i, err
 }
 
+const agentToken = `-- name: AgentToken :one
+select agent_tokens.tenant_id, agent_tokens.id, agent_tokens.agent_id, agent_tokens.name, agent_tokens.prefix, agent_tokens.secret_mac, agent_tokens.created_at, agent_tokens.expires_at, agent_tokens.last_used_at
+from agent_tokens
+where agent_tokens.id = $1
+`
+
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) AgentToken(ctx context.Context, id connectors.AgentTokenID) (AgentToken, error) {
+	row := q.db.QueryRow(ctx, agentToken, id)
+	var i AgentToken
+	err := row.Scan(
+		&i.TenantID,
+		&i.ID,
+		&i.AgentID,
+		&i.Name,
+		&i.Prefix,
+		&i.SecretMac,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.LastUsedAt,
+	)
+	return i, err
+}
+
 const changePassword = `-- name: ChangePassword :execrows
 update users
 set password_hash = $1, password_set_at = clock_timestamp(), updated_at = now()
@@ -264,6 +288,19 @@ where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 mi
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) TouchAPIKey(ctx context.Context, id connectors.APIKeyID) error {
 	_, err := q.db.Exec(ctx, touchAPIKey, id)
+	return err
+}
+
+const touchAgentToken = `-- name: TouchAgentToken :exec
+update agent_tokens
+set last_used_at = now()
+where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')
+`
+
+// At most once a minute, as a key's.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) TouchAgentToken(ctx context.Context, id connectors.AgentTokenID) error {
+	_, err := q.db.Exec(ctx, touchAgentToken, id)
 	return err
 }
 

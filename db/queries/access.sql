@@ -1,0 +1,37 @@
+-- What an agent may see and call. The queries travel together, in one round trip. Definitions are told by their hashes, for most
+-- of them are in memory already.
+
+-- name: AccessReaches :many
+select sqlc.embed(agent_grants), sqlc.embed(connectors),
+       coalesce((select connector_envs.names
+                 from connector_envs
+                 where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names
+from agent_grants
+join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
+where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id
+order by connectors.slug;
+
+-- name: AccessTools :many
+-- Tools that were removed are told, too: a call of one is refused with the reason.
+select tools.connector_id, tools.name, tools.accepted_hash, tools.review, tools.enabled,
+       (tools.removed_at is not null)::boolean as removed,
+       coalesce(length(definition.raw), 0)::bigint as bytes
+from agent_grants
+join tools on tools.tenant_id = agent_grants.tenant_id and tools.connector_id = agent_grants.connector_id
+left join tool_definitions definition
+    on definition.tenant_id = tools.tenant_id and definition.hash = tools.accepted_hash
+where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id
+order by tools.connector_id, tools.name;
+
+-- name: AccessItems :many
+select item.connector_id, item.kind, item.key, item.raw
+from agent_grants
+join connector_items item on item.tenant_id = agent_grants.tenant_id and item.connector_id = agent_grants.connector_id
+where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id
+order by item.connector_id, item.kind, item.position;
+
+-- name: AccessAllowances :many
+select connector_id, tool, until, granted_by
+from tool_allowances
+where tenant_id = @tenant_id and agent_id = @agent_id and until > now()
+order by connector_id, tool;

@@ -1,0 +1,28 @@
+-- name: AgentGrants :many
+select sqlc.embed(agent_grants), connectors.slug, connectors.name, connectors.enabled
+from agent_grants
+join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
+where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id
+  and (sqlc.narg(after_slug)::text is null or connectors.slug > sqlc.narg(after_slug))
+order by connectors.slug
+limit @max_rows;
+
+-- name: AgentGrant :one
+select sqlc.embed(agent_grants), connectors.slug, connectors.name, connectors.enabled
+from agent_grants
+join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
+where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id and agent_grants.connector_id = @connector_id;
+
+-- name: SetAgentGrant :exec
+insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools, approval, trusted_tools)
+values (@tenant_id, @agent_id, @connector_id, @all_tools, @tools, @approval, @trusted_tools)
+on conflict on constraint agent_grants_pkey do update
+set all_tools = excluded.all_tools,
+    tools = excluded.tools,
+    approval = excluded.approval,
+    trusted_tools = excluded.trusted_tools,
+    updated_at = now();
+
+-- name: DropAgentGrant :execrows
+delete from agent_grants
+where tenant_id = @tenant_id and agent_id = @agent_id and connector_id = @connector_id;

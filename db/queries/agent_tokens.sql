@@ -1,0 +1,17 @@
+-- name: AgentTokens :many
+select id, agent_id, name, prefix, created_at, expires_at, last_used_at
+from agent_tokens
+where tenant_id = @tenant_id and agent_id = @agent_id
+  and (sqlc.narg(before_id)::uuid is null or id < sqlc.narg(before_id))
+order by id desc
+limit @max_rows;
+
+-- name: CreateAgentToken :one
+insert into agent_tokens (tenant_id, id, agent_id, name, prefix, secret_mac, expires_at)
+values (@tenant_id, @id, @agent_id, @name, @prefix, @secret_mac, @expires_at)
+returning id, agent_id, name, prefix, created_at, expires_at, last_used_at;
+
+-- name: DeleteAgentToken :one
+delete from agent_tokens
+where tenant_id = @tenant_id and agent_id = @agent_id and id = @id
+returning id, agent_id, name, prefix, created_at, expires_at, last_used_at;

@@ -1,0 +1,293 @@
+package access
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// builder makes a view of what the database said. definitions holds all that are served.
+type builder struct {
+	keeper      *Keeper
+	rows        store.Access
+	definitions map[connectors.Hash]*definition
+	view        *View
+	byID        map[connectors.ConnectorID]*Reach
+}
+
+func (b *builder) build() *View {
+	b.view = &View{
+		Tenant:  b.rows.Tenant,
+		Agent:   b.rows.Agent,
+		tools:   map[string]*Tool{},
+		reaches: map[string]*Reach{},
+		prompts: map[string]prompt{},
+		watched: map[connectors.ConnectorID]bool{},
+	}
+	b.reaches()
+	b.tools()
+	for k := range kinds {
+		b.view.lists[k] = b.keeper.list(k, b.entries(k))
+	}
+	b.serve()
+	return b.view
+}
+
+// built is the view, or the error.
+func (b *builder) built(err error) (*View, error) {
+	if err != nil {
+		return nil, err
+	}
+	return b.build(), nil
+}
+
+// wanted tells which definitions are to be read: those that are listed, and that nobody has in memory.
+func (b *builder) wanted() ([]connectors.Hash, error) {
+	reaches := map[connectors.ConnectorID]*Reach{}
+	for _, row := range b.rows.Reaches {
+		reaches[row.Connector.ID] = &Reach{Grant: row.Grant, Connector: row.Connector}
+	}
+	var missing []connectors.Hash
+	var total int64
+	for _, row := range b.rows.Tools {
+		if !listed(held(reaches[row.ConnectorID], row)) {
+			continue
+		}
+		if total += row.Bytes; total > store.MaxServedBytes {
+			return nil, fault.Errorf(fault.Conflict,
+				"The definitions of the tools that this agent was granted have more than %d MiB together. Grant it fewer tools.",
+				store.MaxServedBytes>>20)
+		}
+		if _, asked := b.definitions[*row.Accepted]; asked {
+			continue
+		}
+		d := b.keeper.definitions.get(*row.Accepted)
+		if b.definitions[*row.Accepted] = d; d == nil {
+			missing = append(missing, *row.Accepted)
+		}
+	}
+	return missing, nil
+}
+
+// reaches takes over the connectors. Those that are disabled stand in byID alone.
+func (b *builder) reaches() {
+	b.byID = make(map[connectors.ConnectorID]*Reach, len(b.rows.Reaches))
+	slices.SortFunc(b.rows.Reaches, func(a, b store.AccessReach) int { return cmp.Compare(a.Connector.Slug, b.Connector.Slug) })
+	for _, row := range b.rows.Reaches {
+		r := &Reach{
+			Connector:    row.Connector,
+			Grant:        row.Grant,
+			Capabilities: row.Connector.Capabilities,
+			Allowances:   map[string]time.Time{},
+			tools:        map[string]*Tool{},
+			keeper:       b.keeper,
+		}
+		b.byID[row.Connector.ID] = r
+		b.view.watched[row.Connector.ID] = true
+		if row.Connector.Enabled {
+			b.view.Reaches = append(b.view.Reaches, r)
+			b.view.reaches[row.Connector.Slug] = r
+		}
+	}
+	for _, a := range b.rows.Allowances {
+		if r := b.byID[a.ConnectorID]; r != nil {
+			r.Allowances[a.Tool] = a.Until
+		}
+	}
+	for _, i := range b.rows.Items {
+		if r := b.byID[i.ConnectorID]; r != nil {
+			r.Items = append(r.Items, i.Item)
+			b.view.bytes += int64(len(i.Raw) + len(i.Key))
+		}
+	}
+}
+
+// tools names the tools of each connector towards the agent.
+func (b *builder) tools() {
+	for _, row := range b.rows.Reaches {
+		from, _ := slices.BinarySearchFunc(b.rows.Tools, row.Connector.ID, byConnector)
+		rows := b.rows.Tools[from:]
+		if end := slices.IndexFunc(rows, func(t store.AccessTool) bool { return t.ConnectorID != row.Connector.ID }); end >= 0 {
+			rows = rows[:end]
+		}
+		r := b.byID[row.Connector.ID]
+		b.toolsOf(r, rows)
+		slices.SortFunc(r.Tools, func(a, b *Tool) int { return cmp.Compare(a.Name, b.Name) }) // not as the database collates
+		b.view.Tools = append(b.view.Tools, r.Tools...)
+	}
+}
+
+func byConnector(t store.AccessTool, id connectors.ConnectorID) int {
+	return bytes.Compare(t.ConnectorID.UUID[:], id.UUID[:])
+}
+
+func (b *builder) toolsOf(r *Reach, rows []store.AccessTool) {
+	var there []string // a removed tool takes no name from one that is there
+	for _, row := range rows {
+		if !row.Removed {
+			there = append(there, row.Name)
+		}
+	}
+	limit := b.view.Agent.NameLimit
+	names := connectors.ExposedNamesWithin(limit, r.Connector.Slug, there)
+	for _, row := range rows {
+		t := b.tool(r, row)
+		if t.Exposed = names[row.Name]; t.Exposed == "" {
+			t.Exposed = connectors.ExposedNameWithin(limit, r.Connector.Slug, row.Name)
+		}
+		r.tools[t.Name] = t
+		if _, taken := b.view.tools[t.Exposed]; !taken || !row.Removed {
+			b.view.tools[t.Exposed] = t
+		}
+		b.view.bytes += toolBytes
+		if t.Listed() {
+			r.Tools = append(r.Tools, t)
+		}
+	}
+}
+
+// toolBytes is what one tool costs a view besides its definition.
+const toolBytes = 600
+
+func (b *builder) tool(r *Reach, row store.AccessTool) *Tool {
+	t := &Tool{
+		Name:  row.Name,
+		Reach: r,
+		Held:  held(r, row),
+		Asks:  r.Grant.Asks(b.view.Agent.Approval, row.Name),
+	}
+	if !listed(t.Held) {
+		return t
+	}
+	d := b.definitions[*row.Accepted]
+	t.def, t.Hash, t.Raw = d, d.hash, d.raw
+	t.InputSchema, t.OutputSchema, t.Annotations, t.Hints = d.inputSchema, d.outputSchema, d.annotations, d.hints
+	return t
+}
+
+// held tells why a tool is not called; empty: it may be.
+func held(r *Reach, row store.AccessTool) string {
+	switch {
+	case !r.Grant.Includes(row.Name):
+		return HeldNotGranted
+	case !r.Connector.Enabled, !row.Enabled:
+		return HeldDisabled
+	case row.Removed:
+		return HeldRemoved
+	case row.Review == connectors.ReviewRejected:
+		return HeldRejected
+	case row.Accepted == nil:
+		return HeldNew
+	case row.Review == connectors.ReviewChanged:
+		return HeldReview
+	}
+	return ""
+}
+
+// listed tells whether a tool that is held for a reason is listed all the same: with the definition that was accepted before.
+func listed(held string) bool { return held == "" || held == HeldReview }
+
+// entries are what stands on a list of all connectors.
+func (b *builder) entries(k Kind) []entry {
+	var all []entry
+	for _, r := range b.view.Reaches {
+		all = append(all, b.entriesOf(r, k)...)
+	}
+	return all
+}
+
+func (b *builder) entriesOf(r *Reach, k Kind) []entry {
+	if k == Tools {
+		return r.toolEntries(func(t *Tool) ([]span, string) { return t.def.names, t.Exposed })
+	}
+	items := r.itemsOf(k)
+	if k != Prompts {
+		return itemEntries(items, k, func(key string) string { return r.Expose(key) })
+	}
+	keys := make([]string, len(items))
+	for i, item := range items {
+		keys[i] = item.Key
+	}
+	names := connectors.ExposedNamesWithin(b.view.Agent.NameLimit, r.Connector.Slug, keys)
+	for key, name := range names {
+		b.view.prompts[name] = prompt{reach: r, name: key}
+	}
+	return itemEntries(items, k, func(key string) string { return names[key] })
+}
+
+// render makes the list of this connector alone, as its server said it.
+func (r *Reach) render(k Kind) *list {
+	if k == Tools {
+		return r.keeper.list(k, r.toolEntries(func(*Tool) ([]span, string) { return nil, "" }))
+	}
+	entries := itemEntries(r.itemsOf(k), k, func(string) string { return "" })
+	for i := range entries {
+		entries[i].values = nil
+	}
+	return r.keeper.list(k, entries)
+}
+
+func (r *Reach) toolEntries(name func(*Tool) ([]span, string)) []entry {
+	entries := make([]entry, len(r.Tools))
+	for i, t := range r.Tools {
+		entries[i] = entry{raw: t.Raw, legacyOnly: t.def.legacyOnly}
+		entries[i].values, entries[i].name = name(t)
+	}
+	return entries
+}
+
+func (r *Reach) itemsOf(k Kind) []connectors.Item {
+	var items []connectors.Item
+	for _, i := range r.Items {
+		if kindOf(i.Kind) == k {
+			items = append(items, i)
+		}
+	}
+	return items
+}
+
+// keyMembers are the members by which items are named.
+var keyMembers = [kinds]string{Tools: "name", Prompts: "name", Resources: "uri", Templates: "uriTemplate"}
+
+func itemEntries(items []connectors.Item, k Kind, name func(key string) string) []entry {
+	entries := make([]entry, len(items))
+	for i, item := range items {
+		entries[i] = entry{raw: item.Raw, name: name(item.Key)}
+		eachMember(item.Raw, func(member string, value span) {
+			if member == keyMembers[k] {
+				entries[i].values = append(entries[i].values, value)
+			}
+		})
+	}
+	return entries
+}
+
+// serve tells the listed tools where they stand on the list.
+func (b *builder) serve() {
+	for i, t := range b.view.Tools {
+		t.Served = b.view.lists[Tools].served[i]
+	}
+}
+
+// printOf identifies a list by all that stands on it.
+func printOf(k Kind, entries []entry) imprint {
+	h := sha256.New()
+	put := func(b []byte) {
+		h.Write(binary.AppendUvarint(nil, uint64(len(b))))
+		h.Write(b)
+	}
+	put([]byte(k.member()))
+	for _, e := range entries {
+		put(e.raw)
+		put([]byte(e.name))
+		put([]byte{byte(min(len(e.values), 1))})
+	}
+	return imprint(h.Sum(nil))
+}

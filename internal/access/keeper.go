@@ -1,0 +1,290 @@
+package access
+
+import (
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// Options are what a Keeper needs. Store is required.
+type Options struct {
+	Store *store.Store
+	Log   *slog.Logger
+	Now   func() time.Time // nil: time.Now
+	Bytes int64            // that views may have in memory; 0: 256 MiB
+}
+
+// Keeper keeps views and tokens. It is safe for concurrent use.
+type Keeper struct {
+	store  *store.Store
+	log    *slog.Logger
+	now    func() time.Time
+	budget int64
+
+	definitions interned[connectors.Hash, definition]
+	lists       interned[imprint, list]
+
+	// Which hearing this is: 0 while nobody hears what changes, and another number after each time of deafness.
+	hearing atomic.Uint64
+
+	mu      sync.RWMutex
+	tenants map[connectors.TenantID]map[connectors.AgentID]*seat // guarded by mu
+	seats   int                                                  // guarded by mu
+	tokens  map[[sha256.Size]byte]*tokenEntry                    // guarded by mu; by the text
+	byToken map[connectors.AgentTokenID][sha256.Size]byte        // guarded by mu
+	revoked uint64                                               // guarded by mu: counts notices about tokens
+	users   map[*list]int                                        // guarded by mu: views in memory that have the list
+	bytes   int64                                                // guarded by mu
+	heard   uint64                                               // guarded by mu: counts hearings
+	dirty   map[*seat]bool                                       // guarded by mu: with listeners, and perhaps another view
+	wake    chan struct{}                                        // that something is dirty
+	touches chan connectors.AgentTokenID
+}
+
+const (
+	defaultBytes = 256 << 20
+	// mostEntries bounds tokens, and seats of agents, in memory.
+	mostEntries = 100_000
+	// trustedDeaf is how long something is trusted while nobody hears what changes.
+	trustedDeaf = time.Second
+	// loadTime bounds one load of a view.
+	loadTime = 10 * time.Second
+)
+
+// New makes a Keeper. It trusts nothing for longer than a second until Watch hears.
+func New(o Options) *Keeper {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Bytes == 0 {
+		o.Bytes = defaultBytes
+	}
+	k := &Keeper{
+		store: o.Store, log: o.Log, now: o.Now, budget: o.Bytes,
+		users: map[*list]int{}, dirty: map[*seat]bool{},
+		wake: make(chan struct{}, 1), touches: make(chan connectors.AgentTokenID, 1024),
+	}
+	k.empty()
+	return k
+}
+
+// empty forgets all tokens and seats.
+func (k *Keeper) empty() {
+	k.tenants = map[connectors.TenantID]map[connectors.AgentID]*seat{}
+	k.tokens = map[[sha256.Size]byte]*tokenEntry{}
+	k.byToken = map[connectors.AgentTokenID][sha256.Size]byte{}
+	k.seats = 0
+}
+
+// seat is where an agent's view is kept.
+type seat struct {
+	tenant connectors.TenantID
+	agent  connectors.AgentID
+
+	view atomic.Pointer[loaded] // nil: to be loaded
+	used atomic.Int64           // when it was last asked for, in Unix nanoseconds
+
+	changes   uint64                 // guarded by Keeper.mu: counts notices that may concern it
+	flight    *flight                // guarded by Keeper.mu: the load that is under way
+	listeners map[*listener]struct{} // guarded by Keeper.mu
+}
+
+// loaded is a view, and when it was true.
+type loaded struct {
+	*View
+	stamp stamp
+}
+
+// stamp says when something was read, and in which hearing.
+type stamp struct {
+	at      time.Time
+	hearing uint64
+}
+
+// stamp is the one of what is read from now on.
+func (k *Keeper) stamp() stamp { return stamp{at: k.now(), hearing: k.hearing.Load()} }
+
+// trusts tells whether what was read then is still to be believed.
+func (k *Keeper) trusts(s stamp, now time.Time) bool {
+	return s.hearing != 0 && s.hearing == k.hearing.Load() || now.Sub(s.at) < trustedDeaf
+}
+
+// flight is one load for all who wait.
+type flight struct {
+	done chan struct{}
+	view *View
+	err  error
+}
+
+// ByAgent is the view of an agent, enabled or not.
+func (k *Keeper) ByAgent(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref) (*View, error) {
+	id, isID := agent.UUID()
+	if !isID {
+		found, err := k.store.Tenant(tenant).Agent(ctx, agent)
+		if err != nil {
+			return nil, err
+		}
+		id = found.ID.UUID
+	}
+	return k.view(ctx, k.seat(tenant, connectors.AgentID{UUID: id}))
+}
+
+// seat finds or makes an agent's seat.
+func (k *Keeper) seat(tenant connectors.TenantID, agent connectors.AgentID) *seat {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if s := k.tenants[tenant][agent]; s != nil {
+		return s
+	}
+	if k.seats >= mostEntries {
+		k.forgetAll()
+	}
+	s := &seat{tenant: tenant, agent: agent, listeners: map[*listener]struct{}{}}
+	if k.tenants[tenant] == nil {
+		k.tenants[tenant] = map[connectors.AgentID]*seat{}
+	}
+	k.tenants[tenant][agent] = s
+	k.seats++
+	return s
+}
+
+// view is what the agent may do now: from memory where that is to be trusted, else from the database.
+func (k *Keeper) view(ctx context.Context, s *seat) (*View, error) {
+	now := k.now()
+	s.used.Store(now.UnixNano())
+	if l := s.view.Load(); l != nil && k.trusts(l.stamp, now) {
+		return l.View, nil
+	}
+	f := k.board(ctx, s)
+	select {
+	case <-f.done:
+		return f.view, f.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// board joins the load that is under way, or begins one. A load goes on when its first passenger leaves.
+func (k *Keeper) board(ctx context.Context, s *seat) *flight {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if s.flight != nil {
+		return s.flight
+	}
+	f := &flight{done: make(chan struct{})}
+	s.flight = f
+	go func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTime)
+		defer cancel()
+		f.view, f.err = k.load(ctx, s)
+		close(f.done)
+	}()
+	return f
+}
+
+// load reads a view until no notice came in between, but not for ever: what was read under steady changes is used once, and not kept.
+func (k *Keeper) load(ctx context.Context, s *seat) (*View, error) {
+	const most = 4
+	for try := 1; ; try++ {
+		changes, at := k.changes(s), k.stamp()
+		v, err := k.read(ctx, s)
+		if err == nil && try < most && k.changes(s) != changes {
+			continue
+		}
+		k.land(s, &loaded{View: v, stamp: at}, err, changes)
+		return v, err
+	}
+}
+
+func (k *Keeper) changes(s *seat) uint64 {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return s.changes
+}
+
+// read loads a view from the database.
+func (k *Keeper) read(ctx context.Context, s *seat) (*View, error) {
+	door := k.store.Tenant(s.tenant)
+	rows, err := door.Access(ctx, s.agent)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{keeper: k, rows: rows, definitions: map[connectors.Hash]*definition{}}
+	missing, err := b.wanted()
+	if err != nil || len(missing) == 0 {
+		return b.built(err)
+	}
+	raws, err := door.Definitions(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	for hash, raw := range raws {
+		b.definitions[hash] = k.definitions.put(hash, newDefinition(hash, raw))
+	}
+	return b.built(nil)
+}
+
+// land ends a flight, and keeps what it brought unless that is old already.
+func (k *Keeper) land(s *seat, l *loaded, err error, changes uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s.flight = nil
+	switch {
+	case err == nil && s.changes == changes:
+		k.install(s, l)
+	case fault.Is(err, fault.NotFound):
+		k.install(s, nil)
+		k.leave(s)
+	}
+}
+
+// leave gives up the seat of an agent that is not there, unless somebody listens on it.
+func (k *Keeper) leave(s *seat) {
+	if k.tenants[s.tenant][s.agent] == s && len(s.listeners) == 0 {
+		delete(k.tenants[s.tenant], s.agent)
+		k.seats--
+	}
+}
+
+// install puts a view in its place; nil: none.
+func (k *Keeper) install(s *seat, l *loaded) {
+	if old := s.view.Load(); old != nil {
+		k.charge(old.View, -1)
+	}
+	s.view.Store(l)
+	if l == nil {
+		return
+	}
+	k.charge(l.View, 1)
+	if k.bytes > k.budget {
+		k.evict(s)
+	}
+}
+
+// charge counts a view's memory. A list counts once, however many views have it.
+func (k *Keeper) charge(v *View, by int) {
+	k.bytes += int64(by) * v.bytes
+	for _, l := range v.lists {
+		before := k.users[l]
+		after := before + by
+		switch {
+		case before == 0:
+			k.bytes += 2 * l.size // for both eras
+		case after == 0:
+			k.bytes -= 2 * l.size
+		}
+		if k.users[l] = after; after == 0 {
+			delete(k.users, l)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package access
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"patchbay/internal/fault"
+)
+
+// schema is a tool's input schema (JSON Schema 2020-12, or draft-07 where it says so), compiled. One that cannot be compiled, or that
+// refers to another document, lets every object pass: the server has the last word anyway.
+type schema struct {
+	resolved *jsonschema.Resolved // nil: it cannot be compiled
+	cost     cost
+}
+
+// noArguments stand for arguments that were left out.
+var noArguments = json.RawMessage("{}")
+
+// Validate tells whether arguments fit the tool's input schema. The error is an Invalid fault: a sentence for the model, which names the
+// place. Nothing is fetched for it.
+func (t *Tool) Validate(arguments json.RawMessage) error {
+	if t.def == nil {
+		return nil
+	}
+	t.def.compile.Do(func() { t.def.schema = compile(t.def.inputSchema) })
+	return t.def.schema.check(arguments)
+}
+
+func compile(raw json.RawMessage) *schema {
+	var root jsonschema.Schema
+	if raw == nil || json.Unmarshal(raw, &root) != nil {
+		return &schema{}
+	}
+	s := &schema{cost: costOf(&root)}
+	if s.cost.endless {
+		return &schema{}
+	}
+	resolved, err := root.Resolve(nil) // without a loader: no other document is read
+	if err == nil && supported(root.Schema) {
+		s.resolved = resolved
+	}
+	return s
+}
+
+func (s *schema) check(arguments json.RawMessage) error {
+	if len(bytes.TrimSpace(arguments)) == 0 {
+		arguments = noArguments
+	}
+	var value any
+	if err := json.Unmarshal(arguments, &value); err != nil {
+		return unfit("The arguments are not valid JSON.")
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return unfit("The arguments must be an object.")
+	}
+	if s.resolved == nil || s.cost.tooMuch(value) || s.resolved.Validate(object) == nil {
+		return nil
+	}
+	return unfit(explain(s.resolved.Schema(), value))
+}
+
+func unfit(sentence string) error { return fault.Errorf(fault.Invalid, "%s", sentence) }
+
+// supported tells whether the library knows a dialect; empty: the newest.
+func supported(dialect string) bool {
+	switch dialect {
+	case "", "https://json-schema.org/draft/2020-12/schema",
+		"http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft-07/schema#":
+		return true
+	}
+	return false
+}

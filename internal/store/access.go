@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store/dbgen"
+)
+
+// Access reads all that decides what an agent may see and call, but for the definitions themselves, in one round trip.
+func (t *Tenant) Access(ctx context.Context, agent connectors.AgentID) (Access, error) {
+	var (
+		tenant     dbgen.Tenant
+		self       dbgen.Agent
+		reaches    []dbgen.AccessReachesRow
+		tools      []dbgen.AccessToolsRow
+		items      []dbgen.AccessItemsRow
+		allowances []dbgen.AccessAllowancesRow
+	)
+	err := t.scope.together(ctx,
+		func(q *dbgen.Queries) (err error) { tenant, err = q.Tenant(ctx, t.id); return found(err, "tenant") },
+		func(q *dbgen.Queries) (err error) {
+			self, err = q.AgentByRef(ctx, t.id, &agent.UUID, nil)
+			return found(err, "agent")
+		},
+		func(q *dbgen.Queries) (err error) { reaches, err = q.AccessReaches(ctx, t.id, agent); return err },
+		func(q *dbgen.Queries) (err error) { tools, err = q.AccessTools(ctx, t.id, agent); return err },
+		func(q *dbgen.Queries) (err error) { items, err = q.AccessItems(ctx, t.id, agent); return err },
+		func(q *dbgen.Queries) (err error) { allowances, err = q.AccessAllowances(ctx, t.id, agent); return err },
+	)
+	if err != nil {
+		return Access{}, err
+	}
+	return Access{
+		Tenant:     tenantOf(tenant),
+		Agent:      agentOf(self),
+		Reaches:    each(reaches, accessReachOf),
+		Tools:      each(tools, accessToolOf),
+		Items:      each(items, accessItemOf),
+		Allowances: each(allowances, allowanceOf),
+	}, nil
+}
+
+func each[R, T any](rows []R, item func(R) T) []T {
+	all := make([]T, len(rows))
+	for i, r := range rows {
+		all[i] = item(r)
+	}
+	return all
+}
+
+func accessReachOf(r dbgen.AccessReachesRow) AccessReach {
+	return AccessReach{
+		Grant:     agentGrantOf(r.AgentGrant),
+		Connector: connectorOf(dbgen.ConnectorByRefRow{Connector: r.Connector, EnvNames: r.EnvNames}),
+	}
+}
+
+func accessToolOf(r dbgen.AccessToolsRow) AccessTool {
+	return AccessTool{
+		ConnectorID: r.ConnectorID,
+		Name:        r.Name,
+		Accepted:    hashOf(r.AcceptedHash),
+		Bytes:       r.Bytes,
+		Review:      r.Review,
+		Enabled:     r.Enabled,
+		Removed:     r.Removed,
+	}
+}
+
+func accessItemOf(r dbgen.AccessItemsRow) AccessItem {
+	return AccessItem{ConnectorID: r.ConnectorID, Item: connectors.Item{Kind: r.Kind, Key: r.Key, Raw: r.Raw}}
+}
+
+func allowanceOf(r dbgen.AccessAllowancesRow) connectors.Allowance {
+	return connectors.Allowance{ConnectorID: r.ConnectorID, Tool: r.Tool, Until: r.Until.UTC(), GrantedBy: r.GrantedBy}
+}

@@ -1,0 +1,67 @@
+package store
+
+import (
+	"context"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store/dbgen"
+)
+
+// AgentGrants lists what an agent was granted, by the connectors' slugs.
+func (t *Tenant) AgentGrants(ctx context.Context, agent connectors.AgentID, p Page) (List[GrantedConnector], error) {
+	after, err := p.afterText("agent_grants")
+	if err != nil {
+		return List[GrantedConnector]{}, err
+	}
+	rows, err := t.q.AgentGrants(ctx, dbgen.AgentGrantsParams{TenantID: t.id, AgentID: agent, AfterSlug: after, MaxRows: p.rows()})
+	if err != nil {
+		return List[GrantedConnector]{}, err
+	}
+	item := func(r dbgen.AgentGrantsRow) GrantedConnector { return grantedConnectorOf(dbgen.AgentGrantRow(r)) }
+	return listOf(p, rows, item, "agent_grants", func(r dbgen.AgentGrantsRow) []string { return []string{r.Slug} }), nil
+}
+
+// AgentGrant is what an agent was granted of one connector.
+func (t *Tenant) AgentGrant(ctx context.Context, agent connectors.AgentID, connector connectors.ConnectorID) (GrantedConnector, error) {
+	row, err := t.q.AgentGrant(ctx, t.id, agent, connector)
+	if err != nil {
+		return GrantedConnector{}, found(err, "grant")
+	}
+	return grantedConnectorOf(row), nil
+}
+
+// SetAgentGrant grants, or puts this grant in the place of the one before.
+func (t *Tenant) SetAgentGrant(ctx context.Context, g connectors.Grant) error {
+	return t.q.SetAgentGrant(ctx, dbgen.SetAgentGrantParams{
+		TenantID:     t.id,
+		AgentID:      g.AgentID,
+		ConnectorID:  g.ConnectorID,
+		AllTools:     g.AllTools,
+		Tools:        cleanAll(g.Tools),
+		Approval:     g.Approval,
+		TrustedTools: cleanAll(g.TrustedTools),
+	})
+}
+
+// DropAgentGrant takes a connector from an agent.
+func (t *Tenant) DropAgentGrant(ctx context.Context, agent connectors.AgentID, connector connectors.ConnectorID) error {
+	n, err := t.q.DropAgentGrant(ctx, t.id, agent, connector)
+	return touched(n, err, "grant")
+}
+
+func grantedConnectorOf(r dbgen.AgentGrantRow) GrantedConnector {
+	return GrantedConnector{Grant: agentGrantOf(r.AgentGrant), Slug: r.Slug, Name: r.Name, Enabled: r.Enabled}
+}
+
+func agentGrantOf(r dbgen.AgentGrant) connectors.Grant {
+	return connectors.Grant{
+		AgentID:      r.AgentID,
+		ConnectorID:  r.ConnectorID,
+		AllTools:     r.AllTools,
+		Tools:        r.Tools,
+		Approval:     r.Approval,
+		TrustedTools: r.TrustedTools,
+		CreatedAt:    r.CreatedAt.UTC(),
+		UpdatedAt:    r.UpdatedAt.UTC(),
+	}
+}
