@@ -221,8 +221,8 @@ func TestTroubleAtAMachinesSignInPassesAndEndsNothing(t *testing.T) {
 	for name, trouble := range troubles {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := machine(t, oauthtest.Behaviour{Token: trouble})
-			c.oauth.Timeout = 100 * time.Millisecond
+			c := machine(t, oauthtest.Behaviour{Token: trouble, RetryAfter: "3600"})
+			c.impatientWith(trouble)
 			c.enter(t, nil, "machine", nil)
 			r := c.here()
 			for range 3 {
@@ -336,7 +336,7 @@ func TestAMachinesSecretIsNotSentToAssumedEndpointsBeforeTheServerWasHeard(t *te
 			})
 			server := httptest.NewServer(mux)
 			t.Cleanup(server.Close)
-			c := machine(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.URL, d.Timeout = server.URL+"/mcp", time.Second })
+			c := machine(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.URL, d.Timeout = server.URL+"/mcp", 4*time.Second })
 			c.enter(t, nil, "machine", nil)
 			r := c.here(func(o *credentials.Options) { o.Dialer = &mcp.Dialer{HTTP: c.oauth.HTTP, Version: "test"} })
 			_, err := r.For(t.Context(), c.Tenant, c.connector, nil)

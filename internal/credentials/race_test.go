@@ -55,13 +55,11 @@ func TestTheLeaseOfADeadProcessIsTakenOver(t *testing.T) {
 
 func TestARefreshThatHangsIsTakenOverAndItsLateAnswerIsNotStored(t *testing.T) {
 	t.Parallel()
-	const leased = 300 * time.Millisecond
 	c := connect(t, oauthtest.Behaviour{}, time.Now().Add(-time.Minute))
-	h := holdRefresh(t, c, lease(leased))
-	began := time.Now()
+	h := holdRefresh(t, c, lease(300*time.Millisecond))
 	winner := c.token(t, c.replica(t), nil)
-	if took := time.Since(began); took > leased+2*time.Second {
-		t.Errorf("taken over after %s", took)
+	if len(h.result) > 0 {
+		t.Error("the first process had given up by itself")
 	}
 	h.release()
 	must(t, <-h.result)

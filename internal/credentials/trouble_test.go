@@ -18,14 +18,21 @@ var troubles = map[string]oauthtest.Trouble{
 	"page": oauthtest.Page, "redirect": oauthtest.Redirect, "hang": oauthtest.Hang,
 }
 
+// impatientWith shortens the wait for an answer that never comes. The request has to arrive meanwhile.
+func (c *connection) impatientWith(trouble oauthtest.Trouble) {
+	if trouble == oauthtest.Hang {
+		c.oauth.Timeout = 1500 * time.Millisecond
+	}
+}
+
 func TestTroubleAtARefreshKeepsTheGrantAndItsLivingToken(t *testing.T) {
 	t.Parallel()
 	for name, trouble := range troubles {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := connect(t, oauthtest.Behaviour{}, time.Now().Add(time.Minute))
+			c := connect(t, oauthtest.Behaviour{RetryAfter: "3600"}, time.Now().Add(time.Minute))
 			c.as.Set(func(b *oauthtest.Behaviour) { b.Token = trouble })
-			c.oauth.Timeout = 100 * time.Millisecond
+			c.impatientWith(trouble)
 			r := c.replica(t)
 			first, err := r.Of(t.Context(), c.Tenant, c.connector, nil)
 			must(t, err)
@@ -57,7 +64,7 @@ func TestTroubleWithAnEndedTokenIsWaitedOutForTwentySecondsAtMostAndPasses(t *te
 			t.Parallel()
 			c := connect(t, oauthtest.Behaviour{RetryAfter: "3600"}, time.Now().Add(-time.Minute))
 			c.as.Set(func(b *oauthtest.Behaviour) { b.Token = trouble })
-			c.oauth.Timeout = 100 * time.Millisecond
+			c.impatientWith(trouble)
 			r := c.here()
 			for range 3 {
 				_, err := r.For(t.Context(), c.Tenant, c.connector, nil)
@@ -84,9 +91,9 @@ func TestTroubleWithAnEndedTokenIsWaitedOutForTwentySecondsAtMostAndPasses(t *te
 func TestASlowTokenEndpointHoldsNobodyUpWhoseTokenLives(t *testing.T) {
 	t.Parallel()
 	c := connect(t, oauthtest.Behaviour{Token: oauthtest.NoTrouble}, time.Now().Add(time.Hour))
-	c.shorten(t, 30*time.Second)
-	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.Hang })
-	c.oauth.Timeout = time.Second
+	c.shorten(t, time.Minute)
+	silence := make(chan struct{})
+	c.as.Set(func(b *oauthtest.Behaviour) { b.Hold, b.Token = silence, oauthtest.Reset })
 	r := c.here(func(o *credentials.Options) { o.Patience = time.Millisecond })
 	living := c.stored(t, nil).Tokens.AccessToken.Reveal()
 	for range 5 {
@@ -98,6 +105,7 @@ func TestASlowTokenEndpointHoldsNobodyUpWhoseTokenLives(t *testing.T) {
 	if got := c.stored(t, nil).Status; got != connectors.CredentialActive {
 		t.Errorf("somebody waited for the request to end: %s", got)
 	}
+	close(silence)
 	r.Stop(t.Context()) // the one request has come to its end
 	g := c.stored(t, nil)
 	if n := c.as.Count(oauthtest.Refresh); n != 1 || g.Status != connectors.CredentialRefreshFailed || !g.Tokens.Meta.LostAnswer {

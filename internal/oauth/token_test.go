@@ -127,7 +127,7 @@ func TestTroubleAtTheTokenEndpointNeverLooksDead(t *testing.T) {
 		f := connected(t, as)
 		as.Set(func(b *oauthtest.Behaviour) { b.Token, b.RetryAfter = trouble, "7" })
 		if trouble == oauthtest.Hang {
-			f.Timeout = 30 * time.Millisecond
+			f.Timeout = 5 * time.Second // in which the request has to arrive
 		}
 		_, err := f.Refresh(t.Context(), f.Peer, f.Token.RefreshToken)
 		failure := wantKind(t, err, want)
