@@ -53,6 +53,34 @@ var approvalAttempts = map[string]attempt{
 	"DropAllowance": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.DropAllowance(ctx, o.agent.ID, o.connector.ID, "search")
 	},
+	"ToolCalls": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.ToolCalls(ctx, store.CallFilter{}))
+	},
+	"ToolCall": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.ToolCall(ctx, o.waiting.ID)) },
+	"InsertPendingCall": func(ctx context.Context, o outsider) (bool, error) {
+		c := newCall(o.agent, o.connector, o.waiting.ID)
+		return true, o.door.InsertPendingCall(ctx, c)
+	},
+	"StartPendingCall": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.StartPendingCall(ctx, o.waiting.ID, o.Instance, "mine"); err != nil {
+			return false, err
+		}
+		theirs, err := o.Door().ToolCall(ctx, o.waiting.ID)
+		return theirs.Status != connectors.CallPendingApproval, err
+	},
+	"EndPendingCall": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.EndPendingCall(ctx, o.waiting.ID, store.CallEnd{Status: connectors.CallDenied, Outcome: connectors.OutcomeDenied})
+	},
+	"SaveCallTask": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.SaveCallTask(ctx, o.waiting.ID, []byte("{}")); err != nil {
+			return false, err
+		}
+		theirs, err := o.Door().ToolCall(ctx, o.waiting.ID)
+		return theirs.Task != nil, err
+	},
+	"EndCallTask": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.EndCallTask(ctx, connectors.ToolCall{ID: o.waiting.ID, Status: connectors.CallSuccess, Outcome: connectors.OutcomeOK})
+	},
 	"PutMail": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.PutMail(ctx, newMail(o.agent, "mine"))
 	},
@@ -110,7 +138,7 @@ func (o *outsider) fillApprovals(t *testing.T) {
 	}
 	ok, err := door.FinishApproval(ctx, o.finished.ID, o.Instance, "the result")
 	wantTrue(t, "finish", ok, err)
-	err = errors.Join(door.PutMail(ctx, newMail(o.agent, "box")),
+	err = errors.Join(door.InsertPendingCall(ctx, newCall(o.agent, o.connector, o.waiting.ID)), door.PutMail(ctx, newMail(o.agent, "box")),
 		door.AllowTool(ctx, o.agent.ID, connectors.Allowance{ConnectorID: o.connector.ID, Tool: "search", Until: time.Now().Add(time.Hour)}))
 	if err != nil {
 		t.Fatal(err)
@@ -127,6 +155,13 @@ func newApproval(a connectors.Agent, c connectors.Connector, same string) store.
 	return store.NewApproval{
 		ID: connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}, AgentID: a.ID, ConnectorID: c.ID, Tool: "search", ExposedName: "mcp_x__search",
 		CallHash: []byte(same), Call: secret.Text("arguments of " + same), ExpiresAt: time.Now().Add(time.Hour),
+	}
+}
+
+func newCall(a connectors.Agent, c connectors.Connector, id connectors.ToolCallID) connectors.ToolCall {
+	return connectors.ToolCall{
+		ID: id, AgentID: &a.ID, AgentSlug: a.Slug, ConnectorID: &c.ID, ConnectorSlug: c.Slug, Kind: connectors.CallTool, Tool: "search",
+		ExposedName: "mcp_x__search", Source: connectors.SourceGateway, Status: connectors.CallPendingApproval, StartedAt: time.Now(),
 	}
 }
 

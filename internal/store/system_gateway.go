@@ -12,7 +12,7 @@ func (s *System) SweepGateway(ctx context.Context) error {
 	return s.tx(ctx, func(tx *System) error {
 		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
 			for _, step := range []func(context.Context) error{
-				q.LapseApprovals, q.LoseApprovalsOfSilentInstances, q.DropOldApprovals, q.DropSpentAllowances, q.DropExpiredMail,
+				q.LapseApprovals, q.LoseApprovalsOfSilentInstances, q.DropOldApprovals, q.CloseOldTasks, q.DropSpentAllowances, q.DropExpiredMail,
 			} {
 				if err := step(ctx); err != nil {
 					return err

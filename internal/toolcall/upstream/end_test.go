@@ -11,7 +11,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
-	"patchbay/internal/upstream"
+	"patchbay/internal/toolcall/upstream"
 )
 
 func TestAnUnusedSessionEndsAfterTenMinutes(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"patchbay/internal/mcp"
 	"patchbay/internal/oauth/oauthtest"
 	"patchbay/internal/secret"
-	"patchbay/internal/upstream"
+	"patchbay/internal/toolcall/upstream"
 )
 
 func TestAHundredUsersShareOneSessionAndOneOpening(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
-	"patchbay/internal/upstream"
+	"patchbay/internal/toolcall/upstream"
 )
 
 // server is an MCP server that gives every session an id of its own, and notes whose token it was opened and used with.

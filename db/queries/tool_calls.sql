@@ -1,0 +1,68 @@
+-- The calls, as a tenant reads them, and those that wait for a person. The others are written in batches: system_calls.sql.
+
+-- name: ToolCall :one
+select tool_calls.*
+from tool_calls
+where tenant_id = @tenant_id and id = @id;
+
+-- name: ToolCalls :many
+-- Without contents, and without long arguments: a page of them could take the memory of the machine.
+select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id, credential_id,
+       definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by,
+       (case when length(arguments) <= 16384 then arguments end)::bytea as arguments,
+       task, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us
+from tool_calls
+where tenant_id = @tenant_id
+  and (sqlc.narg(agent_id)::uuid is null or agent_id = sqlc.narg(agent_id))
+  and (sqlc.narg(connector_id)::uuid is null or connector_id = sqlc.narg(connector_id))
+  and (@status::text = '' or status = @status)
+  and (@tool::text = '' or tool = @tool or exposed_name = @tool)
+  and (sqlc.narg(after_id)::uuid is null or id < sqlc.narg(after_id))
+order by id desc
+limit @max_rows;
+
+-- name: InsertPendingCall :exec
+insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
+    definition_hash, status, arguments, truncated, request_bytes, started_at)
+values (@tenant_id, @id, @agent_id, @agent_slug, @connector_id, @connector_slug, 'tool', @tool, @exposed_name, @source, @caller, @token_id,
+    @definition_hash, 'pending_approval', @arguments, @truncated, @request_bytes, @started_at);
+
+-- name: StartPendingCall :exec
+update tool_calls
+set status = 'running',
+    instance_id = @instance_id,
+    approved_by = @approved_by
+where tenant_id = @tenant_id and id = @id and status = 'pending_approval';
+
+-- name: EndPendingCall :execrows
+update tool_calls
+set status = @status,
+    outcome = @outcome,
+    error_code = @error_code,
+    error_message = @error_message,
+    completed_at = now(),
+    duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
+where tenant_id = @tenant_id and id = @id and status = 'pending_approval';
+
+-- name: SaveCallTask :exec
+-- A task goes on without the process that began it.
+update tool_calls
+set task = @task,
+    instance_id = null
+where tenant_id = @tenant_id and id = @id and completed_at is null;
+
+-- name: EndCallTask :execrows
+update tool_calls
+set task = @task,
+    status = @status,
+    outcome = @outcome,
+    error_code = @error_code,
+    error_message = @error_message,
+    is_error = @is_error,
+    content = @content,
+    structured = @structured,
+    truncated = @truncated,
+    response_bytes = @response_bytes,
+    completed_at = now(),
+    duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
+where tenant_id = @tenant_id and id = @id and completed_at is null;

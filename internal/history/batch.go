@@ -1,0 +1,146 @@
+package history
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+const (
+	writeTime   = 30 * time.Second // of one statement
+	firstPause  = 100 * time.Millisecond
+	longestWait = 2 * time.Second // between two tries while the database is away
+)
+
+// run writes a batch each interval in which something waits, and earlier where a whole one does.
+func (w *Writer) run() {
+	defer close(w.over)
+	for {
+		select {
+		case <-w.wake:
+		case <-w.halt:
+			w.flush()
+			return
+		}
+		pause := time.NewTimer(w.o.Interval)
+		select {
+		case <-pause.C:
+		case <-w.full:
+		case <-w.halt:
+		}
+		pause.Stop()
+		w.flush()
+	}
+}
+
+// flush writes what waits now.
+func (w *Writer) flush() {
+	w.mu.Lock()
+	begun, ended := w.begun, w.ended
+	w.begun, w.ended = nil, nil
+	starts, how := make([]store.OwnedCall, 0, len(begun)), make([]connectors.CallHistory, 0, len(begun))
+	for _, e := range begun {
+		if !e.ended {
+			starts, how = append(starts, store.OwnedCall{Tenant: e.tenant, ToolCall: e.call}), append(how, e.keep)
+		}
+	}
+	w.mu.Unlock()
+	for i := range starts {
+		Keep(&starts[i].ToolCall, how[i])
+	}
+	for batch := range slices.Chunk(starts, maxRows) {
+		w.write(batch, w.o.Store.System().BeginCalls)
+	}
+	for len(ended) > 0 {
+		n := portion(ended)
+		w.end(ended[:n])
+		ended = ended[n:]
+	}
+}
+
+// portion is how many of the calls one statement takes.
+func portion(ended []*Entry) int {
+	bytes := 0
+	for i, e := range ended {
+		if bytes += e.size(); i >= maxRows || bytes > maxBytes && i > 0 {
+			return i
+		}
+	}
+	return len(ended)
+}
+
+// end writes calls that have ended: nobody changes them any more.
+func (w *Writer) end(ended []*Entry) {
+	calls := make([]store.OwnedCall, len(ended))
+	bytes := 0
+	for i, e := range ended {
+		bytes += e.size()
+		calls[i] = store.OwnedCall{Tenant: e.tenant, ToolCall: e.call}
+		Keep(&calls[i].ToolCall, e.keep)
+	}
+	w.write(calls, w.o.Store.System().EndCalls)
+	w.mu.Lock()
+	w.memory -= bytes
+	w.waiting -= len(ended)
+	w.written += len(ended)
+	w.room.Broadcast()
+	w.mu.Unlock()
+}
+
+// write insists until the calls are written. A batch that the database does not take as it is, because one of its rows cannot be
+// written, is halved.
+func (w *Writer) write(calls []store.OwnedCall, save func(context.Context, []store.OwnedCall) error) {
+	if len(calls) == 0 {
+		return
+	}
+	err := w.insist(calls, save)
+	switch {
+	case err == nil:
+	case len(calls) == 1:
+		w.o.Log.Error("call not written to the history", slog.String("tenant_id", calls[0].Tenant.String()),
+			slog.String("tool_call_id", calls[0].ID.String()), slog.Any("error", err))
+	default:
+		half := len(calls) / 2
+		w.write(calls[:half], save)
+		w.write(calls[half:], save)
+	}
+}
+
+// insist tries again as long as the database is away. An agent that is deleted at this moment makes a batch fail once.
+func (w *Writer) insist(calls []store.OwnedCall, save func(context.Context, []store.OwnedCall) error) error {
+	again := true
+	for pause := firstPause; ; pause = min(2*pause, longestWait) {
+		ctx, cancel := context.WithTimeout(context.Background(), writeTime)
+		err := save(ctx, calls)
+		cancel()
+		switch {
+		case err == nil:
+			return nil
+		case store.Passing(err):
+			w.o.Log.Warn("history waits for the database", slog.Int("calls", len(calls)), slog.Any("error", err))
+		case !again:
+			return err
+		default:
+			again = false
+		}
+		if !w.rest(pause) {
+			return err
+		}
+	}
+}
+
+// rest waits between two tries, and tells whether there is another: after Stop has lost its patience there is none.
+func (w *Writer) rest(pause time.Duration) bool {
+	t := time.NewTimer(pause)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-w.given:
+		return false
+	}
+}

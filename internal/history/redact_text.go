@@ -1,0 +1,134 @@
+package history
+
+import (
+	"bytes"
+	"slices"
+)
+
+const (
+	minRandom = 24   // a shorter word is no key that anybody makes
+	maxRandom = 1024 // a longer one is data, as an image's
+)
+
+// span is a part of the document.
+type span struct{ from, to int }
+
+// text takes secrets out of the text of a JSON string, which stands between from and to, escapes and all.
+func (r *redaction) text(from, to int) {
+	if to-from < 8 {
+		return
+	}
+	s := r.doc[from:to]
+	var found []span
+	found = named(found, s)
+	found = bearers(found, s)
+	found = privateKeys(found, s)
+	found = randomWords(found, s)
+	slices.SortFunc(found, func(a, b span) int { return a.from - b.from })
+	for _, f := range found {
+		r.cut(from+f.from, from+f.to, redacted)
+	}
+}
+
+// named finds what follows a secret's name and ":" or "=", as in password=x and in JSON within the text.
+func named(found []span, s []byte) []span {
+	for _, separator := range []byte(":=") {
+		for at := 0; ; {
+			i := bytes.IndexByte(s[at:], separator)
+			if i < 0 {
+				break
+			}
+			at += i + 1
+			name := nameBefore(s[:at-1])
+			if !secretName(name) {
+				continue
+			}
+			from := at + len(s[at:]) - len(bytes.TrimLeft(s[at:], ` "'\`))
+			until := " ,;&'\"\\<>)]}"
+			if bytes.HasPrefix(bytes.ToLower(name), []byte("auth")) { // of a header, whose value has two words
+				until = until[1:]
+			}
+			if n := bytes.IndexAny(s[from:], until); n > 0 {
+				found = append(found, span{from, from + n})
+			} else if n < 0 && from < len(s) {
+				found = append(found, span{from, len(s)})
+			}
+		}
+	}
+	return found
+}
+
+// nameBefore is the word that ends s, but for quotes and space.
+func nameBefore(s []byte) []byte {
+	s = s[max(0, len(s)-64):]
+	s = bytes.TrimRight(s, ` "'\`)
+	i := len(s)
+	for i > 0 && isWord[s[i-1]] && s[i-1] != '/' && s[i-1] != '.' {
+		i--
+	}
+	return s[i:]
+}
+
+// bearers finds the tokens of "Bearer x".
+func bearers(found []span, s []byte) []span {
+	for at := 0; ; {
+		i := bytes.Index(s[at:], []byte("earer "))
+		if i < 0 {
+			return found
+		}
+		at += i + len("earer ")
+		to := at
+		for to < len(s) && isWord[s[to]] {
+			to++
+		}
+		if to-at >= 8 {
+			found = append(found, span{at, to})
+		}
+	}
+}
+
+// privateKeys finds PEM blocks of private keys, also such as are cut off.
+func privateKeys(found []span, s []byte) []span {
+	for at := 0; ; {
+		i := bytes.Index(s[at:], []byte("-----BEGIN "))
+		if i < 0 {
+			return found
+		}
+		from := at + i
+		at = from + len("-----BEGIN ")
+		label, _, _ := bytes.Cut(s[at:], []byte("-----"))
+		if !bytes.Contains(label[:min(len(label), 64)], []byte("PRIVATE KEY")) {
+			continue
+		}
+		to := len(s)
+		if end := bytes.Index(s[at:], []byte("-----END ")); end >= 0 {
+			to = at + end
+		}
+		found, at = append(found, span{from, to}), to
+	}
+}
+
+// randomWords finds long words that look random. It looks at every 24th byte only: a word that it would have to look at has one of
+// them.
+func randomWords(found []span, s []byte) []span {
+	for at := 0; at+minRandom <= len(s); {
+		last := at + minRandom - 1
+		from := last
+		for from >= at && isWord[s[from]] {
+			from--
+		}
+		if from >= at { // a break: a long word begins after it, if at all
+			at = from + 1
+			continue
+		}
+		to := last + 1
+		for to < len(s) && isWord[s[to]] {
+			to++
+		}
+		if looksRandom(s[at:to]) {
+			found = append(found, span{at, to})
+		}
+		at = to
+	}
+	return found
+}

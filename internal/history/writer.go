@@ -1,0 +1,174 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+const (
+	defaultInterval = 100 * time.Millisecond
+	maxRows         = 1000     // of one statement
+	maxBytes        = 8 << 20  // of one statement's contents
+	defaultMemory   = 64 << 20 // contents that wait
+	defaultWaiting  = 100_000  // entries that wait
+)
+
+// Options configure a [Writer]. Store and Instance are required.
+type Options struct {
+	Store    *store.Store
+	Instance connectors.InstanceID
+	Log      *slog.Logger     // nil: nowhere
+	Now      func() time.Time // nil: time.Now
+	Interval time.Duration    // between two batches; 0: 100 ms
+	Memory   int              // bytes of contents that may wait; 0: 64 MiB
+	Waiting  int              // calls that may wait; 0: 100 000
+}
+
+// Writer writes calls in batches. It is safe for concurrent use.
+type Writer struct {
+	o    Options
+	wake chan struct{} // something waits
+	full chan struct{} // a whole batch waits
+	halt chan struct{} // closed by Stop
+	over chan struct{} // closed when the last batch was written
+
+	given  chan struct{} // closed when Stop has lost its patience
+	once   sync.Once
+	giving sync.Once
+
+	mu      sync.Mutex // guards what follows, and what entries say that it guards
+	room    sync.Cond  // there may be room again
+	begun   []*Entry   // since the last batch
+	ended   []*Entry   // likewise
+	memory  int        // bytes of contents in ended, and in the batch under way
+	waiting int        // entries in ended, and in the batch under way
+	written int        // entries, ever
+	live    listeners
+}
+
+// New makes a Writer, which works until Stop.
+func New(o Options) *Writer {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Interval, o.Memory, o.Waiting = cmp.Or(o.Interval, defaultInterval), cmp.Or(o.Memory, defaultMemory), cmp.Or(o.Waiting, defaultWaiting)
+	w := &Writer{o: o, wake: make(chan struct{}, 1), full: make(chan struct{}, 1), halt: make(chan struct{}), over: make(chan struct{}), given: make(chan struct{})}
+	w.room.L = &w.mu
+	go w.run()
+	return w
+}
+
+// Entry is one call on its way into the history.
+type Entry struct {
+	w      *Writer
+	tenant connectors.TenantID
+	keep   connectors.CallHistory
+
+	// The writer's mu guards what follows.
+	call  connectors.ToolCall
+	ended bool
+}
+
+// Begin notes that a call begins. The arguments are copied where they are kept; everything else is the writer's from now on.
+func (w *Writer) Begin(t connectors.Tenant, c connectors.ToolCall) *Entry {
+	e := &Entry{w: w, tenant: t.ID, keep: t.CallHistory}
+	c.Arguments = e.kept(c.Arguments)
+	c.InstanceID = &w.o.Instance
+	e.call = c
+	w.mu.Lock()
+	w.begun = append(w.begun, e)
+	w.live.tell(t.ID, c)
+	w.mu.Unlock()
+	poke(w.wake)
+	return e
+}
+
+// kept copies what the caller will use again.
+func (e *Entry) kept(raw []byte) []byte {
+	if e.keep == connectors.HistoryNone || len(raw) == 0 {
+		return nil
+	}
+	return append([]byte(nil), raw...)
+}
+
+// Call is the call as it was begun or ended.
+func (e *Entry) Call() connectors.ToolCall {
+	e.w.mu.Lock()
+	defer e.w.mu.Unlock()
+	return e.call
+}
+
+// End notes how the call ended: change sets what is known by now. Content and Structured must not change any more. A second End does
+// nothing. Where too much waits for a database that is away, it waits, too.
+func (e *Entry) End(change func(c *connectors.ToolCall)) connectors.ToolCall {
+	w := e.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if e.ended {
+		return e.call
+	}
+	for w.waiting >= w.o.Waiting {
+		w.room.Wait()
+	}
+	e.ended = true
+	change(&e.call)
+	e.shed()
+	w.ended = append(w.ended, e)
+	w.waiting++
+	w.memory += e.size()
+	w.live.tell(e.tenant, e.call)
+	poke(w.wake)
+	if len(w.ended) >= maxRows || w.memory >= maxBytes {
+		poke(w.full)
+	}
+	return e.call
+}
+
+// shed drops contents that would not be kept, or for which there is no memory. mu is held.
+func (e *Entry) shed() {
+	if e.keep == connectors.HistoryNone {
+		e.call.Content, e.call.Structured = nil, nil
+		return
+	}
+	if e.w.memory+e.size() > e.w.o.Memory {
+		e.call.Arguments, e.call.Content, e.call.Structured, e.call.Truncated = nil, nil, nil, true
+	}
+}
+
+func (e *Entry) size() int {
+	return len(e.call.Arguments) + len(e.call.Content) + len(e.call.Structured)
+}
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Stop writes what waits, until ctx is done, and ends the writer. Calls that begin or end later are not written.
+func (w *Writer) Stop(ctx context.Context) {
+	w.once.Do(func() { close(w.halt) })
+	select {
+	case <-w.over:
+	case <-ctx.Done():
+		w.giving.Do(func() { close(w.given) })
+		<-w.over
+		w.o.Log.WarnContext(ctx, "history not written whole", slog.Int("calls", w.left()))
+	}
+}
+
+func (w *Writer) left() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.waiting
+}

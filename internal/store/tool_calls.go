@@ -1,0 +1,209 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store/dbgen"
+)
+
+// CallFilter chooses calls.
+type CallFilter struct {
+	Agent     *connectors.AgentID     // nil: of all agents
+	Connector *connectors.ConnectorID // nil: to all connectors
+	Status    connectors.CallStatus   // empty: all
+	Tool      string                  // the upstream's name or the exposed one; empty: all
+	Page
+}
+
+// ToolCalls lists calls, the newest first, without contents and without arguments of more than 16 KiB.
+func (t *Tenant) ToolCalls(ctx context.Context, f CallFilter) (List[connectors.ToolCall], error) {
+	after, err := f.afterID("tool calls")
+	if err != nil {
+		return List[connectors.ToolCall]{}, err
+	}
+	p := dbgen.ToolCallsParams{TenantID: t.id, Status: string(f.Status), Tool: clean(f.Tool), AfterID: after, MaxRows: f.rows()}
+	if f.Agent != nil {
+		p.AgentID = &f.Agent.UUID
+	}
+	if f.Connector != nil {
+		p.ConnectorID = &f.Connector.UUID
+	}
+	rows, err := t.q.ToolCalls(ctx, p)
+	if err != nil {
+		return List[connectors.ToolCall]{}, err
+	}
+	item := func(r dbgen.ToolCallsRow) connectors.ToolCall {
+		return toolCallOf(dbgen.ToolCall{
+			TenantID: r.TenantID, ID: r.ID, AgentID: r.AgentID, AgentSlug: r.AgentSlug, ConnectorID: r.ConnectorID, ConnectorSlug: r.ConnectorSlug,
+			Kind: r.Kind, Tool: r.Tool, ExposedName: r.ExposedName, Source: r.Source, Caller: r.Caller, TokenID: r.TokenID,
+			CredentialID: r.CredentialID, DefinitionHash: r.DefinitionHash, InstanceID: r.InstanceID, Status: r.Status, Outcome: r.Outcome,
+			ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage, IsError: r.IsError, ApprovedBy: r.ApprovedBy, Arguments: r.Arguments,
+			Task: r.Task, Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt,
+			CompletedAt: r.CompletedAt, DurationUs: r.DurationUs,
+		})
+	}
+	return listOf(f.Page, rows, item, "tool calls", func(r dbgen.ToolCallsRow) []string { return []string{r.ID.String()} }), nil
+}
+
+// ToolCall is one call, with all that the history has of it.
+func (t *Tenant) ToolCall(ctx context.Context, id connectors.ToolCallID) (connectors.ToolCall, error) {
+	row, err := t.q.ToolCall(ctx, t.id, id)
+	return toolCallOf(row), found(err, "tool call")
+}
+
+// InsertPendingCall writes the call that an approval is about, at once: a person must find it. Its AgentID and ConnectorID are there.
+func (t *Tenant) InsertPendingCall(ctx context.Context, c connectors.ToolCall) error {
+	return t.q.InsertPendingCall(ctx, dbgen.InsertPendingCallParams{
+		TenantID: t.id, ID: c.ID, AgentID: c.AgentID, AgentSlug: c.AgentSlug, ConnectorID: c.ConnectorID, ConnectorSlug: c.ConnectorSlug,
+		Tool: clean(c.Tool), ExposedName: clean(c.ExposedName), Source: c.Source, Caller: clean(c.Caller), TokenID: c.TokenID,
+		DefinitionHash: hashBytes(c.Definition), Arguments: c.Arguments, Truncated: c.Truncated, RequestBytes: c.RequestBytes, StartedAt: c.StartedAt,
+	})
+}
+
+// StartPendingCall notes that a process makes a call that was approved.
+func (t *Tenant) StartPendingCall(ctx context.Context, id connectors.ToolCallID, by connectors.InstanceID, approvedBy string) error {
+	return t.q.StartPendingCall(ctx, dbgen.StartPendingCallParams{TenantID: t.id, ID: id, InstanceID: &by, ApprovedBy: clean(approvedBy)})
+}
+
+// CallEnd is how a call ended that was not made.
+type CallEnd struct {
+	Status  connectors.CallStatus
+	Outcome connectors.CallOutcome
+	Code    string
+	Message string
+}
+
+// EndPendingCall ends a call that waited for a person. It is false where it does not wait.
+func (t *Tenant) EndPendingCall(ctx context.Context, id connectors.ToolCallID, e CallEnd) (bool, error) {
+	n, err := t.q.EndPendingCall(ctx, dbgen.EndPendingCallParams{
+		TenantID: t.id, ID: id, Status: e.Status, Outcome: e.Outcome, ErrorCode: e.Code, ErrorMessage: clean(e.Message),
+	})
+	return n > 0, err
+}
+
+// SaveCallTask notes how the task of a call is; the call goes on without the process that began it.
+func (t *Tenant) SaveCallTask(ctx context.Context, id connectors.ToolCallID, task []byte) error {
+	return t.q.SaveCallTask(ctx, task, t.id, id)
+}
+
+// EndCallTask writes the end of a call whose task ended. It is false where the call has ended already.
+func (t *Tenant) EndCallTask(ctx context.Context, c connectors.ToolCall) (bool, error) {
+	n, err := t.q.EndCallTask(ctx, dbgen.EndCallTaskParams{
+		TenantID: t.id, ID: c.ID, Task: c.Task, Status: c.Status, Outcome: c.Outcome, ErrorCode: c.ErrorCode, ErrorMessage: clean(c.ErrorMessage),
+		IsError: c.IsError, Content: c.Content, Structured: c.Structured, Truncated: c.Truncated, ResponseBytes: c.ResponseBytes,
+	})
+	return n > 0, err
+}
+
+func toolCallOf(r dbgen.ToolCall) connectors.ToolCall {
+	c := connectors.ToolCall{
+		ID: r.ID, AgentID: r.AgentID, AgentSlug: r.AgentSlug, ConnectorID: r.ConnectorID, ConnectorSlug: r.ConnectorSlug, Kind: r.Kind,
+		Tool: r.Tool, ExposedName: r.ExposedName, Source: r.Source, Caller: r.Caller, TokenID: r.TokenID, CredentialID: r.CredentialID,
+		InstanceID: r.InstanceID, Status: r.Status, Outcome: r.Outcome, ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage,
+		IsError: r.IsError, ApprovedBy: r.ApprovedBy, Arguments: r.Arguments, Content: r.Content, Structured: r.Structured, Task: r.Task,
+		Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt.UTC(),
+		CompletedAt: utc(r.CompletedAt),
+	}
+	if len(r.DefinitionHash) == len(connectors.Hash{}) {
+		c.Definition = (*connectors.Hash)(r.DefinitionHash)
+	}
+	switch {
+	case r.DurationUs != nil:
+		c.Duration = time.Duration(*r.DurationUs) * time.Microsecond
+	case !r.StartedAt.IsZero():
+		c.Duration = max(0, time.Since(r.StartedAt))
+	}
+	return c
+}
+
+// OwnedCall is a call with its tenant.
+type OwnedCall struct {
+	Tenant connectors.TenantID
+	connectors.ToolCall
+}
+
+// BeginCalls writes calls that go on. Those that are there already stay as they are.
+func (s *System) BeginCalls(ctx context.Context, calls []OwnedCall) error {
+	c := columnsOf(calls)
+	return s.q.BeginCalls(ctx, dbgen.BeginCallsParams{
+		Nobody: uuid.Nil, TenantIds: c.TenantIds, Ids: c.Ids, AgentIds: c.AgentIds, AgentSlugs: c.AgentSlugs, ConnectorIds: c.ConnectorIds,
+		ConnectorSlugs: c.ConnectorSlugs, Kinds: c.Kinds, Tools: c.Tools, ExposedNames: c.ExposedNames, Sources: c.Sources, Callers: c.Callers,
+		TokenIds: c.TokenIds, CredentialIds: c.CredentialIds, DefinitionHashes: c.DefinitionHashes, InstanceIds: c.InstanceIds,
+		Statuses: c.Statuses, ApprovedBys: c.ApprovedBys, Arguments: c.Arguments, Truncateds: c.Truncateds, RequestBytes: c.RequestBytes,
+		StartedAts: c.StartedAts,
+	})
+}
+
+// EndCalls writes calls that have ended, whether or not their beginning was written. No call may be among them twice.
+func (s *System) EndCalls(ctx context.Context, calls []OwnedCall) error {
+	return s.q.EndCalls(ctx, columnsOf(calls))
+}
+
+// CloseCallsOf ends the calls that a process left behind.
+func (s *System) CloseCallsOf(ctx context.Context, id connectors.InstanceID) error {
+	return s.q.CloseCallsOf(ctx, &id)
+}
+
+// columnsOf turns rows into the columns that one statement takes.
+func columnsOf(calls []OwnedCall) dbgen.EndCallsParams {
+	p := dbgen.EndCallsParams{Nobody: uuid.Nil}
+	for i := range calls {
+		addCall(&p, &calls[i])
+	}
+	return p
+}
+
+func addCall(p *dbgen.EndCallsParams, c *OwnedCall) {
+	p.TenantIds = append(p.TenantIds, c.Tenant.UUID)
+	p.Ids = append(p.Ids, c.ID.UUID)
+	p.AgentIds = append(p.AgentIds, idOr(c.AgentID).UUID)
+	p.AgentSlugs = append(p.AgentSlugs, c.AgentSlug)
+	p.ConnectorIds = append(p.ConnectorIds, idOr(c.ConnectorID).UUID)
+	p.ConnectorSlugs = append(p.ConnectorSlugs, c.ConnectorSlug)
+	p.Kinds = append(p.Kinds, string(c.Kind))
+	p.Tools = append(p.Tools, clean(c.Tool))
+	p.ExposedNames = append(p.ExposedNames, clean(c.ExposedName))
+	p.Sources = append(p.Sources, string(c.Source))
+	p.Callers = append(p.Callers, clean(c.Caller))
+	p.TokenIds = append(p.TokenIds, idOr(c.TokenID).UUID)
+	p.CredentialIds = append(p.CredentialIds, idOr(c.CredentialID).UUID)
+	p.DefinitionHashes = append(p.DefinitionHashes, hashBytes(c.Definition))
+	p.InstanceIds = append(p.InstanceIds, idOr(c.InstanceID).UUID)
+	p.Statuses = append(p.Statuses, string(c.Status))
+	p.Outcomes = append(p.Outcomes, string(c.Outcome))
+	p.ErrorCodes = append(p.ErrorCodes, c.ErrorCode)
+	p.ErrorMessages = append(p.ErrorMessages, clean(c.ErrorMessage))
+	p.IsErrors = append(p.IsErrors, c.IsError)
+	p.ApprovedBys = append(p.ApprovedBys, clean(c.ApprovedBy))
+	p.Arguments = append(p.Arguments, c.Arguments)
+	p.Contents = append(p.Contents, c.Content)
+	p.Structureds = append(p.Structureds, c.Structured)
+	p.Tasks = append(p.Tasks, c.Task)
+	p.Truncateds = append(p.Truncateds, c.Truncated)
+	p.RequestBytes = append(p.RequestBytes, c.RequestBytes)
+	p.ResponseBytes = append(p.ResponseBytes, c.ResponseBytes)
+	p.StartedAts = append(p.StartedAts, c.StartedAt)
+	var completed time.Time
+	if c.CompletedAt != nil {
+		completed = *c.CompletedAt
+	}
+	p.CompletedAts = append(p.CompletedAts, completed)
+	p.DurationsUs = append(p.DurationsUs, c.Duration.Microseconds())
+}
+
+// idOr is an id, or the zero one.
+func idOr[T any](id *T) T {
+	if id == nil {
+		var none T
+		return none
+	}
+	return *id
+}
+
+// Passing tells whether a write that failed may succeed later as it is: the database is away, or was busy with the same rows.
+func Passing(err error) bool { return fault.Is(err, fault.Unavailable) }

@@ -1,0 +1,224 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/oauth"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+// treasury is a world with a secret in every place that there is.
+type treasury struct {
+	*fixture.World
+	old   secret.KeyID
+	plain connectors.Connector // with a shared token, and one of an agent
+	agent connectors.Agent
+	their connectors.Connector // of the other tenant
+	oauth connectors.Connector // with a grant, a client secret and flows
+	stdio connectors.Connector // with an environment
+	flows int
+
+	call, done connectors.Approval // one that waits, and one with a result
+}
+
+func newTreasury(t *testing.T, flows int) treasury {
+	t.Helper()
+	w := fixture.New(t)
+	y := treasury{World: w, old: w.Keyring.Primary(), plain: w.Connector(t), agent: w.Agent(t), their: w.ConnectorIn(t, w.Other), oauth: withClient(t, w), stdio: w.Connector(t, program), flows: flows}
+	w.Credential(t, y.plain.ID, nil, "shared")
+	w.Credential(t, y.plain.ID, &y.agent.ID, "agent's")
+	w.CredentialIn(t, w.Other, y.their.ID, nil, "theirs")
+	door := w.Door()
+	for _, err := range []error{
+		door.SaveGrant(t.Context(), newGrant(y.oauth)),
+		door.SaveRegistration(t.Context(), redirectURI, registration()),
+		door.SaveRegistration(t.Context(), redirectURI, oauth.Registration{Issuer: "https://open.example.com", ClientID: "public", Source: oauth.SourceDynamic}),
+		door.SetClientSecret(t.Context(), y.oauth, "configured"),
+		door.SetEnvironment(t.Context(), y.stdio, connectors.Environment{"TOKEN": "in the environment"}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range flows {
+		if err := door.SaveFlow(t.Context(), y.flow(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	y.fillApprovals(t)
+	return y
+}
+
+func (y *treasury) fillApprovals(t *testing.T) {
+	t.Helper()
+	victim := outsider{World: y.World, agent: y.agent, connector: y.plain}
+	victim.fillApprovals(t)
+	y.call, y.done = victim.waiting, victim.finished
+}
+
+func (y treasury) flow(i int) store.NewFlow {
+	f := newFlow(y.oauth, 1)
+	f.StateHash = fmt.Appendf(nil, "%032d", i)
+	return f
+}
+
+// open is another process on the same database. It beats only where a test has it beat.
+func (y treasury) open(t *testing.T) *store.Store {
+	t.Helper()
+	st, err := store.Open(t.Context(), y.Pool, y.KEK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(st.Close)
+	return st
+}
+
+// beating answers a rotation that waits for processes: all of them look.
+func (y treasury) beating(t *testing.T, processes map[connectors.InstanceID]*store.Store, and func(store.RotationProgress)) store.RotationOptions {
+	return store.RotationOptions{Notify: func(p store.RotationProgress) {
+		if p.Step == store.ReadersAwaited {
+			for id, st := range processes {
+				if err := st.System().Beat(context.WithoutCancel(t.Context()), id); err != nil {
+					t.Errorf("beat: %v", err)
+				}
+			}
+		}
+		if and != nil {
+			and(p)
+		}
+	}}
+}
+
+// alone is a rotation with no other process than the world's own.
+func (y treasury) alone(t *testing.T, and func(store.RotationProgress)) store.RotationOptions {
+	return y.beating(t, map[connectors.InstanceID]*store.Store{y.Instance: y.St}, and)
+}
+
+func (y treasury) rotate(t *testing.T) {
+	t.Helper()
+	if err := y.St.RotateSealingKeys(t.Context(), y.alone(t, nil)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantAll opens everything but the flows, which open once only.
+func (y treasury) wantAll(t *testing.T, st *store.Store) {
+	t.Helper()
+	vault := st.Vault(y.Tenant)
+	for what, read := range map[string]func() (secret.Text, error){
+		"shared":       func() (secret.Text, error) { return second(vault.Secret(t.Context(), y.plain.ID, nil)) },
+		"agent's":      func() (secret.Text, error) { return second(vault.Secret(t.Context(), y.plain.ID, &y.agent.ID)) },
+		"theirs":       func() (secret.Text, error) { return second(st.Vault(y.Other).Secret(t.Context(), y.their.ID, nil)) },
+		"configured":   func() (secret.Text, error) { return vault.ClientSecret(t.Context(), y.oauth, issuer) },
+		"the verifier": func() (secret.Text, error) { return "the verifier", nil },
+		"in the environment": func() (secret.Text, error) {
+			e, err := vault.Environment(t.Context(), y.stdio)
+			return e["TOKEN"], err
+		},
+		"arguments of same call": func() (secret.Text, error) { return second(vault.ApprovalCall(t.Context(), y.call.ID)) },
+		"a message": func() (secret.Text, error) {
+			letters, err := vault.Mail(t.Context(), y.agent.ID, "box", uuid.Nil)
+			if len(letters) != 1 {
+				return "", fmt.Errorf("%d letters, %w", len(letters), err)
+			}
+			return letters[0].Message, err
+		},
+		"refresh": func() (secret.Text, error) {
+			g, err := vault.Grant(t.Context(), y.oauth.ID, nil)
+			return g.Tokens.RefreshToken, err
+		},
+		"client's secret": func() (secret.Text, error) {
+			r, err := vault.Registration(t.Context(), issuer, redirectURI)
+			return secret.Text(r.ClientSecret.Reveal()), err
+		},
+	} {
+		if got, err := read(); err != nil || got.Reveal() != what {
+			t.Errorf("%s: %q, %v", what, got.Reveal(), err)
+		}
+	}
+}
+
+// wantFlows opens what opens once: the flows, and the result of a call.
+func (y treasury) wantFlows(t *testing.T, st *store.Store) {
+	t.Helper()
+	if got, err := st.Vault(y.Tenant).FetchApproval(t.Context(), y.done.ID); err != nil || got.Reveal() != "the result" {
+		t.Errorf("result: %v", err)
+	}
+	for i := range y.flows {
+		f, err := st.System().TakeFlow(t.Context(), y.flow(i).StateHash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := st.Vault(y.Tenant).Verifier(f); err != nil || got.Reveal() != "the verifier" {
+			t.Errorf("flow %d: %v", i, err)
+		}
+	}
+}
+
+func second[A, B any](_ A, b B, err error) (B, error) { return b, err }
+
+// sealedTables are the tables with a column for what is sealed, as the database knows them.
+func sealedTables(t *testing.T, pool *pgxpool.Pool) []string {
+	t.Helper()
+	rows, err := pool.Query(t.Context(), `
+		select relname from pg_class join pg_attribute on attrelid = pg_class.oid
+		where relkind in ('r', 'p') and attname = 'sealed' and atttypid = 'bytea'::regtype order by relname`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tables
+}
+
+// sealers counts, for each table with secrets, the rows by the key that sealed them.
+func sealers(t *testing.T, pool *pgxpool.Pool) map[string]map[secret.KeyID]int {
+	t.Helper()
+	all := map[string]map[secret.KeyID]int{}
+	for _, table := range sealedTables(t, pool) {
+		all[table] = map[secret.KeyID]int{}
+		var texts [][]byte
+		if err := asSystem(t.Context(), pool, "select array_agg(sealed) from "+table+" where sealed is not null", nil, &texts); err != nil {
+			t.Fatal(err)
+		}
+		for _, sealed := range texts {
+			id, ok := secret.SealedBy(sealed)
+			if !ok {
+				t.Errorf("%s has what no key sealed", table)
+			}
+			all[table][id]++
+		}
+	}
+	return all
+}
+
+// wantRotated wants one key, another than the old one, to have sealed every row of every table that has secrets: a table that is
+// not in the store's list of places fails here, and so does one without the trigger.
+func (y treasury) wantRotated(t *testing.T) {
+	t.Helper()
+	st := y.open(t)
+	if n, unfinished := st.SealingKeys(); n != 1 || unfinished || st.Keyring().Primary() == y.old {
+		t.Errorf("%d keys, unfinished: %v", n, unfinished)
+	}
+	for table, by := range sealers(t, y.Pool) {
+		if len(by) != 1 || by[st.Keyring().Primary()] == 0 {
+			t.Errorf("%s is sealed by %v, want rows, and all by %s", table, by, st.Keyring().Primary())
+		}
+		var guarded bool
+		if err := y.Pool.QueryRow(t.Context(), `select exists (select from pg_trigger where tgrelid = $1::regclass and tgname = 'sealed_by_a_living_key')`, table).Scan(&guarded); err != nil || !guarded {
+			t.Errorf("%s takes what a retired key sealed (%v)", table, err)
+		}
+	}
+	y.wantAll(t, st)
+}

@@ -1,0 +1,57 @@
+package toolcall
+
+import (
+	"context"
+	"encoding/json"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp"
+)
+
+// Order is a tool call to be made. Its raw parts are looked at until [Caller.Call] returns, and no longer.
+type Order struct {
+	View      *access.View
+	Tool      *access.Tool
+	Arguments json.RawMessage // an object; empty: none
+	Meta      json.RawMessage // _meta of the request, an object; empty: none
+	Source    connectors.CallSource
+	Caller    string                   // who calls for the agent, where a person or a key does
+	Token     *connectors.AgentTokenID // with which the agent came
+
+	ID connectors.ToolCallID // of the call; zero: a new one
+	// Impatient: where a person has to agree, nobody waits: the refusal is CodeApprovalPending at once, and the call is made when it is
+	// approved.
+	Impatient bool
+
+	Client
+	Input *mcp.Input // goes on with a call whose outcome was InputRequired; the state is the one that was handed out
+}
+
+// Client is what the one who waits for the answer hears and can do. The zero value hears nothing and can nothing.
+type Client struct {
+	// Progress takes the params of a progress notification, without a token; nil: nobody listens.
+	Progress func(params json.RawMessage)
+	// Message takes what else the server says meanwhile; nil: nobody listens.
+	Message func(method string, params json.RawMessage)
+	// Ask has the client answer a request of the server; nil: it cannot be asked in between.
+	Ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	// MultiRound: the client can send the call again with what was asked for (InputRequired).
+	MultiRound bool
+	// Task: the client can take a task in place of a result.
+	Task bool
+	// Capabilities are the client's, as it wrote them: an object; empty: none.
+	Capabilities json.RawMessage
+}
+
+// Outcome is what came of a call that was not refused. At most one of Task and InputRequired is true; neither: the call is done.
+type Outcome struct {
+	CallID connectors.ToolCallID
+	// Raw is the result as the server wrote it; in a task and in a request for input, its ids and states are ours.
+	Raw           json.RawMessage
+	IsError       bool // the tool says that it failed
+	Task          bool // Raw is a task; ask for it by TaskRequest
+	InputRequired bool // Raw asks for input; call again with Input
+	// Call is the call as the history has it, or will have it; with an error, too, unless nothing was begun (then its ID is zero).
+	Call connectors.ToolCall
+}
