@@ -19,6 +19,7 @@ const (
 	// about 20 KiB.
 	maxIdle        = 1000
 	maxIdlePerHost = 64
+	readBuffer     = 16 << 10 // the reply of a usual call in one piece
 )
 
 func newClient(p *Policy, o Options) *http.Client {
@@ -35,6 +36,7 @@ func newClient(p *Policy, o Options) *http.Client {
 			MaxIdleConnsPerHost:    maxIdlePerHost,
 			IdleConnTimeout:        idleTimeout,
 			MaxResponseHeaderBytes: maxHeaderBytes,
+			ReadBufferSize:         readBuffer,
 		}},
 	}
 }
