@@ -38,7 +38,7 @@ func (c *httpCarrier) refusal(m outgoing, resp *http.Response) *Error {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		failure.Reason = ReasonUnauthorized
 		failure.Challenges = challenges(resp.Header)
-	case status == http.StatusTooManyRequests || status >= 500:
+	case status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented: // which is said of POST
 		failure.Retryable = true
 	case rpc:
 		typed := rpcError(m.phase, reply.Error, resp.StatusCode)

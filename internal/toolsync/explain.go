@@ -132,7 +132,7 @@ func statusSentence(e *mcp.Error) string {
 			return fmt.Sprintf("The server asks to be left alone for a while (%d). Try again in %s.", status, spoken(e.RetryAfter))
 		}
 		return fmt.Sprintf("The server asks to be left alone for a while (%d). Try again later.", status)
-	case status >= 500:
+	case status >= 500 && status != http.StatusNotImplemented: // by which servers of files and others answer a POST
 		return fmt.Sprintf("The server answered with HTTP status %d. It has a problem of its own; try again later.", status)
 	default:
 		return fmt.Sprintf("The server answered with HTTP status %d. Check that the URL is that of its MCP endpoint.", status)
