@@ -30,6 +30,8 @@ type outsider struct {
 	lease      store.Lease
 	flow       store.Flow
 	withClient connectors.Connector
+	token      connectors.AgentToken
+	t          *testing.T
 	program    connectors.Connector // of stdio
 	done       connectors.SyncRun   // a finished run
 	queued     connectors.SyncRun
@@ -361,6 +363,7 @@ var ownWorld = map[string]bool{
 	"RefuseGrant": true, "DeleteClientSecret": true, "DeleteEnvironment": true, "ExpiringCredentials": true, "SetAuthBehaviour": true, "RenewMachineTokens": true,
 	"WaitingApprovals": true, "CountWaitingApprovals": true, "WithdrawApproval": true, "ClaimApproval": true, "FinishApproval": true, "DropMail": true, "Mail": true, "TakeMail": true,
 	"ToolCalls": true, "StartPendingCall": true, "EndPendingCall": true, "SaveCallTask": true, "EndCallTask": true,
+	"AgentTokens": true, "AgentGrants": true,
 	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "Items": true, "SyncRuns": true, "Tools": true, "ServedTools": true, "Quarantined": true,
 }
 
@@ -372,7 +375,7 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 		methods  reflect.Type
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, approvalAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts)},
 		{"Vault", reflect.TypeFor[*store.Vault](), attempts(vaultAttempts, approvalVaultAttempts)},
 	} {
 		for m := range door.methods.Methods() {
@@ -423,6 +426,7 @@ func newOutsider(t *testing.T) outsider {
 	o.running = w.Run(t, busy.ID)
 	o.fillOAuth(t, busy)
 	o.fillApprovals(t)
+	o.fillAccess(t)
 	return o
 }
 
