@@ -13,8 +13,7 @@ var ErrCancelled = errors.New("the client cancelled the request")
 // ErrCannotAsk says that a peer takes no requests from us, at least not now.
 var ErrCannotAsk = errors.New("the client takes no requests")
 
-// Request is one request of a client. Its raw parts are slices of a buffer that is used again after [Backend.Serve] has returned:
-// copy what is kept, or Keep all.
+// Request is one request of a client. Its raw parts are slices of the body that it came in.
 type Request struct {
 	Peer       *Peer
 	ID         json.RawMessage
@@ -22,26 +21,39 @@ type Request struct {
 	Params     json.RawMessage // whole, byte for byte; nil: none
 	Arguments  json.RawMessage // params.arguments; nil: none
 	Meta       json.RawMessage // params._meta; nil: none
-	Name       string          // params.name, params.uri or params.taskId, where the method has one
+	Name       string          // params.name, params.uri or params.taskId, whichever the method has
 	Cursor     string          // params.cursor
 	Header     http.Header
 	RemoteAddr string
+
+	exchange *exchange // nil in a backend's tests: there is nobody to talk to
+	token    json.RawMessage
+	released bool
 }
 
-// Keep leaves the raw parts to the caller for good.
-func (r *Request) Keep() {}
+// Release promises that nobody looks at the raw parts any more once [Backend.Serve] has returned, so that the body's memory can be
+// used again.
+func (r *Request) Release() { r.released = true }
 
-// ProgressToken is the one that progress of the request is told under, as raw JSON; nil: the client wants to hear of none.
-func (r *Request) ProgressToken() json.RawMessage { return nil }
+// ProgressToken is the one under which the client wants to hear of the request's progress, as raw JSON; nil: it does not.
+func (r *Request) ProgressToken() json.RawMessage { return r.token }
 
 // Notify sends a notification ahead of the answer. The first one turns the reply into an event stream. What the client cannot or
 // does not want to hear is dropped: where it accepts JSON alone, and messages below the level that it asked for. An error says
 // that the connection is gone.
-func (r *Request) Notify(method string, params json.RawMessage) error { return nil }
+func (r *Request) Notify(method string, params json.RawMessage) error {
+	if r.exchange == nil {
+		return nil
+	}
+	return r.exchange.notify(method, params)
+}
 
 // Ask sends a request of ours to the client and waits for the answer's result, which may arrive at another process. It is for
-// peers of the handshake era; others, and those that accept JSON alone, get [ErrCannotAsk]. An error of the client is an
-// [*RPCError].
+// peers of the handshake era with a session; others, and those that accept JSON alone, get [ErrCannotAsk]. An error that the client
+// answers with is an [*RPCError].
 func (r *Request) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	return nil, ErrCannotAsk
+	if r.exchange == nil {
+		return nil, ErrCannotAsk
+	}
+	return r.exchange.ask(ctx, method, params)
 }

@@ -1,25 +1,30 @@
 package serve
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
+
+	"patchbay/internal/mcp/revision"
 )
 
 // Options make a Server. The zero value of each is a good one for a single process.
 type Options struct {
-	// Origins tells whether a request may come from where it says: its Host and Origin headers. nil: those of this machine, or of
-	// the address that was asked for where that is not a loopback one.
+	// Origins tells whether a request may come from where it says: its Host and Origin headers. nil: over a loopback address from
+	// this machine alone, and from the host that was asked for.
 	Origins func(r *http.Request) bool
 	MaxBody int64 // bytes of a request; 0: 4 MiB
 
 	KeepAlive time.Duration // between comments on a quiet stream; 0: 15 s
 	Silence   time.Duration // after which a reply becomes a stream, so that there can be comments; 0: 10 s
-	Stall     time.Duration // how long a client may take no byte; 0: 30 s
+	Stall     time.Duration // how long a client may take no byte and send none; 0: 30 s
 	Stay      time.Duration // how long a reply whose stream broke is kept; 0: 5 min
 
-	Log *slog.Logger
+	Log *slog.Logger // nil: the default one
 
 	// SealSession makes a session's id, of visible ASCII, which OpenSession opens for the same caller alone, in any process.
 	// nil: with a key of this process.
@@ -29,25 +34,100 @@ type Options struct {
 	Router Router // nil: this process is alone
 }
 
+func (o Options) filled() Options {
+	if o.Origins == nil {
+		o.Origins = local
+	}
+	if o.SealSession == nil || o.OpenSession == nil {
+		o.SealSession, o.OpenSession = ownKey()
+	}
+	o.MaxBody = cmp.Or(o.MaxBody, 4<<20)
+	o.KeepAlive = cmp.Or(o.KeepAlive, 15*time.Second)
+	o.Silence = cmp.Or(o.Silence, 10*time.Second)
+	o.Stall = cmp.Or(o.Stall, 30*time.Second)
+	o.Stay = cmp.Or(o.Stay, 5*time.Minute)
+	o.Log = cmp.Or(o.Log, slog.Default())
+	return o
+}
+
+// supported are the versions that we speak, newest first.
+var (
+	supported        = slices.Concat(revision.Modern, revision.Handshake)
+	supportedJSON, _ = json.Marshal(supported) // texts always marshal
+)
+
 // Server speaks MCP at any number of addresses.
 type Server struct {
-	opts Options
+	opts     Options
+	boxes    boxes
+	sessions *recent[sessionKey, *Peer] // opened ones
+	ended    *recent[string, bool]      // boxes of ended sessions
+	levels   *recent[string, level]     // of the messages that a session wants, by box
+	tapes    tapes                      // of streams that may be resumed
+
+	listeners crowd
+	requests  crowd // of clients of the handshake era, whose end does not end them
 }
 
 // New makes a server.
-func New(opts Options) *Server { return &Server{opts: opts} }
-
-// Handle answers one HTTP request of the caller who, whom b serves. who is any text; sessions, cancellations and kept replies are
-// bound to it. A listener's stream may go on after Handle has returned.
-func (s *Server) Handle(w http.ResponseWriter, r *http.Request, who string, b Backend) {
-	w.WriteHeader(http.StatusNotImplemented)
+func New(opts Options) *Server {
+	return &Server{
+		opts: opts.filled(), tapes: tapes{most: mostKept},
+		sessions: newRecent[sessionKey, *Peer](mostRemembered),
+		ended:    newRecent[string, bool](mostRemembered),
+		levels:   newRecent[string, level](mostRemembered),
+	}
 }
 
-// Arrived tells that another process has put something into a box.
-func (s *Server) Arrived(box string) {}
+// mostRemembered bounds what is known of sessions by heart.
+const mostRemembered = 4 << 10
+
+// Handle answers one HTTP request of the caller who, whom b serves. who is any text; sessions, cancellations and kept replies are
+// bound to it. A listener's stream goes on after Handle has returned, where the connection allows that.
+func (s *Server) Handle(w http.ResponseWriter, r *http.Request, who string, b Backend) {
+	if !s.opts.Origins(r) {
+		writeError(w, nil, refusal(http.StatusForbidden, revision.CodeInvalidRequest, "Requests from this origin are not allowed."))
+		return
+	}
+	v := &visit{s: s, w: w, r: r, who: who, backend: b}
+	switch r.Method {
+	case http.MethodPost:
+		v.post()
+	case http.MethodGet:
+		v.get()
+	case http.MethodDelete:
+		v.delete()
+	default:
+		v.notAllowed()
+	}
+}
+
+// visit is one HTTP request.
+type visit struct {
+	s       *Server
+	w       http.ResponseWriter
+	r       *http.Request
+	who     string
+	backend Backend
+}
+
+func (v *visit) notAllowed() {
+	v.w.Header().Set("Allow", "POST")
+	writeError(v.w, nil, refusal(http.StatusMethodNotAllowed, revision.CodeInvalidRequest, "Send a POST: there is no session here."))
+}
 
 // Shut ends the listeners' streams, in the way that each era has for it, and takes no new ones. Requests go on.
-func (s *Server) Shut() {}
+func (s *Server) Shut() { s.listeners.end() }
 
-// Stop is Shut, and cancels every request whose client is gone or not, once ctx ends. It returns when all streams have ended.
-func (s *Server) Stop(ctx context.Context) {}
+// Stop is Shut, and waits for the streams and requests to end. When ctx does before, the requests are cancelled.
+func (s *Server) Stop(ctx context.Context) {
+	s.listeners.end()
+	for _, all := range []*crowd{&s.listeners, &s.requests} {
+		select {
+		case <-all.gone():
+		case <-ctx.Done():
+			all.end()
+			<-all.gone()
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package serve
+
+import (
+	"net/http"
+	"strconv"
+)
+
+// mostCopied is what is cheaper to copy into one write than to write apart.
+const mostCopied = 64 << 10
+
+// answer ends the exchange with a result, in front of whose members others are put.
+func (x *exchange) answer(members string, result []byte) {
+	head, tail := len(x.ID)+len(members)+64, 1
+	b := buffer()
+	defer reuse(b)
+	*b = append(append(append(*b, `{"jsonrpc":"2.0","id":`...), x.ID...), `,"result":`...)
+	if head+len(result)+tail > mostCopied && x.whole() {
+		x.answerApart(*b, members, result)
+		return
+	}
+	*b = append(appendResult(*b, members, result), '}')
+	x.finish(http.StatusOK, *b)
+}
+
+// whole tells whether nothing was sent yet, and the answer may be JSON.
+func (x *exchange) whole() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.stage == silent && x.collected == nil && x.takesJSON
+}
+
+// answerApart writes a long result from where it stands.
+func (x *exchange) answerApart(head []byte, members string, result []byte) {
+	if !x.end(true) {
+		x.finish(http.StatusOK, append(appendResult(head, members, result), '}')) // the stream has begun meanwhile
+		return
+	}
+	if members != "" {
+		// What is inserted stands behind the brace, which is written with the head. Long objects are not empty.
+		head, result = append(append(head, '{'), members...), result[1:]
+	}
+	tail := []byte{'}'}
+	h := x.w.Header()
+	h["Content-Type"] = contentJSON
+	h["Content-Length"] = []string{strconv.Itoa(len(head) + len(result) + len(tail))}
+	control := http.NewResponseController(x.w)
+	_ = writeSlowly(x.w, control, x.s.opts.Stall, head, result, tail) // who does not read it does not get it
+}
+
+// refuse ends the exchange with an error.
+func (x *exchange) refuse(e *RPCError) {
+	b := buffer()
+	defer reuse(b)
+	*b = e.append(*b, x.ID)
+	x.finish(e.status(x.peer.Modern), *b)
+}
+
+// finish sends the last message.
+func (x *exchange) finish(status int, message []byte) {
+	switch {
+	case !x.end(x.takesJSON || status != http.StatusOK):
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.open()
+		_ = x.event(message, final) // a lost one is kept, where it can be asked for again
+		x.stage = over
+		x.tape.end()
+	case x.collected != nil:
+		*x.collected = append(*x.collected, message...)
+	default:
+		x.writeJSON(status, message)
+	}
+}
+
+// end tells whether the answer is all that there is to send, and may be JSON; then nothing else is sent from now on.
+func (x *exchange) end(json bool) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.timer != nil {
+		x.timer.Stop()
+	}
+	if x.stage != silent || !json && x.collected == nil {
+		return false
+	}
+	x.stage = over
+	return true
+}
+
+var contentJSON = []string{"application/json"}
+
+// mostCounted is up to what length net/http says the length of a reply by itself.
+const mostCounted = 2 << 10
+
+func (x *exchange) writeJSON(status int, message []byte) {
+	h := x.w.Header()
+	h["Content-Type"] = contentJSON
+	if len(message) >= mostCounted {
+		h["Content-Length"] = []string{strconv.Itoa(len(message))}
+	}
+	if status != http.StatusOK {
+		x.w.WriteHeader(status)
+	}
+	control := http.NewResponseController(x.w)
+	_ = writeSlowly(x.w, control, x.s.opts.Stall, message) // who does not read it does not get it
+}
+
+// writeError answers what is no message, or not one of a client's that may speak.
+func writeError(w http.ResponseWriter, id []byte, e *RPCError) {
+	w.Header()["Content-Type"] = contentJSON
+	w.WriteHeader(e.status(false))
+	_, _ = w.Write(e.append(nil, id))
+}

@@ -1,0 +1,68 @@
+package serve
+
+import (
+	"net/http"
+
+	"patchbay/internal/mcp/revision"
+	"patchbay/internal/mcp/wire"
+)
+
+// mostBatched bounds how much one HTTP request may ask for.
+const mostBatched = 100
+
+// batch answers several messages in an array, one after the other. They are of 2025-03-26, and nothing is said before the answers.
+func (v *visit) batch(x *exchange, text []byte) {
+	messages, err := wire.ReadBatch(text)
+	if err != nil {
+		x.refuse(unreadable(err))
+		return
+	}
+	if failure := x.batchable(messages); failure != nil {
+		x.refuse(failure)
+		return
+	}
+	answers := []byte{'['}
+	for i := range messages {
+		answers = v.batched(&messages[i], answers)
+	}
+	x.released = false // the backend has seen what it was asked
+	if len(answers) == 1 {
+		x.w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	x.finish(http.StatusOK, append(answers, ']'))
+}
+
+// batched appends the answer to one message.
+func (v *visit) batched(m *wire.Incoming, answers []byte) []byte {
+	before := len(answers)
+	if before > 1 {
+		answers = append(answers, ',')
+	}
+	start := len(answers)
+	one := &exchange{visit: *v, takesJSON: true, collected: &answers}
+	one.message(m)
+	if len(answers) == start {
+		return answers[:before]
+	}
+	return answers
+}
+
+// batchable tells whether the messages may travel together.
+func (x *exchange) batchable(messages []wire.Incoming) *RPCError {
+	if failure := x.recognise(); failure != nil {
+		return failure
+	}
+	if !revision.Batched(x.peer.Version) {
+		return invalid("The body must be one JSON-RPC message, not a batch.")
+	}
+	if len(messages) == 0 || len(messages) > mostBatched {
+		return invalid("The batch is empty, or too long.")
+	}
+	for i := range messages {
+		if method, _ := wire.Unquote(messages[i].Method); method == "initialize" || messages[i].Version != nil {
+			return invalid("This request cannot be a part of a batch.")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package serve
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"patchbay/internal/mcp/revision"
+)
+
+// buffers are what bodies are read into and answers are put together in.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
+
+// mostPooled bounds what is kept for the next one.
+const mostPooled = 1 << 20
+
+func buffer() *[]byte { return buffers.Get().(*[]byte) }
+
+func reuse(b *[]byte) {
+	if cap(*b) <= mostPooled {
+		*b = (*b)[:0]
+		buffers.Put(b)
+	}
+}
+
+var errTooLarge = refusal(http.StatusRequestEntityTooLarge, revision.CodeInvalidRequest, "The request is too large.")
+
+// read takes the whole body into b before anything of it is looked at, so that no slow client holds more than a buffer.
+func (v *visit) read(b *[]byte) *RPCError {
+	most := v.s.opts.MaxBody
+	if v.r.ContentLength > most {
+		return errTooLarge
+	}
+	control := http.NewResponseController(v.w)
+	_ = control.SetReadDeadline(time.Now().Add(v.s.opts.Stall))
+	err := fill(b, v.r.Body, int(v.r.ContentLength), int(most))
+	// The server listens for the client's going away from here on: a deadline would end the request.
+	_ = control.SetReadDeadline(time.Time{})
+	switch {
+	case errors.Is(err, errTooLarge):
+		return errTooLarge
+	case err != nil:
+		return refusal(http.StatusBadRequest, revision.CodeInvalidRequest, "The request's body did not arrive.")
+	}
+	return nil
+}
+
+// fill reads all of src into b, of which there should be size bytes; -1: nobody knows.
+func fill(b *[]byte, src io.Reader, size, most int) error {
+	space := (*b)[:0]
+	if size >= cap(space) {
+		space = make([]byte, 0, size+1) // the byte more is where the end shows
+	}
+	for {
+		if len(space) > most {
+			return errTooLarge
+		}
+		if len(space) == cap(space) {
+			space = append(space, 0)[:len(space)]
+		}
+		n, err := src.Read(space[len(space):cap(space)])
+		space = space[:len(space)+n]
+		if err != nil {
+			*b = space
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+	}
+}
