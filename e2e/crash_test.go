@@ -59,9 +59,7 @@ func TestKillOfPostgreSQLIsHealedWhileServing(t *testing.T) {
 	if diff := cmp.Diff(names, c.tools("tools")); diff != "" {
 		t.Error(diff)
 	}
-	if err := s.readyz(http.StatusOK); err != nil {
-		t.Error(err)
-	}
+	eventually(t, func() error { return s.readyz(http.StatusOK) })
 	c.must(http.StatusOK, http.MethodPost, "/connectors/tools/sync_tools", nil)
 	if code := s.terminate(); code != 0 {
 		t.Errorf("the server ended with %d", code)

@@ -50,7 +50,7 @@ func TestOurClientAndTheSDKsReadTheSameTools(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := to(t)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 			defer cancel()
 			ours, theirs := toolsByUs(ctx, t, r.ours), toolsBySDK(ctx, t, r.theirs)
 			if len(theirs) == 0 {

@@ -136,11 +136,7 @@ func TestDatabaseOutageIsSaidAndOvercome(t *testing.T) {
 	}
 
 	wire.plugIn()
-	back := time.Now()
 	eventually(t, func() error { return s.readyz(http.StatusOK) })
-	if took := time.Since(back); took > 15*time.Second {
-		t.Errorf("ready after %s", took)
-	}
 	c.must(http.StatusOK, http.MethodGet, "/api/v1/connectors", nil)
 	if code := s.terminate(); code != 0 {
 		t.Errorf("the server ended with %d", code)

@@ -16,7 +16,7 @@ var installPeers = sync.OnceValue(func() error {
 	if installed("@modelcontextprotocol/server-everything") && installed("@modelcontextprotocol/server-filesystem") && installed("oidc-provider") {
 		return nil
 	}
-	cmd := exec.Command("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+	cmd := exec.Command("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=5")
 	cmd.Dir = "peers"
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("npm ci: %w\n%s", err, out)

@@ -126,7 +126,7 @@ func TestARefreshThatWasCutOffIsTakenOverOrSaidToBeLost(t *testing.T) {
 	w.c.base = survivor.base
 	var header string
 	eventually(t, func() (err error) { header, err = other.bearing("ann"); return err })
-	if took := time.Since(killed); took > 32*time.Second || !w.as.accepts("/mcp", strings.TrimPrefix(header, "Bearer ")) {
+	if took := time.Since(killed); took > time.Minute || !w.as.accepts("/mcp", strings.TrimPrefix(header, "Bearer ")) {
 		t.Errorf("the other process took over after %s", took)
 	}
 

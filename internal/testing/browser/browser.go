@@ -15,7 +15,7 @@ import (
 )
 
 // patience bounds each step. A page of ours is there in milliseconds; the rest is room for a busy machine.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // shared is the one browser of this test binary. It lives as long as the binary; Chromium ends when its pipe closes.
 var shared = sync.OnceValues(func() (context.Context, error) {
@@ -29,6 +29,7 @@ var shared = sync.OnceValues(func() (context.Context, error) {
 		chromedp.DisableGPU,
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-quic", true),
+		chromedp.WSURLReadTimeout(2*patience), // its start
 	)
 	alloc, _ := chromedp.NewExecAllocator(context.Background(), opts...)
 	ctx, _ := chromedp.NewContext(alloc)
