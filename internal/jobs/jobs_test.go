@@ -22,6 +22,9 @@ import (
 	"patchbay/internal/toolsync"
 )
 
+// patience is how long a test waits for what a worker does at once: two cores may be busy with other packages' tests.
+const patience = 2 * time.Minute
+
 type bundle struct {
 	*fixture.World
 	sync *toolsync.Syncer
@@ -55,7 +58,7 @@ func (b *bundle) start(t *testing.T) *jobs.Runner {
 
 func stop(t *testing.T, r *jobs.Runner) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 	defer cancel()
 	if err := r.Stop(ctx); err != nil {
 		t.Errorf("stop: %v", err)
@@ -121,7 +124,7 @@ func TestQueuedSyncsArePerformed(t *testing.T) {
 
 func waitDone(t *testing.T, events <-chan toolsync.Progress, id connectors.SyncRunID) {
 	t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(patience)
 	for {
 		select {
 		case p := <-events:

@@ -31,7 +31,7 @@ func TestAConnectorThatIsDueIsSyncedByItself(t *testing.T) {
 	defer unwatch()
 	defer stop(t, b.start(t))
 
-	late := time.After(30 * time.Second)
+	late := time.After(patience)
 	for done := false; !done; {
 		select {
 		case p := <-events:
