@@ -16,8 +16,9 @@ import (
 const (
 	maxBanner = 1 << 20 // bytes in a row that are no messages
 	lastWords = 8 << 10 // of standard error, kept
-	// exitPatience is how long a process whose output has ended may take to end itself, so that its exit code can be told.
-	exitPatience = 200 * time.Millisecond
+	// exitPatience is how long a process whose output has ended may take to end itself, so that its exit code can be told. On a
+	// busy machine the end of its output is heard of long before its end.
+	exitPatience = 2 * time.Second
 )
 
 // stdioCarrier is a child process: one line each way is one message (MCP 2025-11-25, Transports). It is started by the first message.
