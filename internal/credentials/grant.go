@@ -90,6 +90,7 @@ func (r *Resolver) usableGrant(c connectors.Connector, g store.Grant, err error)
 		u := &Usable{ID: g.ID, Agent: g.AgentID, Version: g.Version, Headers: bearer(g.Tokens.AccessToken)}
 		u.Revision, u.Renewed = g.Version, g.RefreshedAt != nil
 		u.connector, u.meta, u.scopes = c, g.Tokens.Meta, g.Scopes
+		u.Due = dueAt(g, r.now())
 		return u, nil
 	case r.renewable(g):
 		return nil, notRenewed(c, g, nil)
@@ -116,11 +117,17 @@ func lives(g store.Grant, now time.Time, while time.Duration) bool {
 // due tells whether it is time for the next token: less than a fifth of this one's life is left, between a minute and five. The
 // jitter keeps replicas from asking at once.
 func due(g store.Grant, now time.Time) bool {
+	at := dueAt(g, now)
+	return !at.IsZero() && now.After(at)
+}
+
+// dueAt is when it is time for the next token; zero: never.
+func dueAt(g store.Grant, now time.Time) time.Time {
 	switch {
 	case g.Tokens.AccessToken.Empty(), g.Status == connectors.CredentialRefreshFailed:
-		return true // a failure is tried again as soon as it has been waited out
+		return now.Add(-1) // a failure is tried again as soon as it has been waited out
 	case g.ExpiresAt == nil:
-		return false
+		return time.Time{}
 	}
 	issued := g.UpdatedAt
 	if g.RefreshedAt != nil {
@@ -130,5 +137,5 @@ func due(g store.Grant, now time.Time) bool {
 	margin := min(max(life/5, time.Minute), 5*time.Minute)
 	margin = max(min(margin, life/2), 0) // a token of less than two minutes is used for a while, too
 	margin += time.Duration(float64(margin) * 0.1 * rand.Float64())
-	return g.ExpiresAt.Sub(now) < margin
+	return g.ExpiresAt.Add(-margin)
 }

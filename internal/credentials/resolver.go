@@ -76,6 +76,8 @@ type Usable struct {
 	Revision int  // moves with every new secret and every new token
 	Renewed  bool // the token follows another one of the same grant, which lives on for a while
 
+	Due time.Time // when to ask for it again, if nothing is heard of it before; zero: never
+
 	connector connectors.Connector
 	meta      store.GrantMeta // as it was with this version
 	scopes    []string

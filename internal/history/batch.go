@@ -40,8 +40,8 @@ func (w *Writer) run() {
 // flush writes what waits now.
 func (w *Writer) flush() {
 	w.mu.Lock()
-	begun, ended := w.begun, w.ended
-	w.begun, w.ended = nil, nil
+	begun, ended, written := w.begun, w.ended, w.written
+	w.begun, w.ended, w.written = nil, nil, make(chan struct{})
 	starts, how := make([]store.OwnedCall, 0, len(begun)), make([]connectors.CallHistory, 0, len(begun))
 	for _, e := range begun {
 		if !e.ended {
@@ -59,6 +59,21 @@ func (w *Writer) flush() {
 		n := portion(ended)
 		w.end(ended[:n])
 		ended = ended[n:]
+	}
+	close(written)
+}
+
+// Written returns when what was noted before is written, or ctx is done.
+func (w *Writer) Written(ctx context.Context) {
+	w.mu.Lock()
+	written := w.written
+	w.mu.Unlock()
+	poke(w.wake)
+	poke(w.full)
+	select {
+	case <-written:
+	case <-w.over:
+	case <-ctx.Done():
 	}
 }
 
@@ -86,7 +101,6 @@ func (w *Writer) end(ended []*Entry) {
 	w.mu.Lock()
 	w.memory -= bytes
 	w.waiting -= len(ended)
-	w.written += len(ended)
 	w.room.Broadcast()
 	w.mu.Unlock()
 }

@@ -42,13 +42,13 @@ type Writer struct {
 	once   sync.Once
 	giving sync.Once
 
-	mu      sync.Mutex // guards what follows, and what entries say that it guards
-	room    sync.Cond  // there may be room again
-	begun   []*Entry   // since the last batch
-	ended   []*Entry   // likewise
-	memory  int        // bytes of contents in ended, and in the batch under way
-	waiting int        // entries in ended, and in the batch under way
-	written int        // entries, ever
+	mu      sync.Mutex    // guards what follows, and what entries say that it guards
+	room    sync.Cond     // there may be room again
+	begun   []*Entry      // since the last batch
+	ended   []*Entry      // likewise
+	memory  int           // bytes of contents in ended, and in the batch under way
+	waiting int           // entries in ended, and in the batch under way
+	written chan struct{} // closed when what waits now is written
 	live    listeners
 }
 
@@ -61,7 +61,10 @@ func New(o Options) *Writer {
 		o.Now = time.Now
 	}
 	o.Interval, o.Memory, o.Waiting = cmp.Or(o.Interval, defaultInterval), cmp.Or(o.Memory, defaultMemory), cmp.Or(o.Waiting, defaultWaiting)
-	w := &Writer{o: o, wake: make(chan struct{}, 1), full: make(chan struct{}, 1), halt: make(chan struct{}), over: make(chan struct{}), given: make(chan struct{})}
+	w := &Writer{
+		o: o, wake: make(chan struct{}, 1), full: make(chan struct{}, 1), halt: make(chan struct{}), over: make(chan struct{}),
+		given: make(chan struct{}), written: make(chan struct{}),
+	}
 	w.room.L = &w.mu
 	go w.run()
 	return w

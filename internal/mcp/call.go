@@ -42,8 +42,10 @@ type Input struct {
 
 // Result is what came of a call.
 type Result struct {
-	Raw     json.RawMessage // the whole result, byte for byte
-	IsError bool            // the tool says that it failed
+	Raw        json.RawMessage // the whole result, byte for byte
+	Content    json.RawMessage // of it; nil: there is none
+	Structured json.RawMessage // structuredContent of it; nil: there is none
+	IsError    bool            // the tool says that it failed
 	// At most one of the following is set; none: the call is done.
 	Task          *Task          // the server goes on by itself
 	InputRequired *InputRequired // the call has to be sent again, with Input
@@ -140,8 +142,11 @@ func (c *conversation) call(ctx context.Context, call *Call) (*Result, error) {
 	var reply *wire.Reply
 	err = c.retry.unsent().do(ctx, func() (failure *Error) {
 		id := c.id()
+		if len(r.meta) > 0 { // a token that is not ours could be another call's
+			r.meta = without(r.meta, metaProgress)
+		}
 		if call.Progress != nil {
-			r.meta = append(without(r.meta, metaProgress), wire.Member{Name: metaProgress, Value: wire.Number(id)})
+			r.meta = append(r.meta, wire.Member{Name: metaProgress, Value: wire.Number(id)})
 		}
 		defer c.attend(id, &caller{progress: call.Progress, message: call.Message, answer: call.Answer})()
 		timeout := call.Timeout
@@ -208,6 +213,10 @@ func (c *conversation) result(reply *wire.Reply) (*Result, error) {
 	kind := ""
 	for _, f := range fields {
 		switch f.Name {
+		case "content":
+			result.Content = f.Value
+		case "structuredContent":
+			result.Structured = f.Value
 		case "isError":
 			result.IsError = string(f.Value) == "true"
 		case "resultType":

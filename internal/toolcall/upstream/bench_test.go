@@ -3,10 +3,11 @@ package upstream_test
 import (
 	"testing"
 
+	"patchbay/internal/credentials"
 	"patchbay/internal/mcp"
 )
 
-// BenchmarkUse calls a tool in a session that is open: one statement for the credential, one request.
+// BenchmarkUse calls a tool in a session that is open: no statement, one request.
 //
 //	make bench
 func BenchmarkUse(b *testing.B) {
@@ -16,6 +17,7 @@ func BenchmarkUse(b *testing.B) {
 		}
 	}()
 	want := w.want(w.shared(b))
+	w.pool.Hearing(true)
 	must(b, w.call(b.Context(), want))
 	queries, requests := w.Queries(), w.server.requests
 	b.ReportAllocs()
@@ -35,6 +37,6 @@ func BenchmarkPool(b *testing.B) {
 	want.Connector.Auth.Type = "none"
 	b.ReportAllocs()
 	for b.Loop() {
-		must(b, w.pool.Use(b.Context(), want, func(*mcp.Session) error { return nil }))
+		must(b, w.pool.Use(b.Context(), want, func(*mcp.Session, *credentials.Usable) error { return nil }))
 	}
 }

@@ -108,6 +108,9 @@ func (p *Pool) close(e *entry) {
 	if e.session != nil {
 		e.session.Close(context.Background())
 	}
+	if e.stand != nil {
+		e.stand()
+	}
 	p.mu.Lock()
 	delete(p.living, e)
 	p.mu.Unlock()

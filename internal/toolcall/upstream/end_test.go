@@ -89,6 +89,7 @@ func TestARenewedTokenLetsWhatIsUnderWayEnd(t *testing.T) {
 	must(t, err)
 	_, err = b.tokens.Forced(t.Context(), b.Tenant, c, nil, u.Version)
 	must(t, err)
+	b.pool.Forget(b.Tenant, c.ID)
 	must(t, b.call(t.Context(), b.want(c)))
 	close(release)
 	must(t, <-came)
@@ -104,6 +105,7 @@ func TestARevokedCredentialEndsItsSessionAtTheNextUse(t *testing.T) {
 	c := b.shared(t)
 	must(t, b.call(t.Context(), b.want(c)))
 	must(t, b.Door().DeleteCredential(t.Context(), c.ID, nil))
+	b.pool.Forget(b.Tenant, c.ID)
 	if err := b.call(t.Context(), b.want(c)); !fault.Is(err, fault.Conflict) {
 		t.Errorf("err = %v", err)
 	}

@@ -20,6 +20,7 @@ type entry struct {
 	opened  chan struct{} // closed when the opening is over; then session or err is set
 	session *mcp.Session
 	err     error
+	stand   func() // gives the seat back; nil: there is none
 
 	// The pool's mu guards what follows.
 	users   int
@@ -97,7 +98,11 @@ func (p *Pool) dial(ctx context.Context, w Want, u *credentials.Usable, e *entry
 	}
 	began := time.Now()
 	target, err := p.o.Target(ctx, w.Tenant, w.Connector, headers)
+	if err == nil && p.o.Seat != nil {
+		e.stand, err = p.o.Seat(ctx, w.Tenant, w.Connector)
+	}
 	if err == nil {
+		target.Capabilities = []byte(w.Capabilities)
 		e.session, err = p.o.Dialer.Dial(ctx, target)
 	}
 	e.err = err

@@ -207,6 +207,7 @@ func (b *bench) keep(t testing.TB, tenant connectors.TenantID, c connectors.Conn
 	must(t, b.St.Tenant(tenant).SetCredential(t.Context(), store.NewCredential{
 		ConnectorID: c.ID, AgentID: agent, Type: c.Auth.Type, Origin: connectors.Origin(c.URL), Secret: text,
 	}))
+	b.pool.Forget(tenant, c.ID) // as the database says
 }
 
 // shared makes a connector of b.Tenant with a shared token.
@@ -223,7 +224,7 @@ func (b *bench) want(c connectors.Connector) upstream.Want {
 
 // call is a use that calls a tool.
 func (b *bench) call(ctx context.Context, w upstream.Want) error {
-	return b.pool.Use(ctx, w, func(s *mcp.Session) error {
+	return b.pool.Use(ctx, w, func(s *mcp.Session, _ *credentials.Usable) error {
 		_, err := s.Call(ctx, mcp.Call{Name: "tool"})
 		return err
 	})

@@ -50,6 +50,7 @@ func (p *Pool) force(ctx context.Context, w Want, u *credentials.Usable, e *entr
 	case next == nil || next.Version == u.Version:
 		return false, refused
 	}
+	p.Forget(w.Tenant, w.Connector.ID)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.forced) >= p.o.Most { // of places that nobody uses any more, most of them
@@ -57,6 +58,11 @@ func (p *Pool) force(ctx context.Context, w Want, u *credentials.Usable, e *entr
 	}
 	p.forced[e.place] = next.Revision
 	return true, refused
+}
+
+func unauthorized(err error) bool {
+	failure, ok := errors.AsType[*mcp.Error](err)
+	return ok && failure.HTTPStatus == http.StatusUnauthorized && !failure.SessionLost()
 }
 
 func (p *Pool) wasForced(at place, u *credentials.Usable) bool {

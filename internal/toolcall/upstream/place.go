@@ -5,11 +5,17 @@ import (
 	"patchbay/internal/credentials"
 )
 
-// place is what has one session at a time.
-type place struct {
+// owner is whose credential is sent, and where.
+type owner struct {
 	tenant    connectors.TenantID
 	connector connectors.ConnectorID
-	owner     connectors.AgentID // of the credential; zero: it is shared, or there is none
+	agent     connectors.AgentID // of the credential; zero: it is shared, or there is none
+}
+
+// place is what has one session at a time.
+type place struct {
+	owner
+	capabilities string
 }
 
 // edition is what a session was opened with. Nothing in it is secret.
@@ -20,13 +26,15 @@ type edition struct {
 	era        string                  // as remembered
 }
 
-func placeOf(w Want) place {
-	at := place{tenant: w.Tenant, connector: w.Connector.ID}
+func ownerOf(w Want) owner {
+	at := owner{tenant: w.Tenant, connector: w.Connector.ID}
 	if w.Agent != nil && w.Connector.CredentialMode == connectors.CredentialPerAgent && w.Connector.Auth.Type != connectors.AuthNone {
-		at.owner = *w.Agent
+		at.agent = *w.Agent
 	}
 	return at
 }
+
+func placeOf(w Want) place { return place{owner: ownerOf(w), capabilities: w.Capabilities} }
 
 func editionOf(w Want, u *credentials.Usable) edition {
 	ed := edition{settings: w.Connector.Version, era: w.Connector.Era}

@@ -26,6 +26,8 @@ type Options struct {
 	Credentials *credentials.Resolver
 	// Target is the connector's server as package mcp is told of it, with the headers that authenticate.
 	Target func(context.Context, connectors.TenantID, connectors.Connector, []credentials.Header) (mcp.Target, error)
+	// Seat is a place for the conversation with a program, which the session keeps until leave is called; nil: there is room for all.
+	Seat func(context.Context, connectors.TenantID, connectors.Connector) (leave func(), err error)
 
 	Log       *slog.Logger     // nil: nowhere
 	Now       func() time.Time // nil: time.Now
@@ -50,6 +52,7 @@ type Pool struct {
 	closers int
 	open    sync.WaitGroup // one for each living; Add only under mu and while not stopped
 	crew    sync.WaitGroup // goroutines: they begin while something is open
+	purse   purse
 }
 
 // New makes a Pool.
@@ -62,7 +65,7 @@ func New(o Options) *Pool {
 	}
 	o.Idle = cmp.Or(o.Idle, defaultIdle)
 	o.Most, o.PerTenant = cmp.Or(o.Most, defaultMost), cmp.Or(o.PerTenant, defaultPerTenant)
-	return &Pool{o: o, at: map[place]*entry{}, of: map[connectors.TenantID]int{}, living: map[*entry]struct{}{}, forced: map[place]int{}}
+	return &Pool{o: o, at: map[place]*entry{}, of: map[connectors.TenantID]int{}, living: map[*entry]struct{}{}, forced: map[place]int{}, purse: purse{held: map[owner]held{}}}
 }
 
 // Want says whose session is used.
@@ -70,24 +73,30 @@ type Want struct {
 	Tenant    connectors.TenantID
 	Connector connectors.Connector
 	Agent     *connectors.AgentID // nil: nobody's, which serves for shared credentials
+	// Capabilities are what whoever uses the session can answer when its server asks, an object; empty: nothing. Sessions with other
+	// capabilities are others: in the handshake era they are said once.
+	Capabilities string
 	// Safe allows that do runs twice: what it does may happen twice, or has no effect.
 	Safe bool
 }
 
+// Doing is what is done with a session, and with the credential that it was opened with; nil: none.
+type Doing func(*mcp.Session, *credentials.Usable) error
+
 // Use runs do with the open session of what is wanted, opened if there is none. do must not keep it. Where the server refuses the
-// token with 401, the token is renewed, once for each version, and where do has not run yet, or is safe, it runs with the next
-// one. It runs again, too, where it is safe and its session was lost or ended meanwhile. Errors are do's own, those of mcp and
-// credentials as they are, and Unavailable where there is no room.
-func (p *Pool) Use(ctx context.Context, w Want, do func(*mcp.Session) error) error {
+// token with 401, which it does before it looks at the request, the token is renewed, once for each version, and do runs again with
+// the next one. It runs again, too, where it is safe and its session was lost or ended meanwhile, and where it has not run yet. Errors
+// are do's own, those of mcp and credentials as they are, and Unavailable where there is no room.
+func (p *Pool) Use(ctx context.Context, w Want, do Doing) error {
 	ran, mended, err := p.try(ctx, w, do)
-	if mended && (w.Safe || !ran) && ctx.Err() == nil {
+	if mended && (w.Safe || !ran || unauthorized(err)) && ctx.Err() == nil {
 		_, _, err = p.try(ctx, w, do)
 	}
 	return err
 }
 
 // try is Use without a second time. ran: do was begun. mended: what it failed of is not there any more.
-func (p *Pool) try(ctx context.Context, w Want, do func(*mcp.Session) error) (ran, mended bool, err error) {
+func (p *Pool) try(ctx context.Context, w Want, do Doing) (ran, mended bool, err error) {
 	u, err := p.resolve(ctx, w)
 	if err != nil {
 		return false, false, err
@@ -99,7 +108,7 @@ func (p *Pool) try(ctx context.Context, w Want, do func(*mcp.Session) error) (ra
 	defer func() { p.leave(e, ran && err == nil) }()
 	session, err := e.wait(ctx)
 	if err == nil {
-		ran, err = true, do(session)
+		ran, err = true, do(session, u)
 	}
 	if err == nil {
 		return ran, false, nil
@@ -108,18 +117,30 @@ func (p *Pool) try(ctx context.Context, w Want, do func(*mcp.Session) error) (ra
 	return ran, mended, err
 }
 
-// resolve opens the credential; nil where the connector wants none. Where there is none that could be used, what was opened with it
-// ends.
+// Resolve tells whose credential a use would send; nil where the connector wants none. Where there is none that could be used the error
+// says so, and what was opened with the one before ends.
+func (p *Pool) Resolve(ctx context.Context, w Want) (*credentials.Usable, error) {
+	return p.resolve(ctx, w)
+}
+
 func (p *Pool) resolve(ctx context.Context, w Want) (*credentials.Usable, error) {
 	if w.Connector.Auth.Type == connectors.AuthNone {
 		return nil, nil
 	}
-	u, err := p.o.Credentials.Of(ctx, w.Tenant, w.Connector, w.Agent)
-	if err != nil || u != nil {
-		return u, err
+	at := ownerOf(w)
+	u, news, ok := p.remembered(at, w)
+	if ok {
+		return u, nil
 	}
-	gone := placeOf(w)
-	p.end(func(e *entry) bool { return e.place == gone })
+	u, err := p.o.Credentials.Of(ctx, w.Tenant, w.Connector, w.Agent)
+	if err == nil && u != nil {
+		p.remember(at, w, u, news)
+		return u, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.end(func(e *entry) bool { return e.place.owner == at })
 	return nil, p.o.Credentials.WhyMissing(ctx, w.Tenant, w.Connector, w.Agent)
 }
 
