@@ -11,7 +11,6 @@ import (
 	"patchbay/internal/config"
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
-	"patchbay/internal/toolsync"
 )
 
 const stdioCommands = "stdio commands"
@@ -155,7 +154,7 @@ func (e *examination) notStarted(c connectors.Connector) string {
 	for _, name := range c.EnvNames {
 		env[name] = ""
 	}
-	fields := toolsync.Programs{Allowed: e.allowed}.Check(c, env)
+	fields := e.allowed.CheckStart(c.Command, env)
 	if len(fields) == 0 {
 		return ""
 	}

@@ -95,6 +95,12 @@ func (a AllowedCommands) Check(c Command, env []string) []fault.Field {
 	return nearest
 }
 
+// CheckStart tells why a command is not started with an environment; nothing where it may be. Whoever starts one asks each time: what
+// was stored may have been allowed then, and the operator's rules or ours may be others now.
+func (a AllowedCommands) CheckStart(c Command, env Environment) []fault.Field {
+	return append(a.Check(c, env.Names()), env.Validate()...)
+}
+
 // distance orders refusals: another program, other arguments, and then by their number.
 func distance(wrong []fault.Field) int {
 	switch wrong[0].Location {

@@ -95,8 +95,10 @@ func (s *Syncer) probe(
 	if err := fault.InvalidFields(fields...); err != nil {
 		return ProbeReport{}, err
 	}
-	if err := fault.InvalidFields(s.programs.Check(d.Connector(), d.Env)...); err != nil {
-		return ProbeReport{}, err
+	if d.Transport == connectors.TransportStdio {
+		if err := fault.InvalidFields(s.programs.Allowed.CheckStart(d.Command, d.Env)...); err != nil {
+			return ProbeReport{}, err
+		}
 	}
 	if err := s.allowed(d); err != nil {
 		f := fault.As(err)

@@ -30,18 +30,12 @@ const (
 // programLimits bound each process of a program. A runtime like Node's is far below, with some hundred megabytes of tools.
 var programLimits = mcp.Limits{Memory: 4 << 30, OpenFiles: 1024, Processes: 4096}
 
-// Check tells why a connector's command is not started with an environment; nothing where it may be. It is asked at every start: what
-// was stored may have been allowed then, and the rules may be others now.
-func (p Programs) Check(c connectors.Connector, env connectors.Environment) []fault.Field {
+// blockedProgram is why a connector's command is not started; nil: it may be.
+func (s *Syncer) blockedProgram(c connectors.Connector, env connectors.Environment) *fault.Error {
 	if c.Transport != connectors.TransportStdio {
 		return nil
 	}
-	return append(p.Allowed.Check(c.Command, env.Names()), env.Validate()...)
-}
-
-// blockedProgram is why a connector's command is not started; nil: it may be.
-func (s *Syncer) blockedProgram(c connectors.Connector, env connectors.Environment) *fault.Error {
-	fields := s.programs.Check(c, env)
+	fields := s.programs.Allowed.CheckStart(c.Command, env)
 	if len(fields) == 0 {
 		return nil
 	}
