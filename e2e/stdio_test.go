@@ -85,6 +85,16 @@ func TestOnlyWhatTheOperatorAllowsIsStarted(t *testing.T) {
 	if status, answer := c.call(http.MethodPost, "/connectors/cat/sync_tools", nil); status != http.StatusBadGateway {
 		t.Errorf("a program that only repeats: %d, %v", status, answer)
 	}
+	if found := h.run("doctor"); !strings.Contains(found, "OK       stdio connectors 1, all allowed") {
+		t.Errorf("the doctor says:\n%s", found)
+	}
+	if found := h.run("doctor", "--stdio-commands", "args=none cwd=none /bin/cat, /bin/sh"); !strings.Contains(found, "/bin/cat without arguments") ||
+		!strings.Contains(found, "/bin/sh runs whatever code its arguments say") || !strings.Contains(found, "stdio connectors 1, all allowed") {
+		t.Errorf("of another list the doctor says:\n%s", found)
+	}
+	if found := h.run("doctor", "--stdio-commands", "/bin/cat -u"); !strings.Contains(found, "NOTE     stdio connectors cat of the tenant default is not started. /bin/cat may not be started with these arguments") {
+		t.Errorf("of a stricter list the doctor says:\n%s", found)
+	}
 	eventually(t, func() error {
 		for _, line := range childrenOf(os.Getpid()) {
 			if strings.HasPrefix(line, "/bin/cat") {
