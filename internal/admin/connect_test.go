@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -308,15 +309,19 @@ func TestASyncThatFailsAfterConnectingIsToldWithIt(t *testing.T) {
 func TestABrowserDoesNotWaitLongForItsTools(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t, func(o *admin.Options) { o.Patience = 50 * time.Millisecond })
-	release := make(chan struct{})
+	asked, release := make(chan struct{}), make(chan struct{})
+	var first sync.Once
 	up := mcptest.Start(t, mcptest.Script{})
 	_, mcp := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		first.Do(func() { close(asked) })
 		<-release
 		up.ServeHTTP(w, r)
 	})})
 	b := d.as(connectors.RoleAdmin)
 	b.addNotes(mcp.URL)
-	b.comesBack(b.agrees(b.leaves("/connectors/notes/connect"))).want(t, http.StatusOK, "Connected 'Notes'. Its tools are being read.", "Syncing")
+	b.comesBack(b.agrees(b.leaves("/connectors/notes/connect"))).want(t, http.StatusOK, "Connected 'Notes'. Its tools are being read.")
+	<-asked
+	b.get("/connectors/notes").want(t, http.StatusOK, "Syncing")
 	close(release)
 }
 

@@ -87,7 +87,7 @@ func TestWhatIsLateKeepsNothingElseBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Credential(t, here.ID, nil, s)
-	servers := b.open(t, b.desk(500*time.Millisecond))
+	servers := b.open(t, b.desk(5*time.Second))
 	if f := servers[late.Slug].Fault; f == nil || f.Code != "timeout" || f.Kind != fault.Unavailable {
 		t.Errorf("late: %v", f)
 	}

@@ -83,6 +83,9 @@ func startServer(t *testing.T, dir string) *server {
 	return s
 }
 
+// patience is how long a test waits for the end of a process and for a cluster that heals.
+const patience = 2 * time.Minute
+
 // end sends a signal and waits for the server's end.
 func (s *server) end(t *testing.T, sig syscall.Signal) error {
 	t.Helper()
@@ -92,7 +95,7 @@ func (s *server) end(t *testing.T, sig syscall.Signal) error {
 	select {
 	case err := <-s.exited:
 		return err
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatalf("the server lives on after %v", sig)
 		return nil
 	}
