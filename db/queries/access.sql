@@ -35,3 +35,12 @@ select connector_id, tool, until, granted_by
 from tool_allowances
 where tenant_id = @tenant_id and agent_id = @agent_id and until > now()
 order by connector_id, tool;
+
+-- name: CredentialOf :one
+-- As Credentials tells it.
+select id, connector_id, agent_id, type, origin,
+       (case when type = 'oauth2' and status in ('active', 'refresh_failed') and expires_at <= now()
+             and (grant_meta ->> 'refreshable')::boolean is not true then 'expired' else status end)::text as status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,
+       created_at, updated_at
+from credentials
+where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not distinct from @agent_id;

@@ -30,6 +30,17 @@ func newBundle(t testing.TB) *bundle {
 	return b
 }
 
+// process is the store of another process over the same database.
+func (b *bundle) process(t testing.TB) *store.Store {
+	t.Helper()
+	st, err := store.Open(t.Context(), b.Pool, b.KEK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(st.Close)
+	return st
+}
+
 // settle returns when the keeper has heard all that was done.
 func (b *bundle) settle(t testing.TB) {
 	t.Helper()

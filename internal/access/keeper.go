@@ -128,15 +128,28 @@ type flight struct {
 
 // ByAgent is the view of an agent, enabled or not.
 func (k *Keeper) ByAgent(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref) (*View, error) {
-	id, isID := agent.UUID()
-	if !isID {
-		found, err := k.store.Tenant(tenant).Agent(ctx, agent)
-		if err != nil {
-			return nil, err
-		}
-		id = found.ID.UUID
+	id, err := k.agentID(ctx, tenant, agent)
+	if err != nil {
+		return nil, err
 	}
-	return k.view(ctx, k.seat(tenant, connectors.AgentID{UUID: id}))
+	return k.view(ctx, k.seat(tenant, id))
+}
+
+// Fresh is ByAgent, read from the database: it shows what another process has just changed.
+func (k *Keeper) Fresh(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref) (*View, error) {
+	id, err := k.agentID(ctx, tenant, agent)
+	if err != nil {
+		return nil, err
+	}
+	return k.read(ctx, tenant, id)
+}
+
+func (k *Keeper) agentID(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref) (connectors.AgentID, error) {
+	if id, isID := agent.UUID(); isID {
+		return connectors.AgentID{UUID: id}, nil
+	}
+	found, err := k.store.Tenant(tenant).Agent(ctx, agent)
+	return found.ID, err
 }
 
 // seat finds or makes an agent's seat.
@@ -197,7 +210,7 @@ func (k *Keeper) load(ctx context.Context, s *seat) (*View, error) {
 	const most = 4
 	for try := 1; ; try++ {
 		changes, at := k.changes(s), k.stamp()
-		v, err := k.read(ctx, s)
+		v, err := k.read(ctx, s.tenant, s.agent)
 		if err == nil && try < most && k.changes(s) != changes {
 			continue
 		}
@@ -213,9 +226,9 @@ func (k *Keeper) changes(s *seat) uint64 {
 }
 
 // read loads a view from the database.
-func (k *Keeper) read(ctx context.Context, s *seat) (*View, error) {
-	door := k.store.Tenant(s.tenant)
-	rows, err := door.Access(ctx, s.agent)
+func (k *Keeper) read(ctx context.Context, tenant connectors.TenantID, agent connectors.AgentID) (*View, error) {
+	door := k.store.Tenant(tenant)
+	rows, err := door.Access(ctx, agent)
 	if err != nil {
 		return nil, err
 	}

@@ -132,7 +132,7 @@ func TestWhatEndsATokenIsFeltByOtherProcesses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBundle(t)
-			other := hearing(t, b.St, access.Options{})
+			other := hearing(t, b.process(t), access.Options{})
 			agent, _ := b.granted(t, "search")
 			text, token := b.TokenIn(t, b.Tenant, agent.ID)
 			for _, k := range []*access.Keeper{b.keeper, other} {
@@ -166,4 +166,23 @@ func TestTenantsDoNotMeetInOneKeeper(t *testing.T) {
 	wantKind(t, err, fault.NotFound)
 	_, err = b.keeper.ByAgent(t.Context(), b.Other, connectors.Ref(agent.Slug))
 	wantKind(t, err, fault.NotFound)
+}
+
+func TestAChangeIsThereWhenTheOneWhoMadeItIsAnswered(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, c := b.granted(t, "search")
+	for range 50 {
+		b.view(t, agent.ID)
+		if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
+			t.Fatal(err)
+		}
+		if v := b.view(t, agent.ID); len(v.Tools) != 0 {
+			t.Fatalf("still there: %v", exposed(v))
+		}
+		b.Grant(t, agent.ID, c.ID)
+		if v := b.view(t, agent.ID); len(v.Tools) != 1 {
+			t.Fatal("not there yet")
+		}
+	}
 }

@@ -66,9 +66,7 @@ func (a Agent) Validate() []fault.Field {
 	if a.NameLimit < MaxExposedName || a.NameLimit > MaxNameLimit {
 		c.refuse("name_limit", "Names of tools have %d to %d characters at most.", MaxExposedName, MaxNameLimit)
 	}
-	if a.CallsPerMinute < 0 || a.CallsPerMinute > MaxCallsPerMinute {
-		c.refuse("calls_per_minute", "Calls are limited to 1 to %d a minute; 0 is no limit.", MaxCallsPerMinute)
-	}
+	c.callsPerMinute(a.CallsPerMinute)
 	oneOf(&c, "approval", a.Approval, ApprovalAuto, ApprovalAlwaysAsk, ApprovalTrustedOnly)
 	return c.fields
 }

@@ -27,6 +27,7 @@ type Draft struct {
 	Enabled        bool
 	SyncInterval   time.Duration
 	ToolChanges    ToolChangePolicy
+	CallsPerMinute int // of all agents together; 0: not bounded
 }
 
 // NewDraft returns a draft with the defaults of the public contract.
@@ -50,7 +51,7 @@ func DraftOf(c Connector) Draft {
 		Transport: c.Transport, URL: c.URL, Command: c.Command, Headers: maps.Clone(c.Headers),
 		CredentialMode: c.CredentialMode, Auth: c.Auth, OAuth: c.OAuth,
 		Timeout: c.Timeout, RetryAttempts: c.RetryAttempts,
-		Enabled: c.Enabled, SyncInterval: c.SyncInterval, ToolChanges: c.ToolChanges,
+		Enabled: c.Enabled, SyncInterval: c.SyncInterval, ToolChanges: c.ToolChanges, CallsPerMinute: c.CallsPerMinute,
 	}
 }
 
@@ -61,7 +62,7 @@ func (d Draft) Connector() Connector {
 		Transport: d.Transport, URL: d.URL, Command: d.Command, EnvNames: d.Env.Names(), Headers: d.Headers,
 		CredentialMode: d.CredentialMode, Auth: d.Auth, OAuth: d.OAuth,
 		Timeout: d.Timeout, RetryAttempts: d.RetryAttempts,
-		Enabled: d.Enabled, SyncInterval: d.SyncInterval, ToolChanges: d.ToolChanges,
+		Enabled: d.Enabled, SyncInterval: d.SyncInterval, ToolChanges: d.ToolChanges, CallsPerMinute: d.CallsPerMinute,
 		Status: StatusNeverSynced, AuthBehaviour: AuthUnknown,
 	}
 }
@@ -144,5 +145,12 @@ func (c *check) numbers(d Draft) {
 	}
 	if d.SyncInterval != 0 && (d.SyncInterval < MinInterval || d.SyncInterval > MaxInterval) {
 		c.refuse("sync_interval_s", "An interval is 0 for never, or %.0f to %.0f seconds.", MinInterval.Seconds(), MaxInterval.Seconds())
+	}
+	c.callsPerMinute(d.CallsPerMinute)
+}
+
+func (c *check) callsPerMinute(n int) {
+	if n < 0 || n > MaxCallsPerMinute {
+		c.refuse("calls_per_minute", "Calls are limited to 1 to %d a minute; 0 is no limit.", MaxCallsPerMinute)
 	}
 }

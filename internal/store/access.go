@@ -75,3 +75,19 @@ func accessItemOf(r dbgen.AccessItemsRow) AccessItem {
 func allowanceOf(r dbgen.AccessAllowancesRow) connectors.Allowance {
 	return connectors.Allowance{ConnectorID: r.ConnectorID, Tool: r.Tool, Until: r.Until.UTC(), GrantedBy: r.GrantedBy}
 }
+
+// CredentialOf tells of the credential of a connector, or of an agent for it, where agent is not nil.
+func (t *Tenant) CredentialOf(
+	ctx context.Context, connector connectors.ConnectorID, agent *connectors.AgentID,
+) (connectors.Credential, error) {
+	r, err := t.q.CredentialOf(ctx, t.id, connector, agent)
+	if err != nil {
+		return connectors.Credential{}, found(err, "credential")
+	}
+	return credentialOf(dbgen.Credential{
+		ID: r.ID, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Type: r.Type, Origin: r.Origin,
+		Status: connectors.CredentialStatus(r.Status), Account: r.Account, Scopes: r.Scopes, ExpiresAt: r.ExpiresAt,
+		RefreshedAt: r.RefreshedAt, LastUsedAt: r.LastUsedAt, Error: r.Error, Version: r.Version,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}), nil
+}

@@ -14,6 +14,9 @@ import (
 // accessAttempts are the outsider's at tokens, grants, and what an agent may see.
 var accessAttempts = map[string]attempt{
 	"Access": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.Access(ctx, o.agent.ID)) },
+	"CredentialOf": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.CredentialOf(ctx, o.connector.ID, &o.agent.ID))
+	},
 	"AgentTokens": func(ctx context.Context, o outsider) (bool, error) {
 		return some(o.door.AgentTokens(ctx, o.agent.ID, store.Page{}))
 	},

@@ -32,7 +32,7 @@ func (t *Tenant) AgentGrant(ctx context.Context, agent connectors.AgentID, conne
 
 // SetAgentGrant grants, or puts this grant in the place of the one before.
 func (t *Tenant) SetAgentGrant(ctx context.Context, g connectors.Grant) error {
-	return t.q.SetAgentGrant(ctx, dbgen.SetAgentGrantParams{
+	err := t.q.SetAgentGrant(ctx, dbgen.SetAgentGrantParams{
 		TenantID:     t.id,
 		AgentID:      g.AgentID,
 		ConnectorID:  g.ConnectorID,
@@ -41,12 +41,13 @@ func (t *Tenant) SetAgentGrant(ctx context.Context, g connectors.Grant) error {
 		Approval:     g.Approval,
 		TrustedTools: cleanAll(g.TrustedTools),
 	})
+	return t.says(err, "agent", g.AgentID)
 }
 
 // DropAgentGrant takes a connector from an agent.
 func (t *Tenant) DropAgentGrant(ctx context.Context, agent connectors.AgentID, connector connectors.ConnectorID) error {
 	n, err := t.q.DropAgentGrant(ctx, t.id, agent, connector)
-	return touched(n, err, "grant")
+	return t.says(touched(n, err, "grant"), "agent", agent)
 }
 
 func grantedConnectorOf(r dbgen.AgentGrantRow) GrantedConnector {

@@ -46,7 +46,7 @@ func (t *Tenant) DeleteAgentToken(
 	if err != nil {
 		return connectors.AgentToken{}, found(err, "token")
 	}
-	return agentTokenOf(dbgen.CreateAgentTokenRow(row)), nil
+	return agentTokenOf(dbgen.CreateAgentTokenRow(row)), t.says(nil, "token", id)
 }
 
 // AgentToken finds a token in any tenant. An expired one is found, too: Token says so.

@@ -70,13 +70,13 @@ func (t *Tenant) UpdateAgent(ctx context.Context, a connectors.Agent) (connector
 	if err != nil {
 		return connectors.Agent{}, found(err, "agent")
 	}
-	return agentOf(row), nil
+	return agentOf(row), t.says(nil, "agent", a.ID)
 }
 
 // DeleteAgent removes an agent and its credentials; sync runs forget it.
 func (t *Tenant) DeleteAgent(ctx context.Context, id connectors.AgentID) error {
 	n, err := t.q.DeleteAgent(ctx, t.id, id)
-	return touched(n, err, "agent")
+	return t.says(touched(n, err, "agent"), "agent", id)
 }
 
 func agentOf(r dbgen.Agent) connectors.Agent {

@@ -133,15 +133,16 @@ func (t *Tenant) FinishApproval(ctx context.Context, id connectors.ToolCallID, b
 
 // AllowTool has an agent call a tool without asking until a time.
 func (t *Tenant) AllowTool(ctx context.Context, agent connectors.AgentID, a connectors.Allowance) error {
-	return t.q.AllowTool(ctx, dbgen.AllowToolParams{
+	err := t.q.AllowTool(ctx, dbgen.AllowToolParams{
 		TenantID: t.id, AgentID: agent, ConnectorID: a.ConnectorID, Tool: clean(a.Tool), Until: a.Until, GrantedBy: clean(a.GrantedBy),
 	})
+	return t.says(err, "agent", agent)
 }
 
 // DropAllowance ends what AllowTool began.
 func (t *Tenant) DropAllowance(ctx context.Context, agent connectors.AgentID, id connectors.ConnectorID, tool string) error {
 	n, err := t.q.DropAllowance(ctx, dbgen.DropAllowanceParams{TenantID: t.id, AgentID: agent, ConnectorID: id, Tool: tool})
-	return touched(n, err, "allowance")
+	return t.says(touched(n, err, "allowance"), "agent", agent)
 }
 
 // ApprovalCall opens what a person decides about.

@@ -27,12 +27,13 @@ func (t *Tenant) SaveItems(ctx context.Context, id connectors.ConnectorID, hash 
 		if err := touched(n, err, "connector"); err != nil {
 			return err
 		}
-		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
+		err = tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
 			if err := q.ForgetItems(ctx, tx.id, id); err != nil || len(items) == 0 {
 				return err
 			}
 			return q.KeepItems(ctx, tx.items(id, items))
 		})
+		return tx.says(err, "connector", id)
 	})
 }
 

@@ -102,6 +102,7 @@ func (t *Tenant) CreateConnector(ctx context.Context, d connectors.Draft) (conne
 			SyncIntervalS:  seconds(d.SyncInterval),
 			ToolChanges:    d.ToolChanges,
 			Oauth:          cleanJSON(settings),
+			CallsPerMinute: int32(d.CallsPerMinute),
 		}); err != nil {
 			return err
 		}
@@ -146,6 +147,7 @@ func (t *Tenant) UpdateConnector(ctx context.Context, id connectors.ConnectorID,
 			SyncIntervalS:  seconds(d.SyncInterval),
 			ToolChanges:    d.ToolChanges,
 			Oauth:          cleanJSON(settings),
+			CallsPerMinute: int32(d.CallsPerMinute),
 		})
 		if err != nil {
 			return err
@@ -159,7 +161,7 @@ func (t *Tenant) UpdateConnector(ctx context.Context, id connectors.ConnectorID,
 	if err != nil {
 		return connectors.Connector{}, err
 	}
-	return updated, nil
+	return updated, t.says(nil, "connector", id)
 }
 
 // SetAuthBehaviour notes what the server asks for, as seen now. A connector that is gone is no error.
@@ -170,7 +172,7 @@ func (t *Tenant) SetAuthBehaviour(ctx context.Context, id connectors.ConnectorID
 // DeleteConnector removes a connector with its credentials, tools and sync runs.
 func (t *Tenant) DeleteConnector(ctx context.Context, id connectors.ConnectorID) error {
 	n, err := t.q.DeleteConnector(ctx, t.id, id)
-	return touched(n, err, "connector")
+	return t.says(touched(n, err, "connector"), "connector", id)
 }
 
 func headersJSON(h map[string]string) ([]byte, error) {
@@ -219,6 +221,7 @@ func connectorOf(row dbgen.ConnectorByRefRow) connectors.Connector {
 		CreatedAt: r.CreatedAt.UTC(),
 		UpdatedAt: r.UpdatedAt.UTC(),
 	}
+	c.CallsPerMinute = int(r.CallsPerMinute)
 	c.Capabilities, c.ItemsHash = r.ServerCapabilities, hashOf(r.ItemsHash)
 	if len(row.EnvNames) > 0 {
 		c.EnvNames = row.EnvNames

@@ -59,20 +59,20 @@ func (t *Tenant) SetCredential(ctx context.Context, c NewCredential) error {
 	}
 	return t.storing(ctx, c.Secret, credentialPlace(t.id, c.ConnectorID, c.AgentID, c.Origin), func(sealed []byte) error {
 		p.Sealed = sealed
-		return t.q.SetCredential(ctx, p)
+		return t.says(t.q.SetCredential(ctx, p), "credential", c.ConnectorID)
 	})
 }
 
 // DeleteCredential removes an agent's credential; agent nil: the shared one.
 func (t *Tenant) DeleteCredential(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID) error {
 	n, err := t.q.DeleteCredential(ctx, t.id, id, agent)
-	return touched(n, err, "credential")
+	return t.says(touched(n, err, "credential"), "credential", id)
 }
 
 // DeleteCredentials removes all credentials of a connector and says how many there were.
 func (t *Tenant) DeleteCredentials(ctx context.Context, id connectors.ConnectorID) (int, error) {
 	n, err := t.q.DeleteCredentials(ctx, t.id, id)
-	return int(n), err
+	return int(n), t.says(err, "credential", id)
 }
 
 // credentialPlace is where a sealed credential belongs. The row is named by its connector and agent, which are unique and known

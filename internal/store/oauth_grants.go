@@ -43,7 +43,7 @@ func (t *Tenant) SaveGrant(ctx context.Context, g NewGrant) error {
 	}
 	return t.storing(ctx, plain, credentialPlace(t.id, g.ConnectorID, g.AgentID, g.Origin), func(sealed []byte) error {
 		p.Sealed = sealed
-		return t.q.SaveGrant(ctx, p)
+		return t.says(t.q.SaveGrant(ctx, p), "credential", g.ConnectorID)
 	})
 }
 

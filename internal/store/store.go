@@ -20,6 +20,7 @@ type Store struct {
 	keyring  *ring
 	jobs     *queue.Inserter
 	sessions *Sessions
+	ears     ears
 }
 
 // Open takes the pool of a migrated database, which stays the caller's to close. The first Open of a database makes the

@@ -84,7 +84,7 @@ func (t *Tenant) FinishSync(ctx context.Context, id connectors.SyncRunID, res Sy
 			return err
 		}
 		run = syncRunOf(row)
-		return tx.writeTools(ctx, row.ConnectorID, res)
+		return tx.says(tx.writeTools(ctx, row.ConnectorID, res), "connector", row.ConnectorID)
 	})
 	if err != nil {
 		return connectors.SyncRun{}, err

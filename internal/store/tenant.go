@@ -16,6 +16,7 @@ type Tenant struct {
 	id    connectors.TenantID
 	scope scope
 	q     *dbgen.Queries
+	said  *[]Notice // by the transaction so far; nil: there is none
 }
 
 func newTenant(st *Store, id connectors.TenantID, s scope) *Tenant {
@@ -34,13 +35,13 @@ func (t *Tenant) Self(ctx context.Context) (connectors.Tenant, error) {
 // Rename gives the tenant another name; its slug stays.
 func (t *Tenant) Rename(ctx context.Context, name string) error {
 	n, err := t.q.RenameTenant(ctx, name, t.id)
-	return touched(n, err, "tenant")
+	return t.says(touched(n, err, "tenant"), "tenant", t.id)
 }
 
 // Configure says what the history keeps of the tenant's calls, and how long one waits for a person.
 func (t *Tenant) Configure(ctx context.Context, history connectors.CallHistory, approvalTimeout time.Duration) error {
 	n, err := t.q.ConfigureTenant(ctx, history, int32(approvalTimeout/time.Second), t.id)
-	return touched(n, err, "tenant")
+	return t.says(touched(n, err, "tenant"), "tenant", t.id)
 }
 
 // Record appends to the audit log.

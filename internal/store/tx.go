@@ -49,7 +49,16 @@ func (s scope) apart(ctx context.Context, fn func() error) error {
 // Tx runs fn in a transaction: tx is the same door, bound to it. It commits when fn returns nil, and rolls back otherwise. No
 // network call belongs inside. Nesting is an error.
 func (t *Tenant) Tx(ctx context.Context, fn func(tx *Tenant) error) error {
-	return t.scope.inTx(ctx, func(s scope) error { return fn(newTenant(t.store, t.id, s)) })
+	var said []Notice
+	err := t.scope.inTx(ctx, func(s scope) error {
+		tx := newTenant(t.store, t.id, s)
+		tx.said = &said
+		return fn(tx)
+	})
+	if err == nil {
+		t.store.ears.tell(said...)
+	}
+	return err
 }
 
 // within runs fn in the transaction that t is bound to, or else in one of its own.

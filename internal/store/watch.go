@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,9 +29,11 @@ const (
 )
 
 // Watch hears what changes, in whatever process, until ctx ends; then it returns nil. It has a connection of its own, outside the
-// pool. state is told when it begins to hear and when it does not any more: what was said meanwhile is lost. Both functions are called
-// from one goroutine, and must not block.
+// pool. state is told when it begins to hear and when it does not any more: what was said meanwhile is lost. What this process itself
+// changes it hears before the change returns, and once more from the database. Both functions may be called at the same time, and must
+// not block.
 func (s *Store) Watch(ctx context.Context, hear func(Notice), state func(connected bool)) error {
+	defer s.ears.add(hear)()
 	for wait := watchFirst; ; wait = min(2*wait, watchLongest) {
 		listened := s.listen(ctx, hear, func() { state(true) })
 		if listened {
@@ -94,6 +98,50 @@ func noticeOf(payload string) *Notice {
 		return nil
 	}
 	return &Notice{Kind: kind, Tenant: connectors.TenantID{UUID: of}, ID: id}
+}
+
+// ears are those who watch in this process.
+type ears struct {
+	mu  sync.Mutex
+	all map[*func(Notice)]struct{} // guarded by mu
+}
+
+func (e *ears) add(hear func(Notice)) (end func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.all == nil {
+		e.all = map[*func(Notice)]struct{}{}
+	}
+	e.all[&hear] = struct{}{}
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.all, &hear)
+	}
+}
+
+func (e *ears) tell(said ...Notice) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, n := range said {
+		for hear := range e.all {
+			(*hear)(n)
+		}
+	}
+}
+
+// says tells this process of a change, when it is committed, unless there is an error. It passes the error on.
+func (t *Tenant) says(err error, kind string, id fmt.Stringer) error {
+	if err != nil {
+		return err
+	}
+	n := Notice{Kind: kind, Tenant: t.id, ID: id.String()}
+	if t.said == nil {
+		t.store.ears.tell(n)
+		return nil
+	}
+	*t.said = append(*t.said, n)
+	return nil
 }
 
 func closeWatch(ctx context.Context, conn *pgx.Conn) {

@@ -233,3 +233,54 @@ func (q *Queries) AccessTools(ctx context.Context, tenantID connectors.TenantID,
 	}
 	return items, nil
 }
+
+const credentialOf = `-- name: CredentialOf :one
+select id, connector_id, agent_id, type, origin,
+       (case when type = 'oauth2' and status in ('active', 'refresh_failed') and expires_at <= now()
+             and (grant_meta ->> 'refreshable')::boolean is not true then 'expired' else status end)::text as status, account, scopes, expires_at, refreshed_at, last_used_at, error, version,
+       created_at, updated_at
+from credentials
+where tenant_id = $1 and connector_id = $2 and agent_id is not distinct from $3
+`
+
+type CredentialOfRow struct {
+	ID          connectors.CredentialID
+	ConnectorID connectors.ConnectorID
+	AgentID     *connectors.AgentID
+	Type        connectors.AuthType
+	Origin      string
+	Status      string
+	Account     string
+	Scopes      []string
+	ExpiresAt   *time.Time
+	RefreshedAt *time.Time
+	LastUsedAt  *time.Time
+	Error       string
+	Version     int32
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+// As Credentials tells it.
+func (q *Queries) CredentialOf(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, agentID *connectors.AgentID) (CredentialOfRow, error) {
+	row := q.db.QueryRow(ctx, credentialOf, tenantID, connectorID, agentID)
+	var i CredentialOfRow
+	err := row.Scan(
+		&i.ID,
+		&i.ConnectorID,
+		&i.AgentID,
+		&i.Type,
+		&i.Origin,
+		&i.Status,
+		&i.Account,
+		&i.Scopes,
+		&i.ExpiresAt,
+		&i.RefreshedAt,
+		&i.LastUsedAt,
+		&i.Error,
+		&i.Version,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}

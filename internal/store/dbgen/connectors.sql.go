@@ -249,9 +249,9 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 
 const createConnector = `-- name: CreateConnector :exec
 insert into connectors (tenant_id, id, slug, name, description, transport, url, command, args, cwd, headers, credential_mode, auth_type, auth_header,
-                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, oauth, next_sync_at)
+                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, oauth, calls_per_minute, next_sync_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-        $15, $16, $17, $18, $19, $20,
+        $15, $16, $17, $18, $19, $20, $21,
         now() + make_interval(secs => nullif($18::integer, 0)))
 `
 
@@ -276,6 +276,7 @@ type CreateConnectorParams struct {
 	SyncIntervalS  int32
 	ToolChanges    connectors.ToolChangePolicy
 	Oauth          []byte
+	CallsPerMinute int32
 }
 
 // Creating starts no sync: the first scheduled one is due after one interval.
@@ -301,6 +302,7 @@ func (q *Queries) CreateConnector(ctx context.Context, arg CreateConnectorParams
 		arg.SyncIntervalS,
 		arg.ToolChanges,
 		arg.Oauth,
+		arg.CallsPerMinute,
 	)
 	return err
 }
@@ -440,10 +442,11 @@ set slug = $1,
     sync_interval_s = $16,
     tool_changes = $17,
     oauth = $18,
+    calls_per_minute = $19,
     next_sync_at = now() + make_interval(secs => nullif($16::integer, 0)),
     version = version + 1,
     updated_at = now()
-where tenant_id = $19 and id = $20 and ($21::integer = 0 or version = $21)
+where tenant_id = $20 and id = $21 and ($22::integer = 0 or version = $22)
 `
 
 type UpdateConnectorParams struct {
@@ -465,6 +468,7 @@ type UpdateConnectorParams struct {
 	SyncIntervalS  int32
 	ToolChanges    connectors.ToolChangePolicy
 	Oauth          []byte
+	CallsPerMinute int32
 	TenantID       connectors.TenantID
 	ID             connectors.ConnectorID
 	Version        int32
@@ -491,6 +495,7 @@ func (q *Queries) UpdateConnector(ctx context.Context, arg UpdateConnectorParams
 		arg.SyncIntervalS,
 		arg.ToolChanges,
 		arg.Oauth,
+		arg.CallsPerMinute,
 		arg.TenantID,
 		arg.ID,
 		arg.Version,
