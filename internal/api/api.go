@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
 
+	"patchbay/internal/access"
 	"patchbay/internal/auth"
 	"patchbay/internal/connect"
 	"patchbay/internal/fault"
@@ -16,6 +17,7 @@ import (
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
+	"patchbay/internal/toolcall"
 	"patchbay/internal/toolsync"
 )
 
@@ -26,7 +28,9 @@ type Options struct {
 	Syncer   *toolsync.Syncer
 	Connect  *connect.Broker
 	Handover *handover.Desk
-	Auth     *auth.Service // its sessions are loaded before a request gets here
+	Access   *access.Keeper   // what agents see
+	Calls    *toolcall.Caller // what they call
+	Auth     *auth.Service    // its sessions are loaded before a request gets here
 	Respond  *respond.Responder
 	BaseURL  string // where programs reach us, without a slash at the end
 	Version  string
@@ -39,6 +43,8 @@ type Handler struct {
 	sync     *toolsync.Syncer
 	connect  *connect.Broker
 	handover *handover.Desk
+	access   *access.Keeper
+	calls    *toolcall.Caller
 	auth     *auth.Service
 	respond  *respond.Responder
 	baseURL  string
@@ -58,6 +64,8 @@ func New(o Options) (*Handler, error) {
 		sync:     o.Syncer,
 		connect:  o.Connect,
 		handover: o.Handover,
+		access:   o.Access,
+		calls:    o.Calls,
 		auth:     o.Auth,
 		respond:  o.Respond,
 		baseURL:  o.BaseURL,
@@ -77,6 +85,8 @@ func New(o Options) (*Handler, error) {
 	h.mountAgents()
 	h.mountAgentTools()
 	h.mountMCPConfig()
+	h.mountToolCalls()
+	h.mountApprovals()
 	h.mountAPIKeys()
 	h.mountMembers()
 	h.mountTenant()

@@ -14,6 +14,7 @@ import (
 	"github.com/alexedwards/argon2id"
 	"github.com/go-chi/chi/v5"
 
+	"patchbay/internal/access"
 	"patchbay/internal/api"
 	"patchbay/internal/auth"
 	"patchbay/internal/connect"
@@ -27,6 +28,7 @@ import (
 	"patchbay/internal/respond"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/testing/fixture"
+	"patchbay/internal/toolcall"
 	"patchbay/internal/toolsync"
 )
 
@@ -66,11 +68,13 @@ func newWorld(t *testing.T) *world {
 	w.connect = connect.New(connect.Options{
 		Store: w.St, OAuth: authorization, Dialer: &mcp.Dialer{HTTP: egress.Client(), Version: "test"}, Log: log, BaseURL: baseURL,
 	})
+	keeper := access.New(access.Options{Store: w.St, Log: log})
 	var err error
 	w.api, err = api.New(api.Options{
 		Store: w.St, Registry: registry.New(w.St, egress, programs...), Syncer: w.syncer, Connect: w.connect,
 		Handover: handover.New(handover.Options{Store: w.St, Credentials: resolver, Log: log}),
-		Auth:     w.auth, Respond: respond.New(log, w.auth.Sessions()), BaseURL: baseURL, Version: "test",
+		Access:   keeper, Calls: toolcall.New(toolcall.Options{Store: w.St, Access: keeper, Instance: w.Instance}),
+		Auth: w.auth, Respond: respond.New(log, w.auth.Sessions()), BaseURL: baseURL, Version: "test",
 	})
 	if err != nil {
 		t.Fatal(err)

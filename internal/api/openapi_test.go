@@ -105,6 +105,7 @@ func TestAnswersHaveTheFieldsThatTheDocumentNames(t *testing.T) {
 		"/api/v1/connectors/" + ids.connector:         "Connector",
 		"/api/v1/sync_runs/" + ids.run:                "SyncRun",
 		"/api/v1/agents/" + ids.agent:                 "Agent",
+		"/api/v1/tool_calls/" + ids.call:              "ToolCall",
 		"/api/v1/members/" + ids.member:               "Member",
 		"/api/v1/tenant":                              "Tenant",
 		"/api/v1/agents/" + ids.agent + "/mcp_config": "McpConfig",

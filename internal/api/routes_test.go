@@ -48,6 +48,14 @@ var routes = map[string]struct {
 	"DELETE /api/v1/agents/{id}":                               {connectors.RoleAdmin, ""},
 	"GET /api/v1/agents/{id}/tools":                            {connectors.RoleViewer, ""},
 	"GET /api/v1/agents/{id}/mcp_config":                       {connectors.RoleViewer, ""},
+	"GET /api/v1/agents/{id}/tool_calls":                       {connectors.RoleViewer, ""},
+	"POST /api/v1/agents/{id}/tool_calls":                      {connectors.RoleMember, `{"tool": "mcp_none__none"}`},
+	"GET /api/v1/tool_calls":                                   {connectors.RoleViewer, ""},
+	"GET /api/v1/tool_calls/{id}":                              {connectors.RoleViewer, ""},
+	"POST /api/v1/tool_calls/{id}/approve":                     {connectors.RoleMember, ""},
+	"POST /api/v1/tool_calls/{id}/deny":                        {connectors.RoleMember, ""},
+	"POST /api/v1/tool_calls/{id}/cancel":                      {connectors.RoleMember, ""},
+	"GET /api/v1/approvals":                                    {connectors.RoleViewer, ""},
 	"GET /api/v1/api_keys":                                     {connectors.RoleOwner, ""},
 	"POST /api/v1/api_keys":                                    {connectors.RoleOwner, `{"name": "A", "role": "viewer"}`},
 	"DELETE /api/v1/api_keys/{id}":                             {connectors.RoleOwner, ""},
@@ -93,13 +101,13 @@ func eachRoute(t *testing.T, target targets, test func(t *testing.T, method, pat
 
 // targets are the things of one tenant that paths name.
 type targets struct {
-	connector, agent, run, key, member string
-	only                               string // routes with this in their pattern; empty: all
+	connector, agent, run, key, member, call string
+	only                                     string // routes with this in their pattern; empty: all
 }
 
 // all names every thing by one word.
 func all(id string) targets {
-	return targets{connector: id, agent: id, run: id, key: id, member: id, only: "{"}
+	return targets{connector: id, agent: id, run: id, key: id, member: id, call: id, only: "{"}
 }
 
 func (x targets) path(pattern string) string {
@@ -111,6 +119,8 @@ func (x targets) path(pattern string) string {
 		id = x.run
 	case strings.HasPrefix(pattern, "/api/v1/api_keys"):
 		id = x.key
+	case strings.HasPrefix(pattern, "/api/v1/tool_calls"):
+		id = x.call
 	case strings.HasPrefix(pattern, "/api/v1/members"):
 		id = x.member
 	}
@@ -120,9 +130,11 @@ func (x targets) path(pattern string) string {
 func (w *world) targetsIn(t *testing.T, tenant connectors.TenantID) targets {
 	t.Helper()
 	c := w.ConnectorIn(t, tenant, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	a := w.AgentIn(t, tenant)
 	return targets{
 		connector: c.ID.String(),
-		agent:     w.AgentIn(t, tenant).ID.String(),
+		agent:     a.ID.String(),
+		call:      w.pendingCall(t, tenant, a, c).String(),
 		run:       w.SyncedIn(t, tenant, c.ID, "search").ID.String(),
 		key:       w.APIKeyIn(t, tenant, connectors.RoleViewer).ID.String(),
 		member:    w.MemberIn(t, tenant, connectors.RoleViewer).UserID.String(),
@@ -213,7 +225,7 @@ func (w *world) unharmed(t *testing.T, theirs targets) {
 	owner := w.keyIn(t, w.Other, connectors.RoleOwner)
 	for _, path := range []string{
 		"/api/v1/connectors/" + theirs.connector, "/api/v1/agents/" + theirs.agent, "/api/v1/members/" + theirs.member,
-		"/api/v1/sync_runs/" + theirs.run,
+		"/api/v1/sync_runs/" + theirs.run, "/api/v1/tool_calls/" + theirs.call,
 	} {
 		w.call(t, owner, http.MethodGet, path, nil).want(http.StatusOK)
 	}

@@ -1,0 +1,137 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/toolcall"
+)
+
+// approvalJSON is a call that waits for a person.
+type approvalJSON struct {
+	ID             string          `json:"id" format:"uuid" doc:"The tool call's."`
+	AgentID        string          `json:"agent_id" format:"uuid"`
+	ConnectorID    string          `json:"connector_id" format:"uuid"`
+	Tool           string          `json:"tool" doc:"The name that the agent sees."`
+	Name           string          `json:"name" doc:"The server's own name for it."`
+	DefinitionHash string          `json:"definition_hash" doc:"The version of the tool's definition."`
+	Annotations    json.RawMessage `json:"annotations" doc:"What the server says of the tool; null: nothing."`
+	Arguments      json.RawMessage `json:"arguments" doc:"All of them, for those who may decide; null for others."`
+	AskedAt        time.Time       `json:"asked_at"`
+	ExpiresAt      time.Time       `json:"expires_at" doc:"When nobody is asked any more."`
+}
+
+// approveJSON says how far an approval goes.
+type approveJSON struct {
+	AllowForS int `json:"allow_for_s,omitempty" minimum:"0" maximum:"86400" doc:"For so many seconds the agent may call the tool without asking, too."`
+}
+
+// denyJSON says why a call is refused.
+type denyJSON struct {
+	Reason string `json:"reason,omitempty" maxLength:"500" doc:"The agent reads it."`
+}
+
+type approveInput struct {
+	ToolCallPath
+	JSON optional[approveJSON]
+}
+
+type denyInput struct {
+	ToolCallPath
+	JSON optional[denyJSON]
+}
+
+func (h *Handler) mountApprovals() {
+	const tag = "Tool calls"
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/approvals", id: "listApprovals", tag: tag,
+		summary: "List the calls that wait for a person, the latest first", role: connectors.RoleViewer,
+	}, h.listApprovals)
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/tool_calls/{id}/approve", id: "approveToolCall", tag: tag,
+		summary: "Agree to a call that waits; it is made then, once", role: connectors.RoleMember, status: http.StatusOK,
+	}, h.approveCall)
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/tool_calls/{id}/deny", id: "denyToolCall", tag: tag,
+		summary: "Refuse a call that waits", role: connectors.RoleMember, status: http.StatusOK,
+	}, h.denyCall)
+}
+
+func (h *Handler) listApprovals(ctx context.Context, who auth.Actor, in *Paging) (*answer[list[approvalJSON]], error) {
+	page, err := h.store.Tenant(who.Tenant.ID).WaitingApprovals(ctx, in.page())
+	if err != nil {
+		return nil, err
+	}
+	out := store.List[approvalJSON]{Next: page.Next}
+	for _, waiting := range page.Items {
+		item, err := h.viewApproval(ctx, who, waiting)
+		if err != nil {
+			return nil, err
+		}
+		out.Items = append(out.Items, item)
+	}
+	return listOf(out, func(a approvalJSON) approvalJSON { return a }), nil
+}
+
+func (h *Handler) viewApproval(ctx context.Context, who auth.Actor, a connectors.Approval) (approvalJSON, error) {
+	out := approvalJSON{
+		ID:             a.ID.String(),
+		AgentID:        a.AgentID.String(),
+		ConnectorID:    a.ConnectorID.String(),
+		Tool:           a.ExposedName,
+		Name:           a.Tool,
+		DefinitionHash: a.Definition.String(),
+		AskedAt:        a.AskedAt.UTC(),
+		ExpiresAt:      a.ExpiresAt.UTC(),
+	}
+	view, err := h.access.ByAgent(ctx, who.Tenant.ID, connectors.Ref(a.AgentID.String()))
+	if err != nil {
+		return out, err
+	}
+	if tool := view.Tool(a.ExposedName); tool != nil {
+		out.Annotations = tool.Annotations
+	}
+	if !who.Role.AtLeast(connectors.RoleMember) {
+		return out, nil
+	}
+	waiting, err := h.calls.Approval(ctx, who, a.ID)
+	out.Arguments = waiting.Arguments
+	return out, err
+}
+
+func (h *Handler) approveCall(ctx context.Context, who auth.Actor, in *approveInput) (*answer[toolCallJSON], error) {
+	id, err := h.callThere(ctx, who, in.ToolCallPath)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := in.JSON.read()
+	if err != nil {
+		return nil, err
+	}
+	return h.decide(ctx, who, id, toolcall.Decision{Approve: true, Allow: time.Duration(doc.AllowForS) * time.Second})
+}
+
+func (h *Handler) denyCall(ctx context.Context, who auth.Actor, in *denyInput) (*answer[toolCallJSON], error) {
+	id, err := h.callThere(ctx, who, in.ToolCallPath)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := in.JSON.read()
+	if err != nil {
+		return nil, err
+	}
+	return h.decide(ctx, who, id, toolcall.Decision{Reason: doc.Reason})
+}
+
+func (h *Handler) decide(ctx context.Context, who auth.Actor, id connectors.ToolCallID, d toolcall.Decision) (*answer[toolCallJSON], error) {
+	call, err := h.calls.Decide(ctx, who, id, d)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[toolCallJSON]{Body: viewToolCall(call)}, nil
+}

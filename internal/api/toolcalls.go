@@ -1,0 +1,205 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"patchbay/internal/access"
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+	"patchbay/internal/toolcall"
+)
+
+// callPatience is how long a request waits for the end of the call that it makes.
+const callPatience = 30 * time.Second
+
+// toolCallCreate says what to call.
+type toolCallCreate struct {
+	Tool      string                     `json:"tool" doc:"The name that the agent sees."`
+	Arguments map[string]json.RawMessage `json:"arguments,omitempty" doc:"As the tool's input schema wants them."`
+}
+
+// raw are the arguments as one document.
+func (c toolCallCreate) raw() (json.RawMessage, error) {
+	if c.Arguments == nil {
+		return json.RawMessage(`{}`), nil
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(c.Arguments); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(out.Bytes()), nil
+}
+
+type callToolInput struct {
+	AgentPath
+	JSON document[toolCallCreate]
+}
+
+// CallFilter is the query of a list of calls.
+type CallFilter struct {
+	Connector string `query:"connector" doc:"Only calls to this connector, by id or slug."`
+	Status    string `query:"status" enum:"pending_approval,running,success,error,denied,cancelled" doc:"Only calls that are so far."`
+	Tool      string `query:"tool" doc:"Only calls of this tool, by the name that agents see or the server's own."`
+	Paging
+}
+
+type listAgentCallsInput struct {
+	AgentPath
+	CallFilter
+}
+
+type listCallsInput struct {
+	Agent string `query:"agent" doc:"Only this agent's calls, by id or slug."`
+	CallFilter
+}
+
+// ToolCallPath names a call.
+type ToolCallPath struct {
+	ID string `path:"id" doc:"A tool call's id."`
+}
+
+func (p ToolCallPath) id() (connectors.ToolCallID, error) {
+	id, ok := connectors.Ref(p.ID).UUID()
+	if !ok {
+		return connectors.ToolCallID{}, fault.Errorf(fault.NotFound, "There is no such tool call.")
+	}
+	return connectors.ToolCallID{UUID: id}, nil
+}
+
+const aboutCallTool = `Calls a tool as the agent would: by its grants, its limits and its accounts. The answer is the call when it has ended, whatever came of it; a
+refusal has status error and its code in error. Where a person has to agree, and where the call takes longer than 30 seconds, the answer is the call as it is by then: it goes on, and can be read again.`
+
+func (h *Handler) mountToolCalls() {
+	const tag = "Tool calls"
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/agents/{id}/tool_calls", id: "callTool", tag: tag,
+		summary: "Call a tool as an agent", about: aboutCallTool, role: connectors.RoleMember, status: http.StatusCreated,
+	}, h.callTool)
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/agents/{id}/tool_calls", id: "listAgentToolCalls", tag: tag,
+		summary: "List an agent's calls, the latest first", role: connectors.RoleViewer,
+	}, h.listAgentCalls)
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/tool_calls", id: "listToolCalls", tag: tag,
+		summary: "List the calls of all agents, the latest first", role: connectors.RoleViewer,
+	}, h.listCalls)
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/tool_calls/{id}", id: "getToolCall", tag: tag,
+		summary: "Read a call", role: connectors.RoleViewer,
+	}, h.getCall)
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/tool_calls/{id}/cancel", id: "cancelToolCall", tag: tag,
+		summary: "End a call that waits or runs", role: connectors.RoleMember, status: http.StatusOK,
+	}, h.cancelCall)
+}
+
+func (h *Handler) callTool(ctx context.Context, who auth.Actor, in *callToolInput) (*answer[toolCallJSON], error) {
+	view, err := h.access.ByAgent(ctx, who.Tenant.ID, in.ref())
+	if err != nil {
+		return nil, err
+	}
+	doc, err := in.JSON.read()
+	if err != nil {
+		return nil, err
+	}
+	order, err := orderOf(who, view, doc)
+	if err != nil {
+		return nil, err
+	}
+	call, err := h.calls.Run(ctx, order, callPatience)
+	if bad, ok := errors.AsType[*toolcall.BadArguments](err); ok {
+		return nil, fault.InvalidFields(fault.Field{Location: "arguments", Message: bad.Sentence})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &answer[toolCallJSON]{Body: viewToolCall(call)}, nil
+}
+
+func orderOf(who auth.Actor, view *access.View, doc toolCallCreate) (toolcall.Order, error) {
+	tool := view.Tool(doc.Tool)
+	if tool == nil {
+		return toolcall.Order{}, fault.InvalidFields(fault.Field{Location: "tool", Message: "The agent sees no tool of this name."})
+	}
+	arguments, err := doc.raw()
+	if err != nil {
+		return toolcall.Order{}, err
+	}
+	return toolcall.Order{View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceAPI, Caller: who.Name}, nil
+}
+
+func (h *Handler) listAgentCalls(ctx context.Context, who auth.Actor, in *listAgentCallsInput) (*answer[list[toolCallJSON]], error) {
+	return h.calledBy(ctx, who, in.ref(), in.CallFilter)
+}
+
+func (h *Handler) listCalls(ctx context.Context, who auth.Actor, in *listCallsInput) (*answer[list[toolCallJSON]], error) {
+	return h.calledBy(ctx, who, connectors.Ref(in.Agent), in.CallFilter)
+}
+
+// calledBy lists an agent's calls; those of all where agent is empty.
+func (h *Handler) calledBy(ctx context.Context, who auth.Actor, agent connectors.Ref, in CallFilter) (*answer[list[toolCallJSON]], error) {
+	tenant := h.store.Tenant(who.Tenant.ID)
+	filter := store.CallFilter{Status: connectors.CallStatus(in.Status), Tool: in.Tool, Page: in.page()}
+	if agent != "" {
+		a, err := tenant.Agent(ctx, agent)
+		if err != nil {
+			return nil, err
+		}
+		filter.Agent = &a.ID
+	}
+	if in.Connector != "" {
+		c, err := tenant.Connector(ctx, connectors.Ref(in.Connector))
+		if err != nil {
+			return nil, err
+		}
+		filter.Connector = &c.ID
+	}
+	page, err := tenant.ToolCalls(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	return listOf(page, viewToolCall), nil
+}
+
+func (h *Handler) getCall(ctx context.Context, who auth.Actor, in *ToolCallPath) (*answer[toolCallJSON], error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	call, err := h.store.Tenant(who.Tenant.ID).ToolCall(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[toolCallJSON]{Body: viewToolCall(call)}, nil
+}
+
+func (h *Handler) cancelCall(ctx context.Context, who auth.Actor, in *ToolCallPath) (*answer[toolCallJSON], error) {
+	id, err := h.callThere(ctx, who, *in)
+	if err != nil {
+		return nil, err
+	}
+	call, err := h.calls.Cancel(ctx, who, id)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[toolCallJSON]{Body: viewToolCall(call)}, nil
+}
+
+// callThere is the id of a call that is there: that comes before the body.
+func (h *Handler) callThere(ctx context.Context, who auth.Actor, in ToolCallPath) (connectors.ToolCallID, error) {
+	id, err := in.id()
+	if err != nil {
+		return id, err
+	}
+	_, err = h.store.Tenant(who.Tenant.ID).ToolCall(ctx, id)
+	return id, err
+}

@@ -1,0 +1,100 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"patchbay/internal/connectors"
+)
+
+// toolCallJSON is one call of an agent.
+type toolCallJSON struct {
+	ID                string             `json:"id" format:"uuid"`
+	AgentID           *string            `json:"agent_id" format:"uuid" doc:"Null: the agent was deleted."`
+	Agent             string             `json:"agent" doc:"The agent's slug at the time."`
+	ConnectorID       *string            `json:"connector_id" format:"uuid" doc:"Null: the connector was deleted."`
+	Connector         string             `json:"connector" doc:"The connector's slug at the time."`
+	Kind              string             `json:"kind" enum:"tool,prompt,resource,completion"`
+	Tool              string             `json:"tool" doc:"The name that agents see."`
+	Name              string             `json:"name" doc:"The server's own name for it."`
+	Source            string             `json:"source" enum:"gateway,api,dashboard" doc:"Where the call came in."`
+	Caller            string             `json:"caller" doc:"Who called for the agent, where a person or a key did."`
+	TokenID           *string            `json:"token_id" format:"uuid" doc:"The token with which the agent came."`
+	CredentialID      *string            `json:"credential_id" format:"uuid" doc:"Whose credential went along."`
+	DefinitionHash    *string            `json:"definition_hash" doc:"The version of the tool's definition."`
+	Arguments         json.RawMessage    `json:"arguments" doc:"As the tenant's call_history says; null where they are not kept, and in lists where they are long."`
+	Status            string             `json:"status" enum:"pending_approval,running,success,error,denied,cancelled"`
+	Outcome           string             `json:"outcome" enum:",ok,tool_error,rpc_error,transport,refused,denied,cancelled,lost" doc:"What kind of end it was; empty: none yet."`
+	ApprovedBy        string             `json:"approved_by" doc:"Who agreed to it, or refused; empty: nobody was asked."`
+	StartedAt         time.Time          `json:"started_at"`
+	CompletedAt       *time.Time         `json:"completed_at" doc:"Null: it has not ended."`
+	DurationMS        int64              `json:"duration_ms" doc:"Until now, where it has not ended."`
+	Content           json.RawMessage    `json:"content" doc:"The result's content, as the server sent it; null in lists, and where none is kept. So are the next two."`
+	StructuredContent json.RawMessage    `json:"structured_content"`
+	Task              json.RawMessage    `json:"task" doc:"The last state of the task that the server made of the call."`
+	IsError           bool               `json:"is_error" doc:"The tool says that it failed."`
+	Error             *toolCallErrorJSON `json:"error" doc:"Why there is no result; null: there is one, or none yet."`
+	Truncated         bool               `json:"truncated" doc:"The history kept a part: 200000 bytes at most."`
+	RequestBytes      int64              `json:"request_bytes" doc:"Of the arguments."`
+	ResponseBytes     int64              `json:"response_bytes" doc:"Of the result."`
+}
+
+type toolCallErrorJSON struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (toolCallJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return orNull(s, "error")
+}
+
+func viewToolCall(c connectors.ToolCall) toolCallJSON {
+	out := toolCallJSON{
+		ID:                c.ID.String(),
+		AgentID:           idText(c.AgentID),
+		Agent:             c.AgentSlug,
+		ConnectorID:       idText(c.ConnectorID),
+		Connector:         c.ConnectorSlug,
+		Kind:              string(c.Kind),
+		Tool:              c.ExposedName,
+		Name:              c.Tool,
+		Source:            string(c.Source),
+		Caller:            c.Caller,
+		TokenID:           idText(c.TokenID),
+		CredentialID:      idText(c.CredentialID),
+		DefinitionHash:    idText(c.Definition),
+		Arguments:         kept(c.Arguments),
+		Status:            string(c.Status),
+		Outcome:           string(c.Outcome),
+		ApprovedBy:        c.ApprovedBy,
+		StartedAt:         c.StartedAt.UTC(),
+		CompletedAt:       utc(c.CompletedAt),
+		DurationMS:        c.Duration.Milliseconds(),
+		Content:           kept(c.Content),
+		StructuredContent: kept(c.Structured),
+		Task:              kept(c.Task),
+		IsError:           c.IsError,
+		Truncated:         c.Truncated,
+		RequestBytes:      c.RequestBytes,
+		ResponseBytes:     c.ResponseBytes,
+	}
+	if c.ErrorCode != "" {
+		out.Error = &toolCallErrorJSON{Code: c.ErrorCode, Message: c.ErrorMessage}
+	}
+	return out
+}
+
+// kept is what the history has of a part of a call, JSON or nothing. What was cut in the middle of a value is a string.
+func kept(raw []byte) json.RawMessage {
+	if len(raw) == 0 || json.Valid(raw) {
+		return raw
+	}
+	text, err := json.Marshal(string(raw))
+	if err != nil {
+		return nil
+	}
+	return text
+}
