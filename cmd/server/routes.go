@@ -13,7 +13,19 @@ import (
 	"patchbay/web"
 )
 
-// routes is the whole address space: what is public, what is for programs, what is for people.
+// doors are all that a listener serves: agents by a way of their own, which the envelope of the others would slow down.
+func (h *house) doors() http.Handler {
+	others := deadlines(h.routes())
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h.agents.gateway.Serves(r.URL.Path) {
+			h.agents.gateway.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
+	})
+}
+
+// routes is the address space but for the agents': what is public, what is for programs, what is for people.
 func (h *house) routes() http.Handler {
 	r := chi.NewRouter()
 	r.Use(h.metrics.Requests)

@@ -81,7 +81,8 @@ type serving struct {
 //  4. the schema, the pool, the store
 //  5. the services
 //  6. the heartbeat, which closes the runs of servers that died, then the workers
-//  7. the private listener, then the public one
+//  7. what serves agents
+//  8. the private listener, then the public one
 //
 // ctx ends the serving alone: what has to be written down at the end still needs the database.
 func (s *serving) live(ctx context.Context) (err error) {
@@ -117,6 +118,8 @@ func (s *serving) live(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stopWork()) }()
+
+	defer house.agents.start(ctx, d.store)()
 
 	stopPrivate, err := s.startPrivate(ctx, house.metrics)
 	if err != nil {
@@ -207,7 +210,7 @@ func (s *serving) announceSetup(ctx context.Context, d *database, house *house, 
 // serve answers requests until ctx ends, then lets those under way finish.
 func (s *serving) serve(ctx context.Context, listener net.Listener, house *house) error {
 	public := &http.Server{
-		Handler:           deadlines(house.routes()),
+		Handler:           house.doors(),
 		ReadHeaderTimeout: readHeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    64 << 10,
@@ -231,14 +234,15 @@ func (s *serving) serve(ctx context.Context, listener net.Listener, house *house
 	return nil
 }
 
-// drain stops accepting, ends the event streams, which would never end by themselves, and gives requests and syncs the
-// same time to finish. A sync that is cut off writes that down.
+// drain stops accepting, ends the event streams, which would never end by themselves, and gives requests, agents' calls and syncs
+// the same time to finish. A sync or a call that is cut off writes that down.
 func (s *serving) drain(ctx context.Context, public *http.Server, house *house) {
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	close(house.draining)
 	var syncs sync.WaitGroup
 	syncs.Go(func() { house.syncer.Stop(stopping) })
+	syncs.Go(func() { house.agents.drain(stopping, s.log) })
 	defer syncs.Wait()
 	if err := public.Shutdown(stopping); err != nil {
 		s.log.WarnContext(ctx, "requests cut off", "reason", err)

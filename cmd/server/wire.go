@@ -39,6 +39,7 @@ type house struct {
 	connect  *connect.Broker
 	api      *api.Handler
 	admin    *admin.Handler
+	agents   agents
 
 	draining chan struct{} // closed when the server stops: event streams end
 }
@@ -91,6 +92,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 		Programs:    toolsync.Programs{Allowed: allowedCommands(s.server), Env: programEnv()},
 		Finished:    countSync(h.metrics),
 	})
+	h.agents = h.buildAgents(dialer)
 	h.api, err = api.New(api.Options{
 		Store: d.store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, Respond: h.respond,
 		Handover: handover.New(handover.Options{Store: d.store, Credentials: h.tokens, Log: s.log}),

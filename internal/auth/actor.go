@@ -18,6 +18,7 @@ const (
 	KindPerson   Kind = "person"
 	KindKey      Kind = "key"
 	KindOperator Kind = "operator" // the command line, which has the database in its hands
+	KindAgent    Kind = "agent"    // one whose call misses an account, towards the page that mends it; it makes no other request
 )
 
 // Actor is who makes a request, in one tenant.

@@ -17,6 +17,9 @@ type Metrics struct {
 
 	syncRuns      *prometheus.CounterVec
 	syncDurations prometheus.Histogram
+
+	calls         *prometheus.CounterVec
+	callDurations prometheus.Histogram
 }
 
 // NewMetrics makes the metrics of a server of the given version.
@@ -46,6 +49,7 @@ func NewMetrics(version string) *Metrics {
 			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 180},
 		}),
 	}
+	m.calls, m.callDurations = newCallMetrics()
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "patchbay_build_info",
 		Help:        "1, labelled with the version of the program.",
@@ -53,7 +57,7 @@ func NewMetrics(version string) *Metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(
-		m.requests, m.durations, m.inFlight, m.syncRuns, m.syncDurations, build,
+		m.requests, m.durations, m.inFlight, m.syncRuns, m.syncDurations, m.calls, m.callDurations, build,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

@@ -42,6 +42,7 @@ type Syncer struct {
 	testing     crowd
 	programs    Programs
 	seats       seats
+	lasting     seats // of conversations that are no syncs
 	heart       heart
 }
 

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/gateway"
+	"patchbay/internal/history"
+	"patchbay/internal/mcp"
+	"patchbay/internal/store"
+	"patchbay/internal/telemetry"
+	"patchbay/internal/toolcall"
+)
+
+// agents is what serves agents.
+type agents struct {
+	access  *access.Keeper
+	history *history.Writer
+	caller  *toolcall.Caller
+	gateway *gateway.Handler
+}
+
+// buildAgents makes what serves agents; the rest of the house is there.
+func (h *house) buildAgents(dialer *mcp.Dialer) agents {
+	log, st := h.serving.log, h.database.store
+	a := agents{
+		access:  access.New(access.Options{Store: st, Log: log}),
+		history: history.New(history.Options{Store: st, Instance: h.instance, Log: log}),
+	}
+	a.caller = toolcall.New(toolcall.Options{
+		Store:       st,
+		Access:      a.access,
+		Credentials: h.tokens,
+		Dialer:      dialer,
+		Target:      h.syncer.Target,
+		Seat:        h.syncer.Seat,
+		History:     a.history,
+		Instance:    h.instance,
+		BaseURL:     h.baseURL.String(),
+		Connect:     h.mendLinks().link,
+		Ended:       func(c connectors.ToolCall) { h.metrics.CallFinished(string(c.Outcome), c.Duration) },
+		Log:         log,
+	})
+	a.gateway = gateway.New(gateway.Options{
+		Store: st, Access: a.access, Caller: a.caller, BaseURL: h.baseURL, Version: version(), Log: log,
+	})
+	h.metrics.WatchGateway(func() telemetry.GatewayStats {
+		return telemetry.GatewayStats{Listeners: a.gateway.Listeners()}
+	})
+	return a
+}
+
+// start has what serves agents hear what changes in the database, over one connection for all. stop ends it in this order, so that
+// nothing that ended is lost: the calls, their history, the hearing.
+func (a agents) start(ctx context.Context, st *store.Store) (stop func()) {
+	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
+	var tasks sync.WaitGroup
+	tasks.Go(func() { a.access.Run(ctx) })
+	tasks.Go(func() { _ = st.Watch(ctx, a.hear, a.connected) }) // nil: it ends with ctx
+	a.caller.Start(ctx)
+	return func() {
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		defer cancel()
+		a.caller.Stop(stopping)
+		a.history.Stop(stopping)
+		end()
+		tasks.Wait()
+	}
+}
+
+func (a agents) hear(n store.Notice) {
+	a.access.Hear(n)
+	a.caller.Hear(n)
+	a.gateway.Hear(n)
+}
+
+func (a agents) connected(yes bool) {
+	a.access.Connected(yes)
+	a.caller.Connected(yes)
+}
+
+// drain lets the agents' calls end until ctx is done. Streams of those who listen, which would never end, end at once.
+func (a agents) drain(ctx context.Context, log *slog.Logger) {
+	a.gateway.Shut()
+	a.caller.Stop(ctx)
+	a.gateway.Stop(ctx)
+	if ctx.Err() != nil {
+		log.WarnContext(ctx, "calls of agents cut off")
+	}
+}

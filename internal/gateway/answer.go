@@ -1,0 +1,98 @@
+package gateway
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"time"
+
+	"patchbay/internal/fault"
+	"patchbay/internal/mcp"
+	"patchbay/internal/mcp/serve"
+	"patchbay/internal/toolcall"
+)
+
+// reasonMember is where a refusal's reason stands, for programs.
+const reasonMember = "patchbay/reason"
+
+// reason is why a call has no result of its server.
+type reason struct {
+	Code       string `json:"code"`
+	ConnectURL string `json:"connect_url,omitempty"`
+	RetryAfter int    `json:"retry_after_s,omitempty"`
+	CallID     string `json:"call_id,omitempty"`
+}
+
+type content struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// refusedResult is a result that the model reads.
+type refusedResult struct {
+	Content []content         `json:"content"`
+	IsError bool              `json:"isError"`
+	Meta    map[string]reason `json:"_meta"`
+}
+
+// refused turns what a tool call ended with into a result that the model reads, or into an error of the protocol.
+func refused(err error) (json.RawMessage, error) {
+	r, ok := refusalOf(err)
+	if !ok {
+		return nil, protocolError(err)
+	}
+	return json.Marshal(refusedResult{
+		Content: []content{{Type: "text", Text: r.Sentence}},
+		IsError: true,
+		Meta:    map[string]reason{reasonMember: reasonOf(r)},
+	})
+}
+
+// refusalOf finds why a call was refused. What the house says of itself (the database is away, say) is a refusal, too.
+func refusalOf(err error) (*toolcall.Refusal, bool) {
+	if r, ok := errors.AsType[*toolcall.Refusal](err); ok {
+		return r, true
+	}
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Unavailable {
+		return &toolcall.Refusal{
+			Code: toolcall.CodeUnavailable, Sentence: f.Message, RetryAfter: time.Duration(f.RetryAfter) * time.Second,
+		}, true
+	}
+	return nil, false
+}
+
+func reasonOf(r *toolcall.Refusal) reason {
+	why := reason{Code: string(r.Code), ConnectURL: r.ConnectURL, RetryAfter: int(math.Ceil(r.RetryAfter.Seconds()))}
+	if r.CallID.UUID != [16]byte{} {
+		why.CallID = r.CallID.String()
+	}
+	return why
+}
+
+// protocolError is an error as JSON-RPC has it: that of the server as it wrote it, arguments that do not fit, or nothing that may be
+// told.
+func protocolError(err error) error {
+	if bad, ok := errors.AsType[*toolcall.BadArguments](err); ok {
+		return serve.InvalidParams(bad.Sentence)
+	}
+	if failure, ok := errors.AsType[*mcp.Error](err); ok && failure.RPC != nil {
+		return &serve.RPCError{Code: failure.RPC.Code, Message: failure.RPC.Message, Data: failure.RPC.Data}
+	}
+	return err
+}
+
+// codeRefused is a request that policy refuses, where there is no result that could say so.
+const codeRefused = -32000
+
+// refusedRequest is what a request that is no tool call ended with.
+func refusedRequest(err error) error {
+	r, ok := refusalOf(err)
+	if !ok {
+		return protocolError(err)
+	}
+	data, marshalErr := json.Marshal(map[string]reason{reasonMember: reasonOf(r)})
+	if marshalErr != nil {
+		return marshalErr
+	}
+	return &serve.RPCError{Code: codeRefused, Message: r.Sentence, Data: data}
+}

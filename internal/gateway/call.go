@@ -1,0 +1,101 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp"
+	"patchbay/internal/mcp/serve"
+	"patchbay/internal/toolcall"
+)
+
+// callTool calls a tool. The result is the server's, byte for byte, or says why there is none.
+func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	tool := b.tool(r.Name)
+	if tool == nil {
+		return nil, serve.InvalidParams(fmt.Sprintf("There is no tool %q here.", shown(r.Name)))
+	}
+	order := toolcall.Order{
+		View:      b.view,
+		Tool:      tool,
+		Arguments: r.Arguments,
+		Meta:      r.Meta,
+		Source:    connectors.SourceGateway,
+		Token:     &b.token.ID,
+		Client:    client(r),
+	}
+	if r.Peer.Modern {
+		order.Input = inputOf(r.Params)
+	}
+	outcome, err := b.h.caller.Call(ctx, order)
+	if err != nil {
+		return refused(err)
+	}
+	return outcome.Raw, nil
+}
+
+// tool finds a tool by the name that it has at this address.
+func (b *backend) tool(name string) *access.Tool {
+	if b.reach != nil {
+		return b.reach.Tool(name)
+	}
+	return b.view.Tool(name)
+}
+
+// client is what the client of a request hears meanwhile, and can do.
+func client(r *serve.Request) toolcall.Client {
+	c := toolcall.Client{
+		Capabilities: r.Peer.Capabilities,
+		MultiRound:   r.Peer.Modern,
+		Task:         r.Peer.Modern && r.Peer.Can("tasks"),
+		Message:      func(method string, params json.RawMessage) { _ = r.Notify(method, params) },
+	}
+	if token := r.ProgressToken(); token != nil {
+		c.Progress = func(params json.RawMessage) { _ = r.Notify("notifications/progress", withToken(params, token)) }
+	}
+	if !r.Peer.Modern && r.Peer.Session != "" {
+		c.Ask = r.Ask
+	}
+	return c
+}
+
+// withToken is the params of a progress notification under the client's own token.
+func withToken(params, token json.RawMessage) json.RawMessage {
+	params = bytes.TrimSpace(params)
+	if len(params) < 2 || params[0] != '{' {
+		params = []byte("{}")
+	}
+	with := append([]byte(`{"progressToken":`), token...)
+	if rest := bytes.TrimSpace(params[1:]); rest[0] != '}' {
+		with = append(with, ',')
+	}
+	return append(with, params[1:]...)
+}
+
+// inputOf reads what a client sends along when it goes on with a call; nil: it begins one.
+func inputOf(params json.RawMessage) *mcp.Input {
+	if !bytes.Contains(params, []byte(`"requestState"`)) && !bytes.Contains(params, []byte(`"inputResponses"`)) {
+		return nil
+	}
+	var sent struct {
+		State     json.RawMessage `json:"requestState"`
+		Responses json.RawMessage `json:"inputResponses"`
+	}
+	if json.Unmarshal(params, &sent) != nil || sent.State == nil && sent.Responses == nil {
+		return nil
+	}
+	return &mcp.Input{State: sent.State, Responses: sent.Responses}
+}
+
+// shown is a name as an error may repeat it: short.
+func shown(name string) string {
+	const most = 128
+	if len(name) <= most {
+		return name
+	}
+	return name[:most] + "…"
+}

@@ -1,0 +1,128 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"patchbay/internal/access"
+	"patchbay/internal/mcp/serve"
+)
+
+// Describe says who the agent talks to: Patchbay, or at a connector's own address its server, as that said it.
+func (b *backend) Describe(_ context.Context, p *serve.Peer) serve.Description {
+	if b.reach == nil {
+		return serve.Description{
+			Name:         "patchbay",
+			Version:      b.h.version,
+			Title:        "Patchbay",
+			Instructions: instructions(b.view.Reaches),
+			Capabilities: allCapabilities(b.view, p),
+		}
+	}
+	c := b.reach.Connector
+	return serve.Description{
+		Name:         cmp.Or(c.Server.Name, c.Slug),
+		Version:      cmp.Or(c.Server.Version, "unknown"),
+		Title:        c.Server.Title,
+		Instructions: c.Server.Instructions,
+		Capabilities: relayed(offered(b.reach), p),
+	}
+}
+
+// capabilities are what a server can do, as MCP writes it. What is nil it cannot.
+type capabilities struct {
+	Tools       *lists                     `json:"tools,omitempty"`
+	Prompts     *lists                     `json:"prompts,omitempty"`
+	Resources   *lists                     `json:"resources,omitempty"`
+	Completions *struct{}                  `json:"completions,omitempty"`
+	Logging     *struct{}                  `json:"logging,omitempty"`
+	Extensions  map[string]json.RawMessage `json:"extensions,omitempty"`
+}
+
+type lists struct {
+	ListChanged bool `json:"listChanged,omitempty"` // we tell ourselves, whether or not the server does
+	Subscribe   bool `json:"subscribe,omitempty"`
+}
+
+// changing is a list that is told of when it changes.
+var changing = &lists{ListChanged: true}
+
+// tasksExtension is how calls that take long are named in the modern era.
+const tasksExtension = "io.modelcontextprotocol/tasks"
+
+// offered reads what a connector's server said that it can do.
+func offered(r *access.Reach) capabilities {
+	var c capabilities
+	_ = json.Unmarshal(r.Capabilities, &c) // what cannot be read is not offered
+	return c
+}
+
+// relayed is what of a server's capabilities reaches the agent. There are tools in any case: they are what was synced.
+func relayed(c capabilities, p *serve.Peer) json.RawMessage {
+	says := capabilities{Tools: changing, Completions: c.Completions, Logging: c.Logging}
+	if c.Prompts != nil {
+		says.Prompts = changing
+	}
+	if c.Resources != nil {
+		says.Resources = changing
+	}
+	return says.encode(p)
+}
+
+// allCapabilities is what Patchbay itself can do: any list may get a first entry by a grant.
+func allCapabilities(v *access.View, p *serve.Peer) json.RawMessage {
+	says := capabilities{Tools: changing, Prompts: changing, Resources: changing, Logging: &struct{}{}}
+	for _, r := range v.Reaches {
+		says.Completions = cmp.Or(says.Completions, offered(r).Completions)
+	}
+	return says.encode(p)
+}
+
+// encode adds what is ours: a call that waits for a person is a task for those who can take one.
+func (c capabilities) encode(p *serve.Peer) json.RawMessage {
+	if p.Modern {
+		c.Extensions = map[string]json.RawMessage{tasksExtension: []byte("{}")}
+	}
+	raw, err := json.Marshal(c)
+	if err != nil {
+		return []byte("{}")
+	}
+	return raw
+}
+
+// What the instructions of all connectors together may take of the model's context.
+const (
+	maxInstructions    = 16 << 10
+	maxOneInstructions = 2 << 10
+)
+
+// instructions list the connectors, each with what its server says about itself.
+func instructions(reaches []*access.Reach) string {
+	if len(reaches) == 0 {
+		return "No connector is granted to this agent yet."
+	}
+	var b strings.Builder
+	b.WriteString("These servers are behind this one. The names of their tools and prompts begin with the prefix given here.\n")
+	for _, r := range reaches {
+		c := r.Connector
+		fmt.Fprintf(&b, "\n## %s (mcp_%s__)\n", oneLine(c.Name), c.Slug)
+		text := strings.TrimSpace(cmp.Or(c.Server.Instructions, c.Description))
+		if room := maxInstructions - b.Len(); text != "" && room > 0 {
+			b.WriteString(cut(text, min(room, maxOneInstructions)) + "\n")
+		}
+	}
+	return b.String()
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// cut shortens a text to at most n bytes, at the end of a character.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return strings.ToValidUTF8(text[:n], "") + "…"
+}

@@ -1,0 +1,178 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/mcp/serve"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+	"patchbay/internal/toolcall"
+)
+
+// Options configure a [Handler]. Store, Access, Caller and BaseURL are required.
+type Options struct {
+	Store   *store.Store
+	Access  *access.Keeper
+	Caller  *toolcall.Caller
+	BaseURL *url.URL // where agents reach Patchbay
+	Version string   // ours
+	Log     *slog.Logger
+}
+
+// Handler serves agents.
+type Handler struct {
+	access *access.Keeper
+	caller *toolcall.Caller
+	server *serve.Server
+	router *router
+
+	listeners atomic.Int64 // agents that listen
+	log       *slog.Logger
+
+	version string
+	base    string // without a slash at the end
+	origin  string // of base
+	https   bool
+	local   bool // base is on this machine
+}
+
+// New makes a Handler.
+func New(o Options) *Handler {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	h := &Handler{
+		access:  o.Access,
+		caller:  o.Caller,
+		router:  newRouter(o.Store),
+		log:     o.Log,
+		version: o.Version,
+		base:    strings.TrimRight(o.BaseURL.String(), "/"),
+		origin:  o.BaseURL.Scheme + "://" + o.BaseURL.Host,
+		https:   o.BaseURL.Scheme == "https",
+		local:   loopback(o.BaseURL.Hostname()),
+	}
+	h.server = serve.New(serve.Options{
+		Origins: func(*http.Request) bool { return true }, // foreign has looked
+		Log:     o.Log,
+		Router:  h.router,
+		SealSession: func(who string, session []byte) (string, error) {
+			return o.Store.SealHandle("mcp session", who, session)
+		},
+		OpenSession: func(who, id string) ([]byte, error) { return o.Store.OpenHandle("mcp session", who, id) },
+	})
+	h.router.arrived = h.server.Arrived
+	return h
+}
+
+// Serves tells whether a path is the gateway's.
+func (h *Handler) Serves(path string) bool {
+	if rest, ok := strings.CutPrefix(path, aggregated); ok {
+		return rest == "" || rest[0] == '/'
+	}
+	rest, ok := strings.CutPrefix(path, metadataPath)
+	return ok && (rest == "" || rest == aggregated || strings.HasPrefix(rest, aggregated+"/"))
+}
+
+// ServeHTTP answers what [Handler.Serves] is true for.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer h.recovered(r)
+	h.setHeaders(w.Header())
+	switch {
+	case strings.HasPrefix(r.URL.Path, metadataPath):
+		h.metadata(w, r)
+	case h.foreign(r):
+		h.refuse(w, r, fault.Errorf(fault.Denied, "This was sent from a page of another site, and is refused."))
+	default:
+		h.serve(w, r)
+	}
+}
+
+// Hear takes a notice of [store.Store.Watch].
+func (h *Handler) Hear(n store.Notice) { h.router.hear(n) }
+
+// Listeners is how many agents listen to changes in this process.
+func (h *Handler) Listeners() int { return int(h.listeners.Load()) }
+
+// Shut ends the streams of those who listen. Requests go on.
+func (h *Handler) Shut() { h.server.Shut() }
+
+// Stop waits for the requests that are under way, and ends them when ctx does.
+func (h *Handler) Stop(ctx context.Context) { h.server.Stop(ctx) }
+
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
+	b, err := h.backend(r)
+	if err != nil {
+		h.refuse(w, r, err)
+		return
+	}
+	h.server.Handle(w, r, who(b), b)
+}
+
+// backend finds the agent by its token, and what it may reach at this address. A connector that the agent was not granted is as
+// unknown as one that there is not.
+func (h *Handler) backend(r *http.Request) (*backend, error) {
+	text := bearer(r)
+	if text.Empty() {
+		return nil, fault.Errorf(fault.Unauthenticated, "An agent's token is needed: send it as Authorization: Bearer pb_agent_….")
+	}
+	view, token, err := h.access.ByToken(r.Context(), text)
+	if err != nil {
+		return nil, err
+	}
+	slug, ok := slugOf(r.URL.Path)
+	b := &backend{h: h, view: view, token: token, slug: slug}
+	if slug != "" {
+		b.reach = view.Reach(slug)
+		ok = b.reach != nil
+	}
+	if !ok {
+		return nil, fault.Errorf(fault.NotFound, "This agent has no such connector. Ask for it to be granted, or enabled.")
+	}
+	return b, nil
+}
+
+// bearer reads the token that a request brings (RFC 6750 §2.1); empty: none.
+func bearer(r *http.Request) secret.Text {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return secret.Text(strings.TrimSpace(token))
+}
+
+// who names a caller at an address towards mcp/serve: its tenant, itself, and the connector.
+func who(b *backend) string {
+	var ids [2 * len(connectors.AgentID{}.UUID)]byte
+	copy(ids[:], b.view.Tenant.ID.UUID[:])
+	copy(ids[len(ids)/2:], b.view.Agent.ID.UUID[:])
+	return string(ids[:]) + b.slug
+}
+
+// recovered cuts the connection of a request whose handler panicked, and logs neither what the request brought nor what it was
+// answered.
+func (h *Handler) recovered(r *http.Request) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if v != http.ErrAbortHandler { //nolint:errorlint // compared as net/http compares it
+		says := fmt.Sprintf("%T", v)
+		if err, ok := v.(runtime.Error); ok {
+			says = err.Error()
+		}
+		h.log.ErrorContext(r.Context(), "handler panicked", slog.String("panic", says), slog.String("stack", string(debug.Stack())))
+	}
+	panic(http.ErrAbortHandler)
+}

@@ -1,0 +1,226 @@
+package gateway_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/gateway"
+	"patchbay/internal/history"
+	"patchbay/internal/mcp"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+	"patchbay/internal/toolcall"
+	"patchbay/internal/toolsync"
+)
+
+// patience is how long a test waits for what certainly comes.
+const patience = 30 * time.Second
+
+// bundle is a world with one process that serves agents.
+type bundle struct {
+	*fixture.World
+	*process
+}
+
+func newBundle(t testing.TB) *bundle {
+	t.Helper()
+	w := fixture.New(t)
+	return &bundle{World: w, process: newProcess(t, w)}
+}
+
+// process is what one Patchbay has for agents.
+type process struct {
+	url     string
+	handler *gateway.Handler
+	access  *access.Keeper
+	caller  *toolcall.Caller
+	sync    *toolsync.Syncer
+}
+
+// newProcess starts one, which hears what changes in the database by the time it is returned.
+func newProcess(t testing.TB, w *fixture.World) *process {
+	t.Helper()
+	st, err := store.Open(t.Context(), w.Pool, w.KEK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(st.Close)
+	p := &process{}
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }))
+	t.Cleanup(front.Close)
+	p.url = front.URL
+	p.build(t, st)
+	p.run(t, st)
+	return p
+}
+
+func (p *process) build(t testing.TB, st *store.Store) {
+	t.Helper()
+	base, err := url.Parse(p.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
+	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: "test"}
+	tokens := credentials.New(st)
+	instance := fixture.NewInstance()
+	p.sync = toolsync.New(toolsync.Options{Store: st, Credentials: tokens, Egress: egress, Version: "test", Instance: instance})
+	if err := p.sync.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.access = access.New(access.Options{Store: st})
+	writer := history.New(history.Options{Store: st, Instance: instance})
+	p.caller = toolcall.New(toolcall.Options{
+		Store: st, Access: p.access, Credentials: tokens, Dialer: dialer, Target: p.sync.Target, Seat: p.sync.Seat,
+		History: writer, Instance: instance, BaseURL: p.url,
+		Connect: func(_ context.Context, _ connectors.TenantID, c connectors.Connector, _ connectors.Agent) string {
+			return p.url + "/connect/" + c.Slug
+		},
+	})
+	p.handler = gateway.New(gateway.Options{Store: st, Access: p.access, Caller: p.caller, BaseURL: base, Version: "test"})
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		p.handler.Shut()
+		p.caller.Stop(ctx)
+		p.handler.Stop(ctx)
+		writer.Stop(ctx)
+		p.sync.Stop(ctx)
+	})
+}
+
+// run has the process hear.
+func (p *process) run(t testing.TB, st *store.Store) {
+	t.Helper()
+	ctx, end := context.WithCancel(context.Background())
+	var tasks sync.WaitGroup
+	t.Cleanup(func() { end(); tasks.Wait() })
+	listens := make(chan struct{})
+	heard := sync.OnceFunc(func() { close(listens) })
+	p.caller.Start(ctx)
+	tasks.Go(func() { p.access.Run(ctx) })
+	tasks.Go(func() {
+		_ = st.Watch(ctx, func(n store.Notice) {
+			p.access.Hear(n)
+			p.caller.Hear(n)
+			p.handler.Hear(n)
+		}, func(yes bool) {
+			p.access.Connected(yes)
+			p.caller.Connected(yes)
+			heard()
+		})
+	})
+	<-listens
+}
+
+// auto makes an agent whose calls wait for nobody.
+func (b *bundle) auto(t testing.TB, opts ...func(*connectors.Agent)) connectors.Agent {
+	t.Helper()
+	return b.Agent(t, append([]func(*connectors.Agent){func(a *connectors.Agent) { a.Approval = connectors.ApprovalAuto }}, opts...)...)
+}
+
+// to makes a connector to a server, and syncs it.
+func (b *bundle) to(t testing.TB, slug, url string, opts ...func(*connectors.Draft)) connectors.Connector {
+	t.Helper()
+	c := b.Connector(t, append([]func(*connectors.Draft){func(d *connectors.Draft) {
+		d.Slug, d.Name, d.URL, d.RetryAttempts, d.Timeout = slug, slug, url, 0, patience
+	}}, opts...)...)
+	b.synced(t, c)
+	return c
+}
+
+func (b *bundle) synced(t testing.TB, c connectors.Connector) {
+	t.Helper()
+	req := toolsync.Request{Connector: connectors.Ref(c.ID.String()), Trigger: connectors.TriggerManual}
+	if _, err := b.sync.Sync(t.Context(), b.Tenant, req); err != nil {
+		t.Fatalf("sync %s: %v", c.Slug, err)
+	}
+}
+
+// era is which clients of MCP speak.
+type era string
+
+const (
+	modern era = "2026-07-28"
+	legacy era = "2025-11-25"
+)
+
+var eras = []era{modern, legacy}
+
+// connect is an agent's client.
+func connect(t testing.TB, address string, token secret.Text, e era, opts ...func(*sdk.ClientOptions)) *sdk.ClientSession {
+	t.Helper()
+	var o sdk.ClientOptions
+	for _, opt := range opts {
+		opt(&o)
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: "agent", Version: "1"}, &o)
+	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{
+		Endpoint: address, HTTPClient: &http.Client{Transport: withToken{token}},
+	}, &sdk.ClientSessionOptions{ProtocolVersion: string(e)})
+	if err != nil {
+		t.Fatalf("connect %s in %s: %v", address, e, err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+// withToken sends an agent's token with each request.
+type withToken struct{ token secret.Text }
+
+func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+w.token.Reveal())
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// upstream is a server of the SDK that writes down which authorization each request brought.
+type upstream struct {
+	*sdk.Server
+	url string
+
+	mu      sync.Mutex // guards seen
+	seen    map[string]int
+	methods map[string]int
+}
+
+func newUpstream(t testing.TB, options sdk.StreamableHTTPOptions) *upstream {
+	t.Helper()
+	u := &upstream{seen: map[string]int{}, methods: map[string]int{}}
+	u.Server = sdk.NewServer(&sdk.Implementation{Name: "peer", Version: "v1", Title: "A peer"}, &sdk.ServerOptions{
+		Instructions: "Be kind.",
+		CompletionHandler: func(context.Context, *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
+			return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{"blue"}}}, nil
+		},
+	})
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return u.Server }, &options)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		u.mu.Lock()
+		u.seen[r.Header.Get("Authorization")]++
+		u.mu.Unlock()
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	u.url = front.URL
+	return u
+}
+
+func (u *upstream) authorizations() map[string]int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	all := u.seen
+	u.seen = map[string]int{}
+	return all
+}

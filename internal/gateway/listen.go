@@ -1,0 +1,54 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"patchbay/internal/access"
+	"patchbay/internal/mcp/serve"
+)
+
+// Listen tells which lists are not what they were, until ctx ends, or the agent's token is good no more.
+func (b *backend) Listen(ctx context.Context, f serve.Filter, hear func(method string, params json.RawMessage)) error {
+	b.h.listeners.Add(1)
+	defer b.h.listeners.Add(-1)
+	changed, stop := b.h.access.Listen(access.Listener{View: b.view, Token: b.token, Connector: b.slug})
+	defer stop()
+	expires, cancel := expiry(b.token)
+	defer cancel()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-expires:
+			return nil
+		case c := <-changed:
+			if c.Gone {
+				return nil
+			}
+			tell(c, f, hear)
+		}
+	}
+}
+
+func tell(c access.Changed, f serve.Filter, hear func(method string, params json.RawMessage)) {
+	if c.Tools && f.Tools {
+		hear("notifications/tools/list_changed", nil)
+	}
+	if c.Prompts && f.Prompts {
+		hear("notifications/prompts/list_changed", nil)
+	}
+	if c.Resources && f.Resources {
+		hear("notifications/resources/list_changed", nil)
+	}
+}
+
+// expiry is when a token is over; nil: never.
+func expiry(t *access.Token) (<-chan time.Time, func()) {
+	if t.ExpiresAt == nil {
+		return nil, func() {}
+	}
+	timer := time.NewTimer(time.Until(*t.ExpiresAt))
+	return timer.C, func() { timer.Stop() }
+}

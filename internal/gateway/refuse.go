@@ -1,0 +1,46 @@
+package gateway
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+
+	"patchbay/internal/fault"
+	"patchbay/internal/respond"
+)
+
+// refuse answers a request that reaches no MCP server.
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	f := fault.As(err)
+	id := rand.Text()
+	header := w.Header()
+	header.Set("X-Request-Id", id)
+	h.logRefusal(r, f, id)
+	respond.SetRetryAfter(header, f)
+	if f.Kind == fault.Unauthenticated {
+		h.challenge(header, r)
+	}
+	header.Set("Content-Type", respond.ProblemMediaType)
+	w.WriteHeader(respond.Status(f.Kind))
+	_ = json.NewEncoder(w).Encode(respond.Document(f)) // a caller that has gone needs no answer
+}
+
+func (h *Handler) logRefusal(r *http.Request, f *fault.Error, id string) {
+	switch {
+	case r.Context().Err() != nil:
+	case f.Kind == fault.Internal:
+		h.log.ErrorContext(r.Context(), "request failed", slog.String("request_id", id), slog.Any("error", f))
+	case f.Kind == fault.Unavailable:
+		h.log.WarnContext(r.Context(), "request not served", slog.String("request_id", id), slog.Any("error", f))
+	}
+}
+
+// challenge says how to prove who one is (RFC 6750 §3), and where that is described (RFC 9728 §5.1).
+func (h *Handler) challenge(header http.Header, r *http.Request) {
+	says := `Bearer resource_metadata="` + h.base + metadataPath + mcpAddress(r.URL.Path) + `"`
+	if r.Header.Get("Authorization") != "" {
+		says += `, error="invalid_token"`
+	}
+	header.Set("WWW-Authenticate", says)
+}

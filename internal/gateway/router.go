@@ -1,0 +1,70 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+// router carries messages between the processes that serve one agent, as rows that live for minutes. Whoever puts one says so on the
+// channel of changes, and Hear tells the server here.
+type router struct {
+	store   *store.Store
+	arrived func(box string)
+}
+
+func newRouter(st *store.Store) *router { return &router{store: st} }
+
+var errNobody = errors.New("a message of nobody")
+
+// parties reads what who wrote.
+func parties(who string) (t connectors.TenantID, a connectors.AgentID, err error) {
+	const size = len(uuid.UUID{})
+	if len(who) < 2*size {
+		return t, a, errNobody
+	}
+	copy(t.UUID[:], who)
+	copy(a.UUID[:], who[size:])
+	return t, a, nil
+}
+
+// Post puts a message into a box.
+func (r *router) Post(ctx context.Context, who, box string, message []byte, stay time.Duration) error {
+	tenant, agent, err := parties(who)
+	if err != nil {
+		return err
+	}
+	return r.store.Tenant(tenant).PutMail(ctx, store.NewMail{
+		AgentID: agent, Box: box, Message: secret.Text(message), ExpiresAt: time.Now().Add(stay),
+	})
+}
+
+// Fetch reads what was put into a box so far.
+func (r *router) Fetch(ctx context.Context, who, box string) ([][]byte, error) {
+	tenant, agent, err := parties(who)
+	if err != nil {
+		return nil, err
+	}
+	letters, err := r.store.Vault(tenant).Mail(ctx, agent, box, uuid.Nil)
+	if err != nil {
+		return nil, err
+	}
+	messages := make([][]byte, len(letters))
+	for i, l := range letters {
+		messages[i] = []byte(l.Message.Reveal())
+	}
+	return messages, nil
+}
+
+// hear takes a notice of the database.
+func (r *router) hear(n store.Notice) {
+	if n.Kind == "mail" {
+		r.arrived(n.ID)
+	}
+}
