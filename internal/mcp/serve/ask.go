@@ -54,7 +54,7 @@ func asked(id, method string, params json.RawMessage) []byte {
 	members := []wire.Member{
 		{Name: "jsonrpc", Value: wire.Text("2.0")}, {Name: "id", Value: wire.Text(id)}, {Name: "method", Value: wire.Text(method)},
 	}
-	if params != nil {
+	if isObject(params) {
 		members = append(members, wire.Member{Name: "params", Value: params})
 	}
 	return wire.Object(members)

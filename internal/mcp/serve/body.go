@@ -29,22 +29,26 @@ var errTooLarge = refusal(http.StatusRequestEntityTooLarge, revision.CodeInvalid
 
 // read takes the whole body into b before anything of it is looked at, so that no slow client holds more than a buffer.
 func (v *visit) read(b *[]byte) *RPCError {
-	most := v.s.opts.MaxBody
+	control := http.NewResponseController(v.w)
+	_ = control.SetReadDeadline(time.Now().Add(v.s.opts.Stall))
+	err := v.readWithin(b, v.s.opts.MaxBody)
+	if err == nil {
+		// The server listens for the client's going away from here on: a deadline would end the request.
+		_ = control.SetReadDeadline(time.Time{})
+		return nil
+	}
+	v.w.Header().Set("Connection", "close") // there may be more of the body
+	if errors.Is(err, errTooLarge) {
+		return errTooLarge
+	}
+	return refusal(http.StatusBadRequest, revision.CodeInvalidRequest, "The request's body did not arrive.")
+}
+
+func (v *visit) readWithin(b *[]byte, most int64) error {
 	if v.r.ContentLength > most {
 		return errTooLarge
 	}
-	control := http.NewResponseController(v.w)
-	_ = control.SetReadDeadline(time.Now().Add(v.s.opts.Stall))
-	err := fill(b, v.r.Body, int(v.r.ContentLength), int(most))
-	// The server listens for the client's going away from here on: a deadline would end the request.
-	_ = control.SetReadDeadline(time.Time{})
-	switch {
-	case errors.Is(err, errTooLarge):
-		return errTooLarge
-	case err != nil:
-		return refusal(http.StatusBadRequest, revision.CodeInvalidRequest, "The request's body did not arrive.")
-	}
-	return nil
+	return fill(b, v.r.Body, int(v.r.ContentLength), int(most))
 }
 
 // fill reads all of src into b, of which there should be size bytes; -1: nobody knows.

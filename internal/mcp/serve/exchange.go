@@ -110,7 +110,7 @@ func (x *exchange) fail(ctx context.Context, err error) {
 		x.refuse(rpc)
 		return
 	}
-	if context.Cause(ctx) == ErrCancelled {
+	if errors.Is(context.Cause(ctx), ErrCancelled) {
 		x.refuse(cancelled)
 		return
 	}
@@ -160,6 +160,9 @@ func (x *exchange) open() {
 func (x *exchange) notify(method string, params json.RawMessage) error {
 	if !x.takesStream || x.collected != nil || method == "notifications/message" && levelIn(params) < x.level {
 		return nil
+	}
+	if !isObject(params) {
+		params = nil
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

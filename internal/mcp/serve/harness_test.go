@@ -64,8 +64,9 @@ func (d *desk) heard() string {
 
 // place is a running server with one address for each caller: the first element of the path.
 type place struct {
-	t   *testing.T
-	url string
+	t      *testing.T
+	url    string
+	client *http.Client
 	*serve.Server
 }
 
@@ -76,18 +77,33 @@ func open(t *testing.T, b serve.Backend, options ...func(*serve.Options)) *place
 		set(&opts)
 	}
 	s := serve.New(opts)
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.Handle(w, r, strings.Trim(r.URL.Path, "/"), b)
-	}))
+	web := httptest.NewServer(caller(s, b))
+	return closing(t, s, web, http.DefaultClient)
+}
+
+// openHTTP2 is open, over HTTP/2.
+func openHTTP2(t *testing.T, b serve.Backend) *place {
+	t.Helper()
+	s := serve.New(serve.Options{Log: slog.New(slog.DiscardHandler)})
+	web := httptest.NewUnstartedServer(caller(s, b))
+	web.EnableHTTP2 = true
+	web.StartTLS()
+	return closing(t, s, web, web.Client())
+}
+
+func caller(s *serve.Server, b serve.Backend) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Handle(w, r, strings.Trim(r.URL.Path, "/"), b) })
+}
+
+func closing(t *testing.T, s *serve.Server, web *httptest.Server, client *http.Client) *place {
 	t.Cleanup(func() {
-		web.CloseClientConnections()
-		s.Shut()
-		web.Close()
 		ended, end := context.WithCancel(context.Background())
 		end()
+		web.CloseClientConnections()
 		s.Stop(ended)
+		web.Close()
 	})
-	return &place{t: t, url: web.URL + "/me", Server: s}
+	return &place{t: t, url: web.URL + "/me", client: client, Server: s}
 }
 
 // ask is an HTTP request.
@@ -112,7 +128,7 @@ func (p *place) send(a ask) *reply {
 	if ctx == nil {
 		ctx = p.t.Context()
 	}
-	response, err := p.try(a, ctx)
+	response, err := p.try(ctx, a)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -121,7 +137,7 @@ func (p *place) send(a ask) *reply {
 }
 
 // try sends a request whose reply may not come.
-func (p *place) try(a ask, ctx context.Context) (*http.Response, error) {
+func (p *place) try(ctx context.Context, a ask) (*http.Response, error) {
 	p.t.Helper()
 	url := p.url
 	if a.path != "" {
@@ -146,7 +162,7 @@ func (p *place) try(a ask, ctx context.Context) (*http.Response, error) {
 	if host := r.Header.Get("Host"); host != "" {
 		r.Host = host
 	}
-	return http.DefaultClient.Do(r)
+	return p.client.Do(r)
 }
 
 // text is the whole body.

@@ -148,9 +148,7 @@ func answerTo(id, result []byte) []byte {
 // tagged is params, or a result, with the id of the subscription that it belongs to.
 func tagged(params, id []byte) []byte {
 	tag := append(append([]byte(`"`+revision.MetaSubscription+`":`), id...), ',')
-	if params == nil {
-		params = []byte("{}")
-	}
+	params = objectOr(params)
 	from, to := wire.SpanOf(params, "_meta")
 	if from != to && isObject(params[from:to]) {
 		return slices.Concat(params[:from], appendResult(nil, string(tag), params[from:to]), params[to:])
@@ -231,8 +229,11 @@ func (l *listener) hear(method string, params json.RawMessage) {
 	if !l.filter.passes(method) {
 		return
 	}
-	if l.id != nil {
+	switch {
+	case l.id != nil:
 		params = tagged(params, l.id)
+	case !isObject(params):
+		params = nil
 	}
 	event := message(method, params)
 	l.mu.Lock()

@@ -184,7 +184,7 @@ func TestClosedConnectionCancelsAModernRequest(t *testing.T) {
 		<-began
 		leave()
 	}()
-	p.goes(a, ctx)
+	p.goes(ctx, a)
 	if err := <-ended; err != serve.ErrCancelled {
 		t.Errorf("ended by %v", err)
 	}
@@ -217,9 +217,9 @@ func TestLogMessagesAreThoseThatTheModernRequestAskedFor(t *testing.T) {
 }
 
 // goes sends a request whose reply does not matter, as its context may end before that.
-func (p *place) goes(a ask, ctx context.Context) {
+func (p *place) goes(ctx context.Context, a ask) {
 	p.t.Helper()
-	response, err := p.try(a, ctx)
+	response, err := p.try(ctx, a)
 	if err == nil {
 		_ = response.Body.Close()
 	}

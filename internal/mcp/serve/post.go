@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"net/http"
 
 	"patchbay/internal/mcp/revision"
@@ -114,7 +115,7 @@ func invalid(sentence string) *RPCError {
 }
 
 func unreadable(err error) *RPCError {
-	if err == wire.ErrNoMessage {
+	if errors.Is(err, wire.ErrNoMessage) {
 		return invalid("The body must be one JSON-RPC message.")
 	}
 	return refusal(http.StatusBadRequest, revision.CodeParse, "The body is not JSON.")

@@ -1,0 +1,233 @@
+package serve_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"patchbay/internal/mcp/serve"
+)
+
+func TestInitializeAgreesOnAVersion(t *testing.T) {
+	t.Parallel()
+	p := open(t, &desk{})
+	for wanted, want := range map[string]string{
+		"2025-11-25": "2025-11-25", "2025-06-18": "2025-06-18", "2025-03-26": "2025-03-26", "2024-11-05": "2024-11-05",
+		"2026-07-28": "2025-11-25", "1999-01-01": "2025-11-25",
+	} {
+		r := p.send(ask{body: `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"` + wanted + `","capabilities":{},"clientInfo":{}}}`})
+		title := `,"title":"The desk"`
+		if want < "2025-06-18" {
+			title = ""
+		}
+		text := `{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"` + want + `","capabilities":` + everything +
+			`,"serverInfo":{"name":"desk","version":"1"` + title + `},"instructions":"Ask."}}`
+		if have := r.text(); have != text {
+			t.Errorf("%s: %s", wanted, have)
+		}
+		if id := r.Header.Get("Mcp-Session-Id"); id == "" || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' }) {
+			t.Errorf("%s: session %q", wanted, id)
+		}
+	}
+	r := p.send(ask{body: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`})
+	if text := r.text(); r.StatusCode != 400 || code(text) != -32602 {
+		t.Errorf("without a version: %d %s", r.StatusCode, text)
+	}
+}
+
+func TestSessionSaysWhatInitializeSaid(t *testing.T) {
+	t.Parallel()
+	peers := make(chan serve.Peer, 1)
+	d := &desk{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
+		peers <- *r.Peer
+		return json.RawMessage(`{"a" : 1}`), nil
+	}}
+	a, b := open(t, d, openKey), open(t, d, openKey) // two processes with one key
+	session := a.session("2025-06-18", `{"sampling":{"tools":{}},"elicitation":{"url":{}},"tasks":{"list":{}}}`)
+	var names []string
+	for _, p := range []*place{a, b, b} {
+		r := p.send(inSession(session, `{"jsonrpc":"2.0","id":1,"method":"tools\/list"}`))
+		if text := r.text(); text != `{"jsonrpc":"2.0","id":1,"result":{"a" : 1}}` {
+			t.Fatalf("%d %s", r.StatusCode, text)
+		}
+		peer := <-peers
+		names = append(names, peer.Session)
+		if peer.Modern || peer.Version != "2025-06-18" || !peer.Can("sampling.tools") || peer.Can("elicitation.form") || !peer.Can("tasks") ||
+			string(peer.ClientInfo) != `{"name":"t","version":"1"}` {
+			t.Errorf("peer is %+v", peer)
+		}
+	}
+	if names[0] == "" || names[0] != names[1] || names[1] != names[2] {
+		t.Errorf("sessions are %q", names)
+	}
+}
+
+func TestForeignSessionsAreNotFound(t *testing.T) {
+	t.Parallel()
+	p := open(t, &desk{})
+	session := p.session("2025-11-25", "{}")
+	other := open(t, &desk{}).session("2025-11-25", "{}")
+	for name, a := range map[string]ask{
+		"another caller's":  {path: "/you", header: map[string]string{"Mcp-Session-Id": session}},
+		"another process's": {header: map[string]string{"Mcp-Session-Id": other}},
+		"an invented one":   {header: map[string]string{"Mcp-Session-Id": "x"}},
+		"a changed one":     {header: map[string]string{"Mcp-Session-Id": session[:len(session)-2] + "AA"}},
+	} {
+		for _, method := range []string{"POST", "GET", "DELETE"} {
+			a.method = method
+			if a.body = ""; method == "POST" {
+				a.body = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+			}
+			if r := p.send(a); r.StatusCode != 404 {
+				t.Errorf("%s, %s: %d", name, method, r.StatusCode)
+			}
+		}
+	}
+}
+
+func TestEndedSessionIsNotFound(t *testing.T) {
+	t.Parallel()
+	a, b := twins(t, &desk{})
+	session, other := a.session("2025-11-25", "{}"), a.session("2025-11-25", "{}")
+	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	if r := b.send(inSession(session, ping)); r.StatusCode != 200 {
+		t.Errorf("before: %d", r.StatusCode)
+	}
+	if r := a.send(ask{method: "DELETE", header: map[string]string{"Mcp-Session-Id": session}}); r.StatusCode != 204 {
+		t.Errorf("DELETE: %d", r.StatusCode)
+	}
+	for _, p := range []*place{a, b} {
+		if r := p.send(inSession(session, ping)); r.StatusCode != 404 {
+			t.Errorf("after: %d", r.StatusCode)
+		}
+		if r := p.send(inSession(other, ping)); r.StatusCode != 200 {
+			t.Errorf("another one: %d", r.StatusCode)
+		}
+	}
+}
+
+func TestRequestsWithoutASessionAreServed(t *testing.T) {
+	t.Parallel()
+	versions := make(chan string, 1)
+	p := open(t, &desk{answer: func(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+		if _, err := r.Ask(ctx, "roots/list", nil); err != serve.ErrCannotAsk {
+			t.Errorf("asked: %v", err)
+		}
+		versions <- r.Peer.Version + r.Peer.Session
+		return json.RawMessage("{}"), nil
+	}})
+	for header, want := range map[string]string{"": "2025-03-26", "2025-06-18": "2025-06-18"} {
+		r := p.send(ask{header: map[string]string{"MCP-Protocol-Version": header}, body: `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`})
+		if r.StatusCode != 200 {
+			t.Fatalf("%d %s", r.StatusCode, r.text())
+		}
+		if have := <-versions; have != want {
+			t.Errorf("with header %q: %q", header, have)
+		}
+	}
+}
+
+func TestWithoutASessionThereIsNothingToGetOrDelete(t *testing.T) {
+	t.Parallel()
+	p := open(t, &desk{})
+	for _, method := range []string{"GET", "DELETE", "PUT", "OPTIONS", "HEAD"} {
+		r := p.send(ask{method: method})
+		if r.StatusCode != 405 || r.Header.Get("Allow") != "POST" {
+			t.Errorf("%s: %d, Allow %q", method, r.StatusCode, r.Header.Get("Allow"))
+		}
+	}
+}
+
+func TestHandshakeMessagesThatServeAnswers(t *testing.T) {
+	t.Parallel()
+	d := &desk{}
+	p := open(t, d)
+	session := p.session("2025-11-25", "{}")
+	for body, want := range map[string]struct {
+		status int
+		text   string
+		code   int
+	}{
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}`:                                               {status: 200, text: `{"jsonrpc":"2.0","id":1,"result":{}}`},
+		`{"jsonrpc":"2.0","id":1,"method":"ping","params":null}`:                                 {status: 200, text: `{"jsonrpc":"2.0","id":1,"result":{}}`},
+		`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}`:         {status: 200, text: `{"jsonrpc":"2.0","id":1,"result":{}}`},
+		`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"x"}}`:            {status: 400, code: -32602},
+		`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`:                                    {status: 200, code: -32601},
+		`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{}}}`: {status: 200, code: -32601},
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`:                                 {status: 202},
+		`{"jsonrpc":"2.0","method":"notifications/roots/list_changed","params":{}}`:              {status: 202},
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}`:         {status: 202},
+		`{"jsonrpc":"2.0","id":"nobody's","result":{}}`:                                          {status: 202},
+		`{"jsonrpc":"2.0","id":"pb-late","error":{"code":1,"message":"no"}}`:                     {status: 202},
+		`{"jsonrpc":"2.0","id":"x","result":{},"error":{}}`:                                      {status: 400, code: -32600},
+		`{"jsonrpc":"2.0","id":"x"}`:                                                             {status: 400, code: -32600},
+		`{"jsonrpc":"2.0","id":null,"method":"ping"}`:                                            {status: 400, code: -32600},
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`:                                              {status: 400, code: -32600},
+		`{"jsonrpc":"1.0","id":1,"method":"ping"}`:                                               {status: 400, code: -32600},
+		`{"jsonrpc":"2.0","id":1,"method":7}`:                                                    {status: 400, code: -32600},
+		`{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}`:                                   {status: 400, code: -32602},
+		`{"jsonrpc":"2.0","id":1,`:                                                               {status: 400, code: -32700},
+		`"ping"`:                                                                                 {status: 400, code: -32600},
+		`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`:                                             {status: 400, code: -32600},
+	} {
+		r := p.send(inSession(session, body))
+		text := r.text()
+		if r.StatusCode != want.status || code(text) != want.code || want.code == 0 && text != want.text {
+			t.Errorf("%s\n%d %s", body, r.StatusCode, text)
+		}
+	}
+	if have := d.heard(); have != "notifications/roots/list_changed {}" {
+		t.Error(have)
+	}
+}
+
+func TestBatchesOf2025_03_26AreAnsweredTogether(t *testing.T) {
+	t.Parallel()
+	p := open(t, &desk{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
+		if err := r.Notify("notifications/progress", nil); err != nil {
+			t.Error(err)
+		}
+		return json.RawMessage(`{"of":"` + r.Name + `"}`), nil
+	}})
+	session := p.session("2025-03-26", "{}")
+	batch := func(body string) (int, string) {
+		r := p.send(ask{header: map[string]string{"Mcp-Session-Id": session}, body: body})
+		return r.StatusCode, r.text()
+	}
+	status, text := batch(`[{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}},
+		{"jsonrpc":"2.0","id":2,"method":"nothing","params":[]},{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"b"}}]`)
+	const want = `[{"jsonrpc":"2.0","id":1,"result":{"of":"a"}},{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"The params must be an object."}},` +
+		`{"jsonrpc":"2.0","id":3,"result":{"of":"b"}}]`
+	if status != 200 || text != want {
+		t.Errorf("%d %s", status, text)
+	}
+	if status, text = batch(`[{"jsonrpc":"2.0","method":"notifications/x"}]`); status != 202 || text != "" {
+		t.Errorf("notifications alone: %d %s", status, text)
+	}
+	for _, body := range []string{
+		`[]`, `[1]`, `[{"jsonrpc":"2.0","id":1,"method":"initialize"}]`,
+		`[` + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, 100) + `{"jsonrpc":"2.0","id":1,"method":"ping"}]`,
+	} {
+		if status, text = batch(body); status != 400 || code(text) != -32600 {
+			t.Errorf("%.40s: %d %s", body, status, text)
+		}
+	}
+}
+
+func TestLogMessagesAreThoseThatTheSessionAskedFor(t *testing.T) {
+	t.Parallel()
+	p := open(t, &desk{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
+		_ = r.Notify("notifications/message", json.RawMessage(`{"level":"info"}`))
+		return json.RawMessage("{}"), nil
+	}})
+	session := p.session("2025-11-25", "{}")
+	call := inSession(session, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`)
+	if r := p.send(call); r.Header.Get("Content-Type") != "text/event-stream" {
+		t.Error("at first every message is sent")
+	}
+	p.send(inSession(session, `{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"warning"}}`))
+	if r := p.send(call); r.Header.Get("Content-Type") != "application/json" {
+		t.Error("a message below the level was sent")
+	}
+}

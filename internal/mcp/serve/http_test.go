@@ -1,0 +1,79 @@
+package serve_test
+
+import (
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"patchbay/internal/mcp/serve"
+)
+
+const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+
+func TestBodiesThatAreNotTaken(t *testing.T) {
+	t.Parallel()
+	p := open(t, &desk{}, func(o *serve.Options) { o.MaxBody = 1000 })
+	for name, tc := range map[string]struct {
+		header map[string]string
+		body   string
+		status int
+		code   int
+	}{
+		"a form":                   {map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, ping, 415, -32600},
+		"text":                     {map[string]string{"Content-Type": "text/plain"}, ping, 415, -32600},
+		"nothing said of it":       {map[string]string{"Content-Type": ""}, ping, 415, -32600},
+		"JSON of a character set":  {map[string]string{"Content-Type": "Application/JSON; charset=utf-8"}, ping, 200, 0},
+		"a client that reads HTML": {map[string]string{"Accept": "text/html"}, ping, 406, -32600},
+		"a client of everything":   {map[string]string{"Accept": "*/*"}, ping, 200, 0},
+		"no body":                  {map[string]string{"Content-Type": "application/json"}, "", 400, -32700},
+		"a long body":              {nil, ping + strings.Repeat(" ", 1000), 413, -32600},
+		"a body that just fits":    {nil, ping + strings.Repeat(" ", 1000-len(ping)), 200, 0},
+	} {
+		r := p.send(ask{header: tc.header, body: tc.body})
+		if text := r.text(); r.StatusCode != tc.status || code(text) != tc.code {
+			t.Errorf("%s: %d %s", name, r.StatusCode, text)
+		}
+	}
+}
+
+func TestOriginsAreThisMachineOrTheAddressItself(t *testing.T) {
+	t.Parallel()
+	p := open(t, &desk{})
+	own := strings.TrimSuffix(strings.TrimPrefix(p.url, "http://"), "/me")
+	for name, tc := range map[string]struct {
+		host, origin string
+		status       int
+	}{
+		"no origin":               {own, "", 200},
+		"its own":                 {own, "http://" + own, 200},
+		"another program's here":  {own, "http://localhost:3000", 200},
+		"somebody else's":         {own, "https://evil.example", 403},
+		"none that can be read":   {own, "null", 403},
+		"a rebound name":          {"evil.example", "http://evil.example", 403},
+		"a rebound name, silent":  {"evil.example", "", 403},
+		"this machine by address": {"[::1]:80", "http://[::1]:80", 200},
+	} {
+		r := p.send(ask{header: map[string]string{"Host": tc.host, "Origin": tc.origin}, body: ping})
+		if r.StatusCode != tc.status {
+			t.Errorf("%s: %d", name, r.StatusCode)
+		}
+	}
+}
+
+func TestSlowBodyIsGivenUp(t *testing.T) {
+	t.Parallel()
+	p := open(t, &desk{}, func(o *serve.Options) { o.Stall = 50 * time.Millisecond })
+	host := strings.TrimSuffix(strings.TrimPrefix(p.url, "http://"), "/me")
+	conn, err := net.Dial("tcp", host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_, _ = io.WriteString(conn, "POST /me HTTP/1.1\r\nHost: "+host+"\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+	answer, err := io.ReadAll(conn)
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {
+		t.Errorf("answered %q, %v", answer, err)
+	}
+}

@@ -1,0 +1,176 @@
+package serve_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"patchbay/internal/mcp/serve"
+)
+
+// teller is a backend that tells its listeners whatever a test says.
+func teller(filters chan<- serve.Filter, say <-chan string, left chan<- struct{}) *desk {
+	return &desk{listen: func(ctx context.Context, f serve.Filter, hear func(string, json.RawMessage)) error {
+		filters <- f
+		for {
+			select {
+			case text := <-say:
+				method, params, _ := strings.Cut(text, " ")
+				hear(method, json.RawMessage(params))
+			case <-ctx.Done():
+				left <- struct{}{}
+				return nil
+			}
+		}
+	}}
+}
+
+func TestModernListenerHearsWhatItAskedFor(t *testing.T) {
+	t.Parallel()
+	filters, say, left := make(chan serve.Filter, 1), make(chan string), make(chan struct{}, 1)
+	p := open(t, teller(filters, say, left))
+	ctx, leave := context.WithCancel(t.Context())
+	a := modern("subscriptions/listen", `,"notifications":{"toolsListChanged":true,"promptsListChanged":false,"resourceSubscriptions":["u:1"]}`, "")
+	a.ctx = ctx
+	r := p.send(a)
+	if r.StatusCode != 200 || r.Header.Get("Content-Type") != "text/event-stream" || r.Header.Get("X-Accel-Buffering") != "no" {
+		t.Fatalf("%d %v", r.StatusCode, r.Header)
+	}
+	const tag = `"_meta":{"io.modelcontextprotocol/subscriptionId":1}`
+	if have := r.message(); have != `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{`+tag+
+		`,"notifications":{"toolsListChanged":true,"resourceSubscriptions":["u:1"]}}}` {
+		t.Error(have)
+	}
+	if f := <-filters; !f.Tools || f.Prompts || f.Resources || len(f.URIs) != 1 || !f.Peer.Modern {
+		t.Errorf("filter is %+v", f)
+	}
+	for _, text := range []string{
+		"notifications/prompts/list_changed", "notifications/message {}", "notifications/tools/list_changed",
+		`notifications/resources/updated {"uri":"u:1","_meta":{"a":1}}`, `notifications/resources/updated {"uri":"u:1"}`,
+	} {
+		say <- text
+	}
+	for _, want := range []string{
+		`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + tag + `}}`,
+		`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"u:1","_meta":{"io.modelcontextprotocol/subscriptionId":1,"a":1}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{` + tag + `,"uri":"u:1"}}`,
+	} {
+		if have := r.message(); have != want {
+			t.Error(have)
+		}
+	}
+	leave()
+	<-left
+}
+
+func TestListenerIsPromisedOnlyWhatThereIs(t *testing.T) {
+	t.Parallel()
+	filters := make(chan serve.Filter, 1)
+	d := &poor{teller(filters, nil, make(chan struct{}, 1))}
+	r := open(t, d).send(modern("subscriptions/listen",
+		`,"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["u:1"]}`, ""))
+	if have := r.message(); !strings.Contains(have, `"notifications":{"toolsListChanged":true}`) {
+		t.Error(have)
+	}
+	if f := <-filters; !f.Tools || f.Prompts || f.Resources || f.URIs != nil {
+		t.Errorf("filter is %+v", f)
+	}
+}
+
+// poor tells of its tools alone.
+type poor struct{ *desk }
+
+func (poor) Describe(context.Context, *serve.Peer) serve.Description {
+	return serve.Description{Name: "poor", Capabilities: json.RawMessage(`{"tools":{"listChanged":true},"resources":{}}`)}
+}
+
+func TestSubscriptionThatCannotBe(t *testing.T) {
+	t.Parallel()
+	p := open(t, &desk{})
+	a := modern("subscriptions/listen", `,"notifications":{}`, "")
+	a.header["Accept"] = "application/json"
+	if r := p.send(a); r.StatusCode != http.StatusNotAcceptable {
+		t.Errorf("JSON alone: %d", r.StatusCode)
+	}
+	for _, params := range []string{"", `,"notifications":true`} {
+		r := p.send(modern("subscriptions/listen", params, ""))
+		if text := r.text(); r.StatusCode != 400 || code(text) != -32602 {
+			t.Errorf("with %q: %d %s", params, r.StatusCode, text)
+		}
+	}
+}
+
+func TestShutEndsListenersGracefully(t *testing.T) {
+	t.Parallel()
+	filters, left := make(chan serve.Filter, 2), make(chan struct{}, 2)
+	p := open(t, teller(filters, nil, left))
+	session := p.session("2025-11-25", "{}")
+	modernly := p.send(modern("subscriptions/listen", `,"notifications":{}`, ""))
+	modernly.next()
+	legacy := p.send(ask{method: "GET", header: map[string]string{"Mcp-Session-Id": session}})
+	<-filters
+	<-filters
+	p.Shut()
+	if have := modernly.message(); have != `{"jsonrpc":"2.0","id":1,"result":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"resultType":"complete"}}` {
+		t.Error(have)
+	}
+	modernly.ended()
+	legacy.ended()
+	p.Stop(t.Context())
+	if r := p.send(modern("subscriptions/listen", `,"notifications":{}`, "")); r.StatusCode != 503 {
+		t.Errorf("afterwards: %d", r.StatusCode)
+	}
+}
+
+func TestHandshakeListenerHearsEveryList(t *testing.T) {
+	t.Parallel()
+	filters, say, left := make(chan serve.Filter, 1), make(chan string), make(chan struct{}, 2)
+	p := open(t, teller(filters, say, left), func(o *serve.Options) { o.KeepAlive = time.Millisecond })
+	session := p.session("2025-06-18", "{}")
+	for _, last := range []string{"", "listen"} {
+		ctx, leave := context.WithCancel(t.Context())
+		r := p.send(ask{method: "GET", ctx: ctx, header: map[string]string{
+			"Mcp-Session-Id": session, "Accept": "text/event-stream", "Last-Event-ID": last,
+		}})
+		if f := <-filters; !f.Tools || !f.Prompts || !f.Resources || f.Peer.Session == "" {
+			t.Errorf("filter is %+v", f)
+		}
+		if last != "" { // whatever changed meanwhile
+			for _, what := range []string{"tools", "prompts", "resources"} {
+				if have := r.message(); have != `{"jsonrpc":"2.0","method":"notifications/`+what+`/list_changed"}` {
+					t.Error(have)
+				}
+			}
+		}
+		say <- `notifications/resources/updated {"uri":"u:1"}`
+		if have := r.message(); have != `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"u:1"}}` {
+			t.Error(have)
+		}
+		leave()
+		<-left
+	}
+}
+
+func TestListenerWhoseConnectionCannotBeTakenIsServedAllTheSame(t *testing.T) {
+	t.Parallel()
+	filters, say, left := make(chan serve.Filter, 1), make(chan string), make(chan struct{}, 1)
+	p := openHTTP2(t, teller(filters, say, left))
+	ctx, leave := context.WithCancel(t.Context())
+	a := modern("subscriptions/listen", `,"notifications":{"toolsListChanged":true}`, "")
+	a.ctx = ctx
+	r := p.send(a)
+	if r.ProtoMajor != 2 {
+		t.Fatalf("HTTP/%d", r.ProtoMajor)
+	}
+	r.next()
+	<-filters
+	say <- "notifications/tools/list_changed"
+	if have := r.message(); !strings.Contains(have, "list_changed") {
+		t.Error(have)
+	}
+	leave()
+	<-left
+}

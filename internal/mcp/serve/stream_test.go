@@ -1,0 +1,230 @@
+package serve_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"patchbay/internal/mcp/serve"
+)
+
+const callWait = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"wait"}}`
+
+func TestFirstNotificationMakesAStreamOfTheReply(t *testing.T) {
+	t.Parallel()
+	p := open(t, &desk{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
+		if err := r.Notify("notifications/progress", json.RawMessage(`{"progressToken":"t","progress":1}`)); err != nil {
+			t.Error(err)
+		}
+		return json.RawMessage("{\n \"content\": []\r\n}"), nil
+	}})
+	for name, a := range map[string]ask{
+		"modern":            modern("tools/call", `,"name":"x"`, ""),
+		"without a session": {body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`},
+	} {
+		r := p.send(a)
+		for header, want := range map[string]string{
+			"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
+		} {
+			if have := r.Header.Get(header); have != want {
+				t.Errorf("%s: %s is %q", name, header, have)
+			}
+		}
+		event := r.next()
+		if string(event.Data) != `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1}}` || event.ID != "" {
+			t.Errorf("%s: %s %q", name, event.Data, event.ID)
+		}
+		if last := r.message(); !strings.HasSuffix(last, `"content": []  }}`) {
+			t.Errorf("%s: %s", name, last)
+		}
+		r.ended()
+	}
+}
+
+func TestClientThatAcceptsJSONAloneGetsNoNotifications(t *testing.T) {
+	t.Parallel()
+	p := open(t, &desk{answer: func(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+		if err := r.Notify("notifications/progress", nil); err != nil {
+			t.Error(err)
+		}
+		if _, err := r.Ask(ctx, "roots/list", nil); !errors.Is(err, serve.ErrCannotAsk) {
+			t.Error(err)
+		}
+		return json.RawMessage("{}"), nil
+	}})
+	session := p.session("2025-11-25", "{}")
+	for _, accept := range []string{"application/json", "", "application/*;q=0.5", "application/json, text/event-stream;q=0"} {
+		a := inSession(session, callWait)
+		a.header["Accept"] = accept
+		r := p.send(a)
+		if text := r.text(); text != `{"jsonrpc":"2.0","id":7,"result":{}}` || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("accepting %q: %s", accept, text)
+		}
+	}
+}
+
+func TestClientThatAcceptsEventStreamsAloneGetsOne(t *testing.T) {
+	t.Parallel()
+	p := open(t, &desk{})
+	for _, accept := range []string{"text/event-stream", "text/*"} {
+		a := modern("tools/call", `,"name":"x"`, "")
+		a.header["Accept"] = accept
+		r := p.send(a)
+		if have := r.message(); have != `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}` {
+			t.Errorf("accepting %q: %s", accept, have)
+		}
+		a.header["Mcp-Method"] = "x"
+		if r := p.send(a); r.StatusCode != 400 {
+			t.Errorf("accepting %q, a wrong header: %d", accept, r.StatusCode)
+		}
+	}
+}
+
+func TestLongSilenceMakesAStreamWithComments(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	p := open(t, &desk{answer: func(context.Context, *serve.Request) (json.RawMessage, error) {
+		<-release
+		return json.RawMessage("{}"), nil
+	}}, func(o *serve.Options) { o.Silence, o.KeepAlive = time.Millisecond, time.Millisecond })
+	r := p.send(modern("tools/call", `,"name":"wait"`, ""))
+	lines := bufio.NewReader(r.Body)
+	for range 6 { // three comments, each with its blank line
+		if line, err := lines.ReadString('\n'); err != nil || line != ":\n" && line != "\n" {
+			t.Fatalf("read %q, %v", line, err)
+		}
+	}
+	close(release)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			if data != `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}`+"\n" {
+				t.Error(data)
+			}
+			return
+		}
+	}
+}
+
+func TestRequestsToTheClientAreAnsweredAtAnyProcess(t *testing.T) {
+	t.Parallel()
+	d := &desk{answer: func(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+		return r.Ask(ctx, "elicitation/create", json.RawMessage(`{"message":"?"}`))
+	}}
+	a, b := twins(t, d)
+	session := a.session("2025-11-25", `{"elicitation":{}}`)
+	for name, at := range map[string]*place{"the same": a, "another": b} {
+		for answer, want := range map[string]string{
+			`"result":{"action":"accept"}`:                      `{"jsonrpc":"2.0","id":7,"result":{"action":"accept"}}`,
+			`"error":{"code":-1,"message":"no","data":{"a":1}}`: `{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"no","data":{"a":1}}}`,
+		} {
+			r := a.send(inSession(session, callWait))
+			asked := question(t, r)
+			if asked.Method != "elicitation/create" || string(asked.Params) != `{"message":"?"}` {
+				t.Fatalf("asked %+v", asked)
+			}
+			foreign := inSession(session, `{"jsonrpc":"2.0","id":"`+asked.ID+`","result":{"action":"stolen"}}`)
+			foreign.path = "/you"
+			foreign.header["Mcp-Session-Id"] = at.sessionOf("/you")
+			if have := at.send(foreign); have.StatusCode != 202 {
+				t.Errorf("a foreign answer: %d", have.StatusCode)
+			}
+			if have := at.send(inSession(session, `{"jsonrpc":"2.0","id":"`+asked.ID+`",`+answer+`}`)); have.StatusCode != 202 {
+				t.Errorf("the answer: %d", have.StatusCode)
+			}
+			if have := r.message(); have != want {
+				t.Errorf("at %s process: %s", name, have)
+			}
+			r.ended()
+		}
+	}
+}
+
+type asked struct {
+	ID     string
+	Method string
+	Params json.RawMessage
+}
+
+// question is the next event with data: a request to the client.
+func question(t *testing.T, r *reply) (q asked) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(r.message()), &q); err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// sessionOf begins a session of another caller.
+func (p *place) sessionOf(path string) string {
+	p.t.Helper()
+	r := p.send(ask{path: path, body: `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`})
+	return r.Header.Get("Mcp-Session-Id")
+}
+
+func TestCancellationEndsTheRequestInAnyProcess(t *testing.T) {
+	t.Parallel()
+	ended := make(chan error, 1)
+	began := make(chan struct{}, 1)
+	d := &desk{answer: func(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+		began <- struct{}{}
+		_, err := r.Ask(ctx, "elicitation/create", nil)
+		ended <- err
+		return nil, err
+	}}
+	a, b := twins(t, d)
+	session := a.session("2025-11-25", `{}`)
+	for name, at := range map[string]*place{"the same": a, "another": b} {
+		r := a.send(inSession(session, callWait))
+		q := question(t, r)
+		<-began
+		for _, other := range []ask{
+			inSession(a.session("2025-11-25", `{}`), cancelSeven), // another session
+			{body: cancelSeven}, // none
+			inSession(session, strings.Replace(cancelSeven, "7", `"7"`, 1)), // another id
+		} {
+			if have := at.send(other); have.StatusCode != 202 {
+				t.Errorf("cancelled: %d", have.StatusCode)
+			}
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("ended by somebody else: %v", err)
+		default:
+		}
+		if have := at.send(inSession(session, cancelSeven)); have.StatusCode != 202 {
+			t.Errorf("cancelled: %d", have.StatusCode)
+		}
+		if err := <-ended; !errors.Is(err, serve.ErrCancelled) {
+			t.Errorf("at %s process: ended by %v", name, err)
+		}
+		if have := r.message(); have != `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"`+q.ID+`"}}` {
+			t.Errorf("at %s process: %s", name, have)
+		}
+		if have := r.message(); code(have) != -32603 || !strings.Contains(have, "cancelled") {
+			t.Errorf("at %s process: %s", name, have)
+		}
+	}
+}
+
+const cancelSeven = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"enough"}}`
+
+func TestStreamsOfTheHandshakeEraBeginWithAnIDSince2025_11_25(t *testing.T) {
+	t.Parallel()
+	p := open(t, &desk{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
+		return json.RawMessage("{}"), r.Notify("notifications/progress", nil)
+	}})
+	for version, primed := range map[string]bool{"2025-11-25": true, "2025-06-18": false} {
+		text := p.send(inSession(p.session(version, "{}"), callWait)).text()
+		if strings.HasPrefix(text, "id: ") != true || strings.Contains(text, "\ndata: \n\n") != primed || strings.Count(text, "\nevent: message\n") != 2 {
+			t.Errorf("%s:\n%s", version, text)
+		}
+	}
+}
