@@ -1,0 +1,29 @@
+-- What the dashboard shows to choose by.
+
+-- name: ToolChoices :many
+-- The tools of a connector that are there, and those of the named ones that were. A short definition comes along, for its hints.
+select tools.name, tools.review, tools.enabled, (tools.removed_at is not null)::boolean as removed,
+       definition.title, left(definition.description, 300)::text as description,
+       (case when length(definition.raw) <= 8192 then definition.raw end)::bytea as raw
+from tools
+join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
+where tools.tenant_id = @tenant_id and tools.connector_id = @connector_id
+  and (tools.removed_at is null or tools.name = any(@named::text[]))
+order by tools.name
+limit @max_rows;
+
+-- name: CallCounts :many
+-- How often agents called tools, and how often they were denied it, among each agent's last calls.
+select counted.agent_id::uuid as agent_id, counted.connector_id, counted.tool,
+       count(*) as calls, count(*) filter (where counted.status = 'denied') as denied
+from unnest(@agents::uuid[]) agent (id)
+cross join lateral (
+    select last.agent_id, last.connector_id, last.tool, last.status
+    from tool_calls last
+    where last.tenant_id = @tenant_id and last.agent_id = agent.id
+    order by last.id desc
+    limit @depth
+) counted
+where counted.status <> 'pending_approval' and counted.tool = any(@tools::text[])
+group by counted.agent_id, counted.connector_id, counted.tool
+order by counted.agent_id, counted.connector_id, counted.tool;

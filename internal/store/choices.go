@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store/dbgen"
+)
+
+// MaxToolChoices is how many tools of a connector are shown to choose among.
+const MaxToolChoices = 2000
+
+// ToolChoice is a tool to choose.
+type ToolChoice struct {
+	Name        string
+	Review      connectors.Review
+	Enabled     bool
+	Removed     bool
+	Title       string
+	Description string // its beginning
+	Raw         []byte // the current definition; nil: it is too long to come along
+}
+
+// ToolChoices lists the tools of a connector that are there, and those of the named ones that were, by name: [MaxToolChoices] at most.
+func (t *Tenant) ToolChoices(ctx context.Context, id connectors.ConnectorID, named []string) ([]ToolChoice, error) {
+	rows, err := t.q.ToolChoices(ctx, dbgen.ToolChoicesParams{TenantID: t.id, ConnectorID: id, Named: cleanAll(named), MaxRows: MaxToolChoices})
+	if err != nil {
+		return nil, err
+	}
+	choices := make([]ToolChoice, len(rows))
+	for i, r := range rows {
+		choices[i] = ToolChoice(r)
+	}
+	return choices, nil
+}
+
+// countedCalls is how many of an agent's last calls are looked through.
+const countedCalls = 2000
+
+// CallCount is how often an agent called a tool lately.
+type CallCount struct {
+	AgentID     connectors.AgentID
+	ConnectorID connectors.ConnectorID
+	Tool        string // the upstream's name
+	Calls       int
+	Denied      int // of them, by a person
+}
+
+// CallCounts counts the calls of tools among the last calls of each agent. Calls that still wait for a person do not count.
+func (t *Tenant) CallCounts(ctx context.Context, agents []connectors.AgentID, tools []string) ([]CallCount, error) {
+	ids := make([]uuid.UUID, len(agents))
+	for i, id := range agents {
+		ids[i] = id.UUID
+	}
+	rows, err := t.q.CallCounts(ctx, dbgen.CallCountsParams{TenantID: t.id, Agents: ids, Depth: countedCalls, Tools: cleanAll(tools)})
+	if err != nil {
+		return nil, err
+	}
+	var counts []CallCount
+	for _, r := range rows {
+		if r.ConnectorID == nil {
+			continue // the connector was deleted: another one of that name is another tool
+		}
+		counts = append(counts, CallCount{
+			AgentID: connectors.AgentID{UUID: r.AgentID}, ConnectorID: *r.ConnectorID, Tool: r.Tool, Calls: int(r.Calls), Denied: int(r.Denied),
+		})
+	}
+	return counts, nil
+}
+
+// WaitingCall is a call in the inbox, with what is needed to make it.
+type WaitingCall struct {
+	connectors.Approval
+	Call secret.Text
+}
+
+// WaitingCalls opens the inbox, the newest first.
+func (v *Vault) WaitingCalls(ctx context.Context, p Page) (List[WaitingCall], error) {
+	after, err := p.afterID("approvals")
+	if err != nil {
+		return List[WaitingCall]{}, err
+	}
+	rows, err := v.q.WaitingApprovals(ctx, v.id, after, p.rows())
+	if err != nil {
+		return List[WaitingCall]{}, err
+	}
+	list := listOf(p, rows, func(r dbgen.Approval) dbgen.Approval { return r }, "approvals", func(r dbgen.Approval) []string { return []string{r.ID.String()} })
+	opened := List[WaitingCall]{Items: make([]WaitingCall, len(list.Items)), Next: list.Next}
+	for i, row := range list.Items {
+		plain, err := v.keyring.Open(row.Sealed, approvalPlace(v.id, row.ID, row.AgentID, row.ConnectorID))
+		if err != nil {
+			return List[WaitingCall]{}, fault.Wrap(fault.Internal, err, "A stored call cannot be opened.")
+		}
+		opened.Items[i] = WaitingCall{Approval: approvalOf(row), Call: plain}
+	}
+	return opened, nil
+}
