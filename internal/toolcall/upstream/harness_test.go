@@ -122,7 +122,7 @@ func (s *server) wantDeleted(t testing.TB, ids ...string) {
 			if !slices.Contains(ids, id) {
 				t.Errorf("%s was ended", id)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("not ended: some of %v", ids)
 		}
 	}
