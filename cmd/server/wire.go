@@ -96,7 +96,8 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	h.api, err = api.New(api.Options{
 		Store: d.store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, Respond: h.respond,
 		Handover: handover.New(handover.Options{Store: d.store, Credentials: h.tokens, Log: s.log}),
-		BaseURL:  h.baseURL.String(), Version: version(),
+		Access:   h.agents.access, Calls: h.agents.caller,
+		BaseURL: h.baseURL.String(), Version: version(),
 	})
 	if err != nil {
 		return nil, err
