@@ -28,6 +28,10 @@ func TestMain(m *testing.M) {
 		if strings.HasPrefix(mode, "replay ") {
 			replay(mode)
 		}
+		if strings.HasPrefix(mode, "calls ") {
+			callPeer(mode == "calls modern")
+			return
+		}
 		peer(mode)
 		return
 	}
