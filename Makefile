@@ -4,6 +4,8 @@
 SHELL := /bin/sh
 GO    ?= go
 TOOL  := $(GO) tool -modfile=tools/go.mod
+# A package's tests that hang end with all stacks after that, and long before whoever runs them loses patience.
+PATIENCE = 15m
 
 # Generated, and held fresh by `make check`.
 GENERATED = find internal/store/dbgen web/templates -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' \) | sort | xargs cksum
@@ -23,7 +25,7 @@ build: ## compile ./bin/patchbay
 
 test: ## run every test; nothing has to be started first
 	@scripts/get-postgres
-	$(GO) test ./...
+	$(GO) test -timeout $(PATIENCE) ./...
 
 check: format lint fresh race ## everything a change has to pass
 
@@ -42,7 +44,7 @@ fresh: ## fail where the committed generated code is not what `make generate` ma
 
 race: ## every test with the race detector, in random order
 	@scripts/get-postgres
-	$(GO) test -race -shuffle=on ./...
+	$(GO) test -race -shuffle=on -timeout $(PATIENCE) ./...
 
 conformance: ## let the official MCP suite judge ./bin/patchbay as a client (docs/conformance.md)
 	@conformance/run

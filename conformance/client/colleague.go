@@ -60,7 +60,7 @@ func (c *colleague) draft() map[string]any {
 	slug := strings.ToLower(rand.Text()[:12])
 	return map[string]any{
 		"name": name + " " + slug, "slug": "c" + slug, "url": c.server, "auth": c.scenario.auth,
-		"timeout_ms": 8000, "retry_attempts": 1, "sync_interval_s": 0,
+		"timeout_ms": 30_000, "retry_attempts": 1, "sync_interval_s": 0,
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // patience is a little less than what the suite grants one scenario.
-const patience = 28 * time.Second
+const patience = 115 * time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
