@@ -2,7 +2,7 @@
 // gateway.
 //
 //  1. the role: an admin's
-//  2. every enabled connector counts as granted to the agent
+//  2. the enabled connectors that the agent was granted; which of their tools it was, the servers do not ask
 //  3. each one's credential is read, and refreshed where that is due: eight at once, and within twenty seconds in all
 //  4. one audit event tells whose credentials went out; without it nothing goes out
 //

@@ -15,9 +15,8 @@ import (
 )
 
 const (
-	atOnce     = 8 // credentials that are read at the same time: some of them wait for an authorization server
-	longest    = 20 * time.Second
-	pageLength = 200
+	atOnce  = 8 // credentials that are read at the same time: some of them wait for an authorization server
+	longest = 20 * time.Second
 )
 
 // Options are what a Desk needs. Log and Within may be left out.
@@ -50,7 +49,7 @@ func New(o Options) *Desk {
 // Bundle is what an agent needs to go to the servers itself.
 type Bundle struct {
 	Agent   connectors.Agent
-	Servers []Server // of the enabled connectors, by name
+	Servers []Server // of the enabled connectors that it was granted, by their slugs
 }
 
 // Server is one connector's server, as the agent would ask it.
@@ -73,34 +72,30 @@ func (d *Desk) Open(ctx context.Context, a auth.Actor, agent connectors.Ref) (Bu
 	if !found.Enabled {
 		return Bundle{}, fault.Errorf(fault.Conflict, "The agent %q is disabled, and gets no credentials. Enable it first.", found.Name)
 	}
-	granted, err := enabled(ctx, tenant)
+	list, err := granted(ctx, tenant, found.ID)
 	if err != nil {
 		return Bundle{}, err
 	}
-	b := Bundle{Agent: found, Servers: d.resolve(ctx, a.Tenant.ID, found.ID, granted)}
+	b := Bundle{Agent: found, Servers: d.resolve(ctx, a.Tenant.ID, found.ID, list)}
 	if err := tenant.Record(ctx, b.event(a)); err != nil {
 		return Bundle{}, err
 	}
 	return b, nil
 }
 
-// enabled are the connectors that an agent may use, by name.
-func enabled(ctx context.Context, tenant *store.Tenant) ([]connectors.Connector, error) {
+// granted are the connectors that an agent may use now.
+func granted(ctx context.Context, tenant *store.Tenant, agent connectors.AgentID) ([]connectors.Connector, error) {
+	reaches, err := tenant.GrantedConnectors(ctx, agent)
+	if err != nil {
+		return nil, err
+	}
 	var all []connectors.Connector
-	for page := (store.Page{Limit: pageLength}); ; {
-		list, err := tenant.Connectors(ctx, store.ConnectorFilter{Page: page})
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range list.Items {
-			if c.Enabled {
-				all = append(all, c)
-			}
-		}
-		if page.Cursor = list.Next; page.Cursor == "" {
-			return all, nil
+	for _, r := range reaches {
+		if r.Connector.Enabled {
+			all = append(all, r.Connector)
 		}
 	}
+	return all, nil
 }
 
 func (d *Desk) resolve(ctx context.Context, tenant connectors.TenantID, agent connectors.AgentID, list []connectors.Connector) []Server {

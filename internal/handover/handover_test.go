@@ -1,8 +1,10 @@
 package handover_test
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -59,10 +61,18 @@ func (b *bundle) open(t *testing.T, d *handover.Desk) map[string]handover.Server
 	return servers
 }
 
+// granted makes a connector that the agent was granted.
+func (b *bundle) granted(t *testing.T, opts ...func(*connectors.Draft)) connectors.Connector {
+	t.Helper()
+	c := b.Connector(t, opts...)
+	b.Grant(t, b.agent.ID, c.ID, fixture.Named("search"))
+	return c
+}
+
 // due makes a connector with an account whose access token is over, and whose refresh token the server knows nothing of.
 func (b *bundle) due(t *testing.T, tokenEndpoint string) connectors.Connector {
 	t.Helper()
-	c := b.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 })
+	c := b.granted(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 })
 	over := time.Now().Add(-time.Minute)
 	err := b.Door().SaveGrant(t.Context(), store.NewGrant{
 		ConnectorID: c.ID, Origin: connectors.Origin(c.URL), GrantTokens: store.GrantTokens{
@@ -81,7 +91,7 @@ func (b *bundle) due(t *testing.T, tokenEndpoint string) connectors.Connector {
 func TestWhatIsLateKeepsNothingElseBack(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{Token: oauthtest.Hang})
-	late, here := b.due(t, b.as.Issuer+"/token"), b.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	late, here := b.due(t, b.as.Issuer+"/token"), b.granted(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
 	s, err := connectors.Secret{Token: "t-1"}.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +144,7 @@ func TestEightAreAskedAtOnce(t *testing.T) {
 func TestADeadAccountIsToldBesideTheOthers(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{})
-	dead, open := b.due(t, b.as.Issuer+"/token"), b.Connector(t)
+	dead, open := b.due(t, b.as.Issuer+"/token"), b.granted(t)
 	servers := b.open(t, b.desk(0))
 	if f := servers[dead.Slug].Fault; f == nil || f.Type != "credential-required" {
 		t.Errorf("dead: %v", f)
@@ -144,10 +154,22 @@ func TestADeadAccountIsToldBesideTheOthers(t *testing.T) {
 	}
 }
 
+func TestWhatWasNotGrantedIsNotHandedOut(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{})
+	granted, disabled := b.granted(t), b.granted(t, func(d *connectors.Draft) { d.Enabled = false })
+	other, another := b.Connector(t), b.Agent(t)
+	b.Grant(t, another.ID, other.ID)
+	servers := b.open(t, b.desk(0))
+	if _, there := servers[granted.Slug]; !there || len(servers) != 1 {
+		t.Errorf("handed out: %v; %q is disabled, and %q another agent's", slices.Collect(maps.Keys(servers)), disabled.Slug, other.Slug)
+	}
+}
+
 func TestOnlyAnAdminIsHandedAnything(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{})
-	b.Connector(t)
+	b.granted(t)
 	for _, role := range []connectors.Role{connectors.RoleViewer, connectors.RoleMember, ""} {
 		a := auth.Actor{Kind: auth.KindPerson, Tenant: connectors.Tenant{ID: b.Tenant}, Role: role}
 		if _, err := b.desk(0).Open(t.Context(), a, connectors.Ref(b.agent.Slug)); !fault.Is(err, fault.Denied) {

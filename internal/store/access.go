@@ -41,6 +41,13 @@ func (t *Tenant) Access(ctx context.Context, agent connectors.AgentID) (Access, 
 	}, nil
 }
 
+// GrantedConnectors are the connectors that an agent was granted, by their slugs, disabled ones too. Their DiscoveredTools are not
+// filled in.
+func (t *Tenant) GrantedConnectors(ctx context.Context, agent connectors.AgentID) ([]AccessReach, error) {
+	rows, err := t.q.AccessReaches(ctx, t.id, agent)
+	return each(rows, accessReachOf), err
+}
+
 func each[R, T any](rows []R, item func(R) T) []T {
 	all := make([]T, len(rows))
 	for i, r := range rows {

@@ -14,6 +14,10 @@ import (
 // accessAttempts are the outsider's at tokens, grants, and what an agent may see.
 var accessAttempts = map[string]attempt{
 	"Access": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.Access(ctx, o.agent.ID)) },
+	"GrantedConnectors": func(ctx context.Context, o outsider) (bool, error) {
+		all, err := o.door.GrantedConnectors(ctx, o.agent.ID)
+		return len(all) > 0, err
+	},
 	"CredentialOf": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.CredentialOf(ctx, o.connector.ID, &o.agent.ID))
 	},
