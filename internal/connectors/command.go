@@ -69,7 +69,7 @@ func (c *check) stdio(d Draft) {
 	case d.Command.Path == "":
 		c.refuse("command", "A command is needed: the absolute path of a program.")
 	case !fileName(d.Command.Path) || d.Command.Path == "/":
-		c.refuse("command", "A command is the absolute path of a program; arguments stand apart from it.")
+		c.refuse("command", "A command is the absolute path of a program that the operator allows, as /usr/bin/npx. Its arguments stand apart.")
 	}
 	if d.Command.Dir != "" && !fileName(d.Command.Dir) {
 		c.refuse("cwd", "The folder is an absolute path.")

@@ -45,7 +45,7 @@ func (r *Registry) Check(d connectors.Draft, s connectors.Secret) error {
 func (r *Registry) check(d connectors.Draft, s connectors.Secret, needed bool) error {
 	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, needed), clientless(d, s), credentials.UnfitKey(d.Auth.Type, d.OAuth, s, "auth."))
 	fields = append(fields, r.checkEgress(d, fields, connectors.Draft{})...)
-	fields = append(fields, r.checkStdio(d, fields)...)
+	fields = append(fields, r.checkStdio(d, fields, connectors.Draft{})...)
 	return fault.InvalidFields(fields...)
 }
 

@@ -125,7 +125,7 @@ func (r *Registry) checkChange(old, d connectors.Draft, s connectors.Secret, nee
 	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, needed && d.Auth.Type != old.Auth.Type), clientless(d, s), anotherClient(old, d, s),
 		credentials.UnfitKey(d.Auth.Type, d.OAuth, s, "auth."))
 	fields = append(fields, r.checkEgress(d, fields, old)...)
-	fields = append(fields, r.checkStdio(d, fields)...)
+	fields = append(fields, r.checkStdio(d, fields, old)...)
 	return fault.InvalidFields(fields...)
 }
 

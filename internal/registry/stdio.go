@@ -9,9 +9,11 @@ import (
 )
 
 // checkStdio tells whether the operator lets a draft's command be started, in its folder and with its variables. Unlike an address, a
-// stored one is looked at again: it is started here. What is wrong already is left out.
-func (r *Registry) checkStdio(d connectors.Draft, wrong []fault.Field) []fault.Field {
-	if d.Transport != connectors.TransportStdio {
+// stored one is looked at again: it is started here. One that is not allowed any more can still be disabled. What is wrong already is
+// left out.
+func (r *Registry) checkStdio(d connectors.Draft, wrong []fault.Field, old connectors.Draft) []fault.Field {
+	rests := !d.Enabled && d.Env == nil && d.Command.Equal(old.Command)
+	if d.Transport != connectors.TransportStdio || rests {
 		return nil
 	}
 	var fields []fault.Field

@@ -1,0 +1,47 @@
+package registry_test
+
+import (
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/registry"
+	"patchbay/internal/safehttp"
+)
+
+// allowing is the bundle's registry where the operator allows this program alone.
+func (b *bundle) allowing(c connectors.AllowedCommand) {
+	b.reg = registry.New(b.St, safehttp.New(safehttp.Options{Mode: safehttp.Public}), c)
+}
+
+func TestAProgramThatIsNoLongerAllowedCanBeDisabledAndNothingElse(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.allowing(connectors.AllowedCommand{Path: "/usr/bin/files"})
+	c := b.create(t, connectors.Secret{}, func(d *connectors.Draft) {
+		d.Transport, d.URL = connectors.TransportStdio, ""
+		d.Command = connectors.Command{Path: "/usr/bin/files", Args: []string{"some-server"}, Dir: "/tmp/evil"}
+		d.Env = connectors.Environment{"TOKEN": "s3cret"}
+	})
+	b.allowing(connectors.AllowedCommand{Path: "/usr/bin/files", Args: []string{"some-server"}, Env: []string{"DEBUG"}})
+	change := func(change func(*connectors.Draft)) error {
+		_, _, err := b.reg.UpdateConnector(t.Context(), b.admin, connectors.Ref(c.ID.String()), registry.Change{Draft: change})
+		return err
+	}
+	wantFields(t, change(func(d *connectors.Draft) { d.Name = "Files" }), "cwd")
+	if err := change(func(d *connectors.Draft) { d.Enabled = false }); err != nil {
+		t.Fatal(err)
+	}
+	if err := change(func(d *connectors.Draft) { d.Name = "Files" }); err != nil {
+		t.Error(err)
+	}
+	for at, refused := range map[string]func(*connectors.Draft){
+		"cwd":       func(d *connectors.Draft) { d.Enabled = true },
+		"args":      func(d *connectors.Draft) { d.Command.Args = []string{"another"} },
+		"env.TOKEN": func(d *connectors.Draft) { d.Command.Dir, d.Env = "", connectors.Environment{"TOKEN": "s3cret"} },
+	} {
+		wantFields(t, change(refused), at)
+	}
+	if err := change(func(d *connectors.Draft) { d.Enabled, d.Command.Dir = true, "" }); err != nil {
+		t.Error(err) // with the folder its environment went, too
+	}
+}
