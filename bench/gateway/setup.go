@@ -83,9 +83,8 @@ func (b *bench) connect(ctx context.Context, n int) error {
 	var token struct{ Token string }
 	err := errors.Join(
 		b.api(ctx, "POST", "/connectors", map[string]any{
-			"name": slug, "slug": slug, "url": b.upstream.address + "/" + strconv.Itoa(n), "auth": map[string]any{"type": "bearer"}, "sync_interval_s": 0,
+			"name": slug, "slug": slug, "url": b.upstream.address + "/" + strconv.Itoa(n), "auth": map[string]any{"type": "bearer", "token": "of-the-upstream"}, "sync_interval_s": 0,
 		}, nil),
-		b.api(ctx, "PUT", "/connectors/"+slug+"/credential", map[string]any{"token": "of-the-upstream"}, nil),
 		b.api(ctx, "POST", "/connectors/"+slug+"/sync_tools", nil, nil),
 		b.api(ctx, "POST", "/agents", map[string]any{"name": slug, "slug": slug, "approval": "auto"}, nil),
 		b.api(ctx, "PUT", "/agents/"+slug+"/connectors/"+slug, map[string]any{"tools": "all"}, nil),
