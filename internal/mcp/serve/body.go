@@ -30,7 +30,7 @@ var errTooLarge = refusal(http.StatusRequestEntityTooLarge, revision.CodeInvalid
 // read takes the whole body into b before anything of it is looked at, so that no slow client holds more than a buffer.
 func (v *visit) read(b *[]byte) *RPCError {
 	control := http.NewResponseController(v.w)
-	_ = control.SetReadDeadline(time.Now().Add(v.s.opts.Stall))
+	_ = control.SetReadDeadline(time.Now().Add(v.s.opts.Stall + slowest(v.r.ContentLength)))
 	err := v.readWithin(b, v.s.opts.MaxBody)
 	if err == nil {
 		// The server listens for the client's going away from here on: a deadline would end the request.
@@ -43,6 +43,9 @@ func (v *visit) read(b *[]byte) *RPCError {
 	}
 	return refusal(http.StatusBadRequest, revision.CodeInvalidRequest, "The request's body did not arrive.")
 }
+
+// slowest is how long so many bytes may take on a slow line.
+func slowest(bytes int64) time.Duration { return time.Duration(bytes>>17) * time.Second }
 
 func (v *visit) readWithin(b *[]byte, most int64) error {
 	if v.r.ContentLength > most {

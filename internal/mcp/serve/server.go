@@ -71,8 +71,10 @@ type Server struct {
 
 // New makes a server.
 func New(opts Options) *Server {
+	opts = opts.filled()
 	return &Server{
-		opts: opts.filled(), tapes: tapes{most: mostKept},
+		opts:     opts,
+		tapes:    tapes{most: mostKept, stay: opts.Stay},
 		sessions: newRecent[sessionKey, *Peer](mostRemembered),
 		ended:    newRecent[string, bool](mostRemembered),
 		levels:   newRecent[string, level](mostRemembered),

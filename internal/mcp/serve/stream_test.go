@@ -228,3 +228,25 @@ func TestStreamsOfTheHandshakeEraBeginWithAnIDSince2025_11_25(t *testing.T) {
 		}
 	}
 }
+
+func TestLongResultsArriveWhole(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{10 << 10, 100 << 10, 1 << 20} {
+		long := `{"content":[{"type":"text","text":"` + strings.Repeat("ü", size/2) + `"}]}`
+		d := &desk{
+			answer:   func(context.Context, *serve.Request) (json.RawMessage, error) { return json.RawMessage(long), nil },
+			prepared: []byte(long),
+		}
+		p := open(t, d)
+		legacy := `{"jsonrpc":"2.0","id":7,"result":` + long + `}`
+		if r := p.send(ask{body: callWait}); r.text() != legacy || r.ContentLength != int64(len(legacy)) {
+			t.Errorf("%d bytes in the handshake era: %d, %d", size, r.StatusCode, r.ContentLength)
+		}
+		if have := p.send(modern("tools/call", `,"name":"x"`, "")).text(); have != `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete",`+long[1:]+`}` {
+			t.Errorf("%d bytes in the modern era: %.80s", size, have)
+		}
+		if have := p.send(modern("tools/list", "", "")).text(); have != `{"jsonrpc":"2.0","id":1,"result":`+long+`}` {
+			t.Errorf("%d bytes, prepared: %.80s", size, have)
+		}
+	}
+}

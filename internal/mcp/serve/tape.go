@@ -135,16 +135,25 @@ func (t *tape) attach(ctx context.Context, st *stream, number int) {
 
 // tapes are those of this process, running and kept.
 type tapes struct {
-	most int // bytes of ended ones
+	most int           // bytes of ended ones
+	stay time.Duration // of ended ones
 
-	mu   sync.Mutex // guards what follows
-	byID map[string]*tape
-	old  []*tape // ended ones, oldest first
-	size int     // of those
+	mu    sync.Mutex // guards what follows
+	byID  map[string]*tape
+	old   []kept // ended ones, oldest first
+	size  int    // of those
+	sweep *time.Timer
 }
 
-// mostKept bounds the memory of ended streams.
-const mostKept = 32 << 20
+type kept struct {
+	*tape
+	until time.Time
+}
+
+const (
+	mostKept = 32 << 20 // bytes of ended streams
+	perTape  = 1 << 10  // bytes that one takes without its events, about
+)
 
 // begin records a stream to the visit's connection.
 func (ts *tapes) begin(v *visit, p *Peer, st *stream) *tape {
@@ -186,29 +195,34 @@ func (t *tape) end() {
 	ts := &t.s.tapes
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	ts.old = append(ts.old, t)
-	ts.size += t.size
+	ts.old = append(ts.old, kept{t, time.Now().Add(ts.stay)})
+	ts.size += t.size + perTape
 	for ts.size > ts.most {
-		ts.drop(ts.old[0])
+		ts.drop()
 	}
-	time.AfterFunc(t.s.opts.Stay, func() {
-		ts.mu.Lock()
-		defer ts.mu.Unlock()
-		ts.drop(t)
-	})
+	if ts.sweep == nil && len(ts.old) > 0 {
+		ts.sweep = time.AfterFunc(ts.stay, ts.forget)
+	}
 }
 
-// drop forgets an ended stream. mu is held.
-func (ts *tapes) drop(t *tape) {
-	if ts.byID[t.id] != t {
-		return
+// forget drops what has stayed long enough, and comes back for the rest.
+func (ts *tapes) forget() {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for len(ts.old) > 0 && !ts.old[0].until.After(time.Now()) {
+		ts.drop()
 	}
-	delete(ts.byID, t.id)
-	ts.size -= t.size
-	for i, old := range ts.old {
-		if old == t {
-			ts.old = append(ts.old[:i], ts.old[i+1:]...)
-			return
-		}
+	ts.sweep = nil
+	if len(ts.old) > 0 {
+		ts.sweep = time.AfterFunc(time.Until(ts.old[0].until), ts.forget)
 	}
+}
+
+// drop forgets the oldest stream. mu is held.
+func (ts *tapes) drop() {
+	oldest := ts.old[0].tape
+	ts.old[0] = kept{}
+	ts.old = ts.old[1:]
+	ts.size -= oldest.size + perTape
+	delete(ts.byID, oldest.id)
 }
