@@ -27,3 +27,16 @@ cross join lateral (
 where counted.status <> 'pending_approval' and counted.tool = any(@tools::text[])
 group by counted.agent_id, counted.connector_id, counted.tool
 order by counted.agent_id, counted.connector_id, counted.tool;
+
+-- name: ApprovalsAbout :many
+-- Who and what calls that wait are about. Agent and connector are there, for else the call would not be. A short definition comes along.
+select approvals.id, agents.slug as agent_slug, agents.name as agent_name, connectors.slug as connector_slug, connectors.name as connector_name,
+       tools.accepted_hash, coalesce(definition.title, '')::text as title,
+       (case when length(definition.raw) <= 65536 then definition.raw end)::bytea as raw
+from approvals
+join agents on agents.tenant_id = approvals.tenant_id and agents.id = approvals.agent_id
+join connectors on connectors.tenant_id = approvals.tenant_id and connectors.id = approvals.connector_id
+left join tools on tools.tenant_id = approvals.tenant_id and tools.connector_id = approvals.connector_id and tools.name = approvals.tool
+left join tool_definitions definition on definition.tenant_id = approvals.tenant_id and definition.hash = approvals.definition_hash
+where approvals.tenant_id = @tenant_id and approvals.id = any(@ids::uuid[])
+order by approvals.id;

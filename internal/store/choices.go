@@ -99,3 +99,37 @@ func (v *Vault) WaitingCalls(ctx context.Context, p Page) (List[WaitingCall], er
 	}
 	return opened, nil
 }
+
+// ApprovalAbout is whom and what a call that waits is about.
+type ApprovalAbout struct {
+	AgentSlug     string
+	AgentName     string
+	ConnectorSlug string
+	ConnectorName string
+	Accepted      *connectors.Hash // the definition that agents are served by now; nil: none
+	Title         string           // of the tool, as it was when the call was made
+	Raw           []byte           // likewise its definition; nil: it is too long to come along
+}
+
+// ApprovalsAbout tells of calls that wait, or waited, by their ids. One that is not there is left out.
+func (t *Tenant) ApprovalsAbout(ctx context.Context, ids []connectors.ToolCallID) (map[connectors.ToolCallID]ApprovalAbout, error) {
+	plain := make([]uuid.UUID, len(ids))
+	for i, id := range ids {
+		plain[i] = id.UUID
+	}
+	rows, err := t.q.ApprovalsAbout(ctx, t.id, plain)
+	if err != nil {
+		return nil, err
+	}
+	about := make(map[connectors.ToolCallID]ApprovalAbout, len(rows))
+	for _, r := range rows {
+		a := ApprovalAbout{
+			AgentSlug: r.AgentSlug, AgentName: r.AgentName, ConnectorSlug: r.ConnectorSlug, ConnectorName: r.ConnectorName, Title: r.Title, Raw: r.Raw,
+		}
+		if len(r.AcceptedHash) > 0 {
+			a.Accepted = new(connectors.Hash(r.AcceptedHash))
+		}
+		about[r.ID] = a
+	}
+	return about, nil
+}

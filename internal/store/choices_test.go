@@ -23,6 +23,10 @@ var choiceAttempts = map[string]attempt{
 		list, err := o.door.CallCounts(ctx, []connectors.AgentID{o.agent.ID}, []string{"search"})
 		return len(list) > 0, err
 	},
+	"ApprovalsAbout": func(ctx context.Context, o outsider) (bool, error) {
+		about, err := o.door.ApprovalsAbout(ctx, []connectors.ToolCallID{o.waiting.ID})
+		return len(about) > 0, err
+	},
 }
 
 // choiceVaultAttempts are those at the opened inbox.

@@ -12,6 +12,60 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const approvalsAbout = `-- name: ApprovalsAbout :many
+select approvals.id, agents.slug as agent_slug, agents.name as agent_name, connectors.slug as connector_slug, connectors.name as connector_name,
+       tools.accepted_hash, coalesce(definition.title, '')::text as title,
+       (case when length(definition.raw) <= 65536 then definition.raw end)::bytea as raw
+from approvals
+join agents on agents.tenant_id = approvals.tenant_id and agents.id = approvals.agent_id
+join connectors on connectors.tenant_id = approvals.tenant_id and connectors.id = approvals.connector_id
+left join tools on tools.tenant_id = approvals.tenant_id and tools.connector_id = approvals.connector_id and tools.name = approvals.tool
+left join tool_definitions definition on definition.tenant_id = approvals.tenant_id and definition.hash = approvals.definition_hash
+where approvals.tenant_id = $1 and approvals.id = any($2::uuid[])
+order by approvals.id
+`
+
+type ApprovalsAboutRow struct {
+	ID            connectors.ToolCallID
+	AgentSlug     string
+	AgentName     string
+	ConnectorSlug string
+	ConnectorName string
+	AcceptedHash  []byte
+	Title         string
+	Raw           []byte
+}
+
+// Who and what calls that wait are about. Agent and connector are there, for else the call would not be. A short definition comes along.
+func (q *Queries) ApprovalsAbout(ctx context.Context, tenantID connectors.TenantID, ids []uuid.UUID) ([]ApprovalsAboutRow, error) {
+	rows, err := q.db.Query(ctx, approvalsAbout, tenantID, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ApprovalsAboutRow
+	for rows.Next() {
+		var i ApprovalsAboutRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.AgentSlug,
+			&i.AgentName,
+			&i.ConnectorSlug,
+			&i.ConnectorName,
+			&i.AcceptedHash,
+			&i.Title,
+			&i.Raw,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const callCounts = `-- name: CallCounts :many
 select counted.agent_id::uuid as agent_id, counted.connector_id, counted.tool,
        count(*) as calls, count(*) filter (where counted.status = 'denied') as denied
