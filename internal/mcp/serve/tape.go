@@ -140,12 +140,12 @@ type tapes struct {
 
 	mu    sync.Mutex // guards what follows
 	byID  map[string]*tape
-	old   []kept // ended ones, oldest first
-	size  int    // of those
+	old   []keptTape // ended ones, oldest first
+	size  int        // of those
 	sweep *time.Timer
 }
 
-type kept struct {
+type keptTape struct {
 	*tape
 	until time.Time
 }
@@ -195,7 +195,7 @@ func (t *tape) end() {
 	ts := &t.s.tapes
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	ts.old = append(ts.old, kept{t, time.Now().Add(ts.stay)})
+	ts.old = append(ts.old, keptTape{t, time.Now().Add(ts.stay)})
 	ts.size += t.size + perTape
 	for ts.size > ts.most {
 		ts.drop()
@@ -221,7 +221,7 @@ func (ts *tapes) forget() {
 // drop forgets the oldest stream. mu is held.
 func (ts *tapes) drop() {
 	oldest := ts.old[0].tape
-	ts.old[0] = kept{}
+	ts.old[0] = keptTape{}
 	ts.old = ts.old[1:]
 	ts.size -= oldest.size + perTape
 	delete(ts.byID, oldest.id)
