@@ -41,13 +41,22 @@ func (b *bundle) process(t testing.TB) *store.Store {
 	return st
 }
 
-// settle returns when the keeper has heard all that was done.
+// settle returns when the keeper has heard all that was done. A mark is made again where it is not heard: on a busy machine the
+// keeper's connection is taken for dead now and then, and what is said meanwhile is lost.
 func (b *bundle) settle(t testing.TB) {
 	t.Helper()
-	if _, err := b.Pool.Exec(t.Context(), "select pg_notify('patchbay_changes', 'mark ' || $1 || ' ')", b.Tenant.String()); err != nil {
-		t.Fatal(err)
+	again := time.NewTicker(5 * time.Second)
+	defer again.Stop()
+	for {
+		if _, err := b.Pool.Exec(t.Context(), "select pg_notify('patchbay_changes', 'mark ' || $1 || ' ')", b.Tenant.String()); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-b.marks:
+			return
+		case <-again.C:
+		}
 	}
-	<-b.marks
 }
 
 // hearing makes a keeper, and returns when it hears what changes.
@@ -96,17 +105,18 @@ func (b *bundle) view(t testing.TB, agent connectors.AgentID) *access.View {
 	return v
 }
 
-// soon waits until something is true, for no longer than a change may take: a second, and half of one for a slow machine.
+// soon waits until something is true. A change may take a second, and on a busy machine longer; one that is not heard of is not
+// seen for as long as the keeper hears others.
 func soon(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	end := time.After(1500 * time.Millisecond)
+	end := time.After(30 * time.Second)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for !is() {
 		select {
 		case <-tick.C:
 		case <-end:
-			t.Fatalf("not within a second: %s", what)
+			t.Fatalf("not soon: %s", what)
 		}
 	}
 }
