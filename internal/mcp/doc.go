@@ -15,7 +15,7 @@
 //	session.go       what callers hold: it opens conversations, and takes another where the server has lost one (renew.go)
 //	open.go          finds out which era the server speaks
 //	conversation.go  one life of a session; inbound.go is what the server says in it by itself
-//	era.go           the one table of protocol versions; what the eras differ in is in era_handshake.go and era_modern.go
+//	era.go           what the eras differ in: era_handshake.go and era_modern.go; the one table of versions is package revision
 //	carrier.go       how messages travel: carrier_http.go, carrier_sse.go, carrier_stdio.go
 //
 // The wire format lives in the packages wire (JSON-RPC) and sse (event streams), what model providers make of tools in toolfmt;

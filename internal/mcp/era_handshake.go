@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"patchbay/internal/mcp/revision"
 	"patchbay/internal/mcp/wire"
 )
 
@@ -18,7 +19,7 @@ const initialize = "initialize"
 func (e handshakeEra) open(ctx context.Context, c *conversation) error {
 	c.report(Progress{Phase: PhaseInitialize})
 	reply, err := c.ask(ctx, request{phase: PhaseInitialize, method: initialize, params: []wire.Member{
-		{Name: "protocolVersion", Value: wire.Text(handshakeVersions.offer())},
+		{Name: "protocolVersion", Value: wire.Text(revision.Handshake.Offer())},
 		{Name: "capabilities", Value: c.capabilities},
 		{Name: "clientInfo", Value: c.client},
 	}})
@@ -42,13 +43,13 @@ func (handshakeEra) welcome(c *conversation, raw []byte) error {
 		return protocolError(PhaseInitialize, "sent an initialize result that is not an object")
 	}
 	version := text(result["protocolVersion"], maxNameLength)
-	if !handshakeVersions.knows(version) {
+	if !revision.Handshake.Knows(version) {
 		chosen := shownVersion(version)
 		if raw := result["protocolVersion"]; version == "" && len(raw) > 0 && raw[0] != 'n' && raw[0] != '"' {
 			chosen = noVersion
 		}
 		return &Error{Phase: PhaseInitialize, Reason: ReasonUnsupportedVersion, HTTPStatus: 200, Detail: fmt.Sprintf(
-			"we offered MCP %s, the server chose %s", handshakeVersions.offer(), chosen)}
+			"we offered MCP %s, the server chose %s", revision.Handshake.Offer(), chosen)}
 	}
 	c.carrier.agreed(version)
 	c.learn(version, result["serverInfo"], result)

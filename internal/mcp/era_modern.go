@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"patchbay/internal/mcp/revision"
 	"patchbay/internal/mcp/wire"
 )
 
@@ -16,27 +17,27 @@ const discover = "server/discover"
 
 // The members of _meta that every request carries.
 const (
-	metaVersion      = "io.modelcontextprotocol/protocolVersion"
-	metaClient       = "io.modelcontextprotocol/clientInfo"
-	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
-	metaServer       = "io.modelcontextprotocol/serverInfo"
+	metaVersion      = revision.MetaVersion
+	metaClient       = revision.MetaClient
+	metaCapabilities = revision.MetaCapabilities
+	metaServer       = revision.MetaServer
 )
 
 // The codes by which a server shows that it speaks this era, also where it refuses a request.
 const (
-	codeHeaderMismatch     = -32020
-	codeMissingCapability  = -32021
-	codeUnsupportedVersion = -32022
+	codeHeaderMismatch     = revision.CodeHeaderMismatch
+	codeMissingCapability  = revision.CodeMissingCapability
+	codeUnsupportedVersion = revision.CodeUnsupportedVersion
 )
 
 // open asks the server what it speaks. Where it names another version that we know, it is asked in that.
 func (e modernEra) open(ctx context.Context, c *conversation) error {
 	c.report(Progress{Phase: PhaseDiscover})
-	c.speak(modernVersions.offer())
+	c.speak(revision.Modern.Offer())
 	ask := request{phase: PhaseDiscover, method: discover}
 	reply, err := c.ask(ctx, ask)
 	if failure, ok := errors.AsType[*Error](err); ok && failure.RPCCode == codeUnsupportedVersion {
-		version := modernVersions.common(failure.supported)
+		version := revision.Modern.Common(failure.supported)
 		if version == "" {
 			return unsupported(failure.supported)
 		}
@@ -59,7 +60,7 @@ func (modernEra) welcome(c *conversation, raw []byte) error {
 	case len(named) == 0 && text(result["resultType"], maxNameLength) == "":
 		return &Error{Phase: PhaseDiscover, Reason: ReasonProtocol, HTTPStatus: 200, Detail: "sent a discovery without versions", Err: errOtherEra}
 	case len(named) > 0:
-		version := modernVersions.common(named)
+		version := revision.Modern.Common(named)
 		if version == "" {
 			return unsupported(named)
 		}
@@ -79,8 +80,8 @@ var errOtherEra = errors.New("not of this era")
 // unsupported is the failure of a server that speaks none of our versions of this era. It may speak one of the other.
 func unsupported(named []string) *Error {
 	failure := &Error{Phase: PhaseDiscover, Reason: ReasonUnsupportedVersion, HTTPStatus: 200, RPCCode: codeUnsupportedVersion,
-		Detail: fmt.Sprintf("we offered MCP %s, the server supports %s", modernVersions.offer(), shownVersions(named))}
-	if handshakeVersions.common(named) != "" {
+		Detail: fmt.Sprintf("we offered MCP %s, the server supports %s", revision.Modern.Offer(), shownVersions(named))}
+	if revision.Handshake.Common(named) != "" {
 		failure.Err = errOtherEra
 	}
 	return failure

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"patchbay/internal/mcp/revision"
 	"patchbay/internal/mcp/sse"
 	"patchbay/internal/mcp/wire"
 )
@@ -54,7 +55,7 @@ func (k mark) pause(fruitless int) time.Duration {
 
 // resumes tells whether a stream that ended so can be taken up again: the revisions since 2026-07-28 know no such thing.
 func (c *httpCarrier) resumes(at mark) bool {
-	return c.resumable(at) && handshakeVersions.knows(c.speaks())
+	return c.resumable(at) && revision.Handshake.Knows(c.speaks())
 }
 
 // resumable tells whether a mark can be named in a header.

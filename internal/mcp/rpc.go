@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"strings"
 
+	"patchbay/internal/mcp/revision"
 	"patchbay/internal/mcp/wire"
 )
 
 // The JSON-RPC codes that mean something to us, besides those of the modern era.
 const (
-	CodeMethodNotFound = -32601 // the server has no such request
-	codeInvalidParams  = -32602
+	CodeMethodNotFound = revision.CodeMethodNotFound // the server has no such request
+	codeInvalidParams  = revision.CodeInvalidParams
 )
 
 // rpcError types a JSON-RPC error that came with an HTTP status, or 0. Its message and data are looked at and kept aside.
@@ -22,7 +23,7 @@ func rpcError(phase Phase, e *wire.Error, status int) *Error {
 		(len(failure.supported) > 0 || strings.Contains(strings.ToLower(e.Message), "version"))
 	if refused {
 		failure.Reason = ReasonUnsupportedVersion
-		failure.Detail = fmt.Sprintf("we offered MCP %s, the server supports %s", handshakeVersions.offer(), shownVersions(failure.supported))
+		failure.Detail = fmt.Sprintf("we offered MCP %s, the server supports %s", revision.Handshake.Offer(), shownVersions(failure.supported))
 	}
 	return failure
 }
