@@ -40,3 +40,13 @@ left join tools on tools.tenant_id = approvals.tenant_id and tools.connector_id 
 left join tool_definitions definition on definition.tenant_id = approvals.tenant_id and definition.hash = approvals.definition_hash
 where approvals.tenant_id = @tenant_id and approvals.id = any(@ids::uuid[])
 order by approvals.id;
+
+-- name: AgentsGranted :many
+-- The agents that were granted a tool of a connector.
+select agents.slug, agents.name
+from agent_grants
+join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id and agents.enabled
+where agent_grants.tenant_id = @tenant_id and agent_grants.connector_id = @connector_id
+  and (agent_grants.all_tools or @tool::text = any(agent_grants.tools))
+order by agents.name, agents.id
+limit @max_rows;

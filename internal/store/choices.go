@@ -133,3 +133,22 @@ func (t *Tenant) ApprovalsAbout(ctx context.Context, ids []connectors.ToolCallID
 	}
 	return about, nil
 }
+
+// AgentChoice is an agent to choose.
+type AgentChoice struct {
+	Slug string
+	Name string
+}
+
+// AgentsGranted lists the enabled agents that were granted a tool, by name: [MaxLimit] at most.
+func (t *Tenant) AgentsGranted(ctx context.Context, id connectors.ConnectorID, tool string) ([]AgentChoice, error) {
+	rows, err := t.q.AgentsGranted(ctx, dbgen.AgentsGrantedParams{TenantID: t.id, ConnectorID: id, Tool: clean(tool), MaxRows: MaxLimit})
+	if err != nil {
+		return nil, err
+	}
+	choices := make([]AgentChoice, len(rows))
+	for i, r := range rows {
+		choices[i] = AgentChoice(r)
+	}
+	return choices, nil
+}

@@ -23,6 +23,10 @@ var choiceAttempts = map[string]attempt{
 		list, err := o.door.CallCounts(ctx, []connectors.AgentID{o.agent.ID}, []string{"search"})
 		return len(list) > 0, err
 	},
+	"AgentsGranted": func(ctx context.Context, o outsider) (bool, error) {
+		list, err := o.door.AgentsGranted(ctx, o.connector.ID, "search")
+		return len(list) > 0, err
+	},
 	"ApprovalsAbout": func(ctx context.Context, o outsider) (bool, error) {
 		about, err := o.door.ApprovalsAbout(ctx, []connectors.ToolCallID{o.waiting.ID})
 		return len(about) > 0, err
@@ -91,6 +95,25 @@ func TestCallCountsAreOfOneAgentAndTool(t *testing.T) {
 	}
 	have, err := w.Door().CallCounts(t.Context(), []connectors.AgentID{agent.ID}, []string{"search"})
 	want := []store.CallCount{{AgentID: agent.ID, ConnectorID: c.ID, Tool: "search", Calls: 4, Denied: 1}}
+	if diff := cmp.Diff(want, have); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+}
+
+func TestAgentsGrantedAreThoseThatMayUseTheTool(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c := w.Connector(t)
+	named := func(name string, enabled bool) connectors.AgentID {
+		return w.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug, a.Enabled = name, name, enabled }).ID
+	}
+	w.Grant(t, named("all", true), c.ID)
+	w.Grant(t, named("named", true), c.ID, fixture.Named("search"))
+	w.Grant(t, named("other", true), c.ID, fixture.Named("create"))
+	w.Grant(t, named("disabled", false), c.ID)
+	named("none", true)
+	have, err := w.Door().AgentsGranted(t.Context(), c.ID, "search")
+	want := []store.AgentChoice{{Slug: "all", Name: "all"}, {Slug: "named", Name: "named"}}
 	if diff := cmp.Diff(want, have); diff != "" || err != nil {
 		t.Error(err, diff)
 	}

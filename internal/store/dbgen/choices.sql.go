@@ -12,6 +12,54 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const agentsGranted = `-- name: AgentsGranted :many
+select agents.slug, agents.name
+from agent_grants
+join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id and agents.enabled
+where agent_grants.tenant_id = $1 and agent_grants.connector_id = $2
+  and (agent_grants.all_tools or $3::text = any(agent_grants.tools))
+order by agents.name, agents.id
+limit $4
+`
+
+type AgentsGrantedParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	Tool        string
+	MaxRows     int32
+}
+
+type AgentsGrantedRow struct {
+	Slug string
+	Name string
+}
+
+// The agents that were granted a tool of a connector.
+func (q *Queries) AgentsGranted(ctx context.Context, arg AgentsGrantedParams) ([]AgentsGrantedRow, error) {
+	rows, err := q.db.Query(ctx, agentsGranted,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.Tool,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AgentsGrantedRow
+	for rows.Next() {
+		var i AgentsGrantedRow
+		if err := rows.Scan(&i.Slug, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const approvalsAbout = `-- name: ApprovalsAbout :many
 select approvals.id, agents.slug as agent_slug, agents.name as agent_name, connectors.slug as connector_slug, connectors.name as connector_name,
        tools.accepted_hash, coalesce(definition.title, '')::text as title,
