@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"context"
+	"crypto/rand"
 	"sync"
 	"testing"
 	"time"
@@ -19,13 +20,13 @@ type bundle struct {
 	*fixture.World
 	ctx    context.Context //nolint:containedctx // a test's own
 	keeper *access.Keeper
-	marks  chan struct{}
+	marks  chan string
 }
 
 func newBundle(t testing.TB) *bundle {
 	t.Helper()
 	w := fixture.New(t)
-	b := &bundle{World: w, ctx: t.Context(), marks: make(chan struct{}, 100)}
+	b := &bundle{World: w, ctx: t.Context(), marks: make(chan string, 100)}
 	b.keeper = hearing(t, w.St, access.Options{}, b.marks)
 	return b
 }
@@ -47,25 +48,25 @@ func (b *bundle) settle(t testing.TB) {
 	t.Helper()
 	again := time.NewTicker(5 * time.Second)
 	defer again.Stop()
-	for {
-		if _, err := b.Pool.Exec(t.Context(), "select pg_notify('patchbay_changes', 'mark ' || $1 || ' ')", b.Tenant.String()); err != nil {
+	mark := rand.Text()
+	for heard := ""; heard != mark; {
+		if _, err := b.Pool.Exec(t.Context(), "select pg_notify('patchbay_changes', 'mark ' || $1 || ' ' || $2)", b.Tenant.String(), mark); err != nil {
 			t.Fatal(err)
 		}
 		select {
-		case <-b.marks:
-			return
+		case heard = <-b.marks:
 		case <-again.C:
 		}
 	}
 }
 
 // hearing makes a keeper, and returns when it hears what changes.
-func hearing(t testing.TB, st *store.Store, o access.Options, marks ...chan struct{}) *access.Keeper {
+func hearing(t testing.TB, st *store.Store, o access.Options, marks ...chan string) *access.Keeper {
 	t.Helper()
 	hear := func(n store.Notice, k *access.Keeper) {
 		if k.Hear(n); n.Kind == "mark" {
 			for _, m := range marks {
-				m <- struct{}{}
+				m <- n.ID
 			}
 		}
 	}
