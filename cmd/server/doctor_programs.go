@@ -158,8 +158,5 @@ func (e *examination) notStarted(c connectors.Connector) string {
 	if len(fields) == 0 {
 		return ""
 	}
-	if name, ok := strings.CutPrefix(fields[0].Location, "env."); ok {
-		return name + ": " + fields[0].Message
-	}
 	return fields[0].Message
 }

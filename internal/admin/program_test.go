@@ -71,3 +71,21 @@ func TestNoProgramIsStartedWhereTheOperatorAllowsNone(t *testing.T) {
 		b.post(path, form).want(t, http.StatusUnprocessableEntity, "No stdio command is allowed on this installation.")
 	}
 }
+
+func TestWhatTheOperatorDoesNotAllowOfAProgramIsSaidBesideItsField(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t, func(o *admin.Options) {
+		o.Registry = registry.New(o.Store, safehttp.New(safehttp.Options{Mode: safehttp.Local}), connectors.AllowedCommand{
+			Path: mcptest.Shell, Rule: connectors.ArgsNone, Env: []string{"GREETING"},
+		})
+	})
+	b := d.as(connectors.RoleAdmin)
+	form := connectorForm("Local Tools", "", "transport", "stdio", "command", mcptest.Shell, "cwd", "/tmp", "env", "GREETING=s3cret=value\nOTHER=s3cret=value")
+	p := b.post("/connectors", form)
+	p.want(t, http.StatusUnprocessableEntity, "/bin/sh may not work in this folder on this installation", "/bin/sh may not be given OTHER on this installation.")
+	if p.says("s3cret=value") {
+		t.Error("the page repeats the environment")
+	}
+	form.Set("args", "-c")
+	b.post("/connectors", form).want(t, http.StatusUnprocessableEntity, "/bin/sh may not be started with these arguments on this installation.")
+}

@@ -61,8 +61,9 @@ func (a AllowedCommand) check(c Command, env []string) []fault.Field {
 		})
 	}
 	for _, name := range env {
-		if a.Env != nil && !slices.Contains(a.Env, name) {
-			fields = append(fields, fault.Field{Location: "env." + name, Message: c.Path + " may not be given this variable on this installation."})
+		// What is no name is refused elsewhere, and may be a secret: it is not repeated.
+		if a.Env != nil && !slices.Contains(a.Env, name) && envName(name) {
+			fields = append(fields, fault.Field{Location: "env." + name, Message: fmt.Sprintf("%s may not be given %s on this installation.", c.Path, name)})
 		}
 	}
 	return fields

@@ -77,6 +77,7 @@ func TestAFolderAndVariablesAreTheOperatorsToAllow(t *testing.T) {
 		"below one of them":                   {connectors.Command{Path: "/usr/bin/files", Dir: "/srv/b/c"}, nil, "cwd"},
 		"above one of them":                   {connectors.Command{Path: "/usr/bin/files", Dir: "/srv"}, nil, "cwd"},
 		"another variable":                    {connectors.Command{Path: "/usr/bin/files"}, []string{"API_TOKEN", "HTTPS_PROXY"}, "env.HTTPS_PROXY"},
+		"what is no name":                     {connectors.Command{Path: "/usr/bin/files"}, []string{"s3cret line"}, ""}, // it is refused elsewhere
 		"a variable in another case":          {connectors.Command{Path: "/usr/bin/files"}, []string{"debug"}, "env.debug"},
 		"what another entry allows":           {connectors.Command{Path: "/usr/bin/files", Args: []string{"-v"}}, []string{"HTTPS_PROXY"}, ""},
 		"a folder of another entry":           {connectors.Command{Path: "/usr/bin/files", Args: []string{"-v"}, Dir: "/srv/a"}, nil, "cwd"},

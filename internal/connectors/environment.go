@@ -68,11 +68,11 @@ func (c *check) env(e Environment) {
 			// What is no name may be a whole line with a secret in it: it is not repeated.
 			c.refuse("env", "A variable's name has at most %d letters, digits and underlines, and begins with no digit.", MaxEnvName)
 		case slices.Contains(ownEnv, upper):
-			c.refuse("env."+name, "Patchbay sets this variable itself.")
+			c.refuse("env."+name, "Patchbay sets %s itself.", name)
 		case loads(upper):
-			c.refuse("env."+name, "This variable would change which code the program runs. It cannot be set here.")
+			c.refuse("env."+name, "%s would change which code the program runs. It cannot be set here.", name)
 		case !utf8.ValidString(value) || strings.ContainsRune(value, 0):
-			c.refuse("env."+name, "A variable's value is text.")
+			c.refuse("env."+name, "The value of %s is no text.", name)
 		}
 	}
 	if size > MaxEnvBytes {

@@ -40,8 +40,8 @@ func (s *Syncer) blockedProgram(c connectors.Connector, env connectors.Environme
 		return nil
 	}
 	message := fields[0].Message
-	if name, ok := strings.CutPrefix(fields[0].Location, "env."); ok {
-		message = name + ": " + message + " Set the connector's environment without it."
+	if strings.HasPrefix(fields[0].Location, "env.") {
+		message += " Set the connector's environment without it."
 	}
 	return upstream(codeBlocked, message, &fault.Remote{Phase: string(mcp.PhaseConnect)}, nil)
 }

@@ -120,9 +120,9 @@ func TestAStoredProgramIsHeldAgainstTodaysRules(t *testing.T) {
 	}
 	b = b.stricter(t, connectors.AllowedCommand{Path: mcptest.Shell, Args: mcptest.Program, Env: []string{"LD_PRELOAD"}})
 	for want, c := range map[string]connectors.Connector{
-		"/bin/sh may not work in this folder":               folder,
-		"GREETING: /bin/sh may not be given this variable":  named,
-		"LD_PRELOAD: This variable would change which code": code, // nobody can allow it
+		"/bin/sh may not work in this folder":       folder,
+		"/bin/sh may not be given GREETING on this": named,
+		"LD_PRELOAD would change which code":        code, // nobody can allow it
 	} {
 		_, err := b.run(t, c)
 		if f := fault.As(err); f.Kind != fault.Upstream || f.Code != "blocked" || !strings.HasPrefix(f.Message, want) || strings.Contains(f.Message, "sekret") {
