@@ -70,10 +70,10 @@ update approvals
 set fetched_at = now()
 where tenant_id = @tenant_id and id = @id and state = 'done' and fetched_at is null;
 
--- name: TakeApprovalResult :one
-delete from approval_results
-where tenant_id = @tenant_id and id = @id
-returning sealed;
+-- name: ApprovalResult :one
+select sealed
+from approval_results
+where tenant_id = @tenant_id and id = @id;
 
 -- name: AllowTool :exec
 -- The longer one counts.

@@ -34,6 +34,23 @@ where state = 'executing'
 delete from approvals
 where state in ('denied', 'lapsed', 'done', 'unknown') and asked_at < now() - interval '7 days';
 
+-- name: DropFetchedResults :exec
+-- A client that did not get the result may ask again, for a while.
+-- @sqlc-vet-disable tenant-scope
+delete from approval_results
+using approvals
+where approvals.tenant_id = approval_results.tenant_id and approvals.id = approval_results.id
+  and approvals.fetched_at < now() - interval '1 hour';
+
+-- name: LeftApprovals :many
+-- Approved calls whose process did not take them up.
+-- @sqlc-vet-disable tenant-scope
+select tenant_id, id
+from approvals
+where state = 'approved' and decided_at < now() - make_interval(secs => @seconds::double precision)
+order by decided_at
+limit @max_rows;
+
 -- name: DropSpentAllowances :exec
 -- @sqlc-vet-disable tenant-scope
 delete from tool_allowances

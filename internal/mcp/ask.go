@@ -40,6 +40,7 @@ func otherRequest(method string, params json.RawMessage) (request, error) {
 			if r.meta, ok = wire.Members(f.Value); !ok {
 				return r, ownMistake(PhaseRequest, "the parameters' _meta is not an object")
 			}
+			r.meta = without(r.meta, metaProgress) // a token that is not ours could be another call's
 			continue
 		}
 		r.params = append(r.params, f)

@@ -167,16 +167,30 @@ func (v *Vault) FetchApproval(ctx context.Context, id connectors.ToolCallID) (se
 		if err := touched(n, err, "result"); err != nil {
 			return err
 		}
-		sealed, err := q.TakeApprovalResult(ctx, v.id, id)
-		if err != nil {
-			return found(err, "result")
+		sealed, err := q.ApprovalResult(ctx, v.id, id)
+		if err == nil {
+			plain, err = v.openResult(id, sealed)
 		}
-		if plain, err = v.keyring.Open(sealed, approvalResultPlace(v.id, id)); err != nil {
-			return fault.Wrap(fault.Internal, err, "The stored result cannot be opened.")
-		}
-		return nil
+		return found(err, "result")
 	})
 	return plain, err
+}
+
+// ApprovalResult is what came of an approved call, for whoever was there when it was fetched.
+func (v *Vault) ApprovalResult(ctx context.Context, id connectors.ToolCallID) (secret.Text, error) {
+	sealed, err := v.q.ApprovalResult(ctx, v.id, id)
+	if err != nil {
+		return "", found(err, "result")
+	}
+	return v.openResult(id, sealed)
+}
+
+func (v *Vault) openResult(id connectors.ToolCallID, sealed []byte) (secret.Text, error) {
+	plain, err := v.keyring.Open(sealed, approvalResultPlace(v.id, id))
+	if err != nil {
+		return "", fault.Wrap(fault.Internal, err, "The stored result cannot be opened.")
+	}
+	return plain, nil
 }
 
 func approvalOf(r dbgen.Approval) connectors.Approval {

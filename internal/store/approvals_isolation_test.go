@@ -101,6 +101,9 @@ var approvalVaultAttempts = map[string]attempt{
 	"FetchApproval": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.vault.FetchApproval(ctx, o.finished.ID))
 	},
+	"ApprovalResult": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.vault.ApprovalResult(ctx, o.finished.ID))
+	},
 	"Mail": func(ctx context.Context, o outsider) (bool, error) {
 		letters, err := o.vault.Mail(ctx, o.agent.ID, "box", uuid.Nil)
 		return len(letters) > 0, err

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"time"
 
+	"patchbay/internal/connectors"
 	"patchbay/internal/store/dbgen"
 )
 
@@ -12,7 +14,7 @@ func (s *System) SweepGateway(ctx context.Context) error {
 	return s.tx(ctx, func(tx *System) error {
 		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
 			for _, step := range []func(context.Context) error{
-				q.LapseApprovals, q.LoseApprovalsOfSilentInstances, q.DropOldApprovals, q.CloseOldTasks, q.DropSpentAllowances, q.DropExpiredMail,
+				q.LapseApprovals, q.LoseApprovalsOfSilentInstances, q.DropFetchedResults, q.DropOldApprovals, q.CloseOldTasks, q.DropSpentAllowances, q.DropExpiredMail,
 			} {
 				if err := step(ctx); err != nil {
 					return err
@@ -21,4 +23,23 @@ func (s *System) SweepGateway(ctx context.Context) error {
 			return nil
 		})
 	})
+}
+
+// OwnedCallID names a call with its tenant.
+type OwnedCallID struct {
+	Tenant connectors.TenantID
+	ID     connectors.ToolCallID
+}
+
+// LeftApprovals are approved calls that nobody has taken up for a while, the longest left first.
+func (s *System) LeftApprovals(ctx context.Context, while time.Duration, max int) ([]OwnedCallID, error) {
+	rows, err := s.q.LeftApprovals(ctx, while.Seconds(), int32(max))
+	if err != nil {
+		return nil, err
+	}
+	left := make([]OwnedCallID, len(rows))
+	for i, r := range rows {
+		left[i] = OwnedCallID{Tenant: r.TenantID, ID: r.ID}
+	}
+	return left, nil
 }

@@ -2,7 +2,9 @@ package toolcall
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"patchbay/internal/access"
@@ -11,6 +13,7 @@ import (
 	"patchbay/internal/history"
 	"patchbay/internal/mcp"
 	"patchbay/internal/store"
+	"patchbay/internal/toolcall/upstream"
 )
 
 // Options configure a [Caller]. Store, Access, Credentials, Dialer, Target, History and Instance are required.
@@ -34,3 +37,150 @@ type Options struct {
 	Log   *slog.Logger     // nil: nowhere
 	Now   func() time.Time // nil: time.Now
 }
+
+// Caller makes calls. It is safe for concurrent use.
+type Caller struct {
+	o        Options
+	pool     *upstream.Pool
+	agents   limiter[connectors.AgentID]
+	servers  limiter[connectors.ConnectorID]
+	breakers breakers
+	used     uses
+	waits    waits
+
+	life context.Context // ends when what is under way is cut off
+	cut  context.CancelFunc
+	crew sync.WaitGroup // what goes on besides the calls
+
+	mu      sync.Mutex // guards what follows
+	stopped bool
+	calls   sync.WaitGroup // under way; Add only under mu and while not stopped
+	running map[connectors.ToolCallID]context.CancelCauseFunc
+}
+
+// New makes a Caller. Start begins what goes on besides the calls, Stop ends it.
+func New(o Options) *Caller {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	c := &Caller{o: o, running: map[connectors.ToolCallID]context.CancelCauseFunc{}}
+	c.life, c.cut = context.WithCancel(context.Background())
+	c.pool = upstream.New(upstream.Options{
+		Dialer: o.Dialer, Credentials: o.Credentials, Target: o.Target, Seat: o.Seat, Log: o.Log, Now: o.Now,
+	})
+	return c
+}
+
+var (
+	errCancelled = errors.New("cancelled by a person")
+	errStopped   = errors.New("the process stops")
+)
+
+// Start begins what goes on besides the calls: approved ones that nobody waits for are made, and what has lapsed is closed.
+func (c *Caller) Start(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.stopped {
+		c.crew.Go(c.sweepNowAndThen)
+	}
+}
+
+// Stop lets what is under way end until ctx is done, cuts the rest off, and waits. No call begins any more. The history is to be
+// stopped after this.
+func (c *Caller) Stop(ctx context.Context) {
+	c.mu.Lock()
+	c.stopped = true
+	c.mu.Unlock()
+	c.waits.wakeAll() // who waits for a person is told to come back
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		c.calls.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		c.cutOff()
+		<-ended
+	}
+	c.cut()
+	c.crew.Wait()
+	c.pool.Stop(ctx)
+}
+
+func (c *Caller) cutOff() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, cancel := range c.running {
+		cancel(errStopped)
+	}
+}
+
+// enter begins a call under an id, by which it can be cancelled. Each enter needs a leave.
+func (c *Caller) enter(ctx context.Context, id connectors.ToolCallID) (_ context.Context, leave func(), _ error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		cancel(nil)
+		return nil, nil, stopping()
+	}
+	c.calls.Add(1)
+	c.running[id] = cancel
+	return ctx, func() {
+		cancel(nil)
+		c.mu.Lock()
+		delete(c.running, id)
+		c.mu.Unlock()
+		c.calls.Done()
+	}, nil
+}
+
+func stopping() *Refusal {
+	return &Refusal{Code: CodeUnavailable, Sentence: "Patchbay is stopping. Try again in a moment.", RetryAfter: time.Second}
+}
+
+func (c *Caller) isStopped() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stopped
+}
+
+// cancelHere ends a call of this process, and tells whether there was one.
+func (c *Caller) cancelHere(id connectors.ToolCallID, because error) bool {
+	c.mu.Lock()
+	cancel := c.running[id]
+	c.mu.Unlock()
+	if cancel != nil {
+		cancel(because)
+	}
+	return cancel != nil
+}
+
+// Hear takes a notice of [store.Store.Watch].
+func (c *Caller) Hear(n store.Notice) {
+	switch n.Kind {
+	case "credential", "connector":
+		if id, ok := connectors.Ref(n.ID).UUID(); ok {
+			c.pool.Forget(n.Tenant, connectors.ConnectorID{UUID: id})
+		}
+	case "approval":
+		if id, ok := connectors.Ref(n.ID).UUID(); ok {
+			c.waits.wake(connectors.ToolCallID{UUID: id})
+		}
+	case "mail":
+		c.hearMail(n.ID)
+	}
+}
+
+// Connected takes the state of [store.Store.Watch]: while nobody listens, no credential is trusted for longer than a second.
+func (c *Caller) Connected(yes bool) {
+	c.pool.Hearing(yes)
+	c.waits.wakeAll()
+}
+
+// Watch hears what changes, until ctx ends. It is for a process in which nobody calls Hear and Connected.
+func (c *Caller) Watch(ctx context.Context) error { return c.o.Store.Watch(ctx, c.Hear, c.Connected) }

@@ -44,7 +44,7 @@ type Client struct {
 	Capabilities json.RawMessage
 }
 
-// Outcome is what came of a call that was not refused. At most one of Task and InputRequired is true; neither: the call is done.
+// Outcome is what came of a call. Where it was refused, there is only Call: as it is on record. At most one of Task and InputRequired is true; neither: the call is done.
 type Outcome struct {
 	CallID connectors.ToolCallID
 	// Raw is the result as the server wrote it; in a task and in a request for input, its ids and states are ours.

@@ -33,7 +33,7 @@ type Refusal struct {
 	ConnectURL string        // where a person mends it; empty: nowhere
 	RetryAfter time.Duration // 0: not said
 	CallID     connectors.ToolCallID
-	Err        error // the cause, for the log only
+	Err        error `json:"-"` // the cause, for the log only
 }
 
 // Error is the sentence and the cause, for logs.

@@ -74,6 +74,19 @@ func (q *Queries) Approval(ctx context.Context, tenantID connectors.TenantID, iD
 	return i, err
 }
 
+const approvalResult = `-- name: ApprovalResult :one
+select sealed
+from approval_results
+where tenant_id = $1 and id = $2
+`
+
+func (q *Queries) ApprovalResult(ctx context.Context, tenantID connectors.TenantID, iD connectors.ToolCallID) ([]byte, error) {
+	row := q.db.QueryRow(ctx, approvalResult, tenantID, iD)
+	var sealed []byte
+	err := row.Scan(&sealed)
+	return sealed, err
+}
+
 const claimApproval = `-- name: ClaimApproval :execrows
 update approvals
 set state = 'executing',
@@ -307,19 +320,6 @@ values ($1, $2, $3)
 func (q *Queries) SaveApprovalResult(ctx context.Context, tenantID connectors.TenantID, iD connectors.ToolCallID, sealed []byte) error {
 	_, err := q.db.Exec(ctx, saveApprovalResult, tenantID, iD, sealed)
 	return err
-}
-
-const takeApprovalResult = `-- name: TakeApprovalResult :one
-delete from approval_results
-where tenant_id = $1 and id = $2
-returning sealed
-`
-
-func (q *Queries) TakeApprovalResult(ctx context.Context, tenantID connectors.TenantID, iD connectors.ToolCallID) ([]byte, error) {
-	row := q.db.QueryRow(ctx, takeApprovalResult, tenantID, iD)
-	var sealed []byte
-	err := row.Scan(&sealed)
-	return sealed, err
 }
 
 const waitingApprovals = `-- name: WaitingApprovals :many

@@ -7,6 +7,8 @@ package dbgen
 
 import (
 	"context"
+
+	connectors "patchbay/internal/connectors"
 )
 
 const dropExpiredMail = `-- name: DropExpiredMail :exec
@@ -17,6 +19,20 @@ where expires_at < now()
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) DropExpiredMail(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, dropExpiredMail)
+	return err
+}
+
+const dropFetchedResults = `-- name: DropFetchedResults :exec
+delete from approval_results
+using approvals
+where approvals.tenant_id = approval_results.tenant_id and approvals.id = approval_results.id
+  and approvals.fetched_at < now() - interval '1 hour'
+`
+
+// A client that did not get the result may ask again, for a while.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) DropFetchedResults(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, dropFetchedResults)
 	return err
 }
 
@@ -67,6 +83,41 @@ where tool_calls.tenant_id = lapsed.tenant_id and tool_calls.id = lapsed.id and 
 func (q *Queries) LapseApprovals(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, lapseApprovals)
 	return err
+}
+
+const leftApprovals = `-- name: LeftApprovals :many
+select tenant_id, id
+from approvals
+where state = 'approved' and decided_at < now() - make_interval(secs => $1::double precision)
+order by decided_at
+limit $2
+`
+
+type LeftApprovalsRow struct {
+	TenantID connectors.TenantID
+	ID       connectors.ToolCallID
+}
+
+// Approved calls whose process did not take them up.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) LeftApprovals(ctx context.Context, seconds float64, maxRows int32) ([]LeftApprovalsRow, error) {
+	rows, err := q.db.Query(ctx, leftApprovals, seconds, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LeftApprovalsRow
+	for rows.Next() {
+		var i LeftApprovalsRow
+		if err := rows.Scan(&i.TenantID, &i.ID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const loseApprovalsOfSilentInstances = `-- name: LoseApprovalsOfSilentInstances :exec

@@ -16,6 +16,7 @@ type owner struct {
 type place struct {
 	owner
 	capabilities string
+	private      connectors.AgentID // zero: it serves all who send the same credential
 }
 
 // edition is what a session was opened with. Nothing in it is secret.
@@ -34,7 +35,13 @@ func ownerOf(w Want) owner {
 	return at
 }
 
-func placeOf(w Want) place { return place{owner: ownerOf(w), capabilities: w.Capabilities} }
+func placeOf(w Want) place {
+	at := place{owner: ownerOf(w), capabilities: w.Capabilities}
+	if w.Private && w.Agent != nil {
+		at.private = *w.Agent
+	}
+	return at
+}
 
 func editionOf(w Want, u *credentials.Usable) edition {
 	ed := edition{settings: w.Connector.Version, era: w.Connector.Era}

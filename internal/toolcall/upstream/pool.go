@@ -76,6 +76,9 @@ type Want struct {
 	// Capabilities are what whoever uses the session can answer when its server asks, an object; empty: nothing. Sessions with other
 	// capabilities are others: in the handshake era they are said once.
 	Capabilities string
+	// Private keeps the session for the agent, also where the credential is shared: what the server asks on a stream that all share
+	// is for nobody else.
+	Private bool
 	// Safe allows that do runs twice: what it does may happen twice, or has no effect.
 	Safe bool
 }

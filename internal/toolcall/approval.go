@@ -1,0 +1,214 @@
+package toolcall
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/history"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+// A call that a person has to agree to is a row, which outlives this process:
+//
+//	waiting ──► approved ──► executing ──► done ──► its result is fetched
+//	   │ └────► denied           └───────► unknown: the process died, and nobody makes the call again
+//	   └──────► lapsed: nobody decided for a day, or the call was cancelled
+//
+// Whoever waits for it, in whatever process, hears of each change. One process claims an approved call and makes it, once: the one with
+// somebody who waits, if there is one. The same call, made again, finds the row as long as it is open or its result was not fetched.
+
+const (
+	approvalLife  = 24 * time.Hour
+	tellEvery     = 10 * time.Second // progress
+	lookEvery     = 5 * time.Second  // where no notice comes
+	claimPatience = 500 * time.Millisecond
+)
+
+// asks tells whether the call waits for a person. One that goes on was agreed to when it began.
+func (a *attempt) asks() bool {
+	if a.went != nil && a.went.Approved != "" {
+		a.call.ApprovedBy = a.went.Approved
+		return false
+	}
+	return a.order.Tool.AsksAt(a.o.Now())
+}
+
+// askFirst asks a person, and makes the call when that one agrees. A call that could not be made asks nobody.
+func (a *attempt) askFirst(ctx context.Context) (Outcome, error) {
+	if err := a.ready(ctx); err != nil {
+		return a.refuse(err)
+	}
+	row, err := a.ask(ctx)
+	if err != nil {
+		return a.refuse(a.explain(ctx, a.order.View, a.reach, err))
+	}
+	a.call.ID, a.call.Status = row.ID, connectors.CallPendingApproval
+	if a.order.Task && !a.order.Impatient {
+		raw, err := a.waitingTask(row)
+		return Outcome{CallID: row.ID, Raw: raw, Task: err == nil, Call: a.call}, err
+	}
+	return a.await(ctx, row.ID)
+}
+
+// ready tells why the call could not be made now, also if somebody agreed.
+func (a *attempt) ready(ctx context.Context) error {
+	view := a.order.View
+	if circuit := a.Circuit(view.Tenant.ID, a.reach.Connector.ID); circuit.State == CircuitOpen {
+		return circuitOpen(a.reach.Connector.Name, circuit.Until.Sub(a.o.Now()))
+	}
+	if _, err := a.pool.Resolve(ctx, a.want()); err != nil {
+		return a.explain(ctx, view, a.reach, err)
+	}
+	return nil
+}
+
+// ask makes the row, or finds that of the same call.
+func (a *attempt) ask(ctx context.Context) (row connectors.Approval, err error) {
+	view, tool := a.order.View, a.order.Tool
+	err = a.o.Store.Tenant(view.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		var created bool
+		row, created, err = tx.AskApproval(ctx, store.NewApproval{
+			ID: a.call.ID, AgentID: view.Agent.ID, ConnectorID: a.reach.Connector.ID, Tool: tool.Name, ExposedName: tool.Exposed,
+			Definition: tool.Hash, CallHash: a.hash(), Call: secret.Text(a.arguments()), ExpiresAt: a.o.Now().Add(approvalLife),
+		})
+		if err != nil || !created {
+			return err
+		}
+		pending := a.call
+		history.Keep(&pending, view.Tenant.CallHistory)
+		return tx.InsertPendingCall(ctx, pending)
+	})
+	return row, err
+}
+
+// await waits until the call was made or refused, as long as the tenant wants.
+func (a *attempt) await(ctx context.Context, id connectors.ToolCallID) (Outcome, error) {
+	woken, leave := a.waits.join(id)
+	defer leave()
+	patience := time.NewTimer(a.order.View.Tenant.ApprovalTimeout)
+	defer patience.Stop()
+	look, tell := time.NewTicker(lookEvery), time.NewTicker(tellEvery)
+	defer look.Stop()
+	defer tell.Stop()
+	a.tellWaiting(0)
+	for told := 1; ; {
+		out, err, over := a.look(ctx, id)
+		if over || a.order.Impatient || a.isStopped() {
+			return a.orPending(ctx, id, out, err, over)
+		}
+		select {
+		case <-woken:
+		case <-look.C:
+		case <-tell.C:
+			a.tellWaiting(told)
+			told++
+		case <-patience.C:
+			return a.orPending(ctx, id, out, err, false)
+		case <-ctx.Done():
+			return a.withdraw(ctx, id)
+		}
+	}
+}
+
+func (a *attempt) tellWaiting(n int) {
+	if a.order.Progress != nil {
+		a.order.Progress(json.RawMessage(fmt.Sprintf(`{"progress":%d,"message":"Waiting for approval"}`, n)))
+	}
+}
+
+// look does what is to be done about the row as it is now. over: the call was made or refused.
+func (a *attempt) look(ctx context.Context, id connectors.ToolCallID) (out Outcome, _ error, over bool) {
+	view := a.order.View
+	row, err := a.o.Store.Tenant(view.Tenant.ID).Approval(ctx, id)
+	if err != nil {
+		return out, nil, fault.Is(err, fault.NotFound) && a.forgotten(&out) // the database may be away for a moment
+	}
+	switch row.State {
+	case connectors.ApprovalApproved:
+		return a.takeUp(ctx, row)
+	case connectors.ApprovalDone:
+		out, err = a.fetch(ctx, id)
+		return out, err, err == nil || !fault.Is(err, fault.Unavailable)
+	case connectors.ApprovalDenied:
+		return a.recorded(ctx, id), a.refusal(id, denied(row)), true
+	case connectors.ApprovalLapsed:
+		return a.recorded(ctx, id), a.refusal(id, &Refusal{Code: CodeCancelled, Sentence: "This call does not wait for approval any more. Make it again if it is still needed."}), true
+	case connectors.ApprovalUnknown:
+		return a.recorded(ctx, id), a.refusal(id, unknownOutcome()), true
+	default:
+		return out, nil, false
+	}
+}
+
+func denied(row connectors.Approval) *Refusal {
+	sentence := "A person denied this call."
+	if row.Reason != "" {
+		sentence = "A person denied this call: " + row.Reason
+	}
+	return &Refusal{Code: CodeDenied, Sentence: sentence}
+}
+
+func unknownOutcome() *Refusal {
+	return &Refusal{Code: CodeOutcomeUnknown, Sentence: "This call was approved, and Patchbay stopped while it was made. Whether the tool ran is not known, and it is not run again. Look at what it was to change before you call it again."}
+}
+
+// forgotten is a row that is not there any more: the agent or the connector was deleted.
+func (a *attempt) forgotten(out *Outcome) bool {
+	out.Call = a.call
+	return true
+}
+
+func (a *attempt) refusal(id connectors.ToolCallID, r *Refusal) error {
+	r.CallID = id
+	return r
+}
+
+// recorded is the call as the history has it.
+func (a *attempt) recorded(ctx context.Context, id connectors.ToolCallID) Outcome {
+	call, err := a.o.Store.Tenant(a.order.View.Tenant.ID).ToolCall(ctx, id)
+	if err != nil {
+		call = a.call
+	}
+	return Outcome{CallID: id, Call: call}
+}
+
+// orPending tells the agent to come back, where the call is not over.
+func (a *attempt) orPending(ctx context.Context, id connectors.ToolCallID, out Outcome, err error, over bool) (Outcome, error) {
+	if over {
+		return out, err
+	}
+	out = a.recorded(ctx, id)
+	return out, a.refusal(id, &Refusal{Code: CodeApprovalPending, RetryAfter: time.Minute, Sentence: fmt.Sprintf(
+		"This call waits for a person's approval: %s Make the same call again when it was approved.", a.o.BaseURL+"/approvals/"+id.String())})
+}
+
+// withdraw ends the waiting of a call that its client cancelled, unless somebody has decided meanwhile.
+func (a *attempt) withdraw(ctx context.Context, id connectors.ToolCallID) (Outcome, error) {
+	why := ended(ctx, a.reach.Connector)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	defer cancel()
+	if why.Code == CodeCancelled {
+		_, err := a.Caller.withdraw(ctx, a.order.View.Tenant.ID, id, why.Sentence)
+		a.logUnsaved(ctx, err)
+	}
+	return a.recorded(ctx, id), a.refusal(id, why)
+}
+
+// withdraw ends the waiting of a call, and tells whether it waited.
+func (c *Caller) withdraw(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, because string) (waited bool, err error) {
+	err = c.o.Store.Tenant(t).Tx(ctx, func(tx *store.Tenant) error {
+		if waited, err = tx.WithdrawApproval(ctx, id); err != nil || !waited {
+			return err
+		}
+		_, err = tx.EndPendingCall(ctx, id, store.CallEnd{
+			Status: connectors.CallCancelled, Outcome: connectors.OutcomeCancelled, Code: string(CodeCancelled), Message: because,
+		})
+		return err
+	})
+	return waited, err
+}

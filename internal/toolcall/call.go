@@ -1,0 +1,193 @@
+package toolcall
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/history"
+	"patchbay/internal/mcp"
+)
+
+// attempt is one call on its way.
+type attempt struct {
+	*Caller
+	order *Order
+	reach *access.Reach
+	call  connectors.ToolCall // as it begins
+	entry *history.Entry      // nil: it is not on record yet
+	sent  *credentials.Usable // what went out last; nil: nothing did
+
+	went    *state // Order.Input goes on with this; nil: the call begins
+	entered connectors.ToolCallID
+	fetches bool // somebody gets the result of an approved call
+}
+
+// Call makes a tool call. The errors that a client is told of are *Refusal, *BadArguments, and *mcp.Error with the RPC error of the
+// server.
+func (c *Caller) Call(ctx context.Context, o Order) (Outcome, error) {
+	a := &attempt{Caller: c, order: &o, reach: o.Tool.Reach, fetches: !o.Impatient}
+	a.call = a.beginning()
+	a.entered = a.call.ID
+	ctx, leave, err := c.enter(ctx, a.call.ID)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer leave()
+	if err := a.admit(); err != nil {
+		return a.refuse(err)
+	}
+	if a.asks() {
+		return a.askFirst(ctx)
+	}
+	a.entry = c.o.History.Begin(o.View.Tenant, a.call)
+	return a.make(ctx)
+}
+
+// beginning is the call as the history has it first.
+func (a *attempt) beginning() connectors.ToolCall {
+	o, to := a.order, &a.reach.Connector
+	id := o.ID
+	if id == (connectors.ToolCallID{}) {
+		id = newCallID()
+	}
+	return connectors.ToolCall{
+		ID: id, AgentID: &o.View.Agent.ID, AgentSlug: o.View.Agent.Slug, ConnectorID: &to.ID, ConnectorSlug: to.Slug,
+		Kind: connectors.CallTool, Tool: o.Tool.Name, ExposedName: o.Tool.Exposed, Source: o.Source, Caller: o.Caller, TokenID: o.Token,
+		Definition: &o.Tool.Hash, Status: connectors.CallRunning, Arguments: o.Arguments, RequestBytes: int64(len(o.Arguments)),
+		StartedAt: a.o.Now(),
+	}
+}
+
+func newCallID() connectors.ToolCallID {
+	return connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())} // fails only where the machine has no randomness
+}
+
+// admit tells why a call is not made; nil: nothing stands against it but, perhaps, that a person has to agree.
+func (a *attempt) admit() error {
+	tool := a.order.Tool
+	if tool.Held != "" || !tool.Listed() {
+		return held(tool)
+	}
+	if err := tool.Validate(a.order.Arguments); err != nil {
+		return &BadArguments{Sentence: err.Error()}
+	}
+	if err := a.goesOn(); err != nil {
+		return err
+	}
+	return a.hurried(a.order.View, a.reach)
+}
+
+// held is the refusal of a tool that is not served.
+func held(t *access.Tool) *Refusal {
+	connector := t.Reach.Connector.Name
+	switch t.Held {
+	case access.HeldNotGranted:
+		return &Refusal{Code: CodeNotGranted, Sentence: fmt.Sprintf("This agent may not use the tool %q of %q. An admin grants it on the agent's page.", t.Name, connector)}
+	case access.HeldReview:
+		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q changed, and is held until an admin has looked at the change.", t.Name, connector)}
+	case access.HeldNew:
+		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q is new, and is held until an admin accepts it.", t.Name, connector)}
+	case access.HeldRejected:
+		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q was rejected by an admin.", t.Name, connector)}
+	case access.HeldDisabled:
+		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q is switched off. An admin can switch it on.", t.Name, connector)}
+	default:
+		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The server of %q does not offer the tool %q any more. List the tools again.", connector, t.Name)}
+	}
+}
+
+// hurried tells whether too many calls are made: by the agent, or to the connector.
+func (c *Caller) hurried(v *access.View, r *access.Reach) error {
+	now := c.o.Now()
+	if wait := c.agents.take(v.Agent.ID, v.Agent.CallsPerMinute, now); wait > 0 {
+		return tooFast(fmt.Sprintf("This agent may make %s a minute.", calls(v.Agent.CallsPerMinute)), wait)
+	}
+	if wait := c.servers.take(r.Connector.ID, r.Connector.CallsPerMinute, now); wait > 0 {
+		return tooFast(fmt.Sprintf("The connector %q takes %s a minute.", r.Connector.Name, calls(r.Connector.CallsPerMinute)), wait)
+	}
+	return nil
+}
+
+func calls(n int) string {
+	if n == 1 {
+		return "1 call"
+	}
+	return fmt.Sprintf("%d calls", n)
+}
+
+func tooFast(limit string, wait time.Duration) *Refusal {
+	wait = max(wait, time.Second)
+	return &Refusal{Code: CodeRateLimited, Sentence: fmt.Sprintf("%s Try again in %s.", limit, spoken(wait)), RetryAfter: wait}
+}
+
+// make sends the call, which is on record, and notes what came of it.
+func (a *attempt) make(ctx context.Context) (Outcome, error) {
+	result, err := a.forward(ctx)
+	return a.finish(ctx, result, err)
+}
+
+// finish notes the end of a call that was begun.
+func (a *attempt) finish(ctx context.Context, result *mcp.Result, err error) (Outcome, error) {
+	out, handed := a.outcome(ctx, result, err)
+	if err == nil && handed != nil {
+		err = handed
+	}
+	if out.Task {
+		return out, err // it goes on
+	}
+	out.Call = a.entry.End(func(c *connectors.ToolCall) { a.settle(c, result, err) })
+	if a.o.Ended != nil {
+		a.o.Ended(out.Call)
+	}
+	return out, a.named(err)
+}
+
+// outcome is what the client gets of a result. The error says why it cannot be handed out.
+func (a *attempt) outcome(ctx context.Context, result *mcp.Result, err error) (Outcome, error) {
+	out := Outcome{CallID: a.call.ID}
+	if err != nil {
+		return out, nil
+	}
+	out.Raw, out.IsError = result.Raw, result.IsError
+	switch {
+	case result.InputRequired != nil:
+		out.InputRequired = true
+		raw, err := a.handOutState(result)
+		out.Raw = raw
+		return out, err
+	case result.Task != nil:
+		raw, err := a.handOutTask(ctx, result.Task)
+		out.Raw, out.Task, out.Call = raw, err == nil, a.call
+		return out, err
+	}
+	return out, nil
+}
+
+// refuse puts on record a call that was not made.
+func (a *attempt) refuse(err error) (Outcome, error) {
+	a.entry = a.o.History.Begin(a.order.View.Tenant, a.call)
+	return a.finish(context.Background(), nil, err)
+}
+
+// named gives a refusal the id of its call.
+func (a *attempt) named(err error) error {
+	if r, ok := err.(*Refusal); ok && r.CallID == (connectors.ToolCallID{}) { //nolint:errorlint // it is ours, and at the top
+		r.CallID = a.call.ID
+	}
+	return err
+}
+
+// arguments are the call's, an object in any case.
+func (a *attempt) arguments() json.RawMessage {
+	if len(a.order.Arguments) == 0 {
+		return json.RawMessage("{}")
+	}
+	return a.order.Arguments
+}

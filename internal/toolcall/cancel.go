@@ -1,0 +1,135 @@
+package toolcall
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+const (
+	cancelBox  = "cancel-" // and the call's id: mail for the process that makes it
+	cancelLife = time.Minute
+	cancelWait = 2 * time.Second // until a cancelled call has ended
+)
+
+// Cancel ends a call that waits or runs, in whatever process; a member may. It is a Conflict where the call has ended.
+func (c *Caller) Cancel(ctx context.Context, a auth.Actor, id connectors.ToolCallID) (connectors.ToolCall, error) {
+	if err := a.Require(connectors.RoleMember); err != nil {
+		return connectors.ToolCall{}, err
+	}
+	door := c.o.Store.Tenant(a.Tenant.ID)
+	call, err := door.ToolCall(ctx, id)
+	if err != nil {
+		return call, err
+	}
+	switch {
+	case call.Status.Ended():
+		err = fault.Errorf(fault.Conflict, "This call has ended already.")
+	case call.Status == connectors.CallPendingApproval:
+		err = c.cancelWaiting(ctx, a, id)
+	case call.InstanceID == nil && call.Task != nil:
+		err = c.cancelTask(ctx, a, call)
+	default:
+		err = c.cancelRunning(ctx, a, call)
+	}
+	if err != nil {
+		return call, err
+	}
+	event := a.Event("tool_call.cancel", call.ExposedName)
+	event.Detail = map[string]any{"tool_call_id": id.String(), "tool": call.Tool}
+	if err := door.Record(ctx, event); err != nil {
+		return call, err
+	}
+	return door.ToolCall(ctx, id)
+}
+
+func (c *Caller) cancelWaiting(ctx context.Context, a auth.Actor, id connectors.ToolCallID) error {
+	waited, err := c.withdraw(ctx, a.Tenant.ID, id, "A person cancelled this call.")
+	if err == nil && !waited {
+		err = fault.Errorf(fault.Conflict, "This call was decided at this moment. Look at it again.")
+	}
+	c.waits.wake(id)
+	return err
+}
+
+// cancelRunning ends a call here, or has the process do it that makes it.
+func (c *Caller) cancelRunning(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
+	ctx, cancel := context.WithTimeout(ctx, cancelWait)
+	defer cancel()
+	if c.cancelHere(call.ID, errCancelled) {
+		c.gone(ctx, call.ID)
+		c.o.History.Written(ctx)
+		return nil
+	}
+	if call.AgentID == nil {
+		return fault.Errorf(fault.Conflict, "The agent of this call is not there any more.")
+	}
+	return c.o.Store.Tenant(a.Tenant.ID).PutMail(ctx, store.NewMail{
+		AgentID: *call.AgentID, Box: cancelBox + call.ID.String(), Message: "cancel", ExpiresAt: c.o.Now().Add(cancelLife),
+	})
+}
+
+// gone waits until a call of this process has ended.
+func (c *Caller) gone(ctx context.Context, id connectors.ToolCallID) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		c.mu.Lock()
+		_, there := c.running[id]
+		c.mu.Unlock()
+		if !there {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// hearMail cancels a call of this process that another process was asked to cancel.
+func (c *Caller) hearMail(box string) {
+	text, ok := strings.CutPrefix(box, cancelBox)
+	if !ok {
+		return
+	}
+	if id, err := uuid.Parse(text); err == nil {
+		c.cancelHere(connectors.ToolCallID{UUID: id}, errCancelled)
+	}
+}
+
+// cancelTask asks the server of a task to give it up, and takes the call for cancelled.
+func (c *Caller) cancelTask(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
+	handle, _ := member(call.Task, "taskId")
+	if call.AgentID != nil && handle != nil {
+		view, err := c.o.Access.ByAgent(ctx, a.Tenant.ID, connectors.Ref(call.AgentID.String()))
+		if err != nil {
+			return err
+		}
+		if _, err := c.TaskRequest(ctx, view, "tasks/cancel", withMember([]byte("{}"), "taskId", handle)); err != nil {
+			c.logUnsaved(ctx, err) // the server may have ended it
+		}
+	}
+	call.Status, call.Outcome, call.ErrorCode, call.ErrorMessage =
+		connectors.CallCancelled, connectors.OutcomeCancelled, string(CodeCancelled), "A person cancelled this call."
+	_, err := c.o.Store.Tenant(a.Tenant.ID).EndCallTask(ctx, call)
+	return err
+}
+
+// stringOf is a JSON string.
+func stringOf(s string) json.RawMessage {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return json.RawMessage(`""`)
+	}
+	return b
+}

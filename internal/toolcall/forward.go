@@ -1,0 +1,158 @@
+package toolcall
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/mcp"
+	"patchbay/internal/toolcall/upstream"
+)
+
+// patience is how long a call takes at most whose server says now and then that it goes on, or that asks people.
+const patience = time.Hour
+
+// forward sends the call to its server. Errors are explained. A server that is left alone is asked nothing.
+func (a *attempt) forward(ctx context.Context) (result *mcp.Result, err error) {
+	ctx, call, done := a.request(ctx)
+	defer done()
+	err = a.guarded(ctx, a.order.View, a.reach, func() error {
+		return a.insist(ctx, a.want(), &a.sent, func(s *mcp.Session) error {
+			result, err = s.Call(ctx, call)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, a.explain(ctx, a.order.View, a.reach, err)
+	}
+	a.note(a.order.View.Tenant.ID, a.sent)
+	return result, nil
+}
+
+// guarded does something behind the breaker of a server.
+func (c *Caller) guarded(ctx context.Context, v *access.View, r *access.Reach, do func() error) error {
+	at := server{v.Tenant.ID, r.Connector.ID}
+	if wait, ok := c.breakers.enter(at, c.o.Now()); !ok {
+		return circuitOpen(r.Connector.Name, wait)
+	}
+	came := undecided
+	defer func() { c.breakers.settle(at, came, c.o.Now()) }()
+	err := do()
+	came = verdictOf(ctx, err)
+	return err
+}
+
+// verdictOf tells what an error says of a server.
+func verdictOf(ctx context.Context, err error) verdict {
+	failure, ok := errors.AsType[*mcp.Error](err)
+	switch {
+	case err == nil:
+		return answered
+	case errors.Is(context.Cause(ctx), errTimeout):
+		return failed
+	case ctx.Err() != nil, !ok:
+		return undecided
+	case failure.Reason == mcp.ReasonUnreachable, failure.Reason == mcp.ReasonTimeout, failure.Reason == mcp.ReasonTLS,
+		failure.HTTPStatus >= http.StatusInternalServerError && failure.RPC == nil:
+		return failed
+	default:
+		return answered
+	}
+}
+
+// want says whose session the call uses.
+func (a *attempt) want() upstream.Want {
+	w := wantOf(a.order.View, a.reach, a.order.Client)
+	hints := a.order.Tool.Hints
+	w.Safe = hints.ReadOnly != nil && *hints.ReadOnly || hints.Idempotent != nil && *hints.Idempotent
+	return w
+}
+
+func wantOf(v *access.View, r *access.Reach, client Client) upstream.Want {
+	w := upstream.Want{Tenant: v.Tenant.ID, Connector: r.Connector, Agent: &v.Agent.ID}
+	if client.Ask != nil {
+		w.Capabilities = asked(client.Capabilities)
+		w.Private = w.Capabilities != "" && oneStream(r.Connector)
+	}
+	return w
+}
+
+// oneStream tells whether all that a server says comes on one stream: whose call it belongs to is not known then.
+func oneStream(c connectors.Connector) bool {
+	return c.Transport == connectors.TransportStdio || c.Transport == connectors.TransportSSE || c.Era == string(mcp.EraSSE)
+}
+
+// request is the call as package mcp takes it. Where the server may ask or tell meanwhile, its time begins anew each time it does: the
+// context that is returned ends when it is over.
+func (a *attempt) request(ctx context.Context) (_ context.Context, call mcp.Call, done func()) {
+	o := a.order
+	call = mcp.Call{
+		Name: o.Tool.Name, Arguments: o.Arguments, Meta: o.Meta, InputSchema: o.Tool.InputSchema, Timeout: a.reach.Connector.Timeout,
+	}
+	if o.Input != nil {
+		call.Input = &mcp.Input{Responses: o.Input.Responses, State: a.went.State}
+	}
+	if o.Message != nil && !oneStream(a.reach.Connector) {
+		call.Message = func(m mcp.Message) {
+			if m.Method == "notifications/message" {
+				o.Message(m.Method, m.Params)
+			}
+		}
+	}
+	if o.Progress == nil && o.Ask == nil {
+		return ctx, call, func() {}
+	}
+	ctx, w := watch(ctx, call.Timeout)
+	call.Timeout = patience
+	if o.Progress != nil {
+		call.Progress = func(n mcp.ProgressNote) {
+			w.heard()
+			o.Progress(progressParams(n))
+		}
+	}
+	if o.Ask != nil {
+		call.Answer = func(r mcp.InputRequest) (json.RawMessage, error) {
+			defer w.pause()()
+			return o.Ask(ctx, r.Method, r.Params)
+		}
+	}
+	return ctx, call, w.stop
+}
+
+func progressParams(n mcp.ProgressNote) json.RawMessage {
+	params := struct {
+		Progress float64 `json:"progress"`
+		Total    float64 `json:"total,omitempty"`
+		Message  string  `json:"message,omitempty"`
+	}{n.Progress, n.Total, n.Message}
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return json.RawMessage(`{"progress":0}`)
+	}
+	return raw
+}
+
+// insist uses a session. What the server says against the token is noted, and where a machine gets another one for it, it is tried with
+// that.
+func (c *Caller) insist(ctx context.Context, w upstream.Want, sent **credentials.Usable, do func(*mcp.Session) error) error {
+	use := func() error {
+		return c.pool.Use(ctx, w, func(s *mcp.Session, u *credentials.Usable) error {
+			*sent = u
+			return do(s)
+		})
+	}
+	err := use()
+	if err == nil {
+		return nil
+	}
+	again, err := c.accuse(ctx, w, *sent, err)
+	if again {
+		err = use()
+	}
+	return err
+}

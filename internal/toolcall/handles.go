@@ -1,0 +1,97 @@
+package toolcall
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp"
+)
+
+// What an agent carries for us is sealed to it: any process opens it, and nobody else's does. It holds what a server handed out, which the
+// agent is not to see under another agent's session, and which of our calls it belongs to.
+
+const (
+	purposeState = "call state"
+	purposeTask  = "task"
+)
+
+// state is the requestState of a call that goes on with another request.
+type state struct {
+	State    json.RawMessage `json:"s,omitempty"` // the server's own; empty: it has none
+	Call     []byte          `json:"c"`           // hash of the call: it goes on with the same arguments
+	Approved string          `json:"a,omitempty"` // by whom
+}
+
+// task is the id of a task.
+type task struct {
+	ID        string                 `json:"i,omitempty"` // the server's own; empty: the call waits for a person
+	Connector connectors.ConnectorID `json:"c"`
+	Call      connectors.ToolCallID  `json:"t"`
+}
+
+// ownerOf names an agent in the seal of a handle.
+func ownerOf(v *access.View) string { return v.Tenant.ID.String() + " " + v.Agent.ID.String() }
+
+func (c *Caller) sealHandle(v *access.View, purpose string, what any) (json.RawMessage, error) {
+	plain, err := json.Marshal(what)
+	if err != nil {
+		return nil, err
+	}
+	handle, err := c.o.Store.SealHandle(purpose, ownerOf(v), plain)
+	if err != nil {
+		return nil, fmt.Errorf("seal a handle: %w", err)
+	}
+	return json.Marshal(handle)
+}
+
+// openHandle reads a handle that the client sent, a JSON string. ok is false where it is not one of this agent's.
+func (c *Caller) openHandle(v *access.View, purpose string, sent json.RawMessage, what any) (ok bool) {
+	var handle string
+	if json.Unmarshal(sent, &handle) != nil {
+		return false
+	}
+	plain, err := c.o.Store.OpenHandle(purpose, ownerOf(v), handle)
+	return err == nil && json.Unmarshal(plain, what) == nil
+}
+
+// goesOn reads what a call goes on with.
+func (a *attempt) goesOn() error {
+	in := a.order.Input
+	if in == nil {
+		return nil
+	}
+	a.went = &state{}
+	if len(in.State) == 0 {
+		return nil // the server may know by the answers alone
+	}
+	if !a.openHandle(a.order.View, purposeState, in.State, a.went) || string(a.went.Call) != string(a.hash()) {
+		return &BadArguments{Sentence: "The requestState is not one of this call. Make the call anew, without it."}
+	}
+	return nil
+}
+
+// handOutState is a request for input whose state is ours.
+func (a *attempt) handOutState(r *mcp.Result) (json.RawMessage, error) {
+	s := state{State: r.InputRequired.State, Call: a.hash(), Approved: a.call.ApprovedBy}
+	if s.Approved == "" && a.went != nil {
+		s.Approved = a.went.Approved
+	}
+	handle, err := a.sealHandle(a.order.View, purposeState, s)
+	if err != nil {
+		return nil, err
+	}
+	return withMember(r.Raw, "requestState", handle), nil
+}
+
+// hash tells calls apart: by agent, connector, tool and arguments, however these are written.
+func (a *attempt) hash() []byte {
+	h := sha256.New()
+	for _, id := range []string{a.order.View.Agent.ID.String(), a.reach.Connector.ID.String(), a.order.Tool.Name} {
+		fmt.Fprintf(h, "%d:%s", len(id), id)
+	}
+	h.Write(canonical(a.arguments()))
+	return h.Sum(nil)
+}

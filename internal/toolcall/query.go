@@ -1,0 +1,135 @@
+package toolcall
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"time"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/history"
+	"patchbay/internal/mcp"
+)
+
+// Query is any other request to a connector's server.
+type Query struct {
+	View   *access.View
+	Reach  *access.Reach
+	Kind   connectors.CallKind // what the history has it as; empty: nothing
+	Name   string              // for the history: the upstream's
+	Shown  string              // as the agent named it; empty: as Name
+	Method string
+	Params json.RawMessage // as the server wants them
+	Source connectors.CallSource
+	Caller string
+	Token  *connectors.AgentTokenID
+	Client
+}
+
+// Request sends any other request, under the same policy as a call, and returns the result as the server wrote it. A request for input
+// has our own state in it, as that of a call. Nobody is asked about it, and no person approves it: it is to change nothing.
+func (c *Caller) Request(ctx context.Context, q Query) (json.RawMessage, error) {
+	call := q.beginning(c.o.Now())
+	ctx, leave, err := c.enter(ctx, call.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	var entry *history.Entry
+	if q.Kind != "" {
+		entry = c.o.History.Begin(q.View.Tenant, call)
+	}
+	var sent *credentials.Usable
+	raw, err := c.query(ctx, q, &sent)
+	if entry != nil {
+		a := attempt{Caller: c, sent: sent}
+		ended := entry.End(func(call *connectors.ToolCall) {
+			a.settle(call, &mcp.Result{Raw: raw, Structured: raw}, err)
+		})
+		if c.o.Ended != nil {
+			c.o.Ended(ended)
+		}
+	}
+	return raw, err
+}
+
+func (q *Query) beginning(now time.Time) connectors.ToolCall {
+	shown := q.Shown
+	if shown == "" {
+		shown = q.Name
+	}
+	return connectors.ToolCall{
+		ID: newCallID(), AgentID: &q.View.Agent.ID, AgentSlug: q.View.Agent.Slug, ConnectorID: &q.Reach.Connector.ID,
+		ConnectorSlug: q.Reach.Connector.Slug, Kind: q.Kind, Tool: q.Name, ExposedName: shown, Source: q.Source, Caller: q.Caller,
+		TokenID: q.Token, Status: connectors.CallRunning, Arguments: q.Params, RequestBytes: int64(len(q.Params)), StartedAt: now,
+	}
+}
+
+func (c *Caller) query(ctx context.Context, q Query, sent **credentials.Usable) (json.RawMessage, error) {
+	if err := c.hurried(q.View, q.Reach); err != nil {
+		return nil, err
+	}
+	params, err := c.ownParams(q)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := c.ask(ctx, q, params, sent)
+	if err != nil {
+		return nil, err
+	}
+	return c.handOutOther(q, raw)
+}
+
+// ask sends the request. Errors are explained.
+func (c *Caller) ask(ctx context.Context, q Query, params json.RawMessage, sent **credentials.Usable) (raw json.RawMessage, err error) {
+	w := wantOf(q.View, q.Reach, Client{})
+	w.Safe = q.Kind != ""
+	err = c.guarded(ctx, q.View, q.Reach, func() error {
+		return c.insist(ctx, w, sent, func(s *mcp.Session) error {
+			raw, err = s.Request(ctx, q.Method, params)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, c.explain(ctx, q.View, q.Reach, err)
+	}
+	c.note(q.View.Tenant.ID, *sent)
+	return raw, nil
+}
+
+// identity is what a request for input of another method belongs to.
+func (q *Query) identity() []byte {
+	sum := sha256.Sum256([]byte(q.Reach.Connector.ID.String() + " " + q.Method + " " + q.Name))
+	return sum[:]
+}
+
+// ownParams are the params with the server's own state, where the client goes on with a request.
+func (c *Caller) ownParams(q Query) (json.RawMessage, error) {
+	handle, _ := member(q.Params, "requestState")
+	if handle == nil {
+		return q.Params, nil
+	}
+	var s state
+	if !c.openHandle(q.View, purposeState, handle, &s) || string(s.Call) != string(q.identity()) {
+		return nil, &BadArguments{Sentence: "The requestState is not one of this request. Make it anew, without it."}
+	}
+	if len(s.State) == 0 {
+		s.State = json.RawMessage("null")
+	}
+	return withMember(q.Params, "requestState", s.State), nil
+}
+
+// handOutOther puts our state in the place of the server's, where it asks for input.
+func (c *Caller) handOutOther(q Query, raw json.RawMessage) (json.RawMessage, error) {
+	if kind, _ := member(raw, "resultType"); string(kind) != `"input_required"` {
+		return raw, nil
+	}
+	own, _ := member(raw, "requestState")
+	handle, err := c.sealHandle(q.View, purposeState, state{State: own, Call: q.identity()})
+	if err != nil {
+		return nil, err
+	}
+	return withMember(raw, "requestState", handle), nil
+}

@@ -1,0 +1,68 @@
+package toolcall
+
+import (
+	"errors"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp"
+)
+
+// settle writes into a call's record what came of it.
+func (a *attempt) settle(c *connectors.ToolCall, result *mcp.Result, err error) {
+	ended := a.o.Now()
+	c.CompletedAt, c.Duration = &ended, max(0, ended.Sub(c.StartedAt))
+	if a.sent != nil {
+		c.CredentialID = &a.sent.ID
+	}
+	if err != nil {
+		settleError(c, err)
+		return
+	}
+	c.Status, c.Outcome = connectors.CallSuccess, connectors.OutcomeOK
+	c.Content, c.Structured, c.ResponseBytes = result.Content, result.Structured, int64(len(result.Raw))
+	switch {
+	case result.IsError:
+		c.Status, c.Outcome, c.IsError = connectors.CallError, connectors.OutcomeToolError, true
+	case result.InputRequired != nil:
+		c.ErrorCode, c.ErrorMessage = codeInput, "The server asked for more, and the call went on with another request."
+	}
+}
+
+// codeInput marks a call that went on with another request.
+const codeInput = "input_required"
+
+// settleError tells the ways to fail apart.
+func settleError(c *connectors.ToolCall, err error) {
+	c.Status, c.Outcome = connectors.CallError, connectors.OutcomeRefused
+	var (
+		refusal *Refusal
+		bad     *BadArguments
+		failure *mcp.Error
+	)
+	switch {
+	case errors.As(err, &bad):
+		c.ErrorCode, c.ErrorMessage = "invalid_arguments", bad.Sentence
+	case errors.As(err, &refusal):
+		c.ErrorCode, c.ErrorMessage = string(refusal.Code), refusal.Sentence
+		settleRefusal(c, refusal)
+	case errors.As(err, &failure):
+		c.Outcome, c.ErrorCode, c.ErrorMessage = connectors.OutcomeRPCError, "rpc", rpcSentence(failure)
+	default:
+		c.ErrorCode, c.ErrorMessage = "internal", "Something went wrong on our side."
+	}
+}
+
+func settleRefusal(c *connectors.ToolCall, r *Refusal) {
+	switch r.Code {
+	case CodeDenied:
+		c.Status, c.Outcome = connectors.CallDenied, connectors.OutcomeDenied
+	case CodeCancelled:
+		c.Status, c.Outcome = connectors.CallCancelled, connectors.OutcomeCancelled
+	case CodeTimeout, CodeUpstream:
+		c.Outcome = connectors.OutcomeTransport
+	case CodeUnavailable:
+		if errors.Is(r.Err, errStopped) {
+			c.Outcome = connectors.OutcomeLost
+		}
+	}
+}

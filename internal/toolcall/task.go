@@ -1,0 +1,113 @@
+package toolcall
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/history"
+	"patchbay/internal/mcp"
+)
+
+// recordTask bounds how long the first word of a task waits for the database.
+const recordTask = 10 * time.Second
+
+// handOutTask is a task under our id. The call goes on with it, without this process.
+func (a *attempt) handOutTask(ctx context.Context, t *mcp.Task) (json.RawMessage, error) {
+	handle, err := a.sealHandle(a.order.View, purposeTask, task{ID: t.ID, Connector: a.reach.Connector.ID, Call: a.call.ID})
+	if err != nil {
+		return nil, err
+	}
+	raw := withMember(t.Raw, "taskId", handle)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTask)
+	defer cancel()
+	a.o.History.Written(ctx)
+	return raw, a.o.Store.Tenant(a.order.View.Tenant.ID).SaveCallTask(ctx, a.call.ID, kept(a.order.View, raw))
+}
+
+// TaskRequest sends tasks/get, tasks/update or tasks/cancel of a task that a call's outcome named. params are the client's, with our
+// id. An id that is not this agent's is a *BadArguments.
+func (c *Caller) TaskRequest(ctx context.Context, v *access.View, method string, params json.RawMessage) (json.RawMessage, error) {
+	handle, _ := member(params, "taskId")
+	var t task
+	if handle == nil || !c.openHandle(v, purposeTask, handle, &t) {
+		return nil, &BadArguments{Sentence: "There is no such task."}
+	}
+	if t.ID == "" {
+		return c.approvalTask(ctx, v, t, method, handle)
+	}
+	at := slices.IndexFunc(v.Reaches, func(r *access.Reach) bool { return r.Connector.ID == t.Connector })
+	if at < 0 {
+		return nil, &Refusal{Code: CodeNotGranted, Sentence: "This agent may not use the connector of this task any more.", CallID: t.Call}
+	}
+	own, err := json.Marshal(t.ID)
+	if err != nil {
+		return nil, err
+	}
+	ctx, leave, err := c.enter(ctx, newCallID())
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	q := Query{View: v, Reach: v.Reaches[at], Method: method}
+	if err := c.hurried(v, q.Reach); err != nil {
+		return nil, err
+	}
+	var sent *credentials.Usable
+	raw, err := c.ask(ctx, q, withMember(params, "taskId", own), &sent)
+	if err != nil {
+		return nil, err
+	}
+	if id, _ := member(raw, "taskId"); id != nil {
+		raw = withMember(raw, "taskId", handle)
+	}
+	c.recordTask(ctx, v, t, raw)
+	return raw, nil
+}
+
+// recordTask notes how a task is, and its end as that of the call. The answer does not depend on it.
+func (c *Caller) recordTask(ctx context.Context, v *access.View, t task, raw json.RawMessage) {
+	var said struct {
+		Status string
+		Result struct {
+			Content           json.RawMessage
+			StructuredContent json.RawMessage
+			IsError           bool
+		}
+	}
+	if json.Unmarshal(raw, &said) != nil || said.Status == "" {
+		return
+	}
+	door, err := c.o.Store.Tenant(v.Tenant.ID), error(nil)
+	call := connectors.ToolCall{ID: t.Call, Task: raw, Status: connectors.CallSuccess, Outcome: connectors.OutcomeOK, ResponseBytes: int64(len(raw))}
+	switch said.Status {
+	case "completed":
+		call.Content, call.Structured = said.Result.Content, said.Result.StructuredContent
+		if said.Result.IsError {
+			call.Status, call.Outcome, call.IsError = connectors.CallError, connectors.OutcomeToolError, true
+		}
+	case "failed":
+		call.Status, call.Outcome, call.ErrorCode, call.ErrorMessage = connectors.CallError, connectors.OutcomeRPCError, "task_failed", "The task failed."
+	case "cancelled":
+		call.Status, call.Outcome = connectors.CallCancelled, connectors.OutcomeCancelled
+	default:
+		err = door.SaveCallTask(ctx, t.Call, kept(v, raw))
+		c.logUnsaved(ctx, err)
+		return
+	}
+	call.Task = kept(v, withMember(raw, "result", json.RawMessage("null")))
+	history.Keep(&call, v.Tenant.CallHistory)
+	_, err = door.EndCallTask(ctx, call)
+	c.logUnsaved(ctx, err)
+}
+
+// kept is what the history keeps of a task's state.
+func kept(v *access.View, raw json.RawMessage) []byte {
+	call := connectors.ToolCall{Structured: raw}
+	history.Keep(&call, v.Tenant.CallHistory)
+	return call.Structured
+}
