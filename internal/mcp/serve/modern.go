@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"encoding/base64"
 	"fmt"
 	"net/http"
 	"strings"
@@ -111,7 +110,7 @@ func (x *exchange) mirrored(m *wire.Incoming) *RPCError {
 		return failure
 	}
 	header, once := single(x.r.Header, revision.HeaderName)
-	name, readable := HeaderText(header)
+	name, readable := wire.HeaderText(header)
 	switch {
 	case !once:
 		return HeaderMismatch("The header Mcp-Name stands there more than once.")
@@ -139,18 +138,6 @@ func single(h http.Header, name string) (value string, once bool) {
 		return "", true
 	}
 	return values[0], len(values) == 1
-}
-
-// HeaderText is what the value of a header Mcp-Name or Mcp-Param-… means (2026-07-28, "Value Encoding"); ok is false where it is
-// not encoded as it says.
-func HeaderText(value string) (text string, ok bool) {
-	inner, opens := strings.CutPrefix(value, "=?base64?")
-	inner, closes := strings.CutSuffix(inner, "?=")
-	if !opens || !closes {
-		return value, true
-	}
-	raw, err := base64.StdEncoding.Strict().DecodeString(inner)
-	return string(raw), err == nil
 }
 
 // named reads the name of what the request is about.

@@ -1,0 +1,21 @@
+package wire
+
+import (
+	"encoding/base64"
+	"strings"
+)
+
+// HeaderText is what the value of a header Mcp-Name or Mcp-Param-… means (2026-07-28, "Value Encoding"); ok is false where it is
+// not encoded as it says, or holds what no header may.
+func HeaderText(value string) (text string, ok bool) {
+	if strings.IndexFunc(value, func(c rune) bool { return c != '\t' && c < ' ' || c > '~' }) >= 0 {
+		return "", false
+	}
+	inner, opens := strings.CutPrefix(value, "=?base64?")
+	inner, closes := strings.CutSuffix(inner, "?=")
+	if !opens || !closes {
+		return value, true
+	}
+	raw, err := base64.StdEncoding.Strict().DecodeString(inner)
+	return string(raw), err == nil
+}
