@@ -19,6 +19,11 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 	if tool == nil {
 		return nil, serve.InvalidParams(fmt.Sprintf("There is no tool %q here.", shown(r.Name)))
 	}
+	if r.Peer.Modern {
+		if wrong := mcp.ParamMismatch(tool.InputSchema, r.Arguments, r.Header); wrong != "" {
+			return nil, serve.HeaderMismatch(wrong)
+		}
+	}
 	order := toolcall.Order{
 		View:      b.view,
 		Tool:      tool,
