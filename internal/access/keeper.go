@@ -301,3 +301,10 @@ func (k *Keeper) charge(v *View, by int) {
 		}
 	}
 }
+
+// Bytes is how much memory the views have.
+func (k *Keeper) Bytes() int64 {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.bytes
+}

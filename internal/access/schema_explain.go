@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,9 +99,9 @@ func (e explainer) object(s *jsonschema.Schema, v map[string]any, path string, d
 func (e explainer) array(s *jsonschema.Schema, v []any, path string, depth int) string {
 	switch {
 	case s.MinItems != nil && len(v) < *s.MinItems:
-		return fmt.Sprintf("%s must have at least %d items.", place(path), *s.MinItems)
+		return place(path) + " must have at least " + counted(*s.MinItems, "item") + "."
 	case s.MaxItems != nil && len(v) > *s.MaxItems:
-		return fmt.Sprintf("%s must have at most %d items.", place(path), *s.MaxItems)
+		return place(path) + " must have at most " + counted(*s.MaxItems, "item") + "."
 	}
 	for i, item := range v {
 		sub := s.Items
@@ -131,21 +132,35 @@ func scalar(s *jsonschema.Schema, value any, path string) string {
 	}
 	switch v := value.(type) {
 	case string:
-		return length(s, utf8.RuneCountInString(v), path)
+		return text(s, v, path)
 	case float64:
 		return number(s, v, path)
 	}
 	return ""
 }
 
-func length(s *jsonschema.Schema, n int, path string) string {
+func text(s *jsonschema.Schema, v, path string) string {
+	n := utf8.RuneCountInString(v)
 	switch {
 	case s.MinLength != nil && n < *s.MinLength:
-		return fmt.Sprintf("%s must have at least %d characters.", place(path), *s.MinLength)
+		return place(path) + " must have at least " + counted(*s.MinLength, "character") + "."
 	case s.MaxLength != nil && n > *s.MaxLength:
-		return fmt.Sprintf("%s must have at most %d characters.", place(path), *s.MaxLength)
+		return place(path) + " must have at most " + counted(*s.MaxLength, "character") + "."
+	}
+	if s.Pattern == "" {
+		return ""
+	}
+	if form, err := regexp.Compile(s.Pattern); err == nil && !form.MatchString(v) {
+		return place(path) + " does not have the form that the tool's schema asks for."
 	}
 	return ""
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
 }
 
 func number(s *jsonschema.Schema, v float64, path string) string {

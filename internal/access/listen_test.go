@@ -1,0 +1,263 @@
+package access_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+func next(t testing.TB, changes <-chan access.Changed) access.Changed {
+	t.Helper()
+	select {
+	case c := <-changes:
+		return c
+	case <-time.After(5 * time.Second):
+		t.Fatal("nothing was said")
+		return access.Changed{}
+	}
+}
+
+func TestListenersHearOfTrueChangesAndNoOthers(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, c := b.granted(t, "search")
+	b.settle(t)
+	changes, end := b.keeper.Subscribe(b.view(t, agent.ID))
+	defer end()
+	agent.Description = "Nobody's list is different for it."
+	if _, err := b.Door().UpdateAgent(t.Context(), agent); err != nil {
+		t.Fatal(err)
+	}
+	items := []connectors.Item{{Kind: connectors.ItemPrompt, Key: "greet", Raw: []byte(`{"name":"greet"}`)}}
+	if err := b.Door().SaveItems(t.Context(), c.ID, connectors.HashItems(items), items); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(access.Changed{Prompts: true}, next(t, changes)); diff != "" {
+		t.Error(diff)
+	}
+	if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(access.Changed{Tools: true, Prompts: true}, next(t, changes)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAListenerOfOneConnectorHearsOfThatOne(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, c := b.granted(t, "search")
+	other := b.Connector(t)
+	b.Synced(t, other.ID, "other")
+	b.settle(t)
+	changes, end := b.keeper.Listen(access.Listener{View: b.view(t, agent.ID), Connector: c.Slug})
+	defer end()
+	b.Grant(t, agent.ID, other.ID)
+	b.Grant(t, agent.ID, c.ID, func(g *connectors.Grant) { g.AllTools = false })
+	if diff := cmp.Diff(access.Changed{Tools: true}, next(t, changes)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAListenerHearsThatItsTokenIsRevoked(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, _ := b.granted(t, "search")
+	text, token := b.TokenIn(t, b.Tenant, agent.ID)
+	b.settle(t)
+	v, shown, err := b.keeper.ByToken(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes, end := b.keeper.Listen(access.Listener{View: v, Token: shown})
+	defer end()
+	if _, err := b.Door().DeleteAgentToken(t.Context(), agent.ID, token.ID); err != nil {
+		t.Fatal(err)
+	}
+	if !next(t, changes).Gone {
+		t.Error("it is still there")
+	}
+}
+
+func TestAListenerHearsThatItsAgentIsGone(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, _ := b.granted(t, "search")
+	b.settle(t)
+	changes, end := b.keeper.Subscribe(b.view(t, agent.ID))
+	defer end()
+	if err := b.Door().DeleteAgent(t.Context(), agent.ID); err != nil {
+		t.Fatal(err)
+	}
+	if !next(t, changes).Gone {
+		t.Error("it is still there")
+	}
+}
+
+func TestNothingIsTrustedForMoreThanASecondWhileNobodyHears(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	now := time.Now()
+	k := access.New(access.Options{Store: b.process(t), Now: func() time.Time { return now }})
+	agent, c := b.granted(t, "search")
+	view := func() *access.View {
+		v, err := k.ByAgent(t.Context(), b.Tenant, connectors.Ref(agent.ID.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	view()
+	if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
+		t.Fatal(err)
+	}
+	if now = now.Add(999 * time.Millisecond); len(view().Tools) != 1 {
+		t.Error("it was loaded again within a second")
+	}
+	if now = now.Add(time.Millisecond); len(view().Tools) != 0 {
+		t.Error("it was trusted for a second, deaf")
+	}
+}
+
+func TestWhatWasLoadedBeforeADeafTimeIsLoadedAgain(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	now := time.Now()
+	k := access.New(access.Options{Store: b.process(t), Now: func() time.Time { return now }})
+	agent, c := b.granted(t, "search")
+	tools := func() int {
+		v, err := k.ByAgent(t.Context(), b.Tenant, connectors.Ref(agent.ID.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(v.Tools)
+	}
+	k.Connected(true)
+	tools()
+	k.Connected(false)
+	if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
+		t.Fatal(err)
+	}
+	k.Connected(true)
+	if now = now.Add(time.Hour); tools() != 0 {
+		t.Error("what was said in between is not known")
+	}
+	b.Grant(t, agent.ID, c.ID)
+	if now = now.Add(time.Hour); tools() != 0 {
+		t.Error("while it hears, it asks again")
+	}
+}
+
+func TestALoadThatMeetsANoticeIsRepeated(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, c := b.granted(t)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range 30 {
+			b.Synced(t, c.ID, names(i+1)...)
+		}
+	}()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		case <-tick.C:
+			b.view(t, agent.ID)
+		}
+	}
+	if n := len(b.view(t, agent.ID).Tools); n != 30 {
+		t.Errorf("%d tools", n)
+	}
+}
+
+func names(n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = "tool_" + string(rune('a'+i%26)) + string(rune('a'+i/26))
+	}
+	return all
+}
+
+func TestViewsThatNobodyAsksForMakeRoom(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	k := hearing(t, b.process(t), access.Options{Bytes: 64 << 10})
+	var agents []connectors.Agent
+	for range 20 {
+		agent, _ := b.granted(t, names(30)...)
+		agents = append(agents, agent)
+	}
+	b.settle(t)
+	for _, a := range agents {
+		if _, err := k.ByAgent(t.Context(), b.Tenant, connectors.Ref(a.ID.String())); err != nil {
+			t.Fatal(err)
+		}
+		if got := k.Bytes(); got > 64<<10 {
+			t.Fatalf("%d bytes in memory", got)
+		}
+	}
+	before := b.Queries()
+	last := agents[len(agents)-1]
+	if _, err := k.ByAgent(t.Context(), b.Tenant, connectors.Ref(last.ID.String())); err != nil || b.Queries() != before {
+		t.Errorf("the last one is not in memory any more (%v)", err)
+	}
+}
+
+func TestAMissingDatabaseIsToldAndHealsByItself(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, _ := b.granted(t, "search")
+	k := access.New(access.Options{Store: b.process(t)})
+	ref := connectors.Ref(agent.ID.String())
+	b.Pool.Close()
+	_, err := k.ByAgent(t.Context(), b.Tenant, ref)
+	wantKind(t, err, fault.Unavailable)
+}
+
+func TestAWatchThatLosesItsConnectionSaysSoAndHearsAgain(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	states := make(chan bool, 10)
+	go func() { _ = b.process(t).Watch(t.Context(), func(store.Notice) {}, func(c bool) { states <- c }) }()
+	if !<-states {
+		t.Fatal("it does not hear")
+	}
+	b.endConnections(t)
+	for _, want := range []bool{false, true} {
+		select {
+		case got := <-states:
+			if got != want {
+				t.Errorf("connected: %v", got)
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatalf("never told connected: %v", want)
+		}
+	}
+}
+
+// endConnections ends all connections to the world's database but its own.
+func (b *bundle) endConnections(t *testing.T) {
+	t.Helper()
+	owner, err := pgx.Connect(t.Context(), b.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = owner.Close(context.Background()) }()
+	_, err = owner.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity
+		where datname = current_database() and pid <> pg_backend_pid()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,150 @@
+package access_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"patchbay/internal/access"
+	"patchbay/internal/fault"
+)
+
+// tool makes a tool with an input schema.
+func tool(t testing.TB, schema string) *access.Tool {
+	t.Helper()
+	raw := `{"name":"t"}`
+	if schema != "" {
+		raw = `{"name":"t","inputSchema":` + schema + `}`
+	}
+	return access.ToolOf([]byte(raw))
+}
+
+const issueSchema = `{"type":"object","required":["title"],"additionalProperties":false,"properties":{
+	"title":{"type":"string","minLength":1,"maxLength":20},
+	"labels":{"type":"array","items":{"type":"string"},"maxItems":3},
+	"priority":{"type":"integer","minimum":1,"maximum":5},
+	"state":{"enum":["open","closed"]},
+	"assignee":{"type":["string","null"]},
+	"code":{"type":"string","pattern":"^[A-Z]{3}$"},
+	"where":{"$ref":"#/$defs/place"},
+	"due":{"anyOf":[{"type":"string","pattern":"^[0-9-]+$"},{"type":"integer"}]}
+	},"$defs":{"place":{"type":"object","properties":{"lat":{"type":"number"}},"required":["lat"]}}}`
+
+func TestArgumentsThatFitPass(t *testing.T) {
+	t.Parallel()
+	for schema, list := range map[string][]string{
+		issueSchema: {
+			`{"title":"a"}`, `{"title":"a","labels":["x"],"priority":3,"state":"open","assignee":null,"where":{"lat":1.5},"due":"2026-01-31"}`,
+			`{"title":"a","priority":2.0}`, ` {"title":"é😀"} `, `{"title":"a","due":7}`,
+		},
+		`{"type":"object"}`: {`{}`, ``, `{"n":123456789012345678901234567890}`, ` `},
+		"":                  {`{}`, `{"a":{"b":[1]}}`},
+		`{"type":"object","properties":{"n":{"type":"integer"}}}`: {`{"n":9007199254740993}`, `{"n":1e3}`},
+	} {
+		for _, arguments := range list {
+			if err := tool(t, schema).Validate(json.RawMessage(arguments)); err != nil {
+				t.Errorf("%s refuses %s: %v", schema, arguments, err)
+			}
+		}
+	}
+}
+
+func TestArgumentsThatDoNotFitAreToldWithTheirPlace(t *testing.T) {
+	t.Parallel()
+	issue := tool(t, issueSchema)
+	for arguments, want := range map[string]string{
+		`{}`:                                 `The argument "title" is missing.`,
+		`{"title":7}`:                        `The argument "title" must be a string.`,
+		`{"title":""}`:                       `The argument "title" must have at least 1 character.`,
+		`{"title":"a","labels":["x",1]}`:     `The argument "labels[1]" must be a string.`,
+		`{"title":"a","labels":"x"}`:         `The argument "labels" must be an array.`,
+		`{"title":"a","priority":1.5}`:       `The argument "priority" must be an integer.`,
+		`{"title":"a","priority":9}`:         `The argument "priority" must be at most 5.`,
+		`{"title":"a","state":"gone"}`:       `The argument "state" must be one of "open", "closed".`,
+		`{"title":"a","assignee":1}`:         `The argument "assignee" must be a string or null.`,
+		`{"title":"a","where":{}}`:           `The argument "where.lat" is missing.`,
+		`{"title":"a","where":{"lat":"x"}}`:  `The argument "where.lat" must be a number.`,
+		`{"title":"a","more":1}`:             `The argument "more" is not a parameter of this tool.`,
+		`{"title":"a","due":"tomorrow"}`:     `The argument "due" fits none of the forms that the tool's schema allows there.`,
+		`{"title":"a","code":"x"}`:           `The argument "code" does not have the form that the tool's schema asks for.`,
+		`{"title":"a","due":[]}`:             `The argument "due" fits none of the forms that the tool's schema allows there.`,
+		`[]`:                                 `The arguments must be an object.`,
+		`null`:                               `The arguments must be an object.`,
+		`{"title":`:                          `The arguments are not valid JSON.`,
+		`{"title":"a","labels":[1,"secret"]`: `The arguments are not valid JSON.`,
+	} {
+		err := issue.Validate(json.RawMessage(arguments))
+		if !fault.Is(err, fault.Invalid) || err.Error() != want {
+			t.Errorf("%s: %v, want %s", arguments, err, want)
+		}
+	}
+}
+
+func TestWhatIsRefusedIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	err := tool(t, issueSchema).Validate(json.RawMessage(`{"title":"hunter2 hunter2 hunter2 hunter2","due":"hunter2"}`))
+	if err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A schema that cannot be used lets every object pass: the server has the last word.
+func TestSchemasThatCannotBeUsedRefuseNothing(t *testing.T) {
+	t.Parallel()
+	for name, schema := range map[string]string{
+		"no schema":           `{"type":7}`,
+		"another document":    `{"$ref":"https://example.com/schema.json"}`,
+		"a missing part":      `{"$ref":"#/$defs/none"}`,
+		"itself":              `{"$ref":"#"}`,
+		"itself, by a detour": `{"$defs":{"a":{"allOf":[{"$ref":"#/$defs/b"}]},"b":{"anyOf":[{"$ref":"#/$defs/a"}]}},"$ref":"#/$defs/a"}`,
+		"dynamic":             `{"$dynamicRef":"#node","$dynamicAnchor":"node"}`,
+		"a bad pattern":       `{"properties":{"a":{"type":"string","pattern":"(?<=x)y"}}}`,
+		"an older dialect":    `{"$schema":"http://json-schema.org/draft-04/schema#","required":["a"]}`,
+		"a bomb":              bomb(40),
+	} {
+		if err := tool(t, schema).Validate(json.RawMessage(`{"a":"b","x":{"x":{"x":{"x":[]}}}}`)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// bomb is a schema whose work doubles with each of n steps.
+func bomb(n int) string {
+	var b strings.Builder
+	b.WriteString(`{"$ref":"#/$defs/d0","$defs":{`)
+	for i := range n {
+		next := `{"type":"object"}`
+		if i < n-1 {
+			ref := `{"$ref":"#/$defs/d` + json.Number(itoa(i+1)).String() + `"}`
+			next = `{"anyOf":[` + ref + `,` + ref + `]}`
+		}
+		if i > 0 {
+			b.WriteString(",")
+		}
+		b.WriteString(`"d` + itoa(i) + `":` + next)
+	}
+	b.WriteString(`}}`)
+	return b.String()
+}
+
+func itoa(i int) string {
+	b, err := json.Marshal(i)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// A value that is recursive in schema and depth must not cost a power of its depth.
+func TestDeepArgumentsOfARecursiveSchemaAreQuick(t *testing.T) {
+	t.Parallel()
+	forked := tool(t, `{"type":"object","properties":{"a":{"anyOf":[{"$ref":"#"},{"$ref":"#"},{"type":"string"}]}}}`)
+	arguments := strings.Repeat(`{"a":`, 200) + `1` + strings.Repeat(`}`, 200)
+	if err := forked.Validate(json.RawMessage(arguments)); err != nil {
+		t.Errorf("what costs too much is left to the server: %v", err)
+	}
+	tree := tool(t, `{"type":"object","properties":{"next":{"$ref":"#"},"n":{"type":"integer"}}}`)
+	if err := tree.Validate(json.RawMessage(`{"next":{"next":{"n":"x"}}}`)); err == nil || err.Error() != `The argument "next.next.n" must be an integer.` {
+		t.Errorf("%v", err)
+	}
+}
