@@ -164,18 +164,3 @@ func (a *attempt) fail(ctx context.Context, t connectors.TenantID, row connector
 	}
 	a.keepResult(ctx, t, row.ID, Outcome{}, refusal)
 }
-
-// Waiting is a call that waits for a person, with what the person should see.
-type Waiting struct {
-	connectors.Approval
-	Arguments json.RawMessage // all of them, whatever the history keeps
-}
-
-// Approval shows a call that waits, or waited, for a person, to those who may decide.
-func (c *Caller) Approval(ctx context.Context, a auth.Actor, id connectors.ToolCallID) (Waiting, error) {
-	if err := a.Require(connectors.RoleMember); err != nil {
-		return Waiting{}, err
-	}
-	row, arguments, err := c.o.Store.Vault(a.Tenant.ID).ApprovalCall(ctx, id)
-	return Waiting{Approval: row, Arguments: json.RawMessage(arguments.Reveal())}, err
-}
