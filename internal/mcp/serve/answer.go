@@ -44,7 +44,7 @@ func (x *exchange) answerApart(head []byte, members string, result []byte) {
 	h["Content-Type"] = contentJSON
 	h["Content-Length"] = []string{strconv.Itoa(len(head) + len(result) + len(tail))}
 	control := http.NewResponseController(x.w)
-	_ = writeSlowly(x.w, control, x.s.opts.Stall, head, result, tail) // who does not read it does not get it
+	_ = send(x.w, control, x.s.opts.Stall, head, result, tail) // who does not read it does not get it
 }
 
 // refuse ends the exchange with an error.
@@ -88,20 +88,15 @@ func (x *exchange) end(json bool) bool {
 
 var contentJSON = []string{"application/json"}
 
-// mostCounted is up to what length net/http says the length of a reply by itself.
-const mostCounted = 2 << 10
-
 func (x *exchange) writeJSON(status int, message []byte) {
 	h := x.w.Header()
 	h["Content-Type"] = contentJSON
-	if len(message) >= mostCounted {
-		h["Content-Length"] = []string{strconv.Itoa(len(message))}
-	}
+	h["Content-Length"] = []string{strconv.Itoa(len(message))}
 	if status != http.StatusOK {
 		x.w.WriteHeader(status)
 	}
 	control := http.NewResponseController(x.w)
-	_ = writeSlowly(x.w, control, x.s.opts.Stall, message) // who does not read it does not get it
+	_ = send(x.w, control, x.s.opts.Stall, message) // who does not read it does not get it
 }
 
 // writeError answers what is no message, or not one of a client's that may speak.

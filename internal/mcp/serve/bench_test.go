@@ -72,6 +72,7 @@ type sink struct {
 func (s *sink) Header() http.Header              { return s.header }
 func (s *sink) WriteHeader(status int)           { s.status = status }
 func (s *sink) Write(p []byte) (int, error)      { s.size += len(p); return len(p), nil }
+func (s *sink) Flush()                           {}
 func (s *sink) SetReadDeadline(time.Time) error  { return nil }
 func (s *sink) SetWriteDeadline(time.Time) error { return nil }
 

@@ -231,3 +231,20 @@ func TestLogMessagesAreThoseThatTheSessionAskedFor(t *testing.T) {
 		t.Error("a message below the level was sent")
 	}
 }
+
+func TestSessionOfAClientWithManyCapabilitiesStaysShort(t *testing.T) {
+	t.Parallel()
+	can := make(chan bool, 1)
+	p := open(t, &desk{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
+		can <- r.Peer.Can("elicitation.url") && r.Peer.Can("sampling") && !r.Peer.Can("experimental")
+		return json.RawMessage("{}"), nil
+	}})
+	session := p.session("2025-11-25", `{"elicitation":{"url":{}},"sampling":{},"experimental":{"x":"`+strings.Repeat("y", 100<<10)+`"}}`)
+	if len(session) > 2<<10 {
+		t.Errorf("%d bytes", len(session))
+	}
+	p.send(inSession(session, callWait))
+	if !<-can {
+		t.Error("the capabilities were lost")
+	}
+}

@@ -109,18 +109,24 @@ func (x *exchange) mirrored(m *wire.Incoming) *RPCError {
 	if failure := x.named(m); failure != nil {
 		return failure
 	}
+	return x.nameMirrored()
+}
+
+// nameMirrored compares the header that names what the request is about. A name that is sent as it is, in UTF-8, is understood, too:
+// some clients do not encode it.
+func (x *exchange) nameMirrored() *RPCError {
 	header, once := single(x.r.Header, revision.HeaderName)
 	name, readable := wire.HeaderText(header)
 	switch {
 	case !once:
 		return HeaderMismatch("The header Mcp-Name stands there more than once.")
-	case !readable:
-		return HeaderMismatch("The header Mcp-Name is not encoded as it says.")
-	case header == "" && (x.Name == "" || !mustName[x.Method]):
-		return nil
-	case header == "":
+	case header == "" && x.Name != "" && mustName[x.Method]:
 		return HeaderMismatch("The header Mcp-Name is missing.")
-	case name != x.Name && hasName(x.Method):
+	case header == "" || !hasName(x.Method):
+		return nil
+	case !readable && header != x.Name:
+		return HeaderMismatch("The header Mcp-Name is not encoded as it says.")
+	case readable && name != x.Name:
 		return HeaderMismatch(fmt.Sprintf("The header Mcp-Name is %q, and the request says %q.", shown(name), shown(x.Name)))
 	}
 	return nil

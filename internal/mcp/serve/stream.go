@@ -29,18 +29,14 @@ func streamHeader(h http.Header) {
 }
 
 // write sends whole events. A client that takes no byte for a while is gone.
-func (st *stream) write(events []byte) error {
-	if err := writeSlowly(st.w, st.control, st.stall, events); err != nil {
-		return err
-	}
-	return st.control.Flush()
-}
+func (st *stream) write(events []byte) error { return send(st.w, st.control, st.stall, events) }
 
 // mostAtOnce is what the slowest client must be able to take in the time that it has for one write.
 const mostAtOnce = 256 << 10
 
-// writeSlowly writes with a deadline for each part, none of which stays.
-func writeSlowly(w http.ResponseWriter, control *http.ResponseController, stall time.Duration, parts ...[]byte) error {
+// send writes parts and sees them off, with a deadline for each. None stays: the next request on the connection may be answered by
+// somebody who sets none.
+func send(w http.ResponseWriter, control *http.ResponseController, stall time.Duration, parts ...[]byte) error {
 	defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
 	_ = control.SetWriteDeadline(time.Now().Add(stall))
 	for _, part := range parts {
@@ -55,7 +51,7 @@ func writeSlowly(w http.ResponseWriter, control *http.ResponseController, stall 
 			return err
 		}
 	}
-	return nil
+	return control.Flush()
 }
 
 // keepAlive is a comment.
