@@ -171,6 +171,7 @@ func (c *stdioCarrier) close(ctx context.Context) {
 	}
 	c.process.stop(ctx)
 	c.readers.Wait()
+	c.process.hangUp()
 	if text := c.stderr.whole(); c.command.Diagnose != nil && len(text) > 0 {
 		c.command.Diagnose(text)
 	}

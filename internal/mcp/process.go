@@ -16,8 +16,10 @@ import (
 const (
 	eofPatience  = 700 * time.Millisecond
 	termPatience = 700 * time.Millisecond
-	// killPatience is how long the readers of a dead process's pipes wait: one who fled from its family may hold them open.
-	killPatience = 5 * time.Second
+	killPatience = 5 * time.Second // for its end after SIGKILL
+	// restPatience is how long the readers of a dead process's pipes wait for their end: one who fled from its family may hold them
+	// open.
+	restPatience = time.Second
 )
 
 // process is a child that dies with us, and its children with it. It has a session of its own, so that a signal finds all of them.
@@ -147,7 +149,7 @@ func (p *process) wait(patience time.Duration) *os.ProcessState {
 	}
 }
 
-// stop ends the process, politely as long as ctx lasts, and closes our ends.
+// stop ends the process, politely as long as ctx lasts. What it has said is still to be read, and then hung up on.
 func (p *process) stop(ctx context.Context) {
 	members := p.family()
 	_ = p.stdin.Close()
@@ -159,9 +161,13 @@ func (p *process) stop(ctx context.Context) {
 	}
 	p.wait(killPatience)
 	killKin(members)
-	_ = p.stdout.Close()
-	_ = p.stderr.Close()
+	rest := time.Now().Add(restPatience)
+	_ = p.stdout.SetReadDeadline(rest)
+	_ = p.stderr.SetReadDeadline(rest)
 }
+
+// hangUp closes our ends, when nobody reads from them any more.
+func (p *process) hangUp() { closeAll([]*os.File{p.stdout, p.stderr}) }
 
 func (p *process) waitWithin(ctx context.Context, patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)

@@ -103,8 +103,11 @@ func peer(mode string) {
 			say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, m.ID)
 		}
 	}
-	if mode == "stubborn" {
+	switch mode {
+	case "stubborn":
 		select {}
+	case "polite":
+		_, _ = fmt.Fprintln(os.Stderr, "goodbye")
 	}
 }
 
@@ -291,6 +294,18 @@ func TestWhatAProgramSaysLastIsHandedOverAndBounded(t *testing.T) {
 	}
 	if !bytes.Contains(said, []byte("something is wrong")) || len(said) > 8<<10 {
 		t.Errorf("%d bytes", len(said))
+	}
+}
+
+func TestWhatAProgramSaysWithItsLastBreathIsHeard(t *testing.T) {
+	t.Parallel()
+	for range 10 {
+		target := program(t, "polite")
+		var said string
+		target.Command.Diagnose = func(text []byte) { said = string(text) }
+		if _, _, err := newClient(t).sync(t, target); err != nil || said != "goodbye\n" {
+			t.Errorf("%v, %q", err, said)
+		}
 	}
 }
 
