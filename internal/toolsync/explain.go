@@ -173,7 +173,9 @@ func spoken(d time.Duration) string {
 		return fmt.Sprintf("%d seconds", d/time.Second)
 	case d < 2*time.Minute:
 		return fmt.Sprintf("%.1f seconds", d.Seconds())
-	default:
+	case d < 2*time.Hour:
 		return fmt.Sprintf("%.0f minutes", d.Minutes())
+	default:
+		return fmt.Sprintf("%.0f hours", d.Hours())
 	}
 }
