@@ -133,7 +133,7 @@ func (s *shared) makeTemplate(ctx context.Context) (string, error) {
 
 // rename waits for the migration's last connections to be gone.
 func rename(ctx context.Context, conn *pgxpool.Conn, from, to string) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for {
 		_, err := conn.Exec(ctx, "alter database "+quote(from)+" rename to "+quote(to))
