@@ -49,6 +49,13 @@ func TestAProgramIsWrittenWithoutSecrets(t *testing.T) {
 			t.Errorf("%s: %s %v", client, raw, err)
 		}
 	}
+	var asked []string
+	for _, input := range mcpjson.Write(mcpjson.VSCode, []connectors.Connector{c}).Inputs {
+		asked = append(asked, input.ID)
+	}
+	if diff := cmp.Diff([]string{"files-token", "files-api-key"}, asked); diff != "" { // each once
+		t.Error(diff)
+	}
 	got := mcpjson.Write(mcpjson.Claude, []connectors.Connector{c}).MCPServers["files"]
 	want := mcpjson.FileServer{
 		Type: "stdio", Command: "/usr/bin/server", Dir: "/srv", Env: map[string]string{"TOKEN": "${FILES_TOKEN}"},

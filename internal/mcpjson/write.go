@@ -136,7 +136,9 @@ func (w writing) placeholder(what, description string) string {
 	case Cursor:
 		return "${env:" + variable + "}"
 	case VSCode:
-		w.file.Inputs = append(w.file.Inputs, FileInput{Type: "promptString", ID: name, Description: description + " for " + w.connector.Name, Password: true})
+		if !slices.ContainsFunc(w.file.Inputs, func(i FileInput) bool { return i.ID == name }) { // a program may take one in two ways
+			w.file.Inputs = append(w.file.Inputs, FileInput{Type: "promptString", ID: name, Description: description + " for " + w.connector.Name, Password: true})
+		}
 		return "${input:" + name + "}"
 	default:
 		return "${" + variable + "}"
