@@ -1,0 +1,396 @@
+package toolcall_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp"
+	"patchbay/internal/store"
+	"patchbay/internal/toolcall"
+)
+
+func TestTheResultIsTheServersByteForByteAndOnRecord(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote)
+	a := b.trusted(t, c)
+	out, err := b.call(t, a, c, `{"q":"x"}`)
+	must(t, err)
+	const raw = `{"content":[{"type":"text","text":"search"}], "extra" : 12345678901234567890}`
+	if string(out.Raw) != raw || out.IsError {
+		t.Errorf("raw = %s", out.Raw)
+	}
+	row := b.row(t, out.CallID)
+	if row.Status != connectors.CallSuccess || row.Outcome != connectors.OutcomeOK || string(row.Arguments) != `{"q":"x"}` ||
+		string(row.Content) != `[{"type":"text","text":"search"}]` || row.AgentSlug != a.Slug || row.ConnectorSlug != c.Slug || row.Tool != "search" ||
+		row.ExposedName == "search" || row.CompletedAt == nil || row.Definition == nil || row.ResponseBytes != int64(len(raw)) || row.RequestBytes != 9 {
+		t.Errorf("row = %+v", row)
+	}
+}
+
+func TestEachAgentSendsItsOwnCredential(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote, perAgent)
+	one, two, none := b.trusted(t, c), b.trusted(t, c), b.trusted(t, c)
+	b.keep(t, c, &one.ID, connectors.Secret{Token: "of-one"})
+	b.keep(t, c, &two.ID, connectors.Secret{Token: "of-two"})
+	for _, a := range []connectors.Agent{one, two, one} {
+		out, err := b.call(t, a, c, "")
+		must(t, err)
+		if row := b.row(t, out.CallID); row.CredentialID == nil {
+			t.Error("no credential on record")
+		}
+	}
+	_, err := b.call(t, none, c, "")
+	r := wantRefused(t, err, toolcall.CodeCredentialRequired)
+	if row := b.row(t, r.CallID); row.Outcome != connectors.OutcomeRefused || row.ErrorCode != "credential_required" {
+		t.Errorf("row = %+v", row)
+	}
+	b.remote.mu.Lock()
+	defer b.remote.mu.Unlock()
+	if fmt.Sprint(b.remote.bearers) != "map[Bearer of-one:2 Bearer of-two:1]" {
+		t.Errorf("the server saw %v", b.remote.bearers)
+	}
+}
+
+func TestAWarmCallIsOneRequestAndNoStatement(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote, perAgent)
+	a := b.trusted(t, c)
+	b.keep(t, c, &a.ID, connectors.Secret{Token: "x"})
+	_, err := b.call(t, a, c, "")
+	must(t, err)
+	b.history.Written(t.Context())
+	order := b.order(t, b.process, a, c, "search", "")
+	b.history.Stop(t.Context()) // what it writes is not the call's
+	_, before := b.remote.counted()
+	queries := b.Queries()
+	const n = 20
+	for range n {
+		_, err := b.Call(t.Context(), order)
+		must(t, err)
+	}
+	if _, after := b.remote.counted(); after-before != n || b.Queries() != queries {
+		t.Errorf("%d requests and %d statements for %d calls", after-before, b.Queries()-queries, n)
+	}
+}
+
+func TestWhatIsNotServedIsNotSent(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote)
+	a := b.Agent(t, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAuto })
+	must(t, b.Door().SetAgentGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, Tools: []string{"read"}}))
+	_, err := b.call(t, a, c, "")
+	wantRefused(t, err, toolcall.CodeNotGranted)
+
+	must(t, b.Door().SetAgentGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true}))
+	_, err = b.Call(t.Context(), b.order(t, b.newProcess(t, b.beating(t)), a, c, "search", `{"q":1}`))
+	bad, ok := errors.AsType[*toolcall.BadArguments](err)
+	if !ok || !strings.Contains(bad.Sentence, "q") {
+		t.Errorf("err = %v", err)
+	}
+	b.remote.wantCalls(t, 0)
+}
+
+func TestFailuresAreToldApart(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answer  func(w http.ResponseWriter, r *http.Request, m message) bool
+		outcome connectors.CallOutcome
+		code    toolcall.Code // empty: no refusal
+	}{
+		"the tool": {func(w http.ResponseWriter, _ *http.Request, m message) bool {
+			reply(w, m, `{"content":[],"isError":true}`)
+			return true
+		}, connectors.OutcomeToolError, ""},
+		"the request": {func(w http.ResponseWriter, _ *http.Request, m message) bool {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32050,"message":"its own words","data":{"x":1}}}`, m.ID)
+			return true
+		}, connectors.OutcomeRPCError, ""},
+		"the server": {func(w http.ResponseWriter, _ *http.Request, _ message) bool {
+			http.Error(w, "secret words", http.StatusBadGateway)
+			return true
+		}, connectors.OutcomeTransport, toolcall.CodeUpstream},
+		"no answer": {hangs, connectors.OutcomeTransport, toolcall.CodeTimeout},
+		"no MCP":    {func(w http.ResponseWriter, _ *http.Request, _ message) bool { fmt.Fprint(w, "<html>"); return true }, connectors.OutcomeTransport, toolcall.CodeUpstream},
+		"no entrance": {func(w http.ResponseWriter, _ *http.Request, _ message) bool {
+			w.WriteHeader(http.StatusUnauthorized)
+			return true
+		}, connectors.OutcomeRefused, toolcall.CodeCredentialRequired},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			c := b.connector(t, b.remote, func(d *connectors.Draft) { d.Timeout = time.Second })
+			a := b.trusted(t, c)
+			b.remote.set(func(w http.ResponseWriter, r *http.Request, m message) bool {
+				return m.Method == "tools/call" && tc.answer(w, r, m)
+			})
+			out, err := b.call(t, a, c, "")
+			if tc.code != "" {
+				r := wantRefused(t, err, tc.code)
+				if strings.Contains(r.Sentence, "secret") {
+					t.Errorf("it says %q", r.Sentence)
+				}
+			}
+			row := b.row(t, out.CallID)
+			if row.Outcome != tc.outcome || row.Status != connectors.CallError || strings.Contains(row.ErrorMessage, "words") {
+				t.Errorf("row = %+v", row)
+			}
+			if failure, ok := errors.AsType[*mcp.Error](err); tc.outcome == connectors.OutcomeRPCError && (!ok || failure.RPC.Message != "its own words") {
+				t.Errorf("err = %v", err)
+			}
+			b.remote.wantCalls(t, 1)
+		})
+	}
+}
+
+func TestAHungServerDoesNotSlowTheOthers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	other := newRemote(t)
+	hung, well := b.connector(t, b.remote), b.connector(t, other)
+	a := b.trusted(t, hung)
+	must(t, b.Door().SetAgentGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: well.ID, AllTools: true}))
+	b.remote.set(hangs)
+	ctx, cancel := context.WithCancel(t.Context())
+	ends := make(chan error, 20)
+	order := b.order(t, b.process, a, hung, "search", "")
+	for range cap(ends) {
+		go func() {
+			_, err := b.Call(ctx, order)
+			ends <- err
+		}()
+	}
+	<-b.remote.arrived
+	for range 20 {
+		_, err := b.call(t, a, well, "")
+		must(t, err)
+	}
+	cancel()
+	for range cap(ends) {
+		wantRefused(t, <-ends, toolcall.CodeCancelled)
+	}
+}
+
+func TestWhoeverCancelsTheServerHearsOfIt(t *testing.T) {
+	t.Parallel()
+	for name, cancels := range map[string]func(b *bench, other *process, id connectors.ToolCallID, leave context.CancelFunc) error{
+		"the client": func(_ *bench, _ *process, _ connectors.ToolCallID, leave context.CancelFunc) error {
+			leave()
+			return nil
+		},
+		"a person": func(b *bench, _ *process, id connectors.ToolCallID, _ context.CancelFunc) error {
+			call, err := b.Cancel(context.Background(), b.actor(connectors.RoleMember), id)
+			if err == nil && call.Status != connectors.CallCancelled {
+				return fmt.Errorf("cancelled, and it is %s", call.Status)
+			}
+			return err
+		},
+		"a person at another process": func(b *bench, other *process, id connectors.ToolCallID, _ context.CancelFunc) error {
+			_, err := other.Cancel(context.Background(), b.actor(connectors.RoleMember), id)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			other := b.newProcess(t, b.beating(t))
+			c := b.connector(t, b.remote)
+			a := b.trusted(t, c)
+			b.remote.set(hangs)
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			ends := make(chan error, 1)
+			order := b.order(t, b.process, a, c, "search", "")
+			order.ID = toolcall.NewCallID()
+			go func() {
+				_, err := b.Call(ctx, order)
+				ends <- err
+			}()
+			<-b.remote.arrived
+			b.history.Written(t.Context())
+			must(t, cancels(b, other, order.ID, leave))
+			wantRefused(t, <-ends, toolcall.CodeCancelled)
+			<-b.remote.cancelled
+			if row := b.row(t, order.ID); row.Status != connectors.CallCancelled || row.Outcome != connectors.OutcomeCancelled {
+				t.Errorf("row = %+v", row)
+			}
+			if _, err := b.Cancel(t.Context(), b.actor(connectors.RoleMember), order.ID); err == nil {
+				t.Error("cancelled twice")
+			}
+		})
+	}
+}
+
+func TestTooManyCallsAreRefused(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	slow, c := b.connector(t, b.remote, func(d *connectors.Draft) { d.CallsPerMinute = 2 }), b.connector(t, b.remote)
+	limited := b.trusted(t, c, func(a *connectors.Agent) { a.CallsPerMinute = 3 })
+	free := b.trusted(t, slow)
+	for what, tc := range map[string]struct {
+		agent connectors.Agent
+		to    connectors.Connector
+		may   int
+	}{"the agent's": {limited, c, 3}, "the connector's": {free, slow, 2}} {
+		for range tc.may {
+			_, err := b.call(t, tc.agent, tc.to, "")
+			must(t, err)
+		}
+		_, err := b.call(t, tc.agent, tc.to, "")
+		if r := wantRefused(t, err, toolcall.CodeRateLimited); r.RetryAfter < time.Second || r.RetryAfter > time.Minute {
+			t.Errorf("%s: again after %s", what, r.RetryAfter)
+		}
+		b.clock.pass(30 * time.Second)
+		_, err = b.call(t, tc.agent, tc.to, "")
+		must(t, err)
+	}
+}
+
+func TestAServerThatFailsAgainAndAgainIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote)
+	a := b.trusted(t, c)
+	broken := func(w http.ResponseWriter, _ *http.Request, m message) bool {
+		if m.Method == "tools/call" {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+		return m.Method == "tools/call"
+	}
+	b.remote.set(broken)
+	for range 5 {
+		_, err := b.call(t, a, c, "")
+		wantRefused(t, err, toolcall.CodeUpstream)
+	}
+	_, err := b.call(t, a, c, "")
+	if r := wantRefused(t, err, toolcall.CodeCircuitOpen); r.RetryAfter <= 0 {
+		t.Error("it does not say when to try again")
+	}
+	b.remote.wantCalls(t, 5)
+	if circuit := b.Circuit(b.Tenant, c.ID); circuit.State != toolcall.CircuitOpen || circuit.Failures != 5 {
+		t.Errorf("circuit = %+v", circuit)
+	}
+	b.clock.pass(11 * time.Second)
+	if circuit := b.Circuit(b.Tenant, c.ID); circuit.State != toolcall.CircuitHalfOpen {
+		t.Errorf("circuit = %+v", circuit)
+	}
+	_, err = b.call(t, a, c, "") // the one that tries
+	wantRefused(t, err, toolcall.CodeUpstream)
+	_, err = b.call(t, a, c, "")
+	wantRefused(t, err, toolcall.CodeCircuitOpen)
+	b.clock.pass(time.Minute)
+	b.remote.set(nil)
+	_, err = b.call(t, a, c, "")
+	must(t, err)
+	if circuit := b.Circuit(b.Tenant, c.ID); circuit.State != toolcall.CircuitClosed {
+		t.Errorf("circuit = %+v", circuit)
+	}
+}
+
+func TestToolsThatFailOpenNoBreaker(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote)
+	a := b.trusted(t, c)
+	b.remote.set(func(w http.ResponseWriter, _ *http.Request, m message) bool {
+		if m.Method == "tools/call" {
+			reply(w, m, `{"content":[],"isError":true}`)
+		}
+		return m.Method == "tools/call"
+	})
+	for range 10 {
+		out, err := b.call(t, a, c, "")
+		must(t, err)
+		if !out.IsError {
+			t.Error("it is no error")
+		}
+	}
+}
+
+func TestProgressMessagesAndQuestionsAreRelayed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote)
+	a := b.trusted(t, c)
+	answered := make(chan string, 1)
+	b.remote.set(func(w http.ResponseWriter, r *http.Request, m message) bool {
+		switch {
+		case m.Method == "tools/call":
+			var params struct {
+				Meta struct{ ProgressToken json.RawMessage } `json:"_meta"`
+			}
+			_ = json.Unmarshal(m.Params, &params)
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":%s,\"progress\":1,\"total\":2}}\n\n", params.Meta.ProgressToken)
+			fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":\"m\"}}\n\n")
+			fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"elicitation/create\",\"params\":{\"message\":\"name?\"}}\n\n")
+			w.(http.Flusher).Flush()
+			said := <-answered
+			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[],\"said\":%s}}\n\n", m.ID, said)
+			return true
+		case m.Method == "" && string(m.ID) == "7":
+			answered <- `"it"`
+			w.WriteHeader(http.StatusAccepted)
+			return true
+		}
+		return false
+	})
+	order := b.order(t, b.process, a, c, "search", "")
+	order.Meta = json.RawMessage(`{"progressToken":"the client's"}`)
+	order.Capabilities = json.RawMessage(`{"elicitation":{}}`)
+	var told []string
+	order.Progress = func(p json.RawMessage) { told = append(told, "progress "+string(p)) }
+	order.Message = func(m string, p json.RawMessage) { told = append(told, m+" "+string(p)) }
+	order.Ask = func(_ context.Context, m string, p json.RawMessage) (json.RawMessage, error) {
+		told = append(told, m+" "+string(p))
+		return json.RawMessage(`{"action":"accept"}`), nil
+	}
+	out, err := b.Call(t.Context(), order)
+	must(t, err)
+	want := `[progress {"progress":1,"total":2} notifications/message {"level":"info","data":"m"} elicitation/create {"message":"name?"}]`
+	if fmt.Sprint(told) != want || string(out.Raw) != `{"content":[],"said":"it"}` {
+		t.Errorf("told %v, raw %s", told, out.Raw)
+	}
+}
+
+func TestOtherRequestsGoTheSameWay(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote, perAgent)
+	a := b.trusted(t, c)
+	b.keep(t, c, &a.ID, connectors.Secret{Token: "x"})
+	b.remote.set(func(w http.ResponseWriter, r *http.Request, m message) bool {
+		if m.Method == "prompts/get" {
+			reply(w, m, `{"messages":[],"as":"`+r.Header.Get("Authorization")+`"}`)
+		}
+		return m.Method == "prompts/get"
+	})
+	order := b.order(t, b.process, a, c, "search", "")
+	raw, err := b.Request(t.Context(), toolcall.Query{
+		View: order.View, Reach: order.Tool.Reach, Kind: connectors.CallPrompt, Name: "greet", Shown: "mcp_x__greet", Method: "prompts/get",
+		Params: json.RawMessage(`{"name":"greet"}`), Source: connectors.SourceGateway,
+	})
+	must(t, err)
+	if string(raw) != `{"messages":[],"as":"Bearer x"}` {
+		t.Errorf("raw = %s", raw)
+	}
+	b.history.Written(t.Context())
+	list, err := b.Door().ToolCalls(t.Context(), store.CallFilter{})
+	must(t, err)
+	if len(list.Items) != 1 || list.Items[0].Kind != connectors.CallPrompt || list.Items[0].ExposedName != "mcp_x__greet" {
+		t.Errorf("history = %+v", list.Items)
+	}
+}

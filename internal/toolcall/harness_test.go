@@ -1,0 +1,332 @@
+package toolcall_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"patchbay/internal/access"
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/history"
+	"patchbay/internal/mcp"
+	"patchbay/internal/oauth"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+	"patchbay/internal/toolcall"
+)
+
+// remote is an MCP server of the handshake era that answers every call with the tool's name, unless a test wants something else.
+type remote struct {
+	http *httptest.Server
+
+	mu        sync.Mutex // guards what follows
+	calls     int        // tools/call
+	requests  int
+	bearers   map[string]int // of calls, by the Authorization header
+	answer    func(w http.ResponseWriter, r *http.Request, m message) (answered bool)
+	arrived   chan message // calls
+	cancelled chan struct{}
+}
+
+type message struct {
+	Method string
+	ID     json.RawMessage
+	Params json.RawMessage
+}
+
+func newRemote(t testing.TB) *remote {
+	s := &remote{bearers: map[string]int{}, arrived: make(chan message, 1000), cancelled: make(chan struct{}, 100)}
+	s.http = httptest.NewServer(s)
+	t.Cleanup(func() {
+		s.http.CloseClientConnections()
+		s.http.Close()
+	})
+	return s
+}
+
+func (s *remote) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var m message
+	_ = json.NewDecoder(r.Body).Decode(&m)
+	s.mu.Lock()
+	s.requests++
+	answer := s.answer
+	if m.Method == "tools/call" {
+		s.calls++
+		s.bearers[r.Header.Get("Authorization")]++
+	}
+	s.mu.Unlock()
+	switch {
+	case r.Method != http.MethodPost:
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	case m.Method == "initialize":
+		w.Header().Set("Mcp-Session-Id", "session")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s"}}}`, m.ID)
+	case m.Method == "notifications/cancelled":
+		s.cancelled <- struct{}{}
+		w.WriteHeader(http.StatusAccepted)
+	case m.ID == nil || m.Method == "":
+		if answer == nil || !answer(w, r, m) {
+			w.WriteHeader(http.StatusAccepted)
+		}
+	default:
+		s.respond(w, r, m, answer)
+	}
+}
+
+func (s *remote) respond(w http.ResponseWriter, r *http.Request, m message, answer func(http.ResponseWriter, *http.Request, message) bool) {
+	if m.Method == "tools/call" {
+		select {
+		case s.arrived <- m:
+		default:
+		}
+	}
+	if answer != nil && answer(w, r, m) {
+		return
+	}
+	var params struct{ Name string }
+	_ = json.Unmarshal(m.Params, &params)
+	reply(w, m, fmt.Sprintf(`{"content":[{"type":"text","text":%q}], "extra" : 12345678901234567890}`, params.Name))
+}
+
+func reply(w http.ResponseWriter, m message, result string) {
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
+}
+
+// hangs answers nothing until the client goes.
+func hangs(_ http.ResponseWriter, r *http.Request, m message) bool {
+	if m.Method != "tools/call" {
+		return false
+	}
+	<-r.Context().Done()
+	return true
+}
+
+func (s *remote) set(answer func(w http.ResponseWriter, r *http.Request, m message) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = answer
+}
+
+func (s *remote) counted() (calls, requests int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls, s.requests
+}
+
+func (s *remote) wantCalls(t testing.TB, want int) {
+	t.Helper()
+	if n, _ := s.counted(); n != want {
+		t.Errorf("%d calls arrived, want %d", n, want)
+	}
+}
+
+// clock is a time that stands until it is moved; zero: it is the real one.
+type clock struct {
+	mu  sync.Mutex
+	add time.Duration // guarded by mu
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.add)
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.add += d
+}
+
+// bench is a world with a server, and processes that call it.
+type bench struct {
+	*fixture.World
+	remote *remote
+	*process
+	clock *clock
+}
+
+// process is one of ours, that hears what changes.
+type process struct {
+	*toolcall.Caller
+	instance connectors.InstanceID
+	keeper   *access.Keeper
+	history  *history.Writer
+	tokens   *credentials.Resolver
+	stop     func()
+}
+
+func newBench(t testing.TB, opts ...func(*toolcall.Options)) *bench {
+	t.Helper()
+	b := &bench{World: fixture.New(t), remote: newRemote(t), clock: &clock{}}
+	b.process = b.newProcess(t, b.Instance, opts...)
+	return b
+}
+
+// newProcess is another process over the same database.
+func (b *bench) newProcess(t testing.TB, instance connectors.InstanceID, opts ...func(*toolcall.Options)) *process {
+	t.Helper()
+	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
+	p := &process{instance: instance, keeper: access.New(access.Options{Store: b.St, Now: b.clock.now})}
+	p.tokens = credentials.NewRefreshing(credentials.Options{Store: b.St, OAuth: &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}})
+	p.history = history.New(history.Options{Store: b.St, Instance: instance, Interval: 10 * time.Millisecond})
+	o := toolcall.Options{
+		Store: b.St, Access: p.keeper, Credentials: p.tokens, Dialer: &mcp.Dialer{HTTP: egress.Client(), Version: "test"}, Target: target,
+		History: p.history, Instance: instance, BaseURL: "https://patchbay.example.com", Now: b.clock.now,
+	}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	p.Caller = toolcall.New(o)
+	b.hear(t, p)
+	p.stop = sync.OnceFunc(func() {
+		ended, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		p.Caller.Stop(ended)
+		p.history.Stop(ended)
+		egress.Client().CloseIdleConnections()
+	})
+	t.Cleanup(p.stop)
+	return p
+}
+
+func (b *bench) hear(t testing.TB, p *process) {
+	ctx, end := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	t.Cleanup(func() { end(); running.Wait() })
+	heard := make(chan struct{})
+	var once sync.Once
+	running.Go(func() { p.keeper.Run(ctx) })
+	running.Go(func() {
+		_ = b.St.Watch(ctx, func(n store.Notice) { p.keeper.Hear(n); p.Hear(n) }, func(yes bool) {
+			p.keeper.Connected(yes)
+			p.Connected(yes)
+			once.Do(func() { close(heard) })
+		})
+	})
+	<-heard
+}
+
+// beating is the id of a process that is alive for as long as any test.
+func (b *bench) beating(t testing.TB) connectors.InstanceID {
+	t.Helper()
+	id := fixture.NewInstance()
+	must(t, b.St.System().Beat(t.Context(), id))
+	_, err := b.Pool.Exec(t.Context(), "update instances set beat_at = now() + interval '1 hour' where id = $1", id)
+	must(t, err)
+	return id
+}
+
+func target(_ context.Context, _ connectors.TenantID, c connectors.Connector, headers []credentials.Header) (mcp.Target, error) {
+	h := http.Header{}
+	credentials.Apply(h, headers)
+	return mcp.Target{URL: c.URL, Header: h, Timeout: c.Timeout, Era: mcp.EraHandshake}, nil
+}
+
+// connector makes one with tools at a server.
+func (b *bench) connector(t testing.TB, at *remote, opts ...func(*connectors.Draft)) connectors.Connector {
+	t.Helper()
+	c := b.Connector(t, append([]func(*connectors.Draft){func(d *connectors.Draft) {
+		d.URL, d.Auth.Type = at.http.URL+"/mcp", connectors.AuthNone
+	}}, opts...)...)
+	b.synced(t, c, `{"name":"search","inputSchema":{"type":"object","properties":{"q":{"type":"string"}}}}`,
+		`{"name":"read","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`)
+	return c
+}
+
+func (b *bench) synced(t testing.TB, c connectors.Connector, raws ...string) {
+	t.Helper()
+	var defs []connectors.Definition
+	for _, raw := range raws {
+		var named struct{ Name string }
+		must(t, json.Unmarshal([]byte(raw), &named))
+		defs = append(defs, fixture.DefinitionOf(named.Name, raw))
+	}
+	run := b.Run(t, c.ID)
+	_, err := b.Door().FinishSync(t.Context(), run.ID, fixture.FirstResult(defs...))
+	must(t, err)
+}
+
+func perAgent(d *connectors.Draft) {
+	d.CredentialMode, d.Auth.Type = connectors.CredentialPerAgent, connectors.AuthBearer
+}
+
+func (b *bench) keep(t testing.TB, c connectors.Connector, agent *connectors.AgentID, s connectors.Secret) {
+	t.Helper()
+	text, err := s.Encode()
+	must(t, err)
+	must(t, b.Door().SetCredential(t.Context(), store.NewCredential{
+		ConnectorID: c.ID, AgentID: agent, Type: c.Auth.Type, Origin: connectors.Origin(c.URL), Secret: text,
+	}))
+}
+
+// trusted makes an agent that asks nobody, with a grant.
+func (b *bench) trusted(t testing.TB, c connectors.Connector, opts ...func(*connectors.Agent)) connectors.Agent {
+	t.Helper()
+	return b.granted(t, c, append([]func(*connectors.Agent){func(a *connectors.Agent) { a.Approval = connectors.ApprovalAuto }}, opts...)...)
+}
+
+func (b *bench) granted(t testing.TB, c connectors.Connector, opts ...func(*connectors.Agent)) connectors.Agent {
+	t.Helper()
+	a := b.Agent(t, opts...)
+	must(t, b.Door().SetAgentGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true}))
+	return a
+}
+
+// order is a call of a tool of the connector, as the process sees it now.
+func (b *bench) order(t testing.TB, p *process, a connectors.Agent, c connectors.Connector, tool, arguments string) toolcall.Order {
+	t.Helper()
+	view, err := p.keeper.ByAgent(t.Context(), b.Tenant, connectors.Ref(a.ID.String()))
+	must(t, err)
+	reach := view.Reach(c.Slug)
+	if reach == nil || reach.Tool(tool) == nil {
+		t.Fatalf("no tool %s", tool)
+	}
+	return toolcall.Order{View: view, Tool: reach.Tool(tool), Arguments: json.RawMessage(arguments), Source: connectors.SourceGateway}
+}
+
+func (b *bench) call(t testing.TB, a connectors.Agent, c connectors.Connector, arguments string) (toolcall.Outcome, error) {
+	t.Helper()
+	return b.Call(t.Context(), b.order(t, b.process, a, c, "search", arguments))
+}
+
+// actor is a member who decides.
+func (b *bench) actor(role connectors.Role) auth.Actor {
+	return auth.Actor{Kind: auth.KindPerson, Tenant: connectors.Tenant{ID: b.Tenant}, Role: role, Name: "Dana"}
+}
+
+// row is the call in the history, when what was noted is written.
+func (b *bench) row(t testing.TB, id connectors.ToolCallID) connectors.ToolCall {
+	t.Helper()
+	b.history.Written(t.Context())
+	c, err := b.Door().ToolCall(t.Context(), id)
+	must(t, err)
+	return c
+}
+
+// wantRefused wants a refusal with a code and a sentence.
+func wantRefused(t testing.TB, err error, code toolcall.Code) *toolcall.Refusal {
+	t.Helper()
+	r, ok := errors.AsType[*toolcall.Refusal](err)
+	if !ok || r.Code != code || r.Sentence == "" {
+		t.Fatalf("err = %v, want a refusal %s", err, code)
+	}
+	return r
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
