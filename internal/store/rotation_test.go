@@ -224,7 +224,8 @@ func TestAnOldKeyIsNotRetiredUnderAWriter(t *testing.T) {
 	y := newTreasury(t, 1)
 	sleeper, written, commit := y.open(t), make(chan struct{}), make(chan struct{})
 	var writer sync.WaitGroup
-	defer writer.Wait()
+	release := sync.OnceFunc(func() { close(commit) })
+	defer func() { release(); writer.Wait() }()
 	write := func() {
 		err := sleeper.Tenant(y.Tenant).Tx(t.Context(), func(tx *store.Tenant) error {
 			err := tx.SaveFlow(t.Context(), y.flow(1)) // by the old key: this process has not looked; and nobody sees the row yet
@@ -248,7 +249,7 @@ func TestAnOldKeyIsNotRetiredUnderAWriter(t *testing.T) {
 	if short.Err() == nil || !y.open(t).Keyring().Holds(y.old) {
 		t.Errorf("the rotation did not wait for the writer: %v", err)
 	}
-	close(commit)
+	release()
 	writer.Wait()
 	y.rotate(t)
 	y.wantRotated(t)
