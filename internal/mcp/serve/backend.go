@@ -16,10 +16,11 @@ type Backend interface {
 	// ctx ends with the cause [ErrCancelled] when nobody waits for the answer any more: in the modern era when the connection is
 	// closed, in the handshake era by notifications/cancelled.
 	Serve(ctx context.Context, r *Request) (json.RawMessage, error)
-	// Prepared is the whole result of a list, where it stands ready; nil: Serve is asked. Nothing writes into it.
+	// Prepared is the whole result of a list, where it stands ready, with all that the peer's era demands of it (see [Complete]);
+	// nil: Serve is asked. Nothing writes into it.
 	Prepared(method, cursor string, p *Peer) []byte
-	// Listen tells of changes until ctx ends: hear takes a notification's method and its params, an object or nil. It may be
-	// called long after [Server.Handle] has returned.
+	// Listen tells of changes until ctx ends: hear takes a notification's method and its params, an object or nil. When Listen
+	// returns by itself, the listener's stream ends. It runs on after [Server.Handle] has returned.
 	Listen(ctx context.Context, filter Filter, hear func(method string, params json.RawMessage)) error
 	// Notified takes the notifications of a client that mean nothing to this package. params are the caller's only while it runs.
 	Notified(ctx context.Context, p *Peer, method string, params json.RawMessage)
@@ -32,13 +33,4 @@ type Description struct {
 	Title        string          // may be empty
 	Instructions string          // may be empty
 	Capabilities json.RawMessage // an object
-}
-
-// Filter is what a listener wants to hear of, cut to what the capabilities of the Description promise.
-type Filter struct {
-	Peer      *Peer
-	Tools     bool     // notifications/tools/list_changed
-	Prompts   bool     // notifications/prompts/list_changed
-	Resources bool     // notifications/resources/list_changed
-	URIs      []string // notifications/resources/updated of these; a peer of the handshake era names none here, it subscribes
 }

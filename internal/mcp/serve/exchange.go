@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"sync"
 	"time"
 
-	"patchbay/internal/mcp/revision"
 	"patchbay/internal/mcp/wire"
 )
 
@@ -82,7 +80,7 @@ func (x *exchange) fill(m *wire.Incoming) *RPCError {
 	if m.Cursor != nil && string(m.Cursor) != "null" {
 		var ok bool
 		if x.Cursor, ok = wire.Unquote(m.Cursor); !ok {
-			return refusal(http.StatusBadRequest, revision.CodeInvalidParams, "The cursor must be a string.")
+			return InvalidParams("The cursor must be a string.")
 		}
 	}
 	return nil

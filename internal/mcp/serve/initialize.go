@@ -1,8 +1,6 @@
 package serve
 
 import (
-	"net/http"
-
 	"patchbay/internal/mcp/revision"
 	"patchbay/internal/mcp/wire"
 )
@@ -11,7 +9,7 @@ import (
 func (x *exchange) initialize(m *wire.Incoming) {
 	wanted, ok := wire.Unquote(wire.MemberOf(m.Params, "protocolVersion"))
 	if !ok {
-		x.refuse(refusal(http.StatusBadRequest, revision.CodeInvalidParams, "The params must have a protocolVersion."))
+		x.refuse(InvalidParams("The params must have a protocolVersion."))
 		return
 	}
 	p := &x.peer

@@ -2,10 +2,8 @@ package serve
 
 import (
 	"encoding/json"
-	"net/http"
 	"slices"
 
-	"patchbay/internal/mcp/revision"
 	"patchbay/internal/mcp/wire"
 )
 
@@ -31,7 +29,7 @@ func (x *exchange) setLevel(m *wire.Incoming) {
 	name, _ := wire.Unquote(wire.MemberOf(m.Params, "level"))
 	wanted := levelOf(name)
 	if wanted == 0 {
-		x.refuse(refusal(http.StatusBadRequest, revision.CodeInvalidParams, "There is no such log level."))
+		x.refuse(InvalidParams("There is no such log level."))
 		return
 	}
 	if x.peer.Session != "" {

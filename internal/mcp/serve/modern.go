@@ -154,7 +154,7 @@ func (x *exchange) named(m *wire.Incoming) *RPCError {
 	}
 	var ok bool
 	if x.Name, ok = wire.Unquote(raw); !ok {
-		return refusal(http.StatusBadRequest, revision.CodeInvalidParams, "The name must be a string.")
+		return InvalidParams("The name must be a string.")
 	}
 	return nil
 }

@@ -1,0 +1,113 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+)
+
+// listener is somebody who waits for what we have to say. Thousands of them sit there idle: it holds what it needs, and no more.
+type listener struct {
+	s       *Server
+	backend Backend
+	filter  Filter
+	id      []byte // of the subscription; nil: the handshake era has none
+	begin   []byte // the first events
+	last    []byte // the event that ends the stream, where we do; nil: it just ends
+
+	mu     sync.Mutex // guards what follows
+	out    writer
+	stop   context.CancelFunc
+	timer  *time.Timer
+	closed bool
+}
+
+// run serves the listener, here or, where the connection can be taken over, on its own after it has returned.
+func (l *listener) run(v *visit) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(v.r.Context()))
+	l.stop = stop
+	me, ok := l.s.listeners.join(stop)
+	if !ok {
+		stop()
+		writeError(v.w, l.id, errShut)
+		return
+	}
+	if conn := takeOver(v); conn != nil {
+		go l.hold(ctx, conn, me)
+		return
+	}
+	defer l.s.listeners.leave(me)
+	defer context.AfterFunc(v.r.Context(), stop)()
+	l.listen(ctx, openStream(v.w, v.s.opts.Stall))
+}
+
+// hold serves the listener on a connection of its own.
+func (l *listener) hold(ctx context.Context, conn *connection, me *member) {
+	defer l.s.listeners.leave(me)
+	defer conn.close()
+	go func() {
+		conn.await() // ends with the connection, which is closed in the end
+		l.stop()
+	}()
+	l.listen(ctx, conn)
+}
+
+// listen hears the backend until one of the three has enough.
+func (l *listener) listen(ctx context.Context, out writer) {
+	defer l.stop()
+	if out.write(l.begin) != nil {
+		return
+	}
+	l.begin = nil
+	l.mu.Lock()
+	l.out = out
+	l.timer = time.AfterFunc(l.s.opts.KeepAlive, l.breathe)
+	l.mu.Unlock()
+	if err := l.backend.Listen(ctx, l.filter, l.hear); err != nil && ctx.Err() == nil {
+		l.s.opts.Log.WarnContext(ctx, "listening failed", "reason", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.timer.Stop()
+	l.send(l.last)
+	l.closed = true
+}
+
+// hear tells the client of a change.
+func (l *listener) hear(method string, params json.RawMessage) {
+	if !l.filter.passes(method) {
+		return
+	}
+	switch {
+	case l.id != nil:
+		params = tagged(params, l.id)
+	case !isObject(params):
+		params = nil
+	}
+	event := message(method, params)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.send(event)
+}
+
+// breathe writes a comment, and comes back.
+func (l *listener) breathe() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.send(keepAlive)
+	if !l.closed {
+		l.timer.Reset(l.s.opts.KeepAlive)
+	}
+}
+
+// send writes, unless that failed before. mu is held.
+func (l *listener) send(event []byte) {
+	if l.closed || len(event) == 0 {
+		return
+	}
+	if l.out.write(event) != nil {
+		l.closed = true
+		l.stop()
+	}
+}
