@@ -13,14 +13,18 @@ import (
 
 // agentJSON is a program that uses tools.
 type agentJSON struct {
-	ID          string    `json:"id" format:"uuid"`
-	Slug        string    `json:"slug"`
-	Name        string    `json:"name"`
-	Description string    `json:"description"`
-	Approval    string    `json:"approval" enum:"auto,always_ask,trusted_only" doc:"Which of its tool calls wait for a person."`
-	Enabled     bool      `json:"enabled"`
-	CreatedAt   time.Time `json:"created_at"`
-	UpdatedAt   time.Time `json:"updated_at"`
+	ID          string `json:"id" format:"uuid"`
+	Slug        string `json:"slug"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Approval    string `json:"approval" enum:"auto,always_ask,trusted_only" doc:"Which of its tool calls wait for a person."`
+	Enabled     bool   `json:"enabled"`
+
+	NameLimit      int `json:"name_limit" doc:"How many characters the names of its tools have at most."`
+	CallsPerMinute int `json:"calls_per_minute" doc:"Of all its tools together; 0: not bounded."`
+
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 func viewAgent(a connectors.Agent) agentJSON {
@@ -31,8 +35,12 @@ func viewAgent(a connectors.Agent) agentJSON {
 		Description: a.Description,
 		Approval:    string(a.Approval),
 		Enabled:     a.Enabled,
-		CreatedAt:   a.CreatedAt.UTC(),
-		UpdatedAt:   a.UpdatedAt.UTC(),
+
+		NameLimit:      a.NameLimit,
+		CallsPerMinute: a.CallsPerMinute,
+
+		CreatedAt: a.CreatedAt.UTC(),
+		UpdatedAt: a.UpdatedAt.UTC(),
 	}
 }
 
@@ -43,6 +51,9 @@ type agentPatch struct {
 	Description *string `json:"description,omitempty"`
 	Approval    *string `json:"approval,omitempty" enum:"auto,always_ask,trusted_only"`
 	Enabled     *bool   `json:"enabled,omitempty"`
+
+	NameLimit      *int `json:"name_limit,omitempty" minimum:"64" maximum:"128" doc:"How many characters the names of its tools have at most; longer ones are cut. 64 is the strictest provider's limit."`
+	CallsPerMinute *int `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"Of all its tools together; 0: not bounded."`
 }
 
 // agentCreate describes a new agent.
@@ -60,6 +71,8 @@ func (p agentPatch) apply(a *connectors.Agent) {
 	set(&a.Description, p.Description)
 	setWord(&a.Approval, p.Approval)
 	set(&a.Enabled, p.Enabled)
+	set(&a.NameLimit, p.NameLimit)
+	set(&a.CallsPerMinute, p.CallsPerMinute)
 }
 
 // AgentPath names an agent.

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"patchbay/internal/access"
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/toolfmt"
-	"patchbay/internal/store"
 )
 
 // agentToolsJSON is what a request to a model's provider takes as its tools.
@@ -21,8 +21,8 @@ type agentToolsInput struct {
 	Format string `query:"format" enum:"mcp,openai,anthropic,google" default:"mcp" doc:"Whose way of writing them."`
 }
 
-const aboutAgentTools = `The tools that the agent may be given, ready for a request to a model, ordered by the connector's name and their own. Until agents are granted tools one by
-one, every tool counts that is there, enabled and accepted, of every enabled connector; a tool that changed comes as it was last accepted.
+const aboutAgentTools = `The tools that the agent was granted, ready for a request to a model, ordered by the connector's slug and their own name: what is there,
+enabled and accepted, of the enabled connectors among those that it was granted. A tool that changed comes as it was last accepted.
 With mcp each is the definition that its server sent, renamed. For the others its schema is mended where the provider is known to refuse it, and what the
 server says in annotations stands in the description. For google all of them are one element, and a schema becomes part of the OpenAPI dialect that Gemini takes.
 Where the definitions of all of them have more than 32 MiB, the answer is 409.
@@ -40,51 +40,25 @@ func (h *Handler) mountAgentTools() {
 }
 
 func (h *Handler) agentTools(ctx context.Context, who auth.Actor, in *agentToolsInput) (*answer[agentToolsJSON], error) {
-	tenant := h.store.Tenant(who.Tenant.ID)
-	if _, err := tenant.Agent(ctx, in.ref()); err != nil {
-		return nil, err
-	}
-	served, err := tenant.ServedTools(ctx)
+	view, err := h.access.Fresh(ctx, who.Tenant.ID, in.ref())
 	if err != nil {
 		return nil, err
 	}
-	return &answer[agentToolsJSON]{Body: agentToolsJSON{
-		Tools: toolfmt.Definitions(toolfmt.Format(in.Format), toolsForModels(served)),
-	}}, nil
-}
-
-// toolsForModels names the served tools as agents see them. Those of a connector stand together; one that is not served keeps its name
-// from the others.
-func toolsForModels(served []store.ServedTool) []toolfmt.Tool {
-	tools := make([]toolfmt.Tool, 0, len(served))
-	for len(served) > 0 {
-		slug := served[0].ConnectorSlug
-		var names []string
-		for _, t := range served {
-			if t.ConnectorSlug != slug {
-				break
-			}
-			names = append(names, t.Name)
-		}
-		exposed := connectors.ExposedNames(slug, names)
-		for _, t := range served[:len(names)] {
-			if t.Raw != nil {
-				tools = append(tools, toolForModels(exposed[t.Name], t.Raw))
-			}
-		}
-		served = served[len(names):]
+	tools := make([]toolfmt.Tool, len(view.Tools))
+	for i, t := range view.Tools {
+		tools[i] = toolForModels(t)
 	}
-	return tools
+	return &answer[agentToolsJSON]{Body: agentToolsJSON{Tools: toolfmt.Definitions(toolfmt.Format(in.Format), tools)}}, nil
 }
 
-func toolForModels(name string, raw []byte) toolfmt.Tool {
-	def := connectors.DecodeTool(raw)
+func toolForModels(t *access.Tool) toolfmt.Tool {
+	def := connectors.DecodeTool(t.Raw)
 	return toolfmt.Tool{
-		Name:        name,
+		Name:        t.Exposed,
 		Title:       def.DisplayTitle(),
 		Description: def.Description,
 		InputSchema: def.InputSchema,
 		Annotations: def.Annotations,
-		Definition:  raw,
+		Definition:  t.Raw,
 	}
 }

@@ -28,6 +28,7 @@ type connectorPatch struct {
 	Enabled        *bool             `json:"enabled,omitempty"`
 	SyncIntervalS  *int64            `json:"sync_interval_s,omitempty" minimum:"0" maximum:"2147483647" doc:"0: never by itself; else 60 or more."`
 	ToolChanges    *string           `json:"tool_changes,omitempty" enum:"auto,hold_risky,hold_all"`
+	CallsPerMinute *int              `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"Of all agents together; 0: not bounded."`
 }
 
 // connectorCreate describes a new connector.
@@ -58,6 +59,7 @@ func (p connectorPatch) apply(d *connectors.Draft) {
 	set(&d.RetryAttempts, p.RetryAttempts)
 	set(&d.Enabled, p.Enabled)
 	setWord(&d.ToolChanges, p.ToolChanges)
+	set(&d.CallsPerMinute, p.CallsPerMinute)
 	if p.Headers != nil {
 		d.Headers = p.Headers
 	}

@@ -44,8 +44,8 @@ type mcpConfigInput struct {
 
 const aboutMCPConfig = `Without direct the file points at the gateway, and the agent's token stays out of it: it is read from the environment
 variable PATCHBAY_AGENT_TOKEN, or asked for. With direct it holds the agent's opened credentials, so that the client goes to the
-servers itself, past every grant, approval and history of the gateway. Every enabled connector counts as granted. Those without a
-usable credential stand in unavailable; so does, with the code timeout, what is not ready within 20 seconds.`
+servers itself, past every approval and the history of the gateway: all enabled connectors that the agent was granted, with all of their
+tools. Those without a usable credential stand in unavailable; so does, with the code timeout, what is not ready within 20 seconds.`
 
 func (h *Handler) mountMCPConfig() {
 	register(h, operation{

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 )
 
 func TestMCPConfigPointsAtTheGatewayInEachClientsWords(t *testing.T) {
@@ -84,6 +85,15 @@ func TestDirectConfigHoldsWhatTheAgentSends(t *testing.T) {
 	} {
 		w.call(t, admin, http.MethodPost, "/api/v1/connectors", c).want(http.StatusCreated)
 	}
+	list, err := w.Door().Connectors(t.Context(), store.ConnectorFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range list.Items {
+		w.Grant(t, agent.ID, c.ID)
+		w.Grant(t, other.ID, c.ID)
+	}
+	w.call(t, admin, http.MethodPost, "/api/v1/connectors", `{"name": "not granted", "url": "https://none.example/mcp"}`).want(http.StatusCreated)
 	for name, token := range map[string]string{agent.Slug: "mine-1", other.Slug: "theirs-1"} {
 		put := w.call(t, admin, http.MethodPut, "/api/v1/connectors/each/agents/"+name+"/credential", map[string]any{"token": token})
 		if put.status != http.StatusNoContent {
@@ -134,12 +144,13 @@ func TestDirectConfigHoldsWhatTheAgentSends(t *testing.T) {
 func TestDirectConfigIsAudited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	admin, agent := w.key(t, connectors.RoleAdmin), w.Agent(t)
+	admin := w.key(t, connectors.RoleAdmin)
 	w.call(t, admin, http.MethodPost, "/api/v1/connectors", `{"name": "Open", "url": "https://open.example/mcp"}`).want(http.StatusCreated)
 	for _, name := range []string{"Linear", "Notion"} {
 		w.call(t, admin, http.MethodPost, "/api/v1/connectors",
 			`{"name": "`+name+`", "url": "https://mcp.example.com/mcp", "auth": {"type": "bearer", "token": "t-1"}}`).want(http.StatusCreated)
 	}
+	agent := w.granted(t)
 	path := "/api/v1/agents/" + agent.Slug + "/mcp_config"
 	w.call(t, admin, http.MethodGet, path, nil).want(http.StatusOK)
 	w.call(t, admin, http.MethodGet, path+"?direct=true", nil).want(http.StatusOK)
@@ -181,7 +192,7 @@ func TestDirectConfigHoldsAConnectedAccount(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
 	a.connected(t, nil)
-	admin, agent := a.key(t, connectors.RoleAdmin), a.Agent(t)
+	admin, agent := a.key(t, connectors.RoleAdmin), a.granted(t)
 	config := a.call(t, admin, http.MethodGet, "/api/v1/agents/"+agent.Slug+"/mcp_config?direct=true", nil).want(http.StatusOK)
 	server, _ := config["mcpServers"].(map[string]any)[a.connector.Slug].(map[string]any)
 	sent, _ := server["headers"].(map[string]any)["Authorization"].(string)

@@ -47,6 +47,13 @@ var routes = map[string]struct {
 	"PATCH /api/v1/agents/{id}":                                {connectors.RoleAdmin, `{"name": "B"}`},
 	"DELETE /api/v1/agents/{id}":                               {connectors.RoleAdmin, ""},
 	"GET /api/v1/agents/{id}/tools":                            {connectors.RoleViewer, ""},
+	"GET /api/v1/agents/{id}/tools/{name}/why":                 {connectors.RoleViewer, ""},
+	"GET /api/v1/agents/{id}/tokens":                           {connectors.RoleViewer, ""},
+	"POST /api/v1/agents/{id}/tokens":                          {connectors.RoleAdmin, `{"name": "A"}`},
+	"DELETE /api/v1/agents/{id}/tokens/{token_id}":             {connectors.RoleAdmin, ""},
+	"GET /api/v1/agents/{id}/connectors":                       {connectors.RoleViewer, ""},
+	"PUT /api/v1/agents/{id}/connectors/{connector}":           {connectors.RoleAdmin, `{"tools": "all"}`},
+	"DELETE /api/v1/agents/{id}/connectors/{connector}":        {connectors.RoleAdmin, ""},
 	"GET /api/v1/agents/{id}/mcp_config":                       {connectors.RoleViewer, ""},
 	"GET /api/v1/agents/{id}/tool_calls":                       {connectors.RoleViewer, ""},
 	"POST /api/v1/agents/{id}/tool_calls":                      {connectors.RoleMember, `{"tool": "mcp_none__none"}`},
@@ -101,13 +108,14 @@ func eachRoute(t *testing.T, target targets, test func(t *testing.T, method, pat
 
 // targets are the things of one tenant that paths name.
 type targets struct {
-	connector, agent, run, key, member, call string
-	only                                     string // routes with this in their pattern; empty: all
+	connector, agent, run, key, member, call, token string
+
+	only string // routes with this in their pattern; empty: all
 }
 
 // all names every thing by one word.
 func all(id string) targets {
-	return targets{connector: id, agent: id, run: id, key: id, member: id, call: id, only: "{"}
+	return targets{connector: id, agent: id, run: id, key: id, member: id, call: id, token: id, only: "{"}
 }
 
 func (x targets) path(pattern string) string {
@@ -124,14 +132,17 @@ func (x targets) path(pattern string) string {
 	case strings.HasPrefix(pattern, "/api/v1/members"):
 		id = x.member
 	}
-	return strings.NewReplacer("{id}", id, "{agent}", x.agent).Replace(pattern)
+	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{name}", "mcp_x__y").Replace(pattern)
 }
 
 func (w *world) targetsIn(t *testing.T, tenant connectors.TenantID) targets {
 	t.Helper()
 	c := w.ConnectorIn(t, tenant, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
 	a := w.AgentIn(t, tenant)
+	w.GrantIn(t, tenant, a.ID, c.ID)
+	_, token := w.TokenIn(t, tenant, a.ID)
 	return targets{
+		token:     token.ID.String(),
 		connector: c.ID.String(),
 		agent:     a.ID.String(),
 		call:      w.pendingCall(t, tenant, a, c).String(),
@@ -199,10 +210,15 @@ func TestAnotherTenantsThingsAreNotThere(t *testing.T) {
 	unknown := uuid.Must(uuid.NewV7()).String()
 	otherAgent := theirs
 	otherAgent.connector, otherAgent.only = mine.connector, "{agent}"
+	otherConnector, otherToken := mine, mine
+	otherConnector.connector, otherConnector.only = theirs.connector, "{connector}"
+	otherToken.token, otherToken.only = theirs.token, "{token_id}"
 	theirs.only = "{"
 	for _, ids := range map[string]targets{
 		"another tenant's":          theirs,
 		"my connector, their agent": otherAgent,
+		"my agent, their connector": otherConnector,
+		"my agent, their token":     otherToken,
 		"an unknown id":             all(unknown),
 		"almost an id":              all(unknown[1:]),
 		"an id in other clothes":    all("{" + unknown + "}"),
@@ -228,6 +244,12 @@ func (w *world) unharmed(t *testing.T, theirs targets) {
 		"/api/v1/sync_runs/" + theirs.run, "/api/v1/tool_calls/" + theirs.call,
 	} {
 		w.call(t, owner, http.MethodGet, path, nil).want(http.StatusOK)
+	}
+	for _, path := range []string{"/tokens", "/connectors"} {
+		list := w.call(t, owner, http.MethodGet, "/api/v1/agents/"+theirs.agent+path, nil).want(http.StatusOK)
+		if n := len(list["items"].([]any)); n != 1 {
+			t.Errorf("%d of %s", n, path)
+		}
 	}
 	keys := w.call(t, owner, http.MethodGet, "/api/v1/api_keys", nil).want(http.StatusOK)["items"].([]any)
 	for _, key := range keys {

@@ -1,0 +1,244 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/testing/fixture"
+)
+
+func TestATokenIsShownOnceAndRevoked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin, agent := w.key(t, connectors.RoleAdmin), w.Agent(t)
+	path := "/api/v1/agents/" + agent.Slug + "/tokens"
+	made := w.call(t, admin, http.MethodPost, path, `{"name": "laptop", "expires_at": "2099-01-31T12:00:00Z"}`).want(http.StatusCreated)
+	text, _ := made["token"].(string)
+	if _, ok := secret.ParseBearer(secret.AgentBearer, secret.Text(text)); !ok {
+		t.Fatalf("the token is none: %v", made)
+	}
+	delete(made, "token")
+	for field, want := range map[string]any{
+		"name": "laptop", "agent_id": agent.ID.String(), "expires_at": "2099-01-31T12:00:00Z", "last_used_at": nil,
+	} {
+		if made[field] != want {
+			t.Errorf("%s is %v, want %v", field, made[field], want)
+		}
+	}
+	listed := w.call(t, w.key(t, connectors.RoleViewer), http.MethodGet, path, nil)
+	if diff := cmp.Diff([]any{made}, listed.want(http.StatusOK)["items"]); diff != "" {
+		t.Error(diff)
+	}
+	if strings.Contains(string(listed.body), text) || strings.Contains(w.log.String(), text) {
+		t.Error("the token is shown again, or logged")
+	}
+	one := path + "/" + made["id"].(string)
+	if got := w.call(t, admin, http.MethodDelete, one, nil); got.status != http.StatusNoContent {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	w.call(t, admin, http.MethodDelete, one, nil).problem(http.StatusNotFound, "not-found")
+}
+
+func TestATokenNeedsNeitherANameNorAnEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin, agent := w.key(t, connectors.RoleAdmin), w.Agent(t)
+	path := "/api/v1/agents/" + agent.ID.String() + "/tokens"
+	for _, body := range []any{nil, `{}`, `{"name": "", "expires_at": null}`} {
+		made := w.call(t, admin, http.MethodPost, path, body).want(http.StatusCreated)
+		if made["name"] != "" || made["expires_at"] != nil || made["token"] == nil {
+			t.Errorf("%v: %v", body, made)
+		}
+	}
+	for body, at := range map[string]string{
+		`{"expires_at": "2001-01-01T00:00:00Z"}`: "expires_at", `{"expires_at": "soon"}`: "expires_at", `{"name": null}`: "name",
+		`{"name": "` + strings.Repeat("x", 101) + `"}`: "name", `{"role": "admin"}`: "role",
+	} {
+		got := w.call(t, admin, http.MethodPost, path, body)
+		got.problem(http.StatusUnprocessableEntity, "invalid")
+		if diff := cmp.Diff([]string{at}, got.locations()); diff != "" {
+			t.Errorf("%s: %s", body, diff)
+		}
+	}
+}
+
+func TestAConnectorIsGrantedInPlaceOfWhatWasGrantedBefore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin, agent, c := w.key(t, connectors.RoleAdmin), w.Agent(t), w.Connector(t)
+	path := "/api/v1/agents/" + agent.Slug + "/connectors"
+	for body, want := range map[string]map[string]any{
+		`{"tools": "all"}`: {"tools": "all", "approval": nil, "trusted_tools": []any{}},
+		`{"tools": ["b", "a"], "approval": "trusted_only", "trusted_tools": ["a"]}`: {
+			"tools": []any{"a", "b"}, "approval": "trusted_only", "trusted_tools": []any{"a"},
+		},
+		`{"tools": [], "approval": null}`: {"tools": []any{}, "approval": nil, "trusted_tools": []any{}},
+	} {
+		if got := w.call(t, admin, http.MethodPut, path+"/"+c.Slug, body); got.status != http.StatusNoContent {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+		items := w.call(t, admin, http.MethodGet, path, nil).want(http.StatusOK)["items"].([]any)
+		if len(items) != 1 {
+			t.Fatalf("%d grants", len(items))
+		}
+		got := items[0].(map[string]any)
+		want["connector_id"], want["connector"], want["name"], want["enabled"] = c.ID.String(), c.Slug, c.Name, true
+		delete(got, "created_at")
+		delete(got, "updated_at")
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", body, diff)
+		}
+	}
+	if got := w.call(t, admin, http.MethodDelete, path+"/"+c.ID.String(), nil); got.status != http.StatusNoContent {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	w.call(t, admin, http.MethodDelete, path+"/"+c.Slug, nil).problem(http.StatusNotFound, "not-found")
+}
+
+func TestAGrantsFieldsAreChecked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin, agent, c := w.key(t, connectors.RoleAdmin), w.Agent(t), w.Connector(t)
+	for body, at := range map[string]string{
+		`{}`:                                "tools",
+		`{"tools": "some"}`:                 "tools",
+		`{"tools": null}`:                   "tools",
+		`{"tools": 7}`:                      "tools",
+		`{"tools": ["a", 1]}`:               "tools",
+		`{"tools": [""]}`:                   "tools",
+		`{"tools": {"a": true}}`:            "tools",
+		`{"tools": "all", "approval": "x"}`: "approval",
+		`{"tools": "all", "trusted_tools": "all"}`:                                     "trusted_tools",
+		`{"tools": "all", "trusted_tools": null}`:                                      "trusted_tools",
+		`{"tools": "all", "trusted_tools": ["` + strings.Repeat("x", 129) + `"]}`:      "trusted_tools",
+		`{"tools": "all", "trusted": []}`:                                              "trusted",
+		`{"tools": "all", "approval": "auto", "trusted_tools": ["a"], "agent": "bob"}`: "agent",
+	} {
+		got := w.call(t, admin, http.MethodPut, "/api/v1/agents/"+agent.Slug+"/connectors/"+c.Slug, body)
+		got.problem(http.StatusUnprocessableEntity, "invalid")
+		if diff := cmp.Diff([]string{at}, got.locations()); diff != "" {
+			t.Errorf("%s: %s", body, diff)
+		}
+	}
+}
+
+func TestWhyTellsWhatAnAgentMayDoWithATool(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	viewer, agent := w.key(t, connectors.RoleViewer), w.Agent(t)
+	named := func(s string) func(*connectors.Draft) { return func(d *connectors.Draft) { d.Slug, d.Name = s, s } }
+	open, keyed, other := w.Connector(t, named("open")), w.Connector(t, named("keyed"), func(d *connectors.Draft) {
+		d.Auth.Type, d.CredentialMode = connectors.AuthBearer, connectors.CredentialPerAgent
+	}), w.Connector(t, named("other"))
+	for _, c := range []connectors.Connector{open, keyed, other} {
+		w.Synced(t, c.ID, "search", "create")
+	}
+	auto := connectors.ApprovalAuto
+	w.Grant(t, agent.ID, open.ID, fixture.Named("search"), func(g *connectors.Grant) { g.Approval = &auto })
+	w.Grant(t, agent.ID, keyed.ID)
+	why := func(tool string) map[string]any {
+		return w.call(t, viewer, http.MethodGet, "/api/v1/agents/"+agent.Slug+"/tools/"+tool+"/why", nil).want(http.StatusOK)
+	}
+	credential := func(mode, owner, status string) map[string]any {
+		return map[string]any{"mode": mode, "owner": owner, "status": status}
+	}
+	for tool, want := range map[string]map[string]any{
+		"mcp_open__search": {
+			"connector": "open", "name": "search", "sees": true, "may_call": true, "state": "ok", "asks": false,
+			"credential": credential("shared", "none", "not_needed"),
+		},
+		"mcp_open__create": {
+			"connector": "open", "name": "create", "sees": false, "may_call": false, "state": "not_granted", "asks": false,
+			"credential": credential("shared", "none", "not_needed"),
+		},
+		"mcp_keyed__search": {
+			"connector": "keyed", "name": "search", "sees": true, "may_call": false, "state": "ok", "asks": true,
+			"credential": credential("per_agent", "agent", "missing"),
+		},
+		"mcp_other__search": {
+			"connector": "other", "name": "search", "sees": false, "may_call": false, "state": "not_granted", "asks": false,
+			"credential": credential("", "", ""),
+		},
+		"mcp_other__nothing": {
+			"connector": nil, "name": nil, "sees": false, "may_call": false, "state": "unknown", "asks": false,
+			"credential": credential("", "", ""),
+		},
+	} {
+		got := why(tool)
+		if advice, _ := got["advice"].(string); !strings.HasSuffix(advice, ".") {
+			t.Errorf("%s: no advice", tool)
+		}
+		delete(got, "advice")
+		want["tool"], want["allowed_until"] = tool, nil
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", tool, diff)
+		}
+	}
+	w.Credential(t, keyed.ID, &agent.ID, "t-1")
+	until := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	if err := w.Door().AllowTool(t.Context(), agent.ID, connectors.Allowance{ConnectorID: keyed.ID, Tool: "search", Until: until}); err != nil {
+		t.Fatal(err)
+	}
+	got := why("mcp_keyed__search")
+	if got["may_call"] != true || got["asks"] != false || got["allowed_until"] != until.Format(time.RFC3339) {
+		t.Errorf("%v", got)
+	}
+	w.call(t, viewer, http.MethodGet, "/api/v1/agents/nobody/tools/x/why", nil).problem(http.StatusNotFound, "not-found")
+}
+
+func TestLimitsOfAgentsAndConnectorsAreSet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.key(t, connectors.RoleAdmin)
+	agent := w.call(t, admin, http.MethodPost, "/api/v1/agents", `{"name": "A"}`).want(http.StatusCreated)
+	if agent["name_limit"] != 64.0 || agent["calls_per_minute"] != 0.0 {
+		t.Errorf("%v", agent)
+	}
+	agent = w.call(t, admin, http.MethodPatch, "/api/v1/agents/a", `{"name_limit": 128, "calls_per_minute": 60}`).want(http.StatusOK)
+	if agent["name_limit"] != 128.0 || agent["calls_per_minute"] != 60.0 {
+		t.Errorf("%v", agent)
+	}
+	for body, at := range map[string]string{
+		`{"name_limit": 63}`: "name_limit", `{"name_limit": 129}`: "name_limit", `{"calls_per_minute": -1}`: "calls_per_minute",
+		`{"calls_per_minute": 1000001}`: "calls_per_minute",
+	} {
+		got := w.call(t, admin, http.MethodPatch, "/api/v1/agents/a", body)
+		got.problem(http.StatusUnprocessableEntity, "invalid")
+		if diff := cmp.Diff([]string{at}, got.locations()); diff != "" {
+			t.Errorf("%s: %s", body, diff)
+		}
+	}
+	c := w.call(t, admin, http.MethodPost, "/api/v1/connectors",
+		`{"name": "C", "url": "https://mcp.example.com/", "calls_per_minute": 7}`).want(http.StatusCreated)
+	if c["calls_per_minute"] != 7.0 {
+		t.Errorf("%v", c)
+	}
+	c = w.call(t, admin, http.MethodPatch, "/api/v1/connectors/c", `{"calls_per_minute": 0}`).want(http.StatusOK)
+	if c["calls_per_minute"] != 0.0 {
+		t.Errorf("%v", c)
+	}
+	w.call(t, admin, http.MethodPatch, "/api/v1/connectors/c", `{"calls_per_minute": -1}`).problem(http.StatusUnprocessableEntity, "invalid")
+}
+
+func TestAnAgentsTokenOpensTheGatewayAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent(t)
+	text := w.Token(t, agent.ID)
+	got := w.call(t, text.Reveal(), http.MethodGet, "/api/v1/agents", nil)
+	got.problem(http.StatusUnauthorized, "unauthenticated")
+	if strings.Contains(string(got.body), text.Reveal()) {
+		t.Error("the token is repeated")
+	}
+	_, err := w.auth.FromBearer(t.Context(), "Bearer "+text.Reveal())
+	if !fault.Is(err, fault.Unauthenticated) {
+		t.Error(err)
+	}
+}

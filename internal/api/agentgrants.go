@@ -1,0 +1,170 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// toolChoice is "all", or names of tools.
+type toolChoice struct {
+	all   bool
+	names []string
+	wrong bool // it is neither
+}
+
+const allTools = "all"
+
+// MarshalJSON implements json.Marshaler.
+func (c toolChoice) MarshalJSON() ([]byte, error) {
+	if c.all {
+		return json.Marshal(allTools)
+	}
+	return json.Marshal(append([]string{}, c.names...))
+}
+
+// UnmarshalJSON implements json.Unmarshaler. What is wrong is told with its place, later.
+func (c *toolChoice) UnmarshalJSON(raw []byte) error {
+	var word string
+	switch {
+	case json.Unmarshal(raw, &word) == nil && string(raw) != "null":
+		c.all, c.wrong = true, word != allTools
+	default:
+		c.wrong = json.Unmarshal(raw, &c.names) != nil || c.names == nil
+	}
+	return nil
+}
+
+// Schema implements huma.SchemaProvider.
+func (toolChoice) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Description: `"all", those of later syncs too, or the names that the server gives them.`,
+		OneOf: []*huma.Schema{
+			{Type: huma.TypeString, Enum: []any{allTools}},
+			{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}},
+		},
+	}
+}
+
+// agentGrantJSON is what an agent may use of a connector.
+type agentGrantJSON struct {
+	ConnectorID  string     `json:"connector_id" format:"uuid"`
+	Connector    string     `json:"connector" doc:"The connector's slug."`
+	Name         string     `json:"name" doc:"The connector's name."`
+	Enabled      bool       `json:"enabled" doc:"Whether the connector is enabled; otherwise its tools are not served."`
+	Tools        toolChoice `json:"tools"`
+	Approval     *string    `json:"approval" enum:"auto,always_ask,trusted_only" doc:"In place of the agent's; null: as the agent's."`
+	TrustedTools []string   `json:"trusted_tools" nullable:"false" doc:"With trusted_only these ask nobody."`
+	CreatedAt    time.Time  `json:"created_at"`
+	UpdatedAt    time.Time  `json:"updated_at"`
+}
+
+func viewAgentGrant(g store.GrantedConnector) agentGrantJSON {
+	return agentGrantJSON{
+		ConnectorID:  g.ConnectorID.String(),
+		Connector:    g.Slug,
+		Name:         g.Name,
+		Enabled:      g.Enabled,
+		Tools:        toolChoice{all: g.AllTools, names: g.Tools},
+		Approval:     (*string)(g.Approval),
+		TrustedTools: append([]string{}, g.TrustedTools...),
+		CreatedAt:    g.CreatedAt.UTC(),
+		UpdatedAt:    g.UpdatedAt.UTC(),
+	}
+}
+
+// agentGrantPut is a grant as it shall be.
+type agentGrantPut struct {
+	Tools        toolChoice `json:"tools"`
+	Approval     *string    `json:"approval,omitempty" nullable:"true" enum:"auto,always_ask,trusted_only" doc:"In place of the agent's; null or absent: as the agent's."`
+	TrustedTools []string   `json:"trusted_tools,omitempty" nullable:"false" doc:"With trusted_only these ask nobody."`
+}
+
+func (p agentGrantPut) grant() (connectors.Grant, error) {
+	if p.Tools.wrong {
+		return connectors.Grant{}, fault.InvalidFields(fault.Field{
+			Location: "tools", Message: `tools must be "all", or an array of names.`,
+		})
+	}
+	return connectors.Grant{
+		AllTools: p.Tools.all, Tools: p.Tools.names, Approval: (*connectors.ApprovalMode)(p.Approval), TrustedTools: p.TrustedTools,
+	}, nil
+}
+
+// AgentGrantPath names a connector of an agent.
+type AgentGrantPath struct {
+	AgentPath
+	Connector string `path:"connector" doc:"A connector's id or slug."`
+}
+
+type putAgentGrantInput struct {
+	AgentGrantPath
+	JSON document[agentGrantPut]
+}
+
+type listAgentGrantsInput struct {
+	AgentPath
+	Paging
+}
+
+func (h *Handler) mountAgentGrants() {
+	const tag = "Agents"
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/agents/{id}/connectors", id: "listAgentConnectors", tag: tag,
+		summary: "List what an agent was granted, by the connectors' slugs", role: connectors.RoleViewer,
+	}, h.listAgentGrants)
+	register(h, operation{
+		method: http.MethodPut, path: "/api/v1/agents/{id}/connectors/{connector}", id: "grantConnector", tag: tag,
+		summary: "Let an agent use a connector, in place of what it was granted before", role: connectors.RoleAdmin,
+	}, h.putAgentGrant)
+	register(h, operation{
+		method: http.MethodDelete, path: "/api/v1/agents/{id}/connectors/{connector}", id: "dropConnector", tag: tag,
+		summary: "Take a connector from an agent", role: connectors.RoleAdmin,
+	}, h.dropAgentGrant)
+}
+
+func (h *Handler) listAgentGrants(ctx context.Context, who auth.Actor, in *listAgentGrantsInput) (*answer[list[agentGrantJSON]], error) {
+	page, err := h.registry.Grants(ctx, who, in.ref(), in.page())
+	if err != nil {
+		return nil, err
+	}
+	return listOf(page, viewAgentGrant), nil
+}
+
+func (h *Handler) putAgentGrant(ctx context.Context, who auth.Actor, in *putAgentGrantInput) (*nothing, error) {
+	if err := h.bothThere(ctx, who, in.AgentGrantPath); err != nil {
+		return nil, err
+	}
+	doc, err := in.JSON.read()
+	if err != nil {
+		return nil, err
+	}
+	grant, err := doc.grant()
+	if err != nil {
+		return nil, err
+	}
+	_, err = h.registry.Grant(ctx, who, in.ref(), connectors.Ref(in.Connector), grant)
+	return nil, err
+}
+
+func (h *Handler) dropAgentGrant(ctx context.Context, who auth.Actor, in *AgentGrantPath) (*nothing, error) {
+	return nil, h.registry.DropGrant(ctx, who, in.ref(), connectors.Ref(in.Connector))
+}
+
+// bothThere comes before the document is read: what is not there is told first.
+func (h *Handler) bothThere(ctx context.Context, who auth.Actor, in AgentGrantPath) error {
+	tenant := h.store.Tenant(who.Tenant.ID)
+	if _, err := tenant.Agent(ctx, in.ref()); err != nil {
+		return err
+	}
+	_, err := tenant.Connector(ctx, connectors.Ref(in.Connector))
+	return err
+}

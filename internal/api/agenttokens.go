@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/registry"
+)
+
+// agentTokenJSON is a token with which an agent comes to the gateway, without its secret.
+type agentTokenJSON struct {
+	ID         string     `json:"id" format:"uuid"`
+	AgentID    string     `json:"agent_id" format:"uuid"`
+	Name       string     `json:"name"`
+	Prefix     string     `json:"prefix" doc:"The first characters of the token, to recognise it by."`
+	CreatedAt  time.Time  `json:"created_at"`
+	ExpiresAt  *time.Time `json:"expires_at" doc:"Null: never."`
+	LastUsedAt *time.Time `json:"last_used_at" doc:"Within a minute; null: never."`
+	Token      string     `json:"token,omitempty" doc:"The token itself; only in the answer that makes it."`
+}
+
+func viewAgentToken(t connectors.AgentToken) agentTokenJSON {
+	return agentTokenJSON{
+		ID:         t.ID.String(),
+		AgentID:    t.AgentID.String(),
+		Name:       t.Name,
+		Prefix:     t.Prefix,
+		CreatedAt:  t.CreatedAt.UTC(),
+		ExpiresAt:  utc(t.ExpiresAt),
+		LastUsedAt: utc(t.LastUsedAt),
+	}
+}
+
+// agentTokenCreate describes a new token.
+type agentTokenCreate struct {
+	Name      string     `json:"name,omitempty"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty" nullable:"true" doc:"Null or absent: never."`
+}
+
+type createAgentTokenInput struct {
+	AgentPath
+	JSON optional[agentTokenCreate]
+}
+
+type listAgentTokensInput struct {
+	AgentPath
+	Paging
+}
+
+type agentTokenPath struct {
+	AgentPath
+	Token string `path:"token_id" doc:"A token's id."`
+}
+
+func (h *Handler) mountAgentTokens() {
+	const tag = "Agents"
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/agents/{id}/tokens", id: "listAgentTokens", tag: tag,
+		summary: "List an agent's tokens, the latest first", role: connectors.RoleViewer,
+	}, h.listAgentTokens)
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/agents/{id}/tokens", id: "createAgentToken", tag: tag,
+		summary: "Make a token; its text is shown once", role: connectors.RoleAdmin, status: http.StatusCreated,
+	}, h.createAgentToken)
+	register(h, operation{
+		method: http.MethodDelete, path: "/api/v1/agents/{id}/tokens/{token_id}", id: "revokeAgentToken", tag: tag,
+		summary: "Revoke a token: it opens nothing any more within a second", role: connectors.RoleAdmin,
+	}, h.revokeAgentToken)
+}
+
+func (h *Handler) listAgentTokens(ctx context.Context, who auth.Actor, in *listAgentTokensInput) (*answer[list[agentTokenJSON]], error) {
+	page, err := h.registry.Tokens(ctx, who, in.ref(), in.page())
+	if err != nil {
+		return nil, err
+	}
+	return listOf(page, viewAgentToken), nil
+}
+
+func (h *Handler) createAgentToken(ctx context.Context, who auth.Actor, in *createAgentTokenInput) (*answer[agentTokenJSON], error) {
+	if _, err := h.store.Tenant(who.Tenant.ID).Agent(ctx, in.ref()); err != nil {
+		return nil, err
+	}
+	doc, err := in.JSON.read()
+	if err != nil {
+		return nil, err
+	}
+	token, text, err := h.registry.IssueToken(ctx, who, in.ref(), registry.TokenRequest{Name: doc.Name, ExpiresAt: doc.ExpiresAt})
+	if err != nil {
+		return nil, err
+	}
+	out := viewAgentToken(token)
+	out.Token = text.Reveal()
+	return &answer[agentTokenJSON]{Body: out}, nil
+}
+
+func (h *Handler) revokeAgentToken(ctx context.Context, who auth.Actor, in *agentTokenPath) (*nothing, error) {
+	id, ok := connectors.Ref(in.Token).UUID()
+	if !ok {
+		return nil, fault.Errorf(fault.NotFound, "There is no such token.")
+	}
+	return nil, h.registry.RevokeToken(ctx, who, in.ref(), connectors.AgentTokenID{UUID: id})
+}

@@ -1,0 +1,66 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"patchbay/internal/access"
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+)
+
+// whyJSON says what there is to say about an agent and a tool.
+type whyJSON struct {
+	Tool         string            `json:"tool" doc:"The exposed name that was asked for."`
+	Connector    *string           `json:"connector" doc:"The connector's slug; null: none has such a tool."`
+	Name         *string           `json:"name" doc:"The name that the server gives it; null likewise."`
+	Sees         bool              `json:"sees" doc:"Whether it stands on the agent's list."`
+	MayCall      bool              `json:"may_call" doc:"Whether a call would go ahead, or ask a person."`
+	State        string            `json:"state" enum:"ok,held,new,rejected,disabled,removed,not_granted,agent_disabled,unknown"`
+	Asks         bool              `json:"asks" doc:"Whether a call waits for a person."`
+	AllowedUntil *time.Time        `json:"allowed_until" doc:"Until when it does not, though the approval mode says so; null: there is no such time."`
+	Credential   whyCredentialJSON `json:"credential"`
+	Advice       string            `json:"advice" doc:"What to do about it."`
+}
+
+// whyCredentialJSON says whose credential a call would carry.
+type whyCredentialJSON struct {
+	Mode   string `json:"mode" doc:"shared or per_agent; empty where no connector is granted."`
+	Owner  string `json:"owner" doc:"Whose it is: shared, agent, or none where the server wants none; empty likewise."`
+	Status string `json:"status" doc:"active, expired, refresh_failed, revoked, missing or not_needed; empty likewise."`
+}
+
+func viewWhy(w access.Why) whyJSON {
+	out := whyJSON{
+		Tool: w.Exposed, Sees: w.Sees, MayCall: w.MayCall, State: w.State, Asks: w.Asks, AllowedUntil: utc(w.AllowedUntil), Advice: w.Advice,
+		Credential: whyCredentialJSON{Mode: string(w.Credential.Mode), Owner: w.Credential.Owner, Status: w.Credential.Status},
+	}
+	if w.Connector != "" {
+		out.Connector = &w.Connector
+	}
+	if w.Tool != "" {
+		out.Name = &w.Tool
+	}
+	return out
+}
+
+type whyInput struct {
+	AgentPath
+	Tool string `path:"name" doc:"The tool's exposed name."`
+}
+
+func (h *Handler) mountAgentWhy() {
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/agents/{id}/tools/{name}/why", id: "whyAgentTool", tag: "Agents",
+		summary: "Read whether an agent sees a tool and may call it, and what to do about it", role: connectors.RoleViewer,
+	}, h.whyAgentTool)
+}
+
+func (h *Handler) whyAgentTool(ctx context.Context, who auth.Actor, in *whyInput) (*answer[whyJSON], error) {
+	why, err := h.access.Why(ctx, who.Tenant.ID, in.ref(), in.Tool)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[whyJSON]{Body: viewWhy(why)}, nil
+}
