@@ -144,5 +144,5 @@ func (b *bench) ours(n int) side {
 }
 
 func (b *bench) theirs(n int) side {
-	return side{name: "proxy", url: b.proxy.address + "/" + strconv.Itoa(n), token: "nobody's", tool: "work", server: b.proxy}
+	return side{name: "proxy", url: b.proxy.address + "/" + strconv.Itoa(n), token: "nobody's", tool: "work", server: b.proxy, frail: true}
 }
