@@ -174,3 +174,14 @@ func TestListenerWhoseConnectionCannotBeTakenIsServedAllTheSame(t *testing.T) {
 	leave()
 	<-left
 }
+
+func TestPanicOfAListeningBackendEndsItsStreamAlone(t *testing.T) {
+	t.Parallel()
+	p := open(t, &desk{listen: func(context.Context, serve.Filter, func(string, json.RawMessage)) error { panic("no") }})
+	r := p.send(modern("subscriptions/listen", `,"notifications":{}`, ""))
+	r.next()
+	r.ended()
+	if r := p.send(modern("server/discover", "", "")); r.StatusCode != 200 {
+		t.Errorf("afterwards: %d", r.StatusCode)
+	}
+}

@@ -3,6 +3,8 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -45,12 +47,26 @@ func (l *listener) run(v *visit) {
 // hold serves the listener on a connection of its own.
 func (l *listener) hold(ctx context.Context, conn *connection, me *member) {
 	defer l.s.listeners.leave(me)
-	defer conn.close()
+	defer l.survive()
+	gone := make(chan struct{})
 	go func() {
-		conn.await() // ends with the connection, which is closed in the end
+		defer close(gone)
+		conn.await()
 		l.stop()
 	}()
+	defer func() {
+		conn.close() // which ends the wait for the client
+		<-gone
+	}()
 	l.listen(ctx, conn)
+}
+
+// survive keeps a panic of the backend from the process: nobody else stands above a goroutine of ours.
+func (l *listener) survive() {
+	if v := recover(); v != nil {
+		l.stop()
+		l.s.opts.Log.Error("listening panicked", "panic", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+	}
 }
 
 // listen hears the backend until one of the three has enough.

@@ -76,7 +76,7 @@ func New(opts Options) *Server {
 		opts:     opts,
 		tapes:    tapes{most: mostKept, stay: opts.Stay},
 		sessions: newRecent[sessionKey, *Peer](mostRemembered),
-		ended:    newRecent[string, bool](mostRemembered),
+		ended:    newRecent[string, bool](4 * mostRemembered), // other boxes get in between
 		levels:   newRecent[string, level](mostRemembered),
 	}
 }
