@@ -44,25 +44,6 @@ join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = to
 join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
 where tools.tenant_id = @tenant_id and tools.connector_id = @connector_id and tools.name = @name;
 
--- name: ServedTools :many
--- The tools that are there, of the connectors that are enabled, with the definition that agents are served: the accepted one. A
--- tool that is not served has no raw; its name still counts among those of its connector. Where all definitions together
--- have more than max_bytes, none is read.
-with listed as (
-    select connectors.id as connector_id, connectors.slug, connectors.name as connector_name, tools.name, definition.raw,
-           coalesce(sum(length(definition.raw)) over (), 0)::bigint as bytes
-    from tools
-    join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id and connectors.enabled
-    left join tool_definitions definition
-        on definition.tenant_id = tools.tenant_id and definition.hash = tools.accepted_hash
-       and tools.enabled and tools.review in ('accepted', 'changed')
-    where tools.tenant_id = @tenant_id and tools.removed_at is null
-)
-select listed.slug, listed.name, listed.bytes,
-       (case when listed.bytes <= @max_bytes::bigint then listed.raw end)::bytea as raw
-from listed
-order by listed.connector_name, listed.connector_id, listed.name;
-
 -- name: ToolStates :many
 select name, current_hash, accepted_hash, review, (removed_at is not null)::boolean as removed
 from tools

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
 )
@@ -315,5 +317,43 @@ func TestAgentsWithTheSameGrantsShareOneList(t *testing.T) {
 	one, two := b.view(t, first.ID).ListResult(access.Tools, true), b.view(t, second.ID).ListResult(access.Tools, true)
 	if &one[0] != &two[0] {
 		t.Error("the same bytes stand in memory twice")
+	}
+}
+
+func TestDefinitionsThatAreTooManyAreNotRead(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, c := b.Agent(t), b.Connector(t, slug("c"))
+	b.Grant(t, agent.ID, c.ID)
+	var raws []string
+	for i := range 5 {
+		raws = append(raws, fmt.Sprintf(`{"name":"t%d","x":%q}`, i, strings.Repeat("x", 8<<20)))
+	}
+	b.found(t, c.ID, defs(raws...), accepted)
+	_, err := b.keeper.ByAgent(t.Context(), b.Tenant, connectors.Ref(agent.Slug))
+	wantKind(t, err, fault.Conflict)
+	b.Grant(t, agent.ID, c.ID, fixture.Named("t0", "t1"))
+	if got := exposed(b.view(t, agent.ID)); len(got) != 2 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestADisabledToolIsHeld(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, c := b.granted(t, "off", "on")
+	err := pgx.BeginFunc(t.Context(), b.Pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(t.Context(), "select set_config('app.system', 'on', true)"); err != nil {
+			return err
+		}
+		_, err := tx.Exec(t.Context(), "update tools set enabled = false where name = 'off'")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := b.view(t, agent.ID)
+	if tool := v.Tool(connectors.ExposedName(c.Slug, "off")); len(v.Tools) != 1 || tool.Held != access.HeldDisabled {
+		t.Errorf("%v: %+v", exposed(v), tool)
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"patchbay/internal/connectors"
 )
 
+// MaxServedBytes is how much the definitions of all tools of an agent may have together: they are in memory at once.
+const MaxServedBytes = 32 << 20
+
 // NewAgentToken is an agent's token to be stored. The caller makes the id, because it is part of the token's text.
 type NewAgentToken struct {
 	ID        connectors.AgentTokenID

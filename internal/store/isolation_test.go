@@ -293,10 +293,6 @@ var tenantAttempts = map[string]attempt{
 	"Tool": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.Tool(ctx, o.connector.ID, "search"))
 	},
-	"ServedTools": func(ctx context.Context, o outsider) (bool, error) {
-		tools, err := o.door.ServedTools(ctx)
-		return len(tools) > 0, err
-	},
 	"Quarantined": func(ctx context.Context, o outsider) (bool, error) {
 		return some(o.door.Quarantined(ctx, o.connector.ID, store.Page{}))
 	},
@@ -364,7 +360,7 @@ var ownWorld = map[string]bool{
 	"WaitingApprovals": true, "CountWaitingApprovals": true, "WithdrawApproval": true, "ClaimApproval": true, "FinishApproval": true, "DropMail": true, "Mail": true, "TakeMail": true,
 	"ToolCalls": true, "StartPendingCall": true, "EndPendingCall": true, "SaveCallTask": true, "EndCallTask": true,
 	"AgentTokens": true, "AgentGrants": true, "GrantedConnectors": true, "ToolChoices": true, "CallCounts": true, "ApprovalsAbout": true, "AgentsGranted": true, "WaitingCalls": true,
-	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "Items": true, "SyncRuns": true, "Tools": true, "ServedTools": true, "Quarantined": true,
+	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "Items": true, "SyncRuns": true, "Tools": true, "Quarantined": true,
 }
 
 func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {

@@ -207,58 +207,6 @@ func (q *Queries) RemoveTools(ctx context.Context, tenantID connectors.TenantID,
 	return err
 }
 
-const servedTools = `-- name: ServedTools :many
-with listed as (
-    select connectors.id as connector_id, connectors.slug, connectors.name as connector_name, tools.name, definition.raw,
-           coalesce(sum(length(definition.raw)) over (), 0)::bigint as bytes
-    from tools
-    join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id and connectors.enabled
-    left join tool_definitions definition
-        on definition.tenant_id = tools.tenant_id and definition.hash = tools.accepted_hash
-       and tools.enabled and tools.review in ('accepted', 'changed')
-    where tools.tenant_id = $2 and tools.removed_at is null
-)
-select listed.slug, listed.name, listed.bytes,
-       (case when listed.bytes <= $1::bigint then listed.raw end)::bytea as raw
-from listed
-order by listed.connector_name, listed.connector_id, listed.name
-`
-
-type ServedToolsRow struct {
-	Slug  string
-	Name  string
-	Bytes int64
-	Raw   []byte
-}
-
-// The tools that are there, of the connectors that are enabled, with the definition that agents are served: the accepted one. A
-// tool that is not served has no raw; its name still counts among those of its connector. Where all definitions together
-// have more than max_bytes, none is read.
-func (q *Queries) ServedTools(ctx context.Context, maxBytes int64, tenantID connectors.TenantID) ([]ServedToolsRow, error) {
-	rows, err := q.db.Query(ctx, servedTools, maxBytes, tenantID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ServedToolsRow
-	for rows.Next() {
-		var i ServedToolsRow
-		if err := rows.Scan(
-			&i.Slug,
-			&i.Name,
-			&i.Bytes,
-			&i.Raw,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const tool = `-- name: Tool :one
 select tools.tenant_id, tools.connector_id, tools.name, tools.current_hash, tools.accepted_hash, tools.review, tools.enabled, tools.first_seen_at, tools.last_seen_at, tools.changed_at, tools.removed_at, connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
        definition.raw, definition.title, definition.description
