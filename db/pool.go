@@ -37,6 +37,7 @@ func OpenPool(ctx context.Context, url string, opts PoolOptions) (*pgxpool.Pool,
 		config.MaxConns = opts.MaxConns
 	}
 	config.ConnConfig.Tracer = opts.Tracer
+	config.AfterConnect = learnTypes
 
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
