@@ -43,7 +43,7 @@ func named(found []span, s []byte) []span {
 			if !secretName(name) {
 				continue
 			}
-			from := at + len(s[at:]) - len(bytes.TrimLeft(s[at:], ` "'\`))
+			from := valueAfter(s, at)
 			until := " ,;&'\"\\<>)]}"
 			if bytes.HasPrefix(bytes.ToLower(name), []byte("auth")) { // of a header, whose value has two words
 				until = until[1:]
@@ -56,6 +56,21 @@ func named(found []span, s []byte) []span {
 		}
 	}
 	return found
+}
+
+// valueAfter is where a value begins, after space and an opening quote, which may be an escaped one.
+func valueAfter(s []byte, at int) int {
+	for at < len(s) {
+		switch {
+		case s[at] == ' ', s[at] == '\'':
+			at++
+		case s[at] == '\\' && at+1 < len(s) && s[at+1] == '"':
+			at += 2
+		default:
+			return at
+		}
+	}
+	return at
 }
 
 // nameBefore is the word that ends s, but for quotes and space.
@@ -71,20 +86,27 @@ func nameBefore(s []byte) []byte {
 
 // bearers finds the tokens of "Bearer x".
 func bearers(found []span, s []byte) []span {
-	for at := 0; ; {
-		i := bytes.Index(s[at:], []byte("earer "))
-		if i < 0 {
-			return found
-		}
-		at += i + len("earer ")
-		to := at
-		for to < len(s) && isWord[s[to]] {
-			to++
-		}
-		if to-at >= 8 {
-			found = append(found, span{at, to})
+	for _, first := range []byte("Bb") { // a rare letter is found faster than a word
+		for at := 0; ; {
+			i := bytes.IndexByte(s[at:], first)
+			if i < 0 {
+				break
+			}
+			at += i + 1
+			if !bytes.HasPrefix(s[at:], []byte("earer ")) {
+				continue
+			}
+			from := at + len("earer ")
+			to := from
+			for to < len(s) && isWord[s[to]] {
+				to++
+			}
+			if to-from >= 8 {
+				found = append(found, span{from, to})
+			}
 		}
 	}
+	return found
 }
 
 // privateKeys finds PEM blocks of private keys, also such as are cut off.
@@ -118,7 +140,7 @@ func randomWords(found []span, s []byte) []span {
 			from--
 		}
 		if from >= at { // a break: a long word begins after it, if at all
-			at = from + 1
+			at = afterBreak(s, from)
 			continue
 		}
 		to := last + 1
@@ -131,4 +153,16 @@ func randomWords(found []span, s []byte) []span {
 		at = to
 	}
 	return found
+}
+
+// afterBreak is where a word may begin after a byte that is in none. An escape's letters belong to no word.
+func afterBreak(s []byte, at int) int {
+	switch {
+	case s[at] != '\\' || at+1 >= len(s):
+		return at + 1
+	case s[at+1] == 'u':
+		return at + len(`\u0000`)
+	default:
+		return at + 2
+	}
 }

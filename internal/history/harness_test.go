@@ -1,0 +1,85 @@
+package history_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/history"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+// bench is a writer beside a database.
+type bench struct {
+	*fixture.World
+	writer *history.Writer
+	tenant connectors.Tenant
+	agent  connectors.Agent
+	to     connectors.Connector
+}
+
+func newBench(t testing.TB, opts ...func(*history.Options)) *bench {
+	t.Helper()
+	w := fixture.New(t)
+	b := &bench{World: w, agent: w.Agent(t), to: w.Connector(t), tenant: connectors.Tenant{ID: w.Tenant, CallHistory: connectors.HistoryFull}}
+	b.writer = b.newWriter(t, w.St, opts...)
+	return b
+}
+
+func (b *bench) newWriter(t testing.TB, st *store.Store, opts ...func(*history.Options)) *history.Writer {
+	t.Helper()
+	o := history.Options{Store: st, Instance: b.Instance, Interval: 10 * time.Millisecond}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	w := history.New(o)
+	t.Cleanup(func() { w.Stop(t.Context()) }) // the context has ended: what cannot be written is given up
+	return w
+}
+
+func (b *bench) call() connectors.ToolCall {
+	return connectors.ToolCall{
+		ID: connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}, AgentID: &b.agent.ID, AgentSlug: b.agent.Slug, ConnectorID: &b.to.ID,
+		ConnectorSlug: b.to.Slug, Kind: connectors.CallTool, Tool: "search", ExposedName: "mcp_x__search", Source: connectors.SourceGateway,
+		Status: connectors.CallRunning, Arguments: []byte(`{"q":1}`), StartedAt: time.Now(),
+	}
+}
+
+// succeeds is the end of a call with this content.
+func succeeds(content string) func(*connectors.ToolCall) {
+	return func(c *connectors.ToolCall) {
+		now := time.Now()
+		c.Status, c.Outcome, c.CompletedAt, c.Duration = connectors.CallSuccess, connectors.OutcomeOK, &now, time.Millisecond
+		c.Content, c.ResponseBytes = []byte(content), int64(len(content))
+	}
+}
+
+func (b *bench) row(t testing.TB, id connectors.ToolCallID) connectors.ToolCall {
+	t.Helper()
+	b.writer.Written(t.Context())
+	c, err := b.Door().ToolCall(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// count is how many calls of a tenant are in the history.
+func (b *bench) count(t testing.TB, where string) (n int) {
+	t.Helper()
+	tx, err := b.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	if _, err := tx.Exec(t.Context(), "select set_config('app.system', 'on', true)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.QueryRow(t.Context(), "select count(*) from tool_calls where "+where).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

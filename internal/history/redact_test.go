@@ -1,0 +1,66 @@
+package history_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"patchbay/internal/history"
+)
+
+func TestSecretsAreTakenOut(t *testing.T) {
+	t.Parallel()
+	const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
+	for in, want := range map[string]string{
+		`{"password":"hunter2"}`:                                                        `{"password":"[redacted]"}`,
+		`{"Api-Key" : "x", "n":1}`:                                                      `{"Api-Key" : "[redacted]", "n":1}`,
+		`{"github_token":{"a":["}",1]},"b":2}`:                                          `{"github_token":"[redacted]","b":2}`,
+		`{"client_secret":12345}`:                                                       `{"client_secret":"[redacted]"}`,
+		`{"secret":null,"token":true}`:                                                  `{"secret":null,"token":true}`,
+		`{"max_tokens":100,"tokens":"few"}`:                                             `{"max_tokens":100,"tokens":"few"}`,
+		`["Authorization: Bearer abcdefgh12"]`:                                          `["Authorization: [redacted]"]`,
+		`["curl -H 'X: Bearer abcdefgh12' x"]`:                                          `["curl -H 'X: Bearer [redacted]' x"]`,
+		`["a ` + jwt + ` b"]`:                                                           `["a [redacted] b"]`,
+		`["{\"password\":\"hunter2\",\"n\":1}"]`:                                        `["{\"password\":\"[redacted]\",\"n\":1}"]`,
+		`["PGPASSWORD=hunter2 psql"]`:                                                   `["PGPASSWORD=[redacted] psql"]`,
+		`["key sk-proj-abcdefghijklmnopqrst"]`:                                          `["key [redacted]"]`,
+		`["x AbC1dEf2GhI3jKl4MnO5pQr6StU7vWx8 y"]`:                                      `["x [redacted] y"]`,
+		`["5f4dcc3b5aa765d61d8327deb882cf99"]`:                                          `["[redacted]"]`,
+		`["0198f0a2-7c1e-7b3a-9d4e-5f6a7b8c9d0e"]`:                                      `["0198f0a2-7c1e-7b3a-9d4e-5f6a7b8c9d0e"]`,
+		`["/usr/share/a-long-path-of-words/and_another_of_it"]`:                         `["/usr/share/a-long-path-of-words/and_another_of_it"]`,
+		`["aVeryLongIdentifierInCamelCaseOfSomeProgram"]`:                               `["aVeryLongIdentifierInCamelCaseOfSomeProgram"]`,
+		`["-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY----- after"]`: `["[redacted]-----END RSA PRIVATE KEY----- after"]`,
+		`["-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----"]`:               `["-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----"]`,
+		`{"data":"` + strings.Repeat("QUJD1a", 1000) + `"}`:                             `{"data":"` + strings.Repeat("QUJD1a", 1000) + `"}`,
+		`["token:\nfoo"]`:                                                               `["token:\nfoo"]`,
+		`["a\nAbC1dEf2GhI3jKl4MnO5pQr6StU7vWx8\n"]`:                                     `["a\n[redacted]\n"]`,
+		`["a\u00e4AbC1dEf2GhI3jKl4MnO5pQr6StU7vWx8\n"]`:                                 `["a\u00e4[redacted]\n"]`,
+		`{}`: `{}`, ``: ``, `{"password":`: `{"password":`, `{"password":"x`: `{"password":"[redacted]`, `"\"`: `"\"`,
+	} {
+		if got := string(history.Redact([]byte(in))); got != want {
+			t.Errorf("%s\n  is %s\nwant %s", in, got, want)
+		}
+	}
+}
+
+func FuzzRedact(f *testing.F) {
+	for _, s := range []string{`{"password":"x"}`, `["Bearer abcdefgh12"]`, `{"token":{"a":1}}`, `["a=b\\\"c"]`, `{"secret":-1.5e3}`, `["token:'\""]`, `["a\u00e4AbC1dEf2GhI3jKl4MnO5pQr6StU7vWx8\n token: \u00e4"]`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		out := history.Redact([]byte(s))
+		if json.Valid([]byte(s)) && !json.Valid(out) {
+			t.Errorf("%q became %q", s, out)
+		}
+	})
+}
+
+// BenchmarkRedact looks at a hundred KiB of prose.
+func BenchmarkRedact(b *testing.B) {
+	doc := []byte(`[{"type":"text","text":"` + strings.Repeat("The quick brown fox jumps over the lazy dog; ", 2300) + `"}]`)
+	b.SetBytes(int64(len(doc)))
+	b.ReportAllocs()
+	for b.Loop() {
+		history.Redact(doc)
+	}
+}

@@ -1,0 +1,288 @@
+package history_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"patchbay/db"
+	"patchbay/internal/connectors"
+	"patchbay/internal/history"
+	"patchbay/internal/store"
+)
+
+func TestACallIsOnRecordFromItsBeginningToItsEnd(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	e := b.writer.Begin(b.tenant, b.call())
+	id := e.Call().ID
+	if row := b.row(t, id); row.Status != connectors.CallRunning || row.InstanceID == nil || *row.InstanceID != b.Instance || string(row.Arguments) != `{"q":1}` {
+		t.Errorf("row = %+v", row)
+	}
+	e.End(succeeds(`[{"type":"text","text":"x"}]`))
+	row := b.row(t, id)
+	if row.Status != connectors.CallSuccess || string(row.Content) != `[{"type":"text","text":"x"}]` || row.CompletedAt == nil || row.Duration != time.Millisecond {
+		t.Errorf("row = %+v", row)
+	}
+	e.End(func(c *connectors.ToolCall) { c.Status = connectors.CallError }) // a second end
+	if row := b.row(t, id); row.Status != connectors.CallSuccess {
+		t.Errorf("row = %+v", row)
+	}
+}
+
+func TestACallThatEndsAtOnceIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *history.Options) { o.Interval = time.Hour })
+	before := b.Queries()
+	var last connectors.ToolCallID
+	for range 999 { // one batch: a thousandth would begin it earlier
+		e := b.writer.Begin(b.tenant, b.call())
+		e.End(succeeds("[]"))
+		last = e.Call().ID
+	}
+	b.writer.Written(t.Context())
+	if n := b.Queries() - before; n != 1 {
+		t.Errorf("%d statements", n)
+	}
+	b.row(t, last)
+}
+
+func TestWhatTheTenantKeeps(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for how, want := range map[connectors.CallHistory][2]string{
+		connectors.HistoryNone:     {"", ""},
+		connectors.HistoryRedacted: {`{"token":"[redacted]","q":1}`, `[{"type":"text","text":"password=[redacted]"}]`},
+		connectors.HistoryFull:     {`{"token":"abc","q":1}`, `[{"type":"text","text":"password=hunter2"}]`},
+	} {
+		b.tenant.CallHistory = how
+		c := b.call()
+		c.Arguments = []byte(`{"token":"abc","q":1}`)
+		e := b.writer.Begin(b.tenant, c)
+		copy(c.Arguments, "#########") // the caller uses it again
+		e.End(succeeds(`[{"type":"text","text":"password=hunter2"}]`))
+		row := b.row(t, c.ID)
+		if string(row.Arguments) != want[0] || string(row.Content) != want[1] || row.ResponseBytes == 0 {
+			t.Errorf("%s: %s %s", how, row.Arguments, row.Content)
+		}
+	}
+}
+
+func TestLongContentIsCutAndStaysJSON(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	e := b.writer.Begin(b.tenant, b.call())
+	e.End(succeeds(`[{"type":"text","text":"first"},{"type":"text","text":"` + strings.Repeat("ä\\n", 200_000) + `"},{"type":"text","text":"last"}]`))
+	row := b.row(t, e.Call().ID)
+	text := string(row.Content)
+	if !row.Truncated || len(text) > connectors.MaxHistoryBytes || len(text) < connectors.MaxHistoryBytes/2 ||
+		!strings.HasPrefix(text, `[{"type":"text","text":"first"},`) || !strings.HasSuffix(text, `"}]`) || strings.Contains(text, "last") {
+		t.Errorf("truncated %v, %d bytes", row.Truncated, len(text))
+	}
+}
+
+func TestWhoIsDeletedMeanwhileStopsNobodysRows(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *history.Options) { o.Interval = time.Hour })
+	gone, kept := b.call(), b.call()
+	agent := b.Agent(t)
+	gone.AgentID = &agent.ID
+	for _, c := range []connectors.ToolCall{gone, kept} {
+		b.writer.Begin(b.tenant, c).End(succeeds("[]"))
+	}
+	nobody := b.call()
+	b.writer.Begin(connectors.Tenant{ID: connectors.TenantID{UUID: uuid.New()}}, nobody).End(succeeds("[]"))
+	if err := b.Door().DeleteAgent(t.Context(), agent.ID); err != nil {
+		t.Fatal(err)
+	}
+	if row := b.row(t, gone.ID); row.AgentID != nil || row.AgentSlug == "" {
+		t.Errorf("row = %+v", row)
+	}
+	b.row(t, kept.ID)
+}
+
+func TestARowThatCannotBeWrittenStopsNoOther(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *history.Options) { o.Interval = time.Hour })
+	var kept []connectors.ToolCallID
+	for i := range 20 {
+		c := b.call()
+		if i == 7 {
+			c.Source = "nowhere" // the database refuses it
+		} else {
+			kept = append(kept, c.ID)
+		}
+		b.writer.Begin(b.tenant, c).End(succeeds("[]"))
+	}
+	for _, id := range kept {
+		b.row(t, id)
+	}
+}
+
+func TestStopWritesEverything(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *history.Options) { o.Interval = time.Hour })
+	const n = 5000
+	var calls sync.WaitGroup
+	for range 50 {
+		calls.Go(func() {
+			for range n / 50 {
+				b.writer.Begin(b.tenant, b.call()).End(succeeds(`[]`))
+			}
+		})
+	}
+	calls.Wait()
+	open := b.writer.Begin(b.tenant, b.call())
+	b.writer.Stop(context.WithoutCancel(t.Context()))
+	if got := b.count(t, "status = 'success'"); got != n {
+		t.Errorf("%d of %d calls are on record", got, n)
+	}
+	if row, err := b.Door().ToolCall(t.Context(), open.Call().ID); err != nil || row.Status != connectors.CallRunning {
+		t.Errorf("row = %+v, %v", row, err)
+	}
+}
+
+// away is a store whose database can be cut off: its pool is another one than the world's.
+func away(t *testing.T, b *bench) (*store.Store, *pgxpool.Pool) {
+	t.Helper()
+	pool, err := db.OpenPool(t.Context(), b.URL, db.PoolOptions{MaxConns: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.Open(t.Context(), pool, b.KEK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close(); pool.Close() })
+	return st, pool
+}
+
+func TestWhileTheDatabaseIsAwayNothingIsLost(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	st, pool := away(t, b)
+	w := b.newWriter(t, st, func(o *history.Options) { o.Memory = 1000 })
+	var held []*pgxpool.Conn
+	for range 2 { // nobody else gets a connection
+		c, err := pool.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, c)
+	}
+	var ids []connectors.ToolCallID
+	for range 100 {
+		e := w.Begin(b.tenant, b.call())
+		e.End(succeeds(`["` + strings.Repeat("x", 100) + `"]`))
+		ids = append(ids, e.Call().ID)
+	}
+	for _, c := range held {
+		c.Release()
+	}
+	w.Written(t.Context())
+	cut := 0
+	for _, id := range ids {
+		row, err := b.Door().ToolCall(t.Context(), id)
+		if err != nil || row.Status != connectors.CallSuccess {
+			t.Fatalf("row = %+v, %v", row, err)
+		}
+		if row.Truncated && row.Content == nil {
+			cut++
+		}
+	}
+	if cut == 0 || cut == len(ids) {
+		t.Errorf("%d of %d contents were dropped", cut, len(ids))
+	}
+}
+
+func TestWhoEndsACallWaitsWhenTooMuchDoes(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	st, pool := away(t, b)
+	w := b.newWriter(t, st, func(o *history.Options) { o.Waiting = 3 })
+	var held []*pgxpool.Conn
+	for range 2 {
+		c, err := pool.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, c)
+	}
+	for range 3 {
+		w.Begin(b.tenant, b.call()).End(succeeds("[]"))
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		w.Begin(b.tenant, b.call()).End(succeeds("[]"))
+	}()
+	select {
+	case <-ended:
+		t.Error("it did not wait")
+	case <-time.After(100 * time.Millisecond):
+	}
+	for _, c := range held {
+		c.Release()
+	}
+	<-ended
+}
+
+func TestADeadProcesssCallsAreClosed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	dead := connectors.InstanceID{UUID: uuid.Must(uuid.NewV7())}
+	w := b.newWriter(t, b.St, func(o *history.Options) { o.Instance = dead })
+	e := w.Begin(b.tenant, b.call())
+	w.Written(t.Context())
+	if err := b.St.System().Beat(t.Context(), b.Instance); err != nil {
+		t.Fatal(err)
+	}
+	row := b.row(t, e.Call().ID)
+	if row.Status != connectors.CallError || row.Outcome != connectors.OutcomeLost || row.CompletedAt == nil {
+		t.Errorf("row = %+v", row)
+	}
+	e.End(succeeds("[]")) // it lived, and its word counts
+	w.Written(t.Context())
+	if row := b.row(t, e.Call().ID); row.Status != connectors.CallSuccess {
+		t.Errorf("row = %+v", row)
+	}
+}
+
+func TestWhoListensHearsOfItsTenantsCalls(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	calls, stop := b.writer.Live(b.Tenant)
+	others, stopOthers := b.writer.Live(b.Other)
+	defer stopOthers()
+	e := b.writer.Begin(b.tenant, b.call())
+	e.End(succeeds("[]"))
+	if c := <-calls; c.Status != connectors.CallRunning {
+		t.Errorf("begun: %+v", c)
+	}
+	if c := <-calls; c.Status != connectors.CallSuccess {
+		t.Errorf("ended: %+v", c)
+	}
+	stop()
+	b.writer.Begin(b.tenant, b.call())
+	if len(calls) > 0 || len(others) > 0 {
+		t.Error("somebody heard what is not theirs")
+	}
+}
+
+func TestStopGivesUpWhenItsTimeIsOver(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	st, pool := away(t, b)
+	w := b.newWriter(t, st)
+	pool.Close()
+	w.Begin(b.tenant, b.call()).End(succeeds("[]"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("enough"))
+	defer cancel()
+	w.Stop(ctx)
+}
