@@ -27,12 +27,9 @@ var cacheable = map[string]bool{
 
 // lacking are the members that an object must get, to be put in front of its own: with a comma after each.
 func lacking(method string, result []byte) string {
-	kind := "complete"
-	lacks := ""
-	if own := lookup(result, "resultType"); own != nil {
-		kind, _ = wire.Unquote(own)
-	} else {
-		lacks = `"resultType":"complete",`
+	kind, lacks := kindOf(result), ""
+	if kind == "" {
+		kind, lacks = "complete", `"resultType":"complete",`
 	}
 	if kind != "complete" || !cacheable[method] {
 		return lacks
@@ -44,6 +41,17 @@ func lacking(method string, result []byte) string {
 		lacks += `"cacheScope":"private",`
 	}
 	return lacks
+}
+
+// kindOf is the result's type; empty: it does not say. It mostly stands at the one end or the other, so that a long result need not be
+// read.
+func kindOf(result []byte) string {
+	const complete = `"resultType":"complete"`
+	if bytes.HasPrefix(result, []byte("{"+complete)) || bytes.HasSuffix(result, []byte(","+complete+"}")) {
+		return "complete"
+	}
+	kind, _ := wire.Unquote(lookup(result, "resultType"))
+	return kind
 }
 
 // private is a result that may not be shared between callers.

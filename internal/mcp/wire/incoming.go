@@ -1,6 +1,9 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
+	"errors"
+)
 
 // Incoming is one message that a client sent, with what a server must look at. All of it are slices of the text that it was read
 // from, as they stand there; nil: it is not there.
@@ -165,7 +168,7 @@ func Unquote(raw []byte) (text string, ok bool) {
 	return unquote(raw)
 }
 
-// MemberOf is the value of an object's member, where the object has it; of several of one name the last.
+// MemberOf is the value of an object's member, where the object has it; of several of one name the first.
 func MemberOf(object []byte, name string) []byte {
 	from, to := SpanOf(object, name)
 	if from == to {
@@ -186,9 +189,14 @@ func SpanOf(object []byte, name string) (from, to int) {
 		}
 		s.peek()
 		start := s.pos
-		err := s.value()
+		if err := s.value(); err != nil {
+			return err
+		}
 		from, to = start, s.pos
-		return err
+		return errFound
 	})
 	return from, to
 }
+
+// errFound ends the walk through an object.
+var errFound = errors.New("found")
