@@ -14,14 +14,18 @@ order by connectors.slug;
 -- name: AccessTools :many
 -- Tools that were removed are told, too: a call of one is refused with the reason.
 select tools.connector_id, tools.name, tools.accepted_hash, tools.review, tools.enabled,
-       (tools.removed_at is not null)::boolean as removed,
-       coalesce(length(definition.raw), 0)::bigint as bytes
+       (tools.removed_at is not null)::boolean as removed
 from agent_grants
 join tools on tools.tenant_id = agent_grants.tenant_id and tools.connector_id = agent_grants.connector_id
-left join tool_definitions definition
-    on definition.tenant_id = tools.tenant_id and definition.hash = tools.accepted_hash
 where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id
 order by tools.connector_id, tools.name;
+
+-- name: AcceptedDefinitions :many
+-- Where all of them together have more than max_bytes, none is read.
+select found.hash, found.bytes, (case when found.bytes <= @max_bytes::bigint then found.raw end)::bytea as raw
+from (select definition.hash, definition.raw, sum(length(definition.raw)) over ()::bigint as bytes
+      from tool_definitions definition
+      where definition.tenant_id = @tenant_id and definition.hash = any(@hashes::bytea[])) found;
 
 -- name: AccessItems :many
 select item.connector_id, item.kind, item.key, item.raw

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/fault"
 	"patchbay/internal/store"
 )
 
@@ -40,30 +39,16 @@ func (b *builder) build() *View {
 	return b.view
 }
 
-// built is the view, or the error.
-func (b *builder) built(err error) (*View, error) {
-	if err != nil {
-		return nil, err
-	}
-	return b.build(), nil
-}
-
-// wanted tells which definitions are to be read: those that are listed, and that nobody has in memory.
-func (b *builder) wanted() ([]connectors.Hash, error) {
+// wanted tells which definitions are to be read: those that are listed, and that nobody has in memory; and how many bytes those have
+// that somebody has.
+func (b *builder) wanted() (missing []connectors.Hash, bytes int64) {
 	reaches := map[connectors.ConnectorID]*Reach{}
 	for _, row := range b.rows.Reaches {
 		reaches[row.Connector.ID] = &Reach{Grant: row.Grant, Connector: row.Connector}
 	}
-	var missing []connectors.Hash
-	var total int64
 	for _, row := range b.rows.Tools {
 		if !listed(held(reaches[row.ConnectorID], row)) {
 			continue
-		}
-		if total += row.Bytes; total > store.MaxServedBytes {
-			return nil, fault.Errorf(fault.Conflict,
-				"The definitions of the tools that this agent was granted have more than %d MiB together. Grant it fewer tools.",
-				store.MaxServedBytes>>20)
 		}
 		if _, asked := b.definitions[*row.Accepted]; asked {
 			continue
@@ -71,9 +56,11 @@ func (b *builder) wanted() ([]connectors.Hash, error) {
 		d := b.keeper.definitions.get(*row.Accepted)
 		if b.definitions[*row.Accepted] = d; d == nil {
 			missing = append(missing, *row.Accepted)
+		} else {
+			bytes += int64(len(d.raw))
 		}
 	}
-	return missing, nil
+	return missing, bytes
 }
 
 // reaches takes over the connectors. Those that are disabled stand in byID alone.

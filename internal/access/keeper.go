@@ -233,18 +233,20 @@ func (k *Keeper) read(ctx context.Context, tenant connectors.TenantID, agent con
 		return nil, err
 	}
 	b := &builder{keeper: k, rows: rows, definitions: map[connectors.Hash]*definition{}}
-	missing, err := b.wanted()
-	if err != nil || len(missing) == 0 {
-		return b.built(err)
+	missing, bytes := b.wanted()
+	switch {
+	case bytes > store.MaxServedBytes:
+		return nil, store.TooManyDefinitions()
+	case len(missing) > 0:
+		raws, err := door.AcceptedDefinitions(ctx, missing, store.MaxServedBytes-bytes)
+		if err != nil {
+			return nil, err
+		}
+		for hash, raw := range raws {
+			b.definitions[hash] = k.definitions.put(hash, newDefinition(hash, raw))
+		}
 	}
-	raws, err := door.Definitions(ctx, missing)
-	if err != nil {
-		return nil, err
-	}
-	for hash, raw := range raws {
-		b.definitions[hash] = k.definitions.put(hash, newDefinition(hash, raw))
-	}
-	return b.built(nil)
+	return b.build(), nil
 }
 
 // land ends a flight, and keeps what it brought unless that is old already.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
 	"patchbay/internal/store/dbgen"
 )
 
@@ -41,6 +42,29 @@ func (t *Tenant) Access(ctx context.Context, agent connectors.AgentID) (Access, 
 	}, nil
 }
 
+// AcceptedDefinitions reads definitions by their hashes, as the upstream sent them. Where they have more than most bytes together, it
+// returns a Conflict, and none is read.
+func (t *Tenant) AcceptedDefinitions(ctx context.Context, hashes []connectors.Hash, most int64) (map[connectors.Hash][]byte, error) {
+	rows, err := t.q.AcceptedDefinitions(ctx, most, t.id, hashKeys(hashes))
+	if err != nil {
+		return nil, err
+	}
+	raws := make(map[connectors.Hash][]byte, len(rows))
+	for _, r := range rows {
+		if r.Bytes > most {
+			return nil, TooManyDefinitions()
+		}
+		raws[*hashOf(r.Hash)] = r.Raw
+	}
+	return raws, nil
+}
+
+// TooManyDefinitions is the Conflict of an agent that was granted more than [MaxServedBytes].
+func TooManyDefinitions() error {
+	return fault.Errorf(fault.Conflict,
+		"The definitions of the tools that this agent was granted have more than %d MiB together. Grant it fewer tools.", MaxServedBytes>>20)
+}
+
 // GrantedConnectors are the connectors that an agent was granted, by their slugs, disabled ones too. Their DiscoveredTools are not
 // filled in.
 func (t *Tenant) GrantedConnectors(ctx context.Context, agent connectors.AgentID) ([]AccessReach, error) {
@@ -68,7 +92,6 @@ func accessToolOf(r dbgen.AccessToolsRow) AccessTool {
 		ConnectorID: r.ConnectorID,
 		Name:        r.Name,
 		Accepted:    hashOf(r.AcceptedHash),
-		Bytes:       r.Bytes,
 		Review:      r.Review,
 		Enabled:     r.Enabled,
 		Removed:     r.Removed,

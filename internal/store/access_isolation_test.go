@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
 )
 
 // accessAttempts are the outsider's at tokens, grants, and what an agent may see.
@@ -16,6 +17,10 @@ var accessAttempts = map[string]attempt{
 	"Access": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.Access(ctx, o.agent.ID)) },
 	"GrantedConnectors": func(ctx context.Context, o outsider) (bool, error) {
 		all, err := o.door.GrantedConnectors(ctx, o.agent.ID)
+		return len(all) > 0, err
+	},
+	"AcceptedDefinitions": func(ctx context.Context, o outsider) (bool, error) {
+		all, err := o.door.AcceptedDefinitions(ctx, []connectors.Hash{fixture.Definition("search").Hash}, store.MaxServedBytes)
 		return len(all) > 0, err
 	},
 	"CredentialOf": func(ctx context.Context, o outsider) (bool, error) {

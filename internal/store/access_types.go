@@ -55,7 +55,6 @@ type AccessTool struct {
 	ConnectorID connectors.ConnectorID
 	Name        string
 	Accepted    *connectors.Hash // nil: nothing was accepted yet
-	Bytes       int64            // of the accepted definition
 	Review      connectors.Review
 	Enabled     bool
 	Removed     bool

@@ -9,11 +9,7 @@ import (
 // Definitions reads definitions by their hashes, as the upstream sent them; an unknown hash has no entry. A sync asks for
 // those that were accepted and have now changed, and for no others.
 func (t *Tenant) Definitions(ctx context.Context, hashes []connectors.Hash) (map[connectors.Hash][]byte, error) {
-	keys := make([][]byte, len(hashes))
-	for i := range hashes {
-		keys[i] = hashes[i][:]
-	}
-	rows, err := t.q.Definitions(ctx, t.id, keys)
+	rows, err := t.q.Definitions(ctx, t.id, hashKeys(hashes))
 	if err != nil {
 		return nil, err
 	}
@@ -22,4 +18,12 @@ func (t *Tenant) Definitions(ctx context.Context, hashes []connectors.Hash) (map
 		raws[*hashOf(r.Hash)] = r.Raw
 	}
 	return raws, nil
+}
+
+func hashKeys(hashes []connectors.Hash) [][]byte {
+	keys := make([][]byte, len(hashes))
+	for i := range hashes {
+		keys[i] = hashes[i][:]
+	}
+	return keys
 }

@@ -359,7 +359,7 @@ var ownWorld = map[string]bool{
 	"RefuseGrant": true, "DeleteClientSecret": true, "DeleteEnvironment": true, "ExpiringCredentials": true, "SetAuthBehaviour": true, "RenewMachineTokens": true,
 	"WaitingApprovals": true, "CountWaitingApprovals": true, "WithdrawApproval": true, "ClaimApproval": true, "FinishApproval": true, "DropMail": true, "Mail": true, "TakeMail": true,
 	"ToolCalls": true, "StartPendingCall": true, "EndPendingCall": true, "SaveCallTask": true, "EndCallTask": true,
-	"AgentTokens": true, "AgentGrants": true, "GrantedConnectors": true, "ToolChoices": true, "CallCounts": true, "ApprovalsAbout": true, "AgentsGranted": true, "WaitingCalls": true,
+	"AgentTokens": true, "AgentGrants": true, "GrantedConnectors": true, "AcceptedDefinitions": true, "ToolChoices": true, "CallCounts": true, "ApprovalsAbout": true, "AgentsGranted": true, "WaitingCalls": true,
 	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "Items": true, "SyncRuns": true, "Tools": true, "Quarantined": true,
 }
 

@@ -12,6 +12,40 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const acceptedDefinitions = `-- name: AcceptedDefinitions :many
+select found.hash, found.bytes, (case when found.bytes <= $1::bigint then found.raw end)::bytea as raw
+from (select definition.hash, definition.raw, sum(length(definition.raw)) over ()::bigint as bytes
+      from tool_definitions definition
+      where definition.tenant_id = $2 and definition.hash = any($3::bytea[])) found
+`
+
+type AcceptedDefinitionsRow struct {
+	Hash  []byte
+	Bytes int64
+	Raw   []byte
+}
+
+// Where all of them together have more than max_bytes, none is read.
+func (q *Queries) AcceptedDefinitions(ctx context.Context, maxBytes int64, tenantID connectors.TenantID, hashes [][]byte) ([]AcceptedDefinitionsRow, error) {
+	rows, err := q.db.Query(ctx, acceptedDefinitions, maxBytes, tenantID, hashes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AcceptedDefinitionsRow
+	for rows.Next() {
+		var i AcceptedDefinitionsRow
+		if err := rows.Scan(&i.Hash, &i.Bytes, &i.Raw); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const accessAllowances = `-- name: AccessAllowances :many
 select connector_id, tool, until, granted_by
 from tool_allowances
@@ -185,12 +219,9 @@ func (q *Queries) AccessReaches(ctx context.Context, tenantID connectors.TenantI
 
 const accessTools = `-- name: AccessTools :many
 select tools.connector_id, tools.name, tools.accepted_hash, tools.review, tools.enabled,
-       (tools.removed_at is not null)::boolean as removed,
-       coalesce(length(definition.raw), 0)::bigint as bytes
+       (tools.removed_at is not null)::boolean as removed
 from agent_grants
 join tools on tools.tenant_id = agent_grants.tenant_id and tools.connector_id = agent_grants.connector_id
-left join tool_definitions definition
-    on definition.tenant_id = tools.tenant_id and definition.hash = tools.accepted_hash
 where agent_grants.tenant_id = $1 and agent_grants.agent_id = $2
 order by tools.connector_id, tools.name
 `
@@ -202,7 +233,6 @@ type AccessToolsRow struct {
 	Review       connectors.Review
 	Enabled      bool
 	Removed      bool
-	Bytes        int64
 }
 
 // Tools that were removed are told, too: a call of one is refused with the reason.
@@ -222,7 +252,6 @@ func (q *Queries) AccessTools(ctx context.Context, tenantID connectors.TenantID,
 			&i.Review,
 			&i.Enabled,
 			&i.Removed,
-			&i.Bytes,
 		); err != nil {
 			return nil, err
 		}

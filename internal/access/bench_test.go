@@ -1,0 +1,98 @@
+package access_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+)
+
+// The first thing of every request at the gateway.
+func BenchmarkByToken(b *testing.B) {
+	w := newBundle(b)
+	agent, _ := w.granted(b, names(20)...)
+	text := w.Token(b, agent.ID)
+	w.settle(b)
+	w.byToken(b, text)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := w.keeper.ByToken(b.Context(), text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkByTokenParallel(b *testing.B) {
+	w := newBundle(b)
+	agent, _ := w.granted(b, names(20)...)
+	text := w.Token(b, agent.ID)
+	w.settle(b)
+	w.byToken(b, text)
+	b.RunParallel(func(p *testing.PB) {
+		for p.Next() {
+			if _, _, err := w.keeper.ByToken(b.Context(), text); err != nil {
+				b.Error(err)
+			}
+		}
+	})
+}
+
+// A list of a thousand tools is one slice of bytes, that nobody makes again.
+func BenchmarkListResult(b *testing.B) {
+	w := newBundle(b)
+	agent, c := w.Agent(b), w.Connector(b)
+	var raws []string
+	for i := range 1000 {
+		raws = append(raws, fmt.Sprintf(`{"name":"tool_%d","description":"What it does.","inputSchema":%s}`, i, issueSchema))
+	}
+	w.found(b, c.ID, defs(raws...), accepted)
+	w.Grant(b, agent.ID, c.ID)
+	w.settle(b)
+	v := w.view(b, agent.ID)
+	b.ReportAllocs()
+	for b.Loop() {
+		if len(v.ListResult(access.Tools, true)) < 1000 {
+			b.Fatal("too short")
+		}
+	}
+	b.SetBytes(int64(len(v.ListResult(access.Tools, true))))
+}
+
+// What a change costs that is heard: one load of a view of a thousand tools, whose definitions are in memory.
+func BenchmarkLoad(b *testing.B) {
+	w := newBundle(b)
+	agent, c := w.Agent(b), w.Connector(b)
+	w.Synced(b, c.ID, names(500)...)
+	w.Grant(b, agent.ID, c.ID)
+	w.settle(b)
+	v := w.view(b, agent.ID)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := w.keeper.Fresh(b.Context(), w.Tenant, connectors.Ref(agent.ID.String())); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if len(v.Tools) != 500 {
+		b.Fatal(len(v.Tools))
+	}
+}
+
+func BenchmarkValidate(b *testing.B) {
+	for name, tc := range map[string]struct{ schema, arguments string }{
+		"object": {`{"type":"object"}`, `{"q":"how long is the coast of Britain","limit":20}`},
+		"flat":   {`{"type":"object","properties":{"q":{"type":"string"},"limit":{"type":"integer","minimum":1}},"required":["q"],"additionalProperties":false}`, `{"q":"how long is the coast of Britain","limit":20}`},
+		"issue":  {issueSchema, `{"title":"a","labels":["x","y"],"priority":3,"state":"open","where":{"lat":1.5},"due":"2026-01-31"}`},
+	} {
+		b.Run(name, func(b *testing.B) {
+			t, arguments := tool(b, tc.schema), json.RawMessage(tc.arguments)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := t.Validate(arguments); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
