@@ -10,11 +10,10 @@ const mostCopied = 64 << 10
 
 // answer ends the exchange with a result, in front of whose members others are put.
 func (x *exchange) answer(members string, result []byte) {
-	head, tail := len(x.ID)+len(members)+64, 1
 	b := buffer()
 	defer reuse(b)
 	*b = append(append(append(*b, `{"jsonrpc":"2.0","id":`...), x.ID...), `,"result":`...)
-	if head+len(result)+tail > mostCopied && x.whole() {
+	if len(result) > mostCopied && x.whole() {
 		x.answerApart(*b, members, result)
 		return
 	}

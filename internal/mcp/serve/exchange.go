@@ -52,6 +52,7 @@ func (x *exchange) serve(m *wire.Incoming) {
 	x.released = false
 	ctx, done := x.context()
 	defer done()
+	defer x.close()
 	x.await()
 	result, err := x.backend.Serve(ctx, &x.Request)
 	switch {
@@ -114,6 +115,19 @@ func (x *exchange) fail(ctx context.Context, err error) {
 	}
 	x.s.opts.Log.ErrorContext(ctx, "request failed", "method", x.Method, "reason", err)
 	x.refuse(internalError)
+}
+
+// close sees to it that nothing is written once the handler has returned, or panicked.
+func (x *exchange) close() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.timer != nil {
+		x.timer.Stop()
+	}
+	if x.stage != over {
+		x.stage = over
+		x.tape.end()
+	}
 }
 
 // await sees to it that a client which waits long gets to read something.

@@ -80,14 +80,21 @@ func (l *listener) listen(ctx context.Context, out writer) {
 	l.out = out
 	l.timer = time.AfterFunc(l.s.opts.KeepAlive, l.breathe)
 	l.mu.Unlock()
+	defer l.close()
 	if err := l.backend.Listen(ctx, l.filter, l.hear); err != nil && ctx.Err() == nil {
 		l.s.opts.Log.WarnContext(ctx, "listening failed", "reason", err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.timer.Stop()
 	l.send(l.last)
+}
+
+// close sees to it that nothing is written any more.
+func (l *listener) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.closed = true
+	l.timer.Stop()
 }
 
 // hear tells the client of a change.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -247,6 +249,24 @@ func TestLongResultsArriveWhole(t *testing.T) {
 		}
 		if have := p.send(modern("tools/list", "", "")).text(); have != `{"jsonrpc":"2.0","id":1,"result":`+long+`}` {
 			t.Errorf("%d bytes, prepared: %.80s", size, have)
+		}
+	}
+}
+
+func TestPanicOfABackendEndsItsReplyAlone(t *testing.T) {
+	t.Parallel()
+	p := open(t, &desk{
+		answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
+			_ = r.Notify("notifications/progress", nil)
+			panic(http.ErrAbortHandler)
+		},
+		listen: func(context.Context, serve.Filter, func(string, json.RawMessage)) error { panic(http.ErrAbortHandler) },
+	}, func(o *serve.Options) { o.KeepAlive = time.Nanosecond })
+	session := p.session("2025-11-25", "{}")
+	for range 10 {
+		r := p.send(inSession(session, callWait))
+		if _, err := io.ReadAll(r.Body); err == nil {
+			t.Error("the stream came to a good end")
 		}
 	}
 }

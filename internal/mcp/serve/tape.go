@@ -192,6 +192,9 @@ func (t *tape) end() {
 		return
 	}
 	close(t.ended)
+	t.mu.Lock()
+	t.out, t.gone = nil, nil // the connection is the server's again
+	t.mu.Unlock()
 	ts := &t.s.tapes
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
