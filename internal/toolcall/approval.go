@@ -97,9 +97,12 @@ func (a *attempt) await(ctx context.Context, id connectors.ToolCallID) (Outcome,
 	defer tell.Stop()
 	a.tellWaiting(0)
 	for told := 1; ; {
-		out, err, over := a.look(ctx, id)
+		out, over, err := a.look(ctx, id)
 		if over || a.order.Impatient || a.isStopped() {
-			return a.orPending(ctx, id, out, err, over)
+			if over {
+				return out, err
+			}
+			return a.pending(ctx, id)
 		}
 		select {
 		case <-woken:
@@ -108,7 +111,7 @@ func (a *attempt) await(ctx context.Context, id connectors.ToolCallID) (Outcome,
 			a.tellWaiting(told)
 			told++
 		case <-patience.C:
-			return a.orPending(ctx, id, out, err, false)
+			return a.pending(ctx, id)
 		case <-ctx.Done():
 			return a.withdraw(ctx, id)
 		}
@@ -122,27 +125,35 @@ func (a *attempt) tellWaiting(n int) {
 }
 
 // look does what is to be done about the row as it is now. over: the call was made or refused.
-func (a *attempt) look(ctx context.Context, id connectors.ToolCallID) (out Outcome, _ error, over bool) {
-	view := a.order.View
-	row, err := a.o.Store.Tenant(view.Tenant.ID).Approval(ctx, id)
+func (a *attempt) look(ctx context.Context, id connectors.ToolCallID) (out Outcome, over bool, _ error) {
+	row, err := a.o.Store.Tenant(a.order.View.Tenant.ID).Approval(ctx, id)
 	if err != nil {
-		return out, nil, fault.Is(err, fault.NotFound) && a.forgotten(&out) // the database may be away for a moment
+		return Outcome{Call: a.call}, fault.Is(err, fault.NotFound), a.gone(err) // the database may be away for a moment
 	}
 	switch row.State {
 	case connectors.ApprovalApproved:
 		return a.takeUp(ctx, row)
 	case connectors.ApprovalDone:
 		out, err = a.fetch(ctx, id)
-		return out, err, err == nil || !fault.Is(err, fault.Unavailable)
+		return out, !fault.Is(err, fault.Unavailable), err
 	case connectors.ApprovalDenied:
-		return a.recorded(ctx, id), a.refusal(id, denied(row)), true
+		return a.recorded(ctx, id), true, a.refusal(id, denied(row))
 	case connectors.ApprovalLapsed:
-		return a.recorded(ctx, id), a.refusal(id, &Refusal{Code: CodeCancelled, Sentence: "This call does not wait for approval any more. Make it again if it is still needed."}), true
+		return a.recorded(ctx, id), true, a.refusal(id, lapsed())
 	case connectors.ApprovalUnknown:
-		return a.recorded(ctx, id), a.refusal(id, unknownOutcome()), true
+		return a.recorded(ctx, id), true, a.refusal(id, unknownOutcome())
 	default:
-		return out, nil, false
+		return out, false, nil
 	}
+}
+
+// gone explains that the row is not there any more: the agent or the connector was deleted.
+func (a *attempt) gone(err error) error {
+	return a.refusal(a.call.ID, &Refusal{Code: CodeNotGranted, Sentence: "The agent or the connector of this call is not there any more.", Err: err})
+}
+
+func lapsed() *Refusal {
+	return &Refusal{Code: CodeCancelled, Sentence: "This call does not wait for approval any more. Make it again if it is still needed."}
 }
 
 func denied(row connectors.Approval) *Refusal {
@@ -155,12 +166,6 @@ func denied(row connectors.Approval) *Refusal {
 
 func unknownOutcome() *Refusal {
 	return &Refusal{Code: CodeOutcomeUnknown, Sentence: "This call was approved, and Patchbay stopped while it was made. Whether the tool ran is not known, and it is not run again. Look at what it was to change before you call it again."}
-}
-
-// forgotten is a row that is not there any more: the agent or the connector was deleted.
-func (a *attempt) forgotten(out *Outcome) bool {
-	out.Call = a.call
-	return true
 }
 
 func (a *attempt) refusal(id connectors.ToolCallID, r *Refusal) error {
@@ -177,13 +182,9 @@ func (a *attempt) recorded(ctx context.Context, id connectors.ToolCallID) Outcom
 	return Outcome{CallID: id, Call: call}
 }
 
-// orPending tells the agent to come back, where the call is not over.
-func (a *attempt) orPending(ctx context.Context, id connectors.ToolCallID, out Outcome, err error, over bool) (Outcome, error) {
-	if over {
-		return out, err
-	}
-	out = a.recorded(ctx, id)
-	return out, a.refusal(id, &Refusal{Code: CodeApprovalPending, RetryAfter: time.Minute, Sentence: fmt.Sprintf(
+// pending tells the agent to come back.
+func (a *attempt) pending(ctx context.Context, id connectors.ToolCallID) (Outcome, error) {
+	return a.recorded(ctx, id), a.refusal(id, &Refusal{Code: CodeApprovalPending, RetryAfter: time.Minute, Sentence: fmt.Sprintf(
 		"This call waits for a person's approval: %s Make the same call again when it was approved.", a.o.BaseURL+"/approvals/"+id.String())})
 }
 

@@ -17,21 +17,21 @@ import (
 )
 
 // takeUp makes an approved call, if no other process does. over: it was made here.
-func (a *attempt) takeUp(ctx context.Context, row connectors.Approval) (out Outcome, _ error, over bool) {
+func (a *attempt) takeUp(ctx context.Context, row connectors.Approval) (out Outcome, over bool, _ error) {
 	if row.ID != a.entered { // this one came in under another id
 		within, leave, err := a.enter(ctx, row.ID)
 		if err != nil {
-			return out, nil, false
+			return out, false, err
 		}
 		defer leave()
 		ctx = within
 	}
 	claimed, err := a.claim(ctx, a.order.View.Tenant.ID, row)
 	if err != nil || !claimed {
-		return out, nil, false
+		return out, false, err
 	}
 	out, err = a.makeApproved(ctx, row)
-	return out, err, true
+	return out, true, err
 }
 
 // claim makes this process the one that makes an approved call.

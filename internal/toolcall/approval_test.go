@@ -154,7 +154,7 @@ func TestADeniedCallIsNotMade(t *testing.T) {
 	if call.Status != connectors.CallDenied || call.Outcome != connectors.OutcomeDenied {
 		t.Errorf("call = %+v", call)
 	}
-	if r := wantRefused(t, (<-answers).err, toolcall.CodeDenied); !strings.Contains(r.Sentence, "Not today.") {
+	if r := refused(t, (<-answers).err, toolcall.CodeDenied); !strings.Contains(r.Sentence, "Not today.") {
 		t.Errorf("it says %q", r.Sentence)
 	}
 	b.remote.wantCalls(t, 0)
@@ -166,12 +166,12 @@ func TestWhatIsApprovedTooLateIsMadeAndFetchedOnce(t *testing.T) {
 	must(t, b.Door().Configure(t.Context(), connectors.HistoryNone, time.Second))
 	p, other := b.newProcess(t, b.beating(t)), b.newProcess(t, b.beating(t))
 	answers, id := b.waiting(t, a, c, p)
-	r := wantRefused(t, (<-answers).err, toolcall.CodeApprovalPending)
+	r := refused(t, (<-answers).err, toolcall.CodeApprovalPending)
 	if !strings.Contains(r.Sentence, "https://patchbay.example.com/approvals/"+id.String()) || r.CallID != id {
 		t.Errorf("refusal = %+v", r)
 	}
 	p.stop() // the process may end: the row stays
-	if _, err := b.impatient(t, other, a, c); wantRefused(t, err, toolcall.CodeApprovalPending).CallID != id {
+	if _, err := b.impatient(t, other, a, c); refused(t, err, toolcall.CodeApprovalPending).CallID != id {
 		t.Error("the same call did not find the one that waits")
 	}
 	if call := b.approve(t, other, id); call.Status == connectors.CallPendingApproval {
@@ -183,7 +183,7 @@ func TestWhatIsApprovedTooLateIsMadeAndFetchedOnce(t *testing.T) {
 		t.Errorf("outcome = %+v", out)
 	}
 	_, err := b.impatient(t, other, a, c)
-	if again := wantRefused(t, err, toolcall.CodeApprovalPending); again.CallID == id {
+	if again := refused(t, err, toolcall.CodeApprovalPending); again.CallID == id {
 		t.Error("the result was handed out twice")
 	}
 	b.remote.wantCalls(t, 1)
@@ -227,7 +227,7 @@ func TestNobodyMakesADeadProcesssCallAgain(t *testing.T) {
 	t.Parallel()
 	b, c, a := asking(t)
 	_, err := b.impatient(t, b.process, a, c)
-	id := wantRefused(t, err, toolcall.CodeApprovalPending).CallID
+	id := refused(t, err, toolcall.CodeApprovalPending).CallID
 	b.dies(t, id)
 	_, err = b.impatient(t, b.process, a, c)
 	wantRefused(t, err, toolcall.CodeApprovalPending) // it may live
@@ -246,7 +246,7 @@ func TestAnApprovedCallThatNobodyTookUpIsFound(t *testing.T) {
 	t.Parallel()
 	b, c, a := asking(t)
 	_, err := b.impatient(t, b.process, a, c)
-	id := wantRefused(t, err, toolcall.CodeApprovalPending).CallID
+	id := refused(t, err, toolcall.CodeApprovalPending).CallID
 	_, err = b.Door().DecideApproval(t.Context(), id, store.Verdict{Approve: true, By: "Dana"})
 	must(t, err)
 	_, err = b.Pool.Exec(t.Context(), "begin; select set_config('app.system', 'on', true); update approvals set decided_at = now() - interval '1 minute'; commit")
@@ -388,7 +388,7 @@ func TestAnApprovedCallIsCutOffWithItsProcess(t *testing.T) {
 	p := b.newProcess(t, b.beating(t))
 	b.remote.set(func(_ http.ResponseWriter, r *http.Request, m message) bool { return hangs(nil, r, m) })
 	_, err := b.impatient(t, p, a, c)
-	id := wantRefused(t, err, toolcall.CodeApprovalPending).CallID
+	id := refused(t, err, toolcall.CodeApprovalPending).CallID
 	b.approve(t, p, id)
 	<-b.remote.arrived
 	ended, cancel := context.WithCancel(t.Context())

@@ -135,9 +135,9 @@ func (a *attempt) make(ctx context.Context) (Outcome, error) {
 
 // finish notes the end of a call that was begun.
 func (a *attempt) finish(ctx context.Context, result *mcp.Result, err error) (Outcome, error) {
-	out, handed := a.outcome(ctx, result, err)
-	if err == nil && handed != nil {
-		err = handed
+	out := Outcome{CallID: a.call.ID, Call: a.call}
+	if err == nil {
+		err = a.handOut(ctx, result, &out)
 	}
 	if out.Task {
 		return out, err // it goes on
@@ -149,25 +149,18 @@ func (a *attempt) finish(ctx context.Context, result *mcp.Result, err error) (Ou
 	return out, a.named(err)
 }
 
-// outcome is what the client gets of a result. The error says why it cannot be handed out.
-func (a *attempt) outcome(ctx context.Context, result *mcp.Result, err error) (Outcome, error) {
-	out := Outcome{CallID: a.call.ID}
-	if err != nil {
-		return out, nil
-	}
+// handOut is what the client gets of a result.
+func (a *attempt) handOut(ctx context.Context, result *mcp.Result, out *Outcome) (err error) {
 	out.Raw, out.IsError = result.Raw, result.IsError
 	switch {
 	case result.InputRequired != nil:
 		out.InputRequired = true
-		raw, err := a.handOutState(result)
-		out.Raw = raw
-		return out, err
+		out.Raw, err = a.handOutState(result)
 	case result.Task != nil:
-		raw, err := a.handOutTask(ctx, result.Task)
-		out.Raw, out.Task, out.Call = raw, err == nil, a.call
-		return out, err
+		out.Raw, err = a.handOutTask(ctx, result.Task)
+		out.Task = err == nil
 	}
-	return out, nil
+	return err
 }
 
 // refuse puts on record a call that was not made.

@@ -50,7 +50,7 @@ func TestEachAgentSendsItsOwnCredential(t *testing.T) {
 		}
 	}
 	_, err := b.call(t, none, c, "")
-	r := wantRefused(t, err, toolcall.CodeCredentialRequired)
+	r := refused(t, err, toolcall.CodeCredentialRequired)
 	if row := b.row(t, r.CallID); row.Outcome != connectors.OutcomeRefused || row.ErrorCode != "credential_required" {
 		t.Errorf("row = %+v", row)
 	}
@@ -139,7 +139,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 			})
 			out, err := b.call(t, a, c, "")
 			if tc.code != "" {
-				r := wantRefused(t, err, tc.code)
+				r := refused(t, err, tc.code)
 				if strings.Contains(r.Sentence, "secret") {
 					t.Errorf("it says %q", r.Sentence)
 				}
@@ -250,7 +250,7 @@ func TestTooManyCallsAreRefused(t *testing.T) {
 			must(t, err)
 		}
 		_, err := b.call(t, tc.agent, tc.to, "")
-		if r := wantRefused(t, err, toolcall.CodeRateLimited); r.RetryAfter < time.Second || r.RetryAfter > time.Minute {
+		if r := refused(t, err, toolcall.CodeRateLimited); r.RetryAfter < time.Second || r.RetryAfter > time.Minute {
 			t.Errorf("%s: again after %s", what, r.RetryAfter)
 		}
 		b.clock.pass(30 * time.Second)
@@ -276,7 +276,7 @@ func TestAServerThatFailsAgainAndAgainIsLeftAlone(t *testing.T) {
 		wantRefused(t, err, toolcall.CodeUpstream)
 	}
 	_, err := b.call(t, a, c, "")
-	if r := wantRefused(t, err, toolcall.CodeCircuitOpen); r.RetryAfter <= 0 {
+	if r := refused(t, err, toolcall.CodeCircuitOpen); r.RetryAfter <= 0 {
 		t.Error("it does not say when to try again")
 	}
 	b.remote.wantCalls(t, 5)

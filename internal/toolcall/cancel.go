@@ -65,7 +65,7 @@ func (c *Caller) cancelRunning(ctx context.Context, a auth.Actor, call connector
 	ctx, cancel := context.WithTimeout(ctx, cancelWait)
 	defer cancel()
 	if c.cancelHere(call.ID, errCancelled) {
-		c.gone(ctx, call.ID)
+		c.awaitEnd(ctx, call.ID)
 		c.o.History.Written(ctx)
 		return nil
 	}
@@ -77,8 +77,8 @@ func (c *Caller) cancelRunning(ctx context.Context, a auth.Actor, call connector
 	})
 }
 
-// gone waits until a call of this process has ended.
-func (c *Caller) gone(ctx context.Context, id connectors.ToolCallID) {
+// awaitEnd waits until a call of this process has ended.
+func (c *Caller) awaitEnd(ctx context.Context, id connectors.ToolCallID) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {

@@ -315,13 +315,19 @@ func (b *bench) row(t testing.TB, id connectors.ToolCallID) connectors.ToolCall 
 }
 
 // wantRefused wants a refusal with a code and a sentence.
-func wantRefused(t testing.TB, err error, code toolcall.Code) *toolcall.Refusal {
+func wantRefused(t testing.TB, err error, code toolcall.Code) {
 	t.Helper()
-	r, ok := errors.AsType[*toolcall.Refusal](err)
-	if !ok || r.Code != code || r.Sentence == "" {
+	refused(t, err, code)
+}
+
+// refused is a refusal with a code and a sentence.
+func refused(t testing.TB, err error, code toolcall.Code) (r toolcall.Refusal) {
+	t.Helper()
+	found, ok := errors.AsType[*toolcall.Refusal](err)
+	if !ok || found.Code != code || found.Sentence == "" {
 		t.Fatalf("err = %v, want a refusal %s", err, code)
 	}
-	return r
+	return *found
 }
 
 func must(t testing.TB, err error) {

@@ -25,19 +25,15 @@ func (c *Caller) Approval(ctx context.Context, a auth.Actor, id connectors.ToolC
 	return Waiting{Approval: row, Arguments: json.RawMessage(arguments.Reveal())}, err
 }
 
-// Inbox lists the calls that wait for a person, the newest first.
+// Inbox lists the calls that wait for a person, the newest first, in one query.
 func (c *Caller) Inbox(ctx context.Context, a auth.Actor, p store.Page) (store.List[Waiting], error) {
-	rows, err := c.o.Store.Tenant(a.Tenant.ID).WaitingApprovals(ctx, p)
-	list := store.List[Waiting]{Items: make([]Waiting, 0, len(rows.Items)), Next: rows.Next}
-	if err != nil {
-		return list, err
-	}
-	for _, row := range rows.Items {
-		waiting, err := c.Approval(ctx, a, row.ID)
-		if err != nil {
-			return list, err
+	calls, err := c.o.Store.Vault(a.Tenant.ID).WaitingCalls(ctx, p)
+	list := store.List[Waiting]{Items: make([]Waiting, len(calls.Items)), Next: calls.Next}
+	for i, call := range calls.Items {
+		list.Items[i].Approval = call.Approval
+		if a.Role.AtLeast(connectors.RoleMember) {
+			list.Items[i].Arguments = json.RawMessage(call.Call.Reveal())
 		}
-		list.Items = append(list.Items, waiting)
 	}
-	return list, nil
+	return list, err
 }

@@ -82,7 +82,7 @@ func (c *Caller) recordTask(ctx context.Context, v *access.View, t task, raw jso
 	if json.Unmarshal(raw, &said) != nil || said.Status == "" {
 		return
 	}
-	door, err := c.o.Store.Tenant(v.Tenant.ID), error(nil)
+	door := c.o.Store.Tenant(v.Tenant.ID)
 	call := connectors.ToolCall{ID: t.Call, Task: raw, Status: connectors.CallSuccess, Outcome: connectors.OutcomeOK, ResponseBytes: int64(len(raw))}
 	switch said.Status {
 	case "completed":
@@ -95,13 +95,12 @@ func (c *Caller) recordTask(ctx context.Context, v *access.View, t task, raw jso
 	case "cancelled":
 		call.Status, call.Outcome = connectors.CallCancelled, connectors.OutcomeCancelled
 	default:
-		err = door.SaveCallTask(ctx, t.Call, kept(v, raw))
-		c.logUnsaved(ctx, err)
+		c.logUnsaved(ctx, door.SaveCallTask(ctx, t.Call, kept(v, raw)))
 		return
 	}
 	call.Task = kept(v, withMember(raw, "result", json.RawMessage("null")))
 	history.Keep(&call, v.Tenant.CallHistory)
-	_, err = door.EndCallTask(ctx, call)
+	_, err := door.EndCallTask(ctx, call)
 	c.logUnsaved(ctx, err)
 }
 
