@@ -59,7 +59,7 @@ func newProcess(t testing.TB, w *fixture.World) *process {
 	t.Cleanup(st.Close)
 	p := &process{}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }))
-	t.Cleanup(front.Close)
+	closing(t, front)
 	p.url = front.URL
 	p.build(t, st)
 	p.run(t, st)
@@ -212,7 +212,7 @@ func newUpstream(t testing.TB, options sdk.StreamableHTTPOptions) *upstream {
 		u.mu.Unlock()
 		handler.ServeHTTP(w, r)
 	}))
-	t.Cleanup(front.Close)
+	closing(t, front)
 	u.url = front.URL
 	return u
 }
@@ -223,4 +223,13 @@ func (u *upstream) authorizations() map[string]int {
 	all := u.seen
 	u.seen = map[string]int{}
 	return all
+}
+
+// closing closes a server at the end of the test, with the streams that are open.
+func closing(t testing.TB, s *httptest.Server) {
+	t.Helper()
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
 }

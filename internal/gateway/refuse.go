@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
@@ -22,6 +23,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		h.challenge(header, r)
 	}
 	header.Set("Content-Type", respond.ProblemMediaType)
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // that of the connection's last request
 	w.WriteHeader(respond.Status(f.Kind))
 	_ = json.NewEncoder(w).Encode(respond.Document(f)) // a caller that has gone needs no answer
 }

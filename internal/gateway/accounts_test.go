@@ -1,0 +1,134 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/secret"
+)
+
+// furnish gives a server a prompt, a resource and a template.
+func (u *upstream) furnish() *upstream {
+	u.AddPrompt(&sdk.Prompt{Name: "greet me", Arguments: []*sdk.PromptArgument{{Name: "color"}}},
+		func(_ context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+			text := fmt.Sprintf("%s in %s", r.Params.Name, r.Params.Arguments["color"])
+			return &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}, nil
+		})
+	read := func(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, Text: "of " + r.Params.URI}}}, nil
+	}
+	u.AddResource(&sdk.Resource{Name: "notes", URI: "file:///notes"}, read)
+	u.AddResourceTemplate(&sdk.ResourceTemplate{Name: "day", URITemplate: "file:///days/{day}"}, read)
+	return u
+}
+
+// account stores an agent's own token for a connector.
+func (b *bundle) account(t testing.TB, c connectors.Connector, agent connectors.AgentID, token secret.Text) {
+	t.Helper()
+	sealed, err := connectors.Secret{Token: token}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Credential(t, c.ID, &agent, sealed)
+}
+
+func perAgent(d *connectors.Draft) {
+	d.Auth.Type, d.CredentialMode = connectors.AuthBearer, connectors.CredentialPerAgent
+}
+
+// TestEachAgentComesWithItsOwnAccount goes through all of tools, prompts, resources and completions, with the two agents in turns.
+func TestEachAgentComesWithItsOwnAccount(t *testing.T) {
+	t.Parallel()
+	for _, e := range eras {
+		t.Run(string(e), func(t *testing.T) {
+			t.Parallel()
+			b := newBundle(t)
+			up := newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a").furnish()
+			c := b.to(t, "one", up.url, perAgent)
+			tokens := map[string]secret.Text{}
+			for _, name := range []string{"ann", "bob"} {
+				agent := b.auto(t)
+				b.Grant(t, agent.ID, c.ID)
+				b.account(t, c, agent.ID, secret.Text("account-of-"+name))
+				tokens[name] = b.Token(t, agent.ID)
+			}
+			for range 2 {
+				for name, token := range tokens {
+					up.authorizations()
+					for address, n := range map[string]naming{
+						"/mcp":     {prefix: "mcp_one__", prompt: "mcp_one__greet_me_2601d788", scheme: "patchbay+one:"},
+						"/mcp/one": {prompt: "greet me"},
+					} {
+						useAll(t, connect(t, b.url+address, token, e), n)
+					}
+					for seen := range up.authorizations() {
+						if seen != "Bearer account-of-"+name {
+							t.Errorf("the server saw %q for %s", seen, name)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// naming is how things are called at an address.
+type naming struct{ prefix, prompt, scheme string }
+
+// useAll uses everything that there is of the server.
+func useAll(t testing.TB, s *sdk.ClientSession, n naming) {
+	t.Helper()
+	ctx := t.Context()
+	if got := textOf(call(t, s, n.prefix+"a", map[string]any{"text": "hello"})); got != "a: hello" {
+		t.Errorf("the tool says %q", got)
+	}
+	prompts, err := s.ListPrompts(ctx, nil)
+	if err != nil || len(prompts.Prompts) != 1 || prompts.Prompts[0].Name != n.prompt {
+		t.Fatalf("prompts: %s, %v", shownJSON(prompts), err)
+	}
+	prompt, err := s.GetPrompt(ctx, &sdk.GetPromptParams{Name: n.prompt, Arguments: map[string]string{"color": "red"}})
+	if err != nil || !strings.Contains(shownJSON(prompt), "greet me in red") {
+		t.Errorf("prompt: %s, %v", shownJSON(prompt), err)
+	}
+	resources, err := s.ListResources(ctx, nil)
+	if err != nil || len(resources.Resources) != 1 || resources.Resources[0].URI != n.scheme+"file:///notes" {
+		t.Fatalf("resources: %s, %v", shownJSON(resources), err)
+	}
+	templates, err := s.ListResourceTemplates(ctx, nil)
+	if err != nil || len(templates.ResourceTemplates) != 1 || templates.ResourceTemplates[0].URITemplate != n.scheme+"file:///days/{day}" {
+		t.Fatalf("templates: %s, %v", shownJSON(templates), err)
+	}
+	for _, uri := range []string{"file:///notes", "file:///days/monday"} {
+		read, err := s.ReadResource(ctx, &sdk.ReadResourceParams{URI: n.scheme + uri})
+		if err != nil || len(read.Contents) != 1 {
+			t.Fatalf("%s: %s, %v", uri, shownJSON(read), err)
+		}
+		want := &sdk.ResourceContents{URI: n.scheme + uri, Text: "of " + uri}
+		if diff := cmp.Diff(shownJSON(want), shownJSON(read.Contents[0])); diff != "" {
+			t.Error(diff)
+		}
+	}
+	for _, ref := range []*sdk.CompleteReference{
+		{Type: "ref/prompt", Name: n.prompt}, {Type: "ref/resource", URI: n.scheme + "file:///days/{day}"},
+	} {
+		done, err := s.Complete(ctx, &sdk.CompleteParams{Ref: ref, Argument: sdk.CompleteParamsArgument{Name: "color", Value: "b"}})
+		if err != nil || len(done.Completion.Values) != 1 || done.Completion.Values[0] != "blue" {
+			t.Errorf("completion: %s, %v", shownJSON(done), err)
+		}
+	}
+}
+
+func shownJSON(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw)
+}

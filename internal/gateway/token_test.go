@@ -1,0 +1,213 @@
+package gateway_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+// answer is what an HTTP request was answered.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// post sends one message as a client of the modern era does, with more headers in turns of name and value.
+func post(t testing.TB, address, message string, header ...string) answer {
+	t.Helper()
+	var said struct {
+		Method string
+		Params struct{ Name, URI string }
+	}
+	if err := json.Unmarshal([]byte(message), &said); err != nil {
+		t.Fatal(err)
+	}
+	all := []string{
+		"Content-Type", "application/json", "Accept", "application/json, text/event-stream",
+		"Mcp-Protocol-Version", string(modern), "Mcp-Method", said.Method,
+	}
+	if name := said.Params.Name + said.Params.URI; name != "" {
+		all = append(all, "Mcp-Name", name)
+	}
+	return request(t, http.MethodPost, address, message, append(all, header...)...)
+}
+
+func request(t testing.TB, method, address, body string, header ...string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp.StatusCode, resp.Header, string(raw)}
+}
+
+func bearer(token secret.Text) string { return "Bearer " + token.Reveal() }
+
+// modernMeta is what each request of the modern era says.
+const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+
+const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modernMeta + `}}`
+
+func TestWithoutAGoodTokenTheClientLearnsWhereTokensComeFrom(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, off := b.auto(t), b.auto(t, func(a *connectors.Agent) { a.Enabled = false })
+	past := time.Now().Add(-time.Minute)
+	key := "pb_key_" + strings.TrimPrefix(b.Token(t, agent.ID).Reveal(), "pb_agent_")
+	for name, authorization := range map[string]string{
+		"none":              "",
+		"another scheme":    "Basic " + b.Token(t, agent.ID).Reveal(),
+		"none of ours":      "Bearer abc",
+		"cut":               bearer(b.Token(t, agent.ID)[:40]),
+		"an API key":        "Bearer " + key,
+		"one that expired":  bearer(b.Token(t, agent.ID, func(n *store.NewAgentToken) { n.ExpiresAt = &past })),
+		"of a disabled one": bearer(b.Token(t, off.ID)),
+	} {
+		for path, metadata := range map[string]string{"/mcp": "/mcp", "/mcp/anything": "/mcp/anything", "/mcp/": "/mcp"} {
+			got := post(t, b.url+path, listTools, "Authorization", authorization)
+			want := `Bearer resource_metadata="` + b.url + `/.well-known/oauth-protected-resource` + metadata + `"`
+			if authorization != "" {
+				want += `, error="invalid_token"`
+			}
+			if got.status != http.StatusUnauthorized || got.header.Get("Www-Authenticate") != want {
+				t.Errorf("%s at %s: %d %s\nwant %s", name, path, got.status, got.header.Get("Www-Authenticate"), want)
+			}
+			if strings.Contains(got.body, "pb_agent_0") || !strings.Contains(got.body, `"detail"`) {
+				t.Errorf("%s: %s", name, got.body)
+			}
+		}
+	}
+}
+
+func TestTheProtectedResourceIsDescribedToEverybody(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	for path, resource := range map[string]string{"": "/mcp", "/mcp": "/mcp", "/mcp/": "/mcp", "/mcp/linear": "/mcp/linear"} {
+		got := request(t, http.MethodGet, b.url+"/.well-known/oauth-protected-resource"+path, "")
+		var doc struct {
+			Resource string   `json:"resource"`
+			Methods  []string `json:"bearer_methods_supported"`
+		}
+		if err := json.Unmarshal([]byte(got.body), &doc); err != nil || got.status != http.StatusOK {
+			t.Fatalf("%d %s: %v", got.status, got.body, err)
+		}
+		if doc.Resource != b.url+resource || len(doc.Methods) != 1 || doc.Methods[0] != "header" {
+			t.Errorf("%s: %+v", path, doc)
+		}
+	}
+	if got := request(t, http.MethodPost, b.url+"/.well-known/oauth-protected-resource/mcp", "{}"); got.status != http.StatusMethodNotAllowed {
+		t.Errorf("a POST was answered %d", got.status)
+	}
+	if got := request(t, http.MethodGet, b.url+"/.well-known/oauth-protected-resource/mcp/A%2Fb", ""); got.status != http.StatusNotFound {
+		t.Errorf("what is no address was answered %d", got.status)
+	}
+}
+
+func TestAConnectorThatWasNotGrantedIsAsUnknownAsOneThatThereIsNot(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent := b.auto(t)
+	up := newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a")
+	b.to(t, "secret", up.url)
+	b.Grant(t, agent.ID, b.to(t, "off", up.url, func(d *connectors.Draft) { d.Enabled = true }).ID)
+	draft := func(d *connectors.Draft) { d.Slug, d.Enabled = "disabled", false }
+	b.Grant(t, agent.ID, b.Connector(t, draft).ID)
+	token := bearer(b.Token(t, agent.ID))
+	unknown := post(t, b.url+"/mcp/nothing", listTools, "Authorization", token)
+	if unknown.status != http.StatusNotFound {
+		t.Errorf("an unknown one: %d", unknown.status)
+	}
+	for _, slug := range []string{"secret", "disabled", "UPPER", "a/b"} {
+		if got := post(t, b.url+"/mcp/"+slug, listTools, "Authorization", token); got.status != unknown.status || got.body != unknown.body {
+			t.Errorf("%s: %d %s", slug, got.status, got.body)
+		}
+	}
+	if got := post(t, b.url+"/mcp/off", listTools, "Authorization", token); got.status != http.StatusOK {
+		t.Errorf("a granted one: %d %s", got.status, got.body)
+	}
+}
+
+func TestAPageOfAnotherSiteIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	token := bearer(b.Token(t, b.auto(t).ID))
+	_, port, _ := strings.Cut(strings.TrimPrefix(b.url, "http://"), ":")
+	for origin, want := range map[string]int{
+		b.url:                            http.StatusOK,
+		"https://evil.example":           http.StatusForbidden,
+		"null":                           http.StatusForbidden,
+		"http://127.0.0.1.evil.example":  http.StatusForbidden,
+		"http://127.0.0.1:1":             http.StatusForbidden,
+		"http://localhost:" + port:       http.StatusForbidden, // another name than the one that was asked for
+		"http://evil.example:" + port:    http.StatusForbidden,
+		"http://a@127.0.0.1:1/" + "%zz%": http.StatusForbidden,
+	} {
+		if got := post(t, b.url+"/mcp", listTools, "Authorization", token, "Origin", origin); got.status != want {
+			t.Errorf("%s: %d, want %d", origin, got.status, want)
+		}
+	}
+	got := post(t, b.url+"/mcp", listTools, "Authorization", token)
+	for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Content-Type": "application/json"} {
+		if got.header.Get(name) != want {
+			t.Errorf("%s: %s", name, got.header.Get(name))
+		}
+	}
+}
+
+func TestARevokedTokenIsRefusedWithinASecondByEveryProcess(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	other := newProcess(t, b.World)
+	agent := b.auto(t)
+	text, made := b.TokenIn(t, b.Tenant, agent.ID)
+	for _, url := range []string{b.url, other.url} {
+		if got := post(t, url+"/mcp", listTools, "Authorization", bearer(text)); got.status != http.StatusOK {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	if _, err := b.Door().DeleteAgentToken(t.Context(), agent.ID, made.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, url := range []string{b.url, other.url} {
+		within(t, time.Second, "the token is refused", func() bool {
+			return post(t, url+"/mcp", listTools, "Authorization", bearer(text)).status == http.StatusUnauthorized
+		})
+	}
+}
+
+// within waits until something is true, for no longer than it may take, and half a second for a busy machine.
+func within(t testing.TB, most time.Duration, what string, is func() bool) {
+	t.Helper()
+	end := time.After(most + 500*time.Millisecond)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Fatalf("not within %s: %s", most, what)
+		}
+	}
+}
