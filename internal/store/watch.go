@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"patchbay/internal/connectors"
 )
@@ -22,8 +23,8 @@ type Notice struct {
 }
 
 const (
-	watchPulse    = 500 * time.Millisecond // how long the connection is believed to live without a sign of it
-	watchPatience = 500 * time.Millisecond // how long that sign may take
+	watchPulse    = 300 * time.Millisecond // how long the connection is believed to live without a sign of it
+	watchPatience = 700 * time.Millisecond // how long that sign may take
 	watchFirst    = 50 * time.Millisecond  // the first wait before a new connection
 	watchLongest  = 2 * time.Second        // the longest
 )
@@ -57,36 +58,71 @@ func (s *Store) listen(ctx context.Context, hear func(Notice), begun func()) (li
 		return false
 	}
 	defer closeWatch(ctx, conn)
-	if _, err := conn.Exec(ctx, "listen patchbay_changes"); err != nil {
+	w := watch{conn: conn, echo: "patchbay_echo_" + strings.ReplaceAll(newID().String(), "-", "")}
+	if _, err := conn.Exec(ctx, "listen "+changesChannel); err != nil {
 		return false
 	}
-	begun()
-	for ctx.Err() == nil {
-		n, err := nextNotice(ctx, conn)
-		switch {
-		case err != nil:
-			return true
-		case n != nil:
-			hear(*n)
+	if _, err := conn.Exec(ctx, "listen "+w.echo); err != nil {
+		return false
+	}
+	for err = w.prove(ctx, hear); err == nil && ctx.Err() == nil; err = w.next(ctx, hear) {
+		if !listened {
+			listened = true
+			begun()
 		}
 	}
-	return true
+	return listened
 }
 
-// nextNotice waits for a notice. nil without an error: there was none, and the connection lives.
-func nextNotice(ctx context.Context, conn *pgx.Conn) (*Notice, error) {
+const changesChannel = "patchbay_changes"
+
+// watch is a connection that listens. What it says to itself it must hear: a connection may live and be deaf, as behind a pooler that
+// gives each transaction another server.
+type watch struct {
+	conn *pgx.Conn
+	echo string // the channel on which it talks to itself
+}
+
+// next waits for a notice, and after some silence for a sign that it would have heard one.
+func (w watch) next(ctx context.Context, hear func(Notice)) error {
 	short, cancel := context.WithTimeout(ctx, watchPulse)
 	defer cancel()
-	said, err := conn.WaitForNotification(short)
-	if err == nil {
-		return noticeOf(said.Payload), nil
+	said, err := w.conn.WaitForNotification(short)
+	switch {
+	case err == nil:
+		w.heard(said, hear)
+		return nil
+	case short.Err() == nil || w.conn.IsClosed():
+		return err
 	}
-	if short.Err() == nil || conn.IsClosed() {
-		return nil, err
-	}
-	sign, cancel := context.WithTimeout(ctx, watchPatience)
+	return w.prove(ctx, hear)
+}
+
+// prove says something, and returns when it is heard.
+func (w watch) prove(ctx context.Context, hear func(Notice)) error {
+	ctx, cancel := context.WithTimeout(ctx, watchPatience)
 	defer cancel()
-	return nil, conn.Ping(sign)
+	if _, err := w.conn.Exec(ctx, "notify "+w.echo); err != nil {
+		return err
+	}
+	for {
+		said, err := w.conn.WaitForNotification(ctx)
+		if err != nil {
+			return err
+		}
+		if w.heard(said, hear); said.Channel == w.echo {
+			return nil
+		}
+	}
+}
+
+func (w watch) heard(said *pgconn.Notification, hear func(Notice)) {
+	if said.Channel != changesChannel {
+		return
+	}
+	if n := noticeOf(said.Payload); n != nil {
+		hear(*n)
+	}
 }
 
 // noticeOf reads "<kind> <tenant> <id>"; nil: it is none of ours.
