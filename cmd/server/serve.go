@@ -47,6 +47,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return fault.Wrap(fault.Invalid, err, "PATCHBAY_EGRESS_ALLOW "+fault.As(err).Message)
 	}
+	collectSeldom()
 	s := &serving{server: server, database: database, allow: allow, log: log, stdout: p.stdout}
 	return s.live(ctx)
 }
