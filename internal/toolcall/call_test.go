@@ -132,7 +132,11 @@ func TestFailuresAreToldApart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			c := b.connector(t, b.remote, func(d *connectors.Draft) { d.Timeout = time.Second })
+			c := b.connector(t, b.remote, func(d *connectors.Draft) {
+				if tc.code == toolcall.CodeTimeout {
+					d.Timeout = 3 * time.Second
+				}
+			})
 			a := b.trusted(t, c)
 			b.remote.set(func(w http.ResponseWriter, r *http.Request, m message) bool {
 				return m.Method == "tools/call" && tc.answer(w, r, m)

@@ -140,19 +140,14 @@ func progressParams(n mcp.ProgressNote) json.RawMessage {
 // insist uses a session. What the server says against the token is noted, and where a machine gets another one for it, it is tried with
 // that.
 func (c *Caller) insist(ctx context.Context, w upstream.Want, sent **credentials.Usable, do func(*mcp.Session) error) error {
-	use := func() error {
-		return c.pool.Use(ctx, w, func(s *mcp.Session, u *credentials.Usable) error {
-			*sent = u
-			return do(s)
-		})
-	}
-	err := use()
+	w.Sent = sent
+	err := c.pool.Use(ctx, w, do)
 	if err == nil {
 		return nil
 	}
 	again, err := c.accuse(ctx, w, *sent, err)
 	if again {
-		err = use()
+		err = c.pool.Use(ctx, w, do)
 	}
 	return err
 }

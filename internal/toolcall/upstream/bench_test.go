@@ -3,7 +3,6 @@ package upstream_test
 import (
 	"testing"
 
-	"patchbay/internal/credentials"
 	"patchbay/internal/mcp"
 )
 
@@ -37,6 +36,6 @@ func BenchmarkPool(b *testing.B) {
 	want.Connector.Auth.Type = "none"
 	b.ReportAllocs()
 	for b.Loop() {
-		must(b, w.pool.Use(b.Context(), want, func(*mcp.Session, *credentials.Usable) error { return nil }))
+		must(b, w.pool.Use(b.Context(), want, func(*mcp.Session) error { return nil }))
 	}
 }

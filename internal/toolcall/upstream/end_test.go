@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
 	"patchbay/internal/toolcall/upstream"
@@ -275,7 +274,7 @@ func ours() string {
 func TestNoGoroutineStaysBehind(t *testing.T) {
 	b := newBench(t)
 	c, other := b.shared(t), b.shared(t)
-	must(t, b.pool.Use(t.Context(), b.want(c), func(*mcp.Session, *credentials.Usable) error {
+	must(t, b.pool.Use(t.Context(), b.want(c), func(*mcp.Session) error {
 		if ours() == "" {
 			t.Error("the pool is not known by its stacks any more")
 		}

@@ -224,7 +224,7 @@ func (b *bench) want(c connectors.Connector) upstream.Want {
 
 // call is a use that calls a tool.
 func (b *bench) call(ctx context.Context, w upstream.Want) error {
-	return b.pool.Use(ctx, w, func(s *mcp.Session, _ *credentials.Usable) error {
+	return b.pool.Use(ctx, w, func(s *mcp.Session) error {
 		_, err := s.Call(ctx, mcp.Call{Name: "tool"})
 		return err
 	})

@@ -79,18 +79,17 @@ type Want struct {
 	// Private keeps the session for the agent, also where the credential is shared: what the server asks on a stream that all share
 	// is for nobody else.
 	Private bool
+	// Sent, where set, is told which credential goes out, before it does: nil where there is none.
+	Sent **credentials.Usable
 	// Safe allows that do runs twice: what it does may happen twice, or has no effect.
 	Safe bool
 }
-
-// Doing is what is done with a session, and with the credential that it was opened with; nil: none.
-type Doing func(*mcp.Session, *credentials.Usable) error
 
 // Use runs do with the open session of what is wanted, opened if there is none. do must not keep it. Where the server refuses the
 // token with 401, which it does before it looks at the request, the token is renewed, once for each version, and do runs again with
 // the next one. It runs again, too, where it is safe and its session was lost or ended meanwhile, and where it has not run yet. Errors
 // are do's own, those of mcp and credentials as they are, and Unavailable where there is no room.
-func (p *Pool) Use(ctx context.Context, w Want, do Doing) error {
+func (p *Pool) Use(ctx context.Context, w Want, do func(*mcp.Session) error) error {
 	ran, mended, err := p.try(ctx, w, do)
 	if mended && (w.Safe || !ran || unauthorized(err)) && ctx.Err() == nil {
 		_, _, err = p.try(ctx, w, do)
@@ -99,10 +98,13 @@ func (p *Pool) Use(ctx context.Context, w Want, do Doing) error {
 }
 
 // try is Use without a second time. ran: do was begun. mended: what it failed of is not there any more.
-func (p *Pool) try(ctx context.Context, w Want, do Doing) (ran, mended bool, err error) {
+func (p *Pool) try(ctx context.Context, w Want, do func(*mcp.Session) error) (ran, mended bool, err error) {
 	u, err := p.resolve(ctx, w)
 	if err != nil {
 		return false, false, err
+	}
+	if w.Sent != nil {
+		*w.Sent = u
 	}
 	e, err := p.enter(ctx, w, u)
 	if err != nil {
@@ -111,7 +113,7 @@ func (p *Pool) try(ctx context.Context, w Want, do Doing) (ran, mended bool, err
 	defer func() { p.leave(e, ran && err == nil) }()
 	session, err := e.wait(ctx)
 	if err == nil {
-		ran, err = true, do(session, u)
+		ran, err = true, do(session)
 	}
 	if err == nil {
 		return ran, false, nil

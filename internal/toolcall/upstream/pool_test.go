@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
 	"patchbay/internal/oauth/oauthtest"
@@ -42,7 +41,7 @@ func TestAnOpeningGoesOnWhereTheFirstOneLeaves(t *testing.T) {
 	b := newBench(t)
 	c := b.shared(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	err := b.pool.Use(ctx, b.want(c), func(*mcp.Session, *credentials.Usable) error { cancel(); return ctx.Err() })
+	err := b.pool.Use(ctx, b.want(c), func(*mcp.Session) error { cancel(); return ctx.Err() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
@@ -212,7 +211,7 @@ func TestNothingShowsAnIDOrAToken(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	w := b.want(b.shared(t))
-	must(t, b.pool.Use(t.Context(), w, func(s *mcp.Session, _ *credentials.Usable) error {
+	must(t, b.pool.Use(t.Context(), w, func(s *mcp.Session) error {
 		if shown := fmt.Sprintf("%+v %#v %v", s, struct{ S *mcp.Session }{s}, b.pool); strings.Contains(shown, "secret-session") || strings.Contains(shown, "Bearer") {
 			t.Errorf("shown: %s", shown)
 		}

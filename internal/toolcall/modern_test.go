@@ -1,0 +1,154 @@
+package toolcall_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/mcp"
+	"patchbay/internal/toolcall"
+)
+
+// modern has the process try the modern era first.
+func modern(o *toolcall.Options) {
+	o.Target = func(ctx context.Context, id connectors.TenantID, c connectors.Connector, headers []credentials.Header) (mcp.Target, error) {
+		t, err := target(ctx, id, c, headers)
+		t.Era = mcp.EraModern
+		return t, err
+	}
+}
+
+// speaksModern answers server/discover, and calls and other requests by what a test wants.
+func speaksModern(results map[string]func(params string) string) func(w http.ResponseWriter, r *http.Request, m message) bool {
+	return func(w http.ResponseWriter, _ *http.Request, m message) bool {
+		if m.Method == "server/discover" {
+			reply(w, m, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`)
+			return true
+		}
+		if result := results[m.Method]; result != nil {
+			reply(w, m, result(string(m.Params)))
+			return true
+		}
+		return false
+	}
+}
+
+func TestACallGoesOnWithWhatItsServerAskedFor(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, modern)
+	c := b.connector(t, b.remote)
+	a := b.trusted(t, c)
+	b.remote.set(speaksModern(map[string]func(string) string{"tools/call": func(params string) string {
+		if strings.Contains(params, `"requestState":"the server's"`) && strings.Contains(params, `"inputResponses":{"k":1}`) {
+			return `{"resultType":"complete","content":[]}`
+		}
+		return `{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{}}}, "requestState" : "the server's"}`
+	}}))
+	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
+	order.MultiRound = true
+	out, err := b.Call(t.Context(), order)
+	must(t, err)
+	var asked struct {
+		RequestState  json.RawMessage
+		InputRequests json.RawMessage
+	}
+	must(t, json.Unmarshal(out.Raw, &asked))
+	if !out.InputRequired || strings.Contains(string(out.Raw), "the server's") || string(asked.InputRequests) != `{"k":{"method":"elicitation/create","params":{}}}` {
+		t.Fatalf("raw = %s", out.Raw)
+	}
+	order.Input = &mcp.Input{State: asked.RequestState, Responses: json.RawMessage(`{"k":1}`)}
+	again, err := b.Call(t.Context(), order)
+	must(t, err)
+	if again.InputRequired || string(again.Raw) != `{"resultType":"complete","content":[]}` {
+		t.Errorf("raw = %s", again.Raw)
+	}
+
+	other := order
+	other.Arguments = json.RawMessage(`{"q":"another"}`)
+	stranger := b.order(t, b.process, b.trusted(t, c), c, "search", `{"q":"x"}`)
+	stranger.Input = order.Input
+	for what, wrong := range map[string]toolcall.Order{"another call": other, "another agent": stranger} {
+		if _, err := b.Call(t.Context(), wrong); fmt.Sprintf("%T", err) != "*toolcall.BadArguments" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestAnApprovedCallThatGoesOnAsksNobodyAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, modern)
+	c := b.connector(t, b.remote)
+	a := b.granted(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
+	b.remote.set(speaksModern(map[string]func(string) string{"tools/call": func(params string) string {
+		if strings.Contains(params, `"requestState"`) {
+			return `{"resultType":"complete","content":[]}`
+		}
+		return `{"resultType":"input_required","inputRequests":{}, "requestState":"s"}`
+	}}))
+	answers, id := b.waiting(t, a, c, b.process)
+	b.approve(t, b.process, id)
+	got := <-answers
+	must(t, got.err)
+	var asked struct{ RequestState json.RawMessage }
+	must(t, json.Unmarshal(got.out.Raw, &asked))
+	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
+	order.MultiRound, order.Impatient = true, true
+	order.Input = &mcp.Input{State: asked.RequestState}
+	out, err := b.Call(t.Context(), order)
+	must(t, err)
+	if row := b.row(t, out.CallID); row.ApprovedBy != "Dana" || row.Status != connectors.CallSuccess {
+		t.Errorf("row = %+v", row)
+	}
+}
+
+func TestATaskIsTheAgentsUnderAnIDOfOurs(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, modern)
+	c := b.connector(t, b.remote)
+	a := b.trusted(t, c)
+	state := "working"
+	b.remote.set(speaksModern(map[string]func(string) string{
+		"tools/call": func(string) string { return `{"resultType":"task","taskId":"own-id","status":"working"}` },
+		"tasks/get": func(params string) string {
+			if !strings.Contains(params, `"taskId":"own-id"`) {
+				return `{}`
+			}
+			return `{"resultType":"complete","taskId":"own-id","status":"` + state + `","result":{"content":[{"type":"text","text":"done"}]}}`
+		},
+		"tasks/cancel": func(string) string { return `{"resultType":"complete"}` },
+	}))
+	order := b.order(t, b.process, a, c, "search", "")
+	order.Task = true
+	out, err := b.Call(t.Context(), order)
+	must(t, err)
+	var task struct{ TaskID, Status string }
+	must(t, json.Unmarshal(out.Raw, &task))
+	if !out.Task || strings.Contains(string(out.Raw), "own-id") {
+		t.Fatalf("raw = %s", out.Raw)
+	}
+	params := json.RawMessage(fmt.Sprintf(`{"taskId":%q}`, task.TaskID))
+	raw, err := b.TaskRequest(t.Context(), order.View, "tasks/get", params)
+	must(t, err)
+	if row := b.row(t, out.CallID); row.Status != connectors.CallRunning || row.Task == nil || strings.Contains(string(raw), "own-id") {
+		t.Errorf("row = %+v, raw = %s", row, raw)
+	}
+	state = "completed"
+	_, err = b.TaskRequest(t.Context(), order.View, "tasks/get", params)
+	must(t, err)
+	if row := b.row(t, out.CallID); row.Status != connectors.CallSuccess || string(row.Content) != `[{"type":"text","text":"done"}]` {
+		t.Errorf("row = %+v", row)
+	}
+
+	second, err := b.Call(t.Context(), order)
+	must(t, err)
+	call, err := b.Cancel(t.Context(), b.actor(connectors.RoleMember), second.CallID)
+	must(t, err)
+	if call.Status != connectors.CallCancelled {
+		t.Errorf("call = %+v", call)
+	}
+}
