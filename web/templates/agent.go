@@ -16,25 +16,51 @@ type AgentRow struct {
 	Initial     string
 	Description string
 	State       State
+	Approval    string // "Ask every time"
 	Created     When
 }
 
-// AgentFormPage adds an agent. Its form sends name, slug and description to /agents.
+// AgentFormPage adds an agent. Its form sends name, slug, description and approval to /agents.
 type AgentFormPage struct {
-	Frame Frame
-	Form  Form
+	Frame     Frame
+	Form      Form
+	Approvals []Option
 }
 
-// AgentPage shows and changes one agent. Its form sends name, slug, description and enabled ("true" or absent) to Href.
+// AgentTab names a tab of the agent's page.
+type AgentTab string
+
+// The tabs.
+const (
+	AgentOverviewTab AgentTab = "overview"
+	AgentAccessTab   AgentTab = "access"
+	AgentToolsTab    AgentTab = "tools"
+	AgentConnectTab  AgentTab = "connect"
+	AgentSettingsTab AgentTab = "settings"
+)
+
+// AgentHead stands above all tabs of an agent.
+type AgentHead struct {
+	Slug        string
+	Name        string
+	Initial     string
+	Description string
+	Href        string // "/agents/support"; the tabs are below it
+	Tab         AgentTab
+	State       State
+}
+
+// AgentPage says how an agent is.
 type AgentPage struct {
 	Frame       Frame
-	Name        string
-	Href        string
-	State       State
+	Head        AgentHead
+	Attention   []Attention
+	Stats       []Stat // tools, connectors, approval, last seen
 	Facts       []Fact
-	Form        Form
+	Grants      []GrantRow
 	Credentials []AgentCredential
-	Goes        []string // what a deletion takes with it
+	Calls       []CallRow // the last ones
+	CallsHref   string
 }
 
 // AgentCredential is the agent's credential at one connector.
@@ -42,4 +68,14 @@ type AgentCredential struct {
 	Connector string
 	Href      string // the connector's credentials tab
 	State     State
+}
+
+// AgentSettingsPage changes one agent. Its form sends name, slug, description, approval, name_limit, calls_per_minute and
+// enabled ("true" or absent) to the agent's address.
+type AgentSettingsPage struct {
+	Frame     Frame
+	Head      AgentHead
+	Form      Form
+	Approvals []Option
+	Goes      []string // what a deletion takes with it
 }

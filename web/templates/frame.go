@@ -9,6 +9,8 @@ const (
 	NavConnectors Nav = "connectors"
 	NavTools      Nav = "tools"
 	NavAgents     Nav = "agents"
+	NavCalls      Nav = "calls"
+	NavApprovals  Nav = "approvals"
 	NavMembers    Nav = "members"
 	NavAPIKeys    Nav = "api-keys"
 	NavSettings   Nav = "settings"
@@ -27,6 +29,8 @@ type Frame struct {
 	Tenant  TenantChoice
 	Tenants []TenantChoice // all that the person belongs to, the current one among them
 	Can     Can
+	Waiting int    // calls that wait for a person
+	Listen  string // the address of the event stream that refreshes the page; empty: none does
 }
 
 // Person is who is signed in.
@@ -44,7 +48,7 @@ type TenantChoice struct {
 
 // Can is what the person may do here. A page leaves out what they may not.
 type Can struct {
-	Sync   bool // members and above
+	Sync   bool // members and above: they also run tools, decide approvals and cancel calls
 	Manage bool // admins and above: connectors, agents, credentials
 	Own    bool // owners: members, API keys, settings
 }

@@ -24,6 +24,9 @@ var routes = []string{
 	"GET /connect/{token}", "POST /connect/{token}",
 	"POST /connectors/{id}/agents/{agent}/credential", "POST /connectors/{id}/agents/{agent}/credential/delete",
 	"GET /tools", "GET /events", "GET /agents", "POST /agents", "GET /agents/new", "GET /agents/{id}", "POST /agents/{id}", "POST /agents/{id}/delete",
+	"GET /agents/{id}/access", "GET /agents/{id}/tools", "GET /agents/{id}/tools/{name}", "GET /agents/{id}/connect", "GET /agents/{id}/settings", "POST /agents/{id}/tokens", "POST /agents/{id}/tokens/{token}/revoke",
+	"GET /agents/{id}/connectors/{connector}", "POST /agents/{id}/connectors/{connector}", "POST /agents/{id}/connectors/{connector}/remove",
+	"GET /calls", "GET /calls/{id}", "GET /calls/{id}/pictures/{n}", "POST /calls/{id}/cancel", "GET /approvals", "GET /approvals/{id}", "POST /approvals/{id}/approve", "POST /approvals/{id}/deny", "POST /connectors/{id}/tools/{name}/try",
 	"GET /api-keys", "POST /api-keys", "POST /api-keys/{id}/revoke", "GET /members", "POST /members", "POST /members/{id}/role", "POST /members/{id}/delete",
 	"GET /settings", "POST /settings", "GET /account", "POST /account/password", "GET /login", "POST /login", "POST /logout", "POST /setup", "POST /tenant", "GET /static/{name}",
 }
@@ -97,11 +100,15 @@ func TestAViewerSeesNothingToPress(t *testing.T) {
 			Rows: []templates.CredentialRow{{Key: "shared", Who: "All agents", Stored: true, Action: "/connectors/linear/credential"}}}),
 		"accounts": templates.ConnectorCredentials(templates.ConnectorCredentialsPage{Frame: f, Head: head(templates.TabCredentials, stateOK), Auth: "oauth2",
 			Rows: []templates.CredentialRow{{Key: "shared", Who: "All agents", Stored: true, Action: "/connectors/linear"}}}),
-		"agent":   templates.Agent(templates.AgentPage{Frame: f, Name: "Support", Href: "/agents/support"}),
-		"agents":  templates.Agents(templates.AgentsPage{Frame: f}),
-		"members": templates.Members(templates.MembersPage{Frame: f, Rows: []templates.MemberRow{{Name: "Ada", RoleName: "Owner", Action: "/members/1"}}}),
-		"keys":    templates.APIKeys(templates.APIKeysPage{Frame: f, Rows: []templates.APIKeyRow{{Name: "old", Revoke: "/api-keys/1/revoke"}}}),
-		"tenant":  templates.Settings(templates.SettingsPage{Frame: f}),
+		"agent":            templates.Agent(templates.AgentPage{Frame: f, Head: agentHead(templates.AgentOverviewTab)}),
+		"agent's settings": templates.AgentSettings(templates.AgentSettingsPage{Frame: f, Head: agentHead(templates.AgentSettingsTab)}),
+		"grant":            templates.Grant(grantPage(f)),
+		"tokens":           templates.AgentConnect(agentConnect(f)),
+		"inbox":            templates.Approvals(templates.ApprovalsPage{Frame: f, Rows: []templates.ApprovalCard{{ID: "1", Action: "/approvals/1", Tool: "x", AgentHref: "/agents/support", Agent: "Support", Waiting: true}}}),
+		"agents":           templates.Agents(templates.AgentsPage{Frame: f}),
+		"members":          templates.Members(templates.MembersPage{Frame: f, Rows: []templates.MemberRow{{Name: "Ada", RoleName: "Owner", Action: "/members/1"}}}),
+		"keys":             templates.APIKeys(templates.APIKeysPage{Frame: f, Rows: []templates.APIKeyRow{{Name: "old", Revoke: "/api-keys/1/revoke"}}}),
+		"tenant":           templates.Settings(templates.SettingsPage{Frame: f}),
 	}
 	for name, c := range pages {
 		page := render(t, c)

@@ -32,6 +32,7 @@ func frame(title string, nav templates.Nav, crumbs ...templates.Crumb) templates
 		Tenant:  templates.TenantChoice{Slug: "acme", Name: "Acme Inc"},
 		Tenants: []templates.TenantChoice{{Slug: "acme", Name: "Acme Inc"}, {Slug: "globex", Name: "Globex"}},
 		Can:     templates.Can{Sync: true, Manage: true, Own: true},
+		Waiting: 3,
 	}
 }
 
@@ -166,6 +167,10 @@ func samples(asset templates.Assets) map[string]templ.Component {
 	credentialSamples(pages, with)
 	accountSamples(pages, with)
 	organisationSamples(pages, with)
+	agentSamples(pages, with)
+	callSamples(pages, with)
+	approvalSamples(pages, with)
+	trySamples(pages, with)
 	doorSamples(pages, with)
 	return pages
 }
@@ -259,19 +264,6 @@ func credentialSamples(pages map[string]templ.Component, with func(templates.Fra
 			{Key: "support", Who: "Support", Href: "/agents/support", Stored: true, State: templates.State{Kind: templates.StateBad, Text: "Refused"}, Account: "support-bot", Facts: setAndUsed, Error: "The server refused it (401). Set a new one.", Action: "/connectors/linear/agents/support/credential"},
 			{Key: "billing", Who: "Billing", Href: "/agents/billing", State: missing, Action: "/connectors/linear/agents/billing/credential", Open: true, Form: templates.Form{Errors: map[string]string{"password": "A password is needed."}}},
 		},
-	})
-	pages["agents"] = templates.Agents(templates.AgentsPage{Frame: with(frame("Agents", templates.NavAgents)), Count: "2 agents", Rows: []templates.AgentRow{
-		{Name: "Support", Slug: "support", Href: "/agents/support", Initial: "S", Description: "Answers customers", State: templates.State{Kind: templates.StateOK, Text: "Enabled"}, Created: longAgo},
-		{Name: "Billing", Slug: "billing", Href: "/agents/billing", Initial: "B", State: stateOff, Created: longAgo},
-	}})
-	pages["agents-empty"] = templates.Agents(templates.AgentsPage{Frame: with(frame("Agents", templates.NavAgents))})
-	pages["agent-new"] = templates.AgentForm(templates.AgentFormPage{Frame: with(frame("Add agent", templates.NavAgents, templates.Crumb{Text: "Agents", Href: "/agents"}))})
-	pages["agent"] = templates.Agent(templates.AgentPage{
-		Frame: with(frame("Support", templates.NavAgents, templates.Crumb{Text: "Agents", Href: "/agents"})), Name: "Support", Href: "/agents/support", State: templates.State{Kind: templates.StateOK, Text: "Enabled"},
-		Form:        templates.Form{Values: map[string]string{"name": "Support", "slug": "support", "enabled": "true"}},
-		Facts:       []templates.Fact{{Label: "Slug", Value: "support", Mono: true, Copy: true}, {Label: "Added", When: &longAgo}},
-		Credentials: []templates.AgentCredential{{Connector: "GitHub", Href: "/connectors/github/credentials", State: templates.State{Kind: templates.StateOK, Text: "Active"}}, {Connector: "Sentry", Href: "/connectors/sentry/credentials", State: missing}},
-		Goes:        []string{"1 credential"},
 	})
 }
 
@@ -386,7 +378,7 @@ func organisationSamples(pages map[string]templ.Component, with func(templates.F
 			{Name: "old script", Prefix: "pb_key_0188bbbb", Role: "Admin", State: templates.State{Kind: templates.StateOff, Text: "Revoked"}, Created: longAgo, LastUsed: longAgo, Expires: longAgo},
 		},
 	})
-	pages["settings"] = templates.Settings(templates.SettingsPage{Frame: with(frame("Settings", templates.NavSettings)), Form: templates.Form{Values: map[string]string{"name": "Acme Inc"}}, Facts: []templates.Fact{{Label: "Slug", Value: "acme", Mono: true, Copy: true}, {Label: "Made", When: &longAgo}}})
+	pages["settings"] = templates.Settings(templates.SettingsPage{Frame: with(frame("Settings", templates.NavSettings)), Form: templates.Form{Values: map[string]string{"name": "Acme Inc", "call_history": "redacted", "approval_timeout_s": "300"}}, Histories: histories, Facts: []templates.Fact{{Label: "Slug", Value: "acme", Mono: true, Copy: true}, {Label: "Made", When: &longAgo}}})
 	pages["account"] = templates.Account(templates.AccountPage{Frame: with(frame("Account", templates.NavAccount)), Facts: []templates.Fact{{Label: "Name", Value: "Ada Lovelace"}, {Label: "E-mail", Value: "ada@example.com"}}, Form: templates.Form{Errors: map[string]string{"current_password": "This is not your password."}}})
 	pages["error"] = templates.Error(templates.ErrorPage{Frame: with(frame("Not found", templates.NavNone)), Status: 404, Title: "There is no such page", Text: "It may have been deleted, or it belongs to another organisation.", RequestID: "01890000-0000-7000-8000-0000000000ff", Links: []templates.Link{{Text: "Open connectors", Href: "/connectors"}}})
 }

@@ -48,9 +48,12 @@ type ConnectorToolsPage struct {
 
 // ToolPage shows one tool.
 type ToolPage struct {
-	Frame Frame
-	Tool  ToolView
-	About []Fact // connector, exposed as, first seen, last change …
+	Frame  Frame
+	Tool   ToolView
+	About  []Fact // connector, exposed as, first seen, last change …
+	Try    *TryIt // nil: the person may not
+	Input  string // the input schema, to copy; empty: none
+	Output string // the output schema, likewise
 }
 
 // ToolsPage searches the tools of all connectors.

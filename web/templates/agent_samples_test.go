@@ -1,0 +1,114 @@
+package templates_test
+
+import (
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"patchbay/web/templates"
+)
+
+var (
+	stateEnabled = templates.State{Kind: templates.StateOK, Text: "Enabled"}
+	approvals    = []templates.Option{{Value: "always_ask", Label: "Ask every time"}, {Value: "trusted_only", Label: "Ask, but for trusted tools"}, {Value: "auto", Label: "Never ask"}}
+	histories    = []templates.Option{{Value: "none", Label: "Nothing"}, {Value: "redacted", Label: "Without what looks like a secret"}, {Value: "full", Label: "Everything"}}
+	inAgents     = templates.Crumb{Text: "Agents", Href: "/agents"}
+)
+
+func agentHead(tab templates.AgentTab) templates.AgentHead {
+	return templates.AgentHead{Slug: "support", Name: "Support", Initial: "S", Description: "Answers customers", Href: "/agents/support", Tab: tab, State: stateEnabled}
+}
+
+var grantRows = []templates.GrantRow{
+	{Connector: "Linear", Initial: "L", Href: "/agents/support/connectors/linear", State: stateOK, Tools: "3 of 23 tools", Approval: "Ask, but for trusted tools"},
+	{Connector: "GitHub", Initial: "G", Href: "/agents/support/connectors/github", State: stateBad, Tools: "All 42 tools", Approval: "Ask every time"},
+}
+
+func grantPage(f templates.Frame) templates.GrantPage {
+	tools := []templates.GrantTool{
+		{Name: "create_issue", Shown: "create_issue", Title: "Create issue", About: "Create a new issue in a team, with a title, a description and labels. Returns the issue's identifier.", Granted: true, Badges: []templates.Badge{{Kind: templates.BadgeRisk, Text: "destructive"}, {Text: "open world"}}},
+		{Name: "list_issues", Shown: "list_issues", Title: "List issues", About: "List issues by team, state, assignee or label.", Granted: true, Trusted: true, ReadOnly: true, Badges: []templates.Badge{{Kind: templates.BadgeGood, Text: "read-only"}}},
+		{Name: "move_project", Shown: "move_project", Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: "new", Title: "It is not served to agents yet."}}},
+		{Name: "archive_project", Shown: "archive_project", About: "Archive a project.", Granted: true, Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: "removed"}}},
+		{Name: "a_tool_with_a_name_that_is_as_long_as_names_of_tools_may_be_and_then_a_little_more_of_it", Shown: "a_tool_with_a_name_that_is_as_long_as_names_of_tools_may_be_and_then_a_little_more_of_it", About: "Long."},
+	}
+	return templates.GrantPage{
+		Frame: f, Head: agentHead(templates.AgentAccessTab), Connector: "Linear", ToolsHref: "/connectors/linear/tools", Action: "/agents/support/connectors/linear",
+		Granted: true, Form: templates.Form{Values: map[string]string{"all": "false", "approval": "trusted_only"}},
+		Approvals: append([]templates.Option{{Label: "As the agent: ask every time"}}, approvals...), Tools: tools, Count: "3 of 23 chosen", Goes: []string{"3 tools", "its rule of approval"},
+	}
+}
+
+func agentConnect(f templates.Frame) templates.AgentConnectPage {
+	return templates.AgentConnectPage{
+		Frame: f, Head: agentHead(templates.AgentConnectTab), Count: "2 tokens",
+		Addresses: []templates.Fact{{Label: "All tools", Value: "https://patchbay.example.com/mcp", Mono: true, Copy: true}, {Label: "Linear alone", Value: "https://patchbay.example.com/mcp/linear", Mono: true, Copy: true}},
+		Tokens: []templates.AgentTokenRow{
+			{Name: "laptop", Prefix: "pb_agent_0189aaaa", State: templates.State{Kind: templates.StateOK, Text: "Active"}, Created: longAgo, LastUsed: ago, Expires: never, Revoke: "/agents/support/tokens/1/revoke"},
+			{Name: "a token with a name that goes on", Prefix: "pb_agent_0188bbbb", State: templates.State{Kind: templates.StateOff, Text: "Expired"}, Created: longAgo, LastUsed: never, Expires: longAgo, Revoke: "/agents/support/tokens/2/revoke"},
+		},
+		Snippets: []templates.Snippet{
+			{Client: "Claude Code", Where: "Run this in a terminal.", Text: "claude mcp add --transport http patchbay https://patchbay.example.com/mcp --header \"Authorization: Bearer pb_agent_…\"", Open: true},
+			{Client: "Cursor", Where: "Add this to ~/.cursor/mcp.json.", Text: "{\n  \"mcpServers\": {\n    \"patchbay\": {\n      \"url\": \"https://patchbay.example.com/mcp\"\n    }\n  }\n}"},
+		},
+	}
+}
+
+func agentSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
+	f := with(frame("Agents", templates.NavAgents))
+	pages["agents"] = templates.Agents(templates.AgentsPage{Frame: f, Count: "2 agents", Rows: []templates.AgentRow{
+		{Name: "Support", Slug: "support", Href: "/agents/support", Initial: "S", Description: "Answers customers", State: stateEnabled, Approval: "Ask every time", Created: longAgo},
+		{Name: "Billing", Slug: "billing", Href: "/agents/billing", Initial: "B", State: stateOff, Approval: "Never ask", Created: longAgo},
+	}})
+	pages["agents-empty"] = templates.Agents(templates.AgentsPage{Frame: f})
+	pages["agent-new"] = templates.AgentForm(templates.AgentFormPage{Frame: with(frame("Add agent", templates.NavAgents, inAgents)), Approvals: approvals})
+
+	f = with(frame("Support", templates.NavAgents, inAgents))
+	missing := templates.State{Kind: templates.StateOff, Text: "Not set"}
+	overview := templates.AgentPage{
+		Frame: f, Head: agentHead(templates.AgentOverviewTab),
+		Stats:  []templates.Stat{{Label: "Tools", Value: "45", Href: "/agents/support/tools"}, {Label: "Connectors", Value: "2", Href: "/agents/support/access"}, {Label: "Approval", Value: "Ask every time"}, {Label: "Last seen", When: &ago}},
+		Facts:  []templates.Fact{{Label: "Slug", Value: "support", Mono: true, Copy: true}, {Label: "Added", When: &longAgo}},
+		Grants: grantRows, Calls: callRows, CallsHref: "/calls?agent=support",
+		Credentials: []templates.AgentCredential{{Connector: "GitHub", Href: "/connectors/github/credentials", State: stateOK}, {Connector: "Sentry", Href: "/connectors/sentry/credentials", State: missing}},
+	}
+	pages["agent"] = templates.Agent(overview)
+	overview.Grants, overview.Calls, overview.Credentials = nil, nil, nil
+	overview.Attention = []templates.Attention{{Kind: templates.StateWarn, Title: "No token", Text: "No program can come as this agent.", Action: &templates.Link{Text: "Make a token", Href: "/agents/support/connect"}}}
+	pages["agent-fresh"] = templates.Agent(overview)
+	pages["agent-settings"] = templates.AgentSettings(templates.AgentSettingsPage{
+		Frame: f, Head: agentHead(templates.AgentSettingsTab), Approvals: approvals, Goes: []string{"its tokens", "1 credential"},
+		Form: templates.Form{Values: map[string]string{"name": "Support", "slug": "support", "approval": "auto", "name_limit": "64", "calls_per_minute": "0", "enabled": "true"}, Errors: map[string]string{"name_limit": "Names of tools have 64 to 128 characters at most."}},
+	})
+	accessSamples(pages, f)
+	connecting := agentConnect(f)
+	pages["agent-connect"] = templates.AgentConnect(connecting)
+	connecting.New = &templates.NewAPIKey{Name: "laptop", Token: "pb_agent_0189aaaabbbbccccddddeeeeffff0000_exampleexampleexampleexample_abc123"}
+	connecting.Tokens = nil
+	pages["agent-connect-new"] = templates.AgentConnect(connecting)
+}
+
+func accessSamples(pages map[string]templ.Component, f templates.Frame) {
+	others := []templates.GrantRow{{Connector: "Sentry", Initial: "S", Href: "/agents/support/connectors/sentry", State: stateOff, Tools: "17 tools"}}
+	pages["agent-access"] = templates.AgentAccess(templates.AgentAccessPage{Frame: f, Head: agentHead(templates.AgentAccessTab), Grants: grantRows, Others: others, Count: "1 connector"})
+	pages["agent-access-none"] = templates.AgentAccess(templates.AgentAccessPage{Frame: f, Head: agentHead(templates.AgentAccessTab), Query: "zebra", Count: "0 connectors"})
+	pages["grant"] = templates.Grant(grantPage(f))
+	all := grantPage(f)
+	all.Form.Values, all.Granted = map[string]string{"all": "true"}, false
+	pages["grant-all"] = templates.Grant(all)
+	pages["grant-viewer"] = templates.Grant(grantPage(asViewer(f)))
+	sees := templates.AgentToolsPage{Frame: f, Head: agentHead(templates.AgentToolsTab), Count: "45 tools", Rows: []templates.AgentToolRow{
+		{Exposed: "mcp_linear__create_issue", Title: "Create issue", Href: "/agents/support/tools/mcp_linear__create_issue", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateWarn, Text: "Asks a person"}, Badges: toolViews[0].Badges},
+		{Exposed: "mcp_linear__list_issues", Title: "List issues", Href: "/agents/support/tools/mcp_linear__list_issues", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateOK, Text: "Callable"}, Badges: toolViews[1].Badges},
+		{Exposed: "mcp_" + strings.Repeat("long_", 11) + "__x", Href: "/agents/support/tools/x", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateBad, Text: "Held"}},
+	}}
+	pages["agent-tools"] = templates.AgentTools(sees)
+	sees.Rows, sees.Query, sees.Count = nil, "mcp_linear__nothing/x", "0 tools"
+	pages["agent-tools-none"] = templates.AgentTools(sees)
+	pages["agent-why"] = templates.AgentTool(templates.AgentToolPage{
+		Frame: f, Head: agentHead(templates.AgentToolsTab), Exposed: "mcp_linear__create_issue", State: templates.State{Kind: templates.StateBad, Text: "Held"},
+		Why: "The server changed the tool's definition. It waits for a person's word.", Advice: []string{"Compare the two definitions, and accept or reject the new one.", "Until then the agent is served the old one, and calls are refused."},
+		Links: []templates.Link{{Text: "Open the tool", Href: "/connectors/linear/tools/create_issue"}, {Text: "Change the grant", Href: "/agents/support/connectors/linear"}},
+		Facts: []templates.Fact{{Label: "Connector", Value: "Linear", Href: "/connectors/linear"}, {Label: "Credential", Value: "shared, active"}},
+	})
+}
