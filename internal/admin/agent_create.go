@@ -18,7 +18,7 @@ func (h *Handler) agentCreate(w http.ResponseWriter, r *http.Request) error {
 		Name:        f.text("name"),
 		Slug:        f.text("slug"),
 		Description: f.text("description"),
-		Approval:    connectors.ApprovalAlwaysAsk,
+		Approval:    connectors.ApprovalMode(f.text("approval")),
 		Enabled:     true,
 	})
 	if problem, ok := mendable(err); ok {

@@ -27,6 +27,7 @@ func (h *Handler) agentList(w http.ResponseWriter, r *http.Request) error {
 			Initial:     initial(a.Name),
 			Description: a.Description,
 			State:       agentState(a),
+			Approval:    approvalName(a.Approval),
 			Created:     when(a.CreatedAt, h.now()),
 		})
 	}

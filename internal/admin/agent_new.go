@@ -13,7 +13,8 @@ func (h *Handler) agentNew(w http.ResponseWriter, r *http.Request) error {
 
 func (h *Handler) agentFormPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form) error {
 	return h.respond.Page(w, r, status, templates.AgentForm(templates.AgentFormPage{
-		Frame: h.frame(r, templates.NavAgents, crumb("Agents", "/agents"), crumb("Add agent", "")),
-		Form:  f,
+		Frame:     h.frame(r, templates.NavAgents, crumb("Agents", "/agents"), crumb("Add agent", "")),
+		Form:      f,
+		Approvals: approvalOptions(),
 	}))
 }

@@ -3,6 +3,7 @@ package admin
 import (
 	"net/http"
 
+	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
 )
 
@@ -18,13 +19,14 @@ func (h *Handler) agentSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	changed := before
 	changed.Name, changed.Slug, changed.Description = f.text("name"), f.text("slug"), f.text("description")
-	changed.Enabled = f.checked("enabled")
+	changed.Approval, changed.Enabled = connectors.ApprovalMode(f.text("approval")), f.checked("enabled")
+	changed.NameLimit, changed.CallsPerMinute = f.number("name_limit", before.NameLimit), f.number("calls_per_minute", before.CallsPerMinute)
 	a, err := h.registry.UpdateAgent(r.Context(), actor(r), changed)
 	if problem, ok := mendable(err); ok {
-		return h.agentPage(w, r, respond.Status(problem.Kind), before, f.again(problem))
+		return h.agentSettingsPage(w, r, respond.Status(problem.Kind), before, f.again(problem))
 	}
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, agentPath(a.Slug), respond.Flash{Kind: respond.Notice, Text: "The agent is saved."})
+	return h.respond.Back(w, r, agentPath(a.Slug)+"/settings", respond.Flash{Kind: respond.Notice, Text: "The agent is saved."})
 }

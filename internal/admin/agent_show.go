@@ -2,50 +2,131 @@ package admin
 
 import (
 	"net/http"
+	"net/url"
+	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
 
-// agentShow shows an agent and the form that changes it.
+// callsOnOverview is how many of its last calls an agent's overview shows.
+const callsOnOverview = 5
+
+// agentShow says how an agent is.
 func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
-	a, err := h.tenant(r).Agent(r.Context(), ref(r, "id"))
+	tenant := h.tenant(r)
+	view, err := h.access.Fresh(r.Context(), actor(r).Tenant.ID, ref(r, "id"))
 	if err != nil {
 		return err
 	}
-	return h.agentPage(w, r, http.StatusOK, a, agentForm(a))
-}
-
-func agentForm(a connectors.Agent) templates.Form {
-	values := map[string]string{"name": a.Name, "slug": a.Slug, "description": a.Description}
-	if a.Enabled {
-		values["enabled"] = "true"
-	}
-	return templates.Form{Values: values}
-}
-
-func (h *Handler) agentPage(w http.ResponseWriter, r *http.Request, status int, a connectors.Agent, f templates.Form) error {
-	held, err := h.tenant(r).AgentCredentials(r.Context(), a.ID)
+	a := view.Agent
+	held, err := tenant.AgentCredentials(r.Context(), a.ID)
 	if err != nil {
 		return err
 	}
-	created, updated := when(a.CreatedAt, h.now()), when(a.UpdatedAt, h.now())
-	return h.respond.Page(w, r, status, templates.Agent(templates.AgentPage{
-		Frame: h.frame(r, templates.NavAgents, crumb("Agents", "/agents"), crumb(a.Name, "")),
-		Name:  a.Name,
-		Href:  agentPath(a.Slug),
-		State: agentState(a),
-		Facts: []templates.Fact{
-			{Label: "Slug", Value: a.Slug, Mono: true, Copy: true},
-			{Label: "ID", Value: a.ID.String(), Mono: true, Copy: true},
-			{Label: "Added", When: &created},
-			{Label: "Changed", When: &updated},
-		},
-		Form:        f,
+	granted, err := tenant.AgentGrants(r.Context(), a.ID, store.Page{Limit: maxGrants})
+	if err != nil {
+		return err
+	}
+	tokens, err := tenant.AgentTokens(r.Context(), a.ID, store.Page{Limit: store.MaxLimit})
+	if err != nil {
+		return err
+	}
+	calls, err := tenant.ToolCalls(r.Context(), store.CallFilter{Agent: &a.ID, Page: store.Page{Limit: callsOnOverview}})
+	if err != nil {
+		return err
+	}
+	frame := h.agentFrame(r, a, "Overview")
+	page := templates.AgentPage{
+		Frame:       frame,
+		Head:        agentHead(a, templates.AgentOverviewTab),
+		Attention:   agentAttention(a, tokens.Items, frame.Can, h.now()),
+		Stats:       agentStats(a, len(view.Tools), len(granted.Items), tokens.Items, h.now()),
+		Facts:       agentFacts(a, h.now()),
+		Grants:      grantRows(a, granted.Items, view),
 		Credentials: agentCredentials(a, held),
-		Goes:        []string{"its credentials"},
-	}))
+		CallsHref:   "/calls?agent=" + url.QueryEscape(a.Slug),
+	}
+	for _, c := range calls.Items {
+		page.Calls = append(page.Calls, callRow(c, templates.Can{}, h.now()))
+	}
+	return h.respond.Page(w, r, http.StatusOK, templates.Agent(page))
+}
+
+// agentFrame is the frame of an agent's tab.
+func (h *Handler) agentFrame(r *http.Request, a connectors.Agent, tab string) templates.Frame {
+	f := h.frame(r, templates.NavAgents, crumb("Agents", "/agents"), crumb(a.Name, ""))
+	f.Title = a.Name + " · " + tab
+	return f
+}
+
+// agentHead stands above the tabs of an agent.
+func agentHead(a connectors.Agent, tab templates.AgentTab) templates.AgentHead {
+	return templates.AgentHead{
+		Slug:        a.Slug,
+		Name:        a.Name,
+		Initial:     initial(a.Name),
+		Description: a.Description,
+		Href:        agentPath(a.Slug),
+		Tab:         tab,
+		State:       agentState(a),
+	}
+}
+
+// agentAttention is what keeps an agent from its work.
+func agentAttention(a connectors.Agent, tokens []connectors.AgentToken, can templates.Can, now time.Time) []templates.Attention {
+	var list []templates.Attention
+	add := func(title, text, action, href string) {
+		item := templates.Attention{Kind: templates.StateWarn, Title: title, Text: text}
+		if can.Manage {
+			item.Action = &templates.Link{Text: action, Href: agentPath(a.Slug) + href}
+		}
+		list = append(list, item)
+	}
+	if !a.Enabled {
+		add("Disabled", "It is refused, whatever token it has.", "Enable it in the settings", "/settings")
+	}
+	alive := 0
+	for _, t := range tokens {
+		if t.ExpiresAt == nil || t.ExpiresAt.After(now) {
+			alive++
+		}
+	}
+	if alive == 0 {
+		add("No token", "No program can come to the gateway as this agent.", "Make a token", "/connect")
+	}
+	return list
+}
+
+// agentStats are the figures of one agent.
+func agentStats(a connectors.Agent, tools, grants int, tokens []connectors.AgentToken, now time.Time) []templates.Stat {
+	var last *time.Time
+	for _, t := range tokens {
+		if t.LastUsedAt != nil && (last == nil || t.LastUsedAt.After(*last)) {
+			last = t.LastUsedAt
+		}
+	}
+	seen := whenOrNever(last, now)
+	return []templates.Stat{
+		{Label: "Tools that it sees", Value: number(tools), Href: agentPath(a.Slug) + "/tools"},
+		{Label: "Connectors", Value: number(grants), Href: agentPath(a.Slug) + "/access"},
+		{Label: "Approval", Value: approvalName(a.Approval)},
+		{Label: "Last seen", When: &seen},
+	}
+}
+
+func agentFacts(a connectors.Agent, now time.Time) []templates.Fact {
+	created, updated := when(a.CreatedAt, now), when(a.UpdatedAt, now)
+	facts := []templates.Fact{
+		{Label: "Slug", Value: a.Slug, Mono: true, Copy: true},
+		{Label: "ID", Value: a.ID.String(), Mono: true, Copy: true},
+		{Label: "Longest name", Value: plural(a.NameLimit, "character")},
+	}
+	if a.CallsPerMinute > 0 {
+		facts = append(facts, templates.Fact{Label: "Limit", Value: plural(a.CallsPerMinute, "call") + " a minute"})
+	}
+	return append(facts, templates.Fact{Label: "Added", When: &created}, templates.Fact{Label: "Changed", When: &updated})
 }
 
 // agentCredentials say where an agent can sign in.

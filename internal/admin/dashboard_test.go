@@ -20,11 +20,13 @@ import (
 	"github.com/go-chi/chi/v5"
 	chimiddleware "github.com/go-chi/chi/v5/middleware"
 
+	"patchbay/internal/access"
 	"patchbay/internal/admin"
 	"patchbay/internal/auth"
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
+	"patchbay/internal/history"
 	"patchbay/internal/mcp"
 	"patchbay/internal/middleware"
 	"patchbay/internal/oauth"
@@ -34,6 +36,7 @@ import (
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
+	"patchbay/internal/toolcall"
 	"patchbay/internal/toolsync"
 	"patchbay/web"
 )
@@ -46,15 +49,18 @@ var cheap = argon2id.Params{Memory: 64, Iterations: 1, Parallelism: 1, SaltLengt
 // dashboard is the dashboard over a world of its own, served on loopback.
 type dashboard struct {
 	*fixture.World
-	t      *testing.T
-	auth   *auth.Service
-	syncer *toolsync.Syncer
-	router *chi.Mux
-	server *httptest.Server
-	base   string // where browsers reach it
-	log    *logBuffer
-	stop   chan struct{} // closed by a test that stops the server
-	ahead  atomic.Int64  // nanoseconds that the dashboard's clock runs ahead
+	t       *testing.T
+	auth    *auth.Service
+	syncer  *toolsync.Syncer
+	router  *chi.Mux
+	server  *httptest.Server
+	base    string // where browsers reach it
+	log     *logBuffer
+	access  *access.Keeper
+	calls   *toolcall.Caller
+	history *history.Writer
+	stop    chan struct{} // closed by a test that stops the server
+	ahead   atomic.Int64  // nanoseconds that the dashboard's clock runs ahead
 }
 
 func (d *dashboard) now() time.Time { return time.Now().Add(time.Duration(d.ahead.Load())) }
@@ -93,6 +99,7 @@ func newDashboardAt(t *testing.T, host string, opts ...func(*admin.Options)) *da
 	d.syncer = toolsync.New(toolsync.Options{
 		Store: d.St, Credentials: credentials.NewRefreshing(credentials.Options{Store: d.St, OAuth: authorization}), Egress: egress, Instance: d.Instance, Log: log,
 	})
+	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: "test"}
 	pages := respond.New(log, d.auth.Sessions())
 
 	d.router = chi.NewRouter()
@@ -102,11 +109,13 @@ func newDashboardAt(t *testing.T, host string, opts ...func(*admin.Options)) *da
 	d.base = base.String()
 	d.router.Use(middleware.Envelope(middleware.Options{BaseURL: base, Log: log, Refuse: pages.Failure})...)
 	d.router.Use(chimiddleware.GetHead)
+	agents := d.agents(dialer)
 	o := admin.Options{
 		Store: d.St, Auth: d.auth, Registry: registry.New(d.St, egress), Syncer: d.syncer, Respond: pages, Log: log,
 		Connect: connect.New(connect.Options{
-			Store: d.St, OAuth: authorization, Dialer: &mcp.Dialer{HTTP: egress.Client(), Version: "test"}, Log: log, BaseURL: base.String(),
+			Store: d.St, OAuth: authorization, Dialer: dialer, Log: log, BaseURL: base.String(),
 		}),
+		Access: agents.access, Calls: agents.calls, History: agents.history,
 		BaseURL: base.String(), Done: d.stop, Now: d.now, ProgramSync: http.HandlerFunc(forPrograms),
 	}
 	for _, opt := range opts {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/a-h/templ"
+
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -28,6 +30,7 @@ type stream struct {
 	checked time.Time // when the session was last seen to be good
 	running map[connectors.ConnectorID]underWay
 	sent    map[connectors.ConnectorID]look
+	waiting int // calls, as the page's badge says; negative: not known
 }
 
 func (h *Handler) newStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
@@ -40,7 +43,7 @@ func (h *Handler) newStream(w http.ResponseWriter, r *http.Request) (*stream, er
 	return &stream{
 		h: h, ctx: r.Context(), w: w, control: http.NewResponseController(w), actor: actor(r),
 		token: secret.Text(cookie.Value), checked: h.now(),
-		running: map[connectors.ConnectorID]underWay{}, sent: map[connectors.ConnectorID]look{},
+		running: map[connectors.ConnectorID]underWay{}, sent: map[connectors.ConnectorID]look{}, waiting: -1,
 	}, nil
 }
 
@@ -98,6 +101,9 @@ func lookOf(c connectors.Connector) look {
 // refresh sends the rows of the list's first page that changed without this process: by another replica, or between
 // the page and its stream. At the start these are the ones that are busy or were so a moment ago.
 func (s *stream) refresh() error {
+	if err := s.badge(); err != nil {
+		return err
+	}
 	if err := s.check(); err != nil {
 		return err
 	}
@@ -164,8 +170,13 @@ func (s *stream) row(c connectors.Connector, state templates.State) error {
 	if state.Kind == templates.StateBusy {
 		row.Reason = ""
 	}
+	return s.show(templates.ConnectorChanged(templates.ConnectorChange{Asset: web.Asset, Row: row}))
+}
+
+// show sends pieces of the page.
+func (s *stream) show(pieces templ.Component) error {
 	var body bytes.Buffer
-	if err := templates.ConnectorChanged(templates.ConnectorChange{Asset: web.Asset, Row: row}).Render(s.ctx, &body); err != nil {
+	if err := pieces.Render(s.ctx, &body); err != nil {
 		return fmt.Errorf("render event: %w", err)
 	}
 	return s.send(event(body.Bytes()))

@@ -3,6 +3,8 @@ package admin
 import (
 	"net/http"
 	"time"
+
+	"patchbay/internal/connectors"
 )
 
 const eventStream = "text/event-stream"
@@ -14,8 +16,8 @@ const (
 	checkEvery = time.Second      // how old the last look at the session may be when something is sent
 )
 
-// events streams what changes about the tenant's connectors, as pieces of the page, until the browser goes, the server
-// stops, or the session ends. A HEAD request is told what would come, and opens nothing.
+// events streams what changes about what the page shows, as pieces of it, until the browser goes, the server stops, or the session
+// ends: connectors, or with on=calls, on=call and on=approvals those. A HEAD request is told what would come, and opens nothing.
 func (h *Handler) events(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		w.Header().Set("Content-Type", eventStream)
@@ -32,11 +34,30 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) error {
 	}
 	// A connection that is used again must not keep the last event's limit.
 	defer func() { _ = s.control.SetWriteDeadline(time.Time{}) }()
-	progress, stop := h.syncer.Watch(s.actor.Tenant.ID)
-	defer stop()
-	if err := s.run(progress); err != nil {
+	if err := s.about(r); err != nil {
 		// The answer has begun, so that nobody can be told; the browser connects again and learns what is wrong.
 		h.log.DebugContext(r.Context(), "event stream ended", "tenant_id", s.actor.Tenant.ID, "error", err)
 	}
 	return nil
+}
+
+// about tells of what the page asked for.
+func (s *stream) about(r *http.Request) error {
+	tenant := s.actor.Tenant.ID
+	switch query := r.URL.Query(); query.Get("on") {
+	case "calls":
+		calls, stop := s.h.history.Live(tenant)
+		defer stop()
+		return s.follow(calls, s.callsOf(readCallQuery(query)))
+	case "call":
+		calls, stop := s.h.history.Live(tenant)
+		defer stop()
+		return s.follow(calls, s.callOf(connectors.Ref(query.Get("id"))))
+	case "approvals":
+		return s.follow(nil, s.approvals(query.Get("after")))
+	default:
+		progress, stop := s.h.syncer.Watch(tenant)
+		defer stop()
+		return s.run(progress)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"patchbay/internal/fault"
@@ -39,6 +40,18 @@ func (f form) text(name string) string { return strings.TrimSpace(f.values.Get(n
 // secret is a field as it was typed, but for the line end that a paste can bring along.
 func (f form) secret(name string) secret.Text {
 	return secret.Text(strings.Trim(f.values.Get(name), "\r\n"))
+}
+
+// number is a field that holds a whole number; one that holds none is -1, which no rule takes, and one that is not there is as before.
+func (f form) number(name string, before int) int {
+	if !f.values.Has(name) {
+		return before
+	}
+	n, err := strconv.Atoi(f.text(name))
+	if err != nil {
+		return -1
+	}
+	return n
 }
 
 func (f form) checked(name string) bool { return f.values.Get(name) == "true" }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 
 	"patchbay/internal/auth"
@@ -28,6 +29,10 @@ func (h *Handler) frame(r *http.Request, nav templates.Nav, crumbs ...templates.
 		Tenant: templates.TenantChoice{Slug: a.Tenant.Slug, Name: a.Tenant.Name},
 		Can:    abilities(a.Role),
 	}
+	if nav == templates.NavConnectors {
+		f.Listen = "/events"
+	}
+	f.Waiting = h.waiting(r.Context(), a)
 	for _, m := range a.Memberships {
 		f.Tenants = append(f.Tenants, templates.TenantChoice{Slug: m.Tenant.Slug, Name: m.Tenant.Name})
 	}
@@ -35,6 +40,16 @@ func (h *Handler) frame(r *http.Request, nav templates.Nav, crumbs ...templates.
 		f.Flash = &templates.Flash{Kind: templates.FlashKind(flash.Kind), Text: flash.Text}
 	}
 	return f
+}
+
+// waiting is how many calls wait for a person. A page is worth more than its badge: where it cannot be counted, the page has none.
+func (h *Handler) waiting(ctx context.Context, a auth.Actor) int {
+	n, err := h.store.Tenant(a.Tenant.ID).CountWaitingApprovals(ctx)
+	if err != nil {
+		h.log.WarnContext(ctx, "approvals not counted", "tenant_id", a.Tenant.ID, "error", err)
+		return 0
+	}
+	return n
 }
 
 func abilities(role connectors.Role) templates.Can {

@@ -7,13 +7,16 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"patchbay/internal/access"
 	"patchbay/internal/auth"
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
+	"patchbay/internal/history"
 	"patchbay/internal/middleware"
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
+	"patchbay/internal/toolcall"
 	"patchbay/internal/toolsync"
 )
 
@@ -24,6 +27,9 @@ type Options struct {
 	Registry *registry.Registry
 	Syncer   *toolsync.Syncer
 	Connect  *connect.Broker
+	Access   *access.Keeper
+	Calls    *toolcall.Caller
+	History  *history.Writer
 	Respond  *respond.Responder
 	Log      *slog.Logger
 	Now      func() time.Time // nil: time.Now
@@ -43,6 +49,9 @@ type Handler struct {
 	registry    *registry.Registry
 	syncer      *toolsync.Syncer
 	connect     *connect.Broker
+	access      *access.Keeper
+	calls       *toolcall.Caller
+	history     *history.Writer
 	respond     *respond.Responder
 	log         *slog.Logger
 	now         func() time.Time
@@ -65,7 +74,8 @@ func New(o Options) *Handler {
 		o.Patience = syncPatience
 	}
 	return &Handler{
-		store: o.Store, auth: o.Auth, registry: o.Registry, syncer: o.Syncer, connect: o.Connect, respond: o.Respond,
+		store: o.Store, auth: o.Auth, registry: o.Registry, syncer: o.Syncer, connect: o.Connect,
+		access: o.Access, calls: o.Calls, history: o.History, respond: o.Respond,
 		log: o.Log, now: o.Now, baseURL: o.BaseURL, done: o.Done, streams: newCrowd(o.Streams),
 		patience: o.Patience, programSync: o.ProgramSync,
 	}
@@ -116,6 +126,16 @@ func (h *Handler) forViewers(r routes) {
 	r.get("/tools", h.toolSearch)
 	r.get("/agents", h.agentList)
 	r.get("/agents/{id}", h.agentShow)
+	r.get("/agents/{id}/access", h.agentAccess)
+	r.get("/agents/{id}/tools", h.agentTools)
+	r.get("/agents/{id}/tools/{exposed}", h.agentTool)
+	r.get("/agents/{id}/connect", h.agentConnect)
+	r.get("/agents/{id}/connectors/{connector}", h.grantShow)
+	r.get("/calls", h.callList)
+	r.get("/calls/{id}", h.callShow)
+	r.get("/calls/{id}/pictures/{n}", h.callPicture)
+	r.get("/approvals", h.approvalList)
+	r.get("/approvals/{id}", h.approvalShow)
 	r.get("/account", h.accountShow)
 	// One's own session and password are nobody else's: a viewer may change them.
 	r.post("/account/password", h.passwordSave)
@@ -125,6 +145,10 @@ func (h *Handler) forViewers(r routes) {
 
 func (h *Handler) forMembers(r routes) {
 	r.post("/sync_tools", h.syncAll)
+	r.post("/connectors/{id}/tools/{tool}/try", h.toolTry)
+	r.post("/calls/{id}/cancel", h.callCancel)
+	r.post("/approvals/{id}/approve", h.approvalApprove)
+	r.post("/approvals/{id}/deny", h.approvalDeny)
 }
 
 func (h *Handler) forAdmins(r routes) {
@@ -150,8 +174,13 @@ func (h *Handler) forAdmins(r routes) {
 	r.post("/connectors/{id}/diagnose", h.connectDiagnose)
 	r.get("/agents/new", h.agentNew)
 	r.post("/agents", h.agentCreate)
+	r.get("/agents/{id}/settings", h.agentSettings)
 	r.post("/agents/{id}", h.agentSave)
 	r.post("/agents/{id}/delete", h.agentDelete)
+	r.post("/agents/{id}/tokens", h.tokenCreate)
+	r.post("/agents/{id}/tokens/{token}/revoke", h.tokenRevoke)
+	r.post("/agents/{id}/connectors/{connector}", h.grantSave)
+	r.post("/agents/{id}/connectors/{connector}/remove", h.grantRemove)
 }
 
 func (h *Handler) forOwners(r routes) {

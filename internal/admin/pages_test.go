@@ -31,6 +31,11 @@ func TestPagesAreSoundAndLeadToRoutesThatExist(t *testing.T) {
 	b.addNotes(protectedNotes.URL)
 	b.comesBack(b.agrees(b.leaves("/connectors/notes/connect")))
 	link := d.link(b)
+	b.post("/agents/support/connectors/linear", url.Values{"all": {"true"}, "approval": {"auto"}})
+	b.post("/agents/support/connectors/gone", url.Values{"all": {"false"}, "tool": {"nothing yet"}})
+	b.post("/connectors/linear/tools/search/try", url.Values{"agent": {"support"}})
+	agent, connector := d.named("support", "linear")
+	waiting, picture := d.waitingIn(d.Tenant, agent, connector), d.pictureIn(d.Tenant, agent, connector)
 	routes := append(d.routes(), "GET /static/", "GET /{$}") // served by the program; and "/" alone, not what is below it
 	routes = slices.DeleteFunc(routes, func(route string) bool { return route == "GET /" })
 	for _, role := range connectors.Roles {
@@ -41,7 +46,7 @@ func TestPagesAreSoundAndLeadToRoutesThatExist(t *testing.T) {
 				continue
 			}
 			for _, slug := range []string{"linear", "sentry", "gone", "notes"} {
-				path := things{connector: slug, agent: "support", tool: url.PathEscape("a/b c?"), link: link}.fill(pattern)
+				path := things{connector: slug, agent: "support", tool: url.PathEscape("a/b c?"), link: link, waiting: waiting.String(), picture: picture.String()}.fill(pattern)
 				t.Run(string(role)+" "+path, func(t *testing.T) {
 					p := b.get(path)
 					if p.Status == http.StatusSeeOther || (slug == "gone" || slug == "notes") && p.Status == http.StatusNotFound {
@@ -49,7 +54,7 @@ func TestPagesAreSoundAndLeadToRoutesThatExist(t *testing.T) {
 					}
 					p.want(t, cmp.Or(elsewhere[pattern], http.StatusOK))
 					if p.Header.Get("Content-Disposition") != "" {
-						return // a file
+						return // a file or a picture
 					}
 					doc := htmlcheck.Parse(t, p.Body)
 					doc.Sound(t)

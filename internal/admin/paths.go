@@ -8,6 +8,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
 	"patchbay/web/templates"
 )
 
@@ -29,6 +30,24 @@ func toolPath(connector, tool string) string {
 
 // ref is a connector's or an agent's name in the path.
 func ref(r *http.Request, param string) connectors.Ref { return connectors.Ref(pathValue(r, param)) }
+
+// tokenID is an agent's token in the path.
+func tokenID(r *http.Request) (connectors.AgentTokenID, error) {
+	id, ok := ref(r, "token").UUID()
+	if !ok {
+		return connectors.AgentTokenID{}, fault.Errorf(fault.NotFound, "There is no such token.")
+	}
+	return connectors.AgentTokenID{UUID: id}, nil
+}
+
+// callID is a call, or what waits for a person before it is one, in the path.
+func callID(r *http.Request) (connectors.ToolCallID, error) {
+	id, ok := ref(r, "id").UUID()
+	if !ok {
+		return connectors.ToolCallID{}, fault.Errorf(fault.NotFound, "There is no such call.")
+	}
+	return connectors.ToolCallID{UUID: id}, nil
+}
 
 // pathValue is a decoded part of the path. chi routes by the encoded path where a part holds an encoded slash, as a
 // tool's name may, and then leaves the part encoded.

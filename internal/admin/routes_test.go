@@ -36,22 +36,36 @@ var routeRoles = map[string]connectors.Role{
 	"POST /tenant":           oneself,
 	"POST /account/password": oneself,
 
-	"GET /":                             connectors.RoleViewer,
-	"GET /account":                      connectors.RoleViewer,
-	"GET /agents":                       connectors.RoleViewer,
-	"GET /agents/{id}":                  connectors.RoleViewer,
-	"GET /connectors":                   connectors.RoleViewer,
-	"GET /connectors/export":            connectors.RoleViewer,
-	"GET /connectors/{id}":              connectors.RoleViewer,
-	"GET /connectors/{id}/credentials":  connectors.RoleViewer,
-	"GET /connectors/{id}/runs":         connectors.RoleViewer,
-	"GET /connectors/{id}/tools":        connectors.RoleViewer,
-	"GET /connectors/{id}/tools/{tool}": connectors.RoleViewer,
-	"GET /events":                       connectors.RoleViewer,
-	"GET /tools":                        connectors.RoleViewer,
+	"GET /":                    connectors.RoleViewer,
+	"GET /account":             connectors.RoleViewer,
+	"GET /agents":              connectors.RoleViewer,
+	"GET /agents/{id}":         connectors.RoleViewer,
+	"GET /agents/{id}/access":  connectors.RoleViewer,
+	"GET /agents/{id}/connect": connectors.RoleViewer,
+	"GET /agents/{id}/connectors/{connector}": connectors.RoleViewer,
+	"GET /agents/{id}/tools":                  connectors.RoleViewer,
+	"GET /agents/{id}/tools/{exposed}":        connectors.RoleViewer,
+	"GET /approvals":                          connectors.RoleViewer,
+	"GET /approvals/{id}":                     connectors.RoleViewer,
+	"GET /calls":                              connectors.RoleViewer,
+	"GET /calls/{id}":                         connectors.RoleViewer,
+	"GET /calls/{id}/pictures/{n}":            connectors.RoleViewer,
+	"GET /connectors":                         connectors.RoleViewer,
+	"GET /connectors/export":                  connectors.RoleViewer,
+	"GET /connectors/{id}":                    connectors.RoleViewer,
+	"GET /connectors/{id}/credentials":        connectors.RoleViewer,
+	"GET /connectors/{id}/runs":               connectors.RoleViewer,
+	"GET /connectors/{id}/tools":              connectors.RoleViewer,
+	"GET /connectors/{id}/tools/{tool}":       connectors.RoleViewer,
+	"GET /events":                             connectors.RoleViewer,
+	"GET /tools":                              connectors.RoleViewer,
 
-	"POST /connectors/{id}/sync_tools": connectors.RoleMember,
-	"POST /sync_tools":                 connectors.RoleMember,
+	"POST /connectors/{id}/sync_tools":       connectors.RoleMember,
+	"POST /sync_tools":                       connectors.RoleMember,
+	"POST /approvals/{id}/approve":           connectors.RoleMember,
+	"POST /approvals/{id}/deny":              connectors.RoleMember,
+	"POST /calls/{id}/cancel":                connectors.RoleMember,
+	"POST /connectors/{id}/tools/{tool}/try": connectors.RoleMember,
 
 	"GET /agents/new":                                        connectors.RoleAdmin,
 	"GET /connectors/new":                                    connectors.RoleAdmin,
@@ -62,6 +76,11 @@ var routeRoles = map[string]connectors.Role{
 	"POST /agents":                                           connectors.RoleAdmin,
 	"POST /agents/{id}":                                      connectors.RoleAdmin,
 	"POST /agents/{id}/delete":                               connectors.RoleAdmin,
+	"GET /agents/{id}/settings":                              connectors.RoleAdmin,
+	"POST /agents/{id}/connectors/{connector}":               connectors.RoleAdmin,
+	"POST /agents/{id}/connectors/{connector}/remove":        connectors.RoleAdmin,
+	"POST /agents/{id}/tokens":                               connectors.RoleAdmin,
+	"POST /agents/{id}/tokens/{token}/revoke":                connectors.RoleAdmin,
 	"POST /connectors":                                       connectors.RoleAdmin,
 	"POST /connectors/test":                                  connectors.RoleAdmin,
 	"POST /connectors/{id}":                                  connectors.RoleAdmin,
@@ -106,19 +125,25 @@ func (d *dashboard) routes() []string {
 }
 
 // things are the ids that paths are filled with.
-type things struct{ connector, agent, member, key, tool, link string }
+type things struct{ connector, agent, member, key, tool, link, token, waiting, picture string }
 
 func (x things) fill(pattern string) string {
-	id := x.connector
+	id, token := x.connector, x.link
 	switch {
+	case strings.HasPrefix(pattern, "/calls/{id}/pictures"):
+		id = x.picture
+	case strings.HasPrefix(pattern, "/calls"), strings.HasPrefix(pattern, "/approvals"):
+		id = x.waiting
 	case strings.HasPrefix(pattern, "/agents"):
-		id = x.agent
+		id, token = x.agent, x.token
 	case strings.HasPrefix(pattern, "/members"):
 		id = x.member
 	case strings.HasPrefix(pattern, "/api-keys"):
 		id = x.key
 	}
-	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{tool}", x.tool, "{token}", x.link).Replace(pattern)
+	return strings.NewReplacer(
+		"{id}", id, "{agent}", x.agent, "{tool}", x.tool, "{token}", token, "{connector}", x.connector, "{exposed}", "mcp_any__"+x.tool, "{n}", "0",
+	).Replace(pattern)
 }
 
 // own are things of the tenant.
@@ -128,11 +153,16 @@ func (d *dashboard) thingsOf(tenant connectors.TenantID) things {
 	d.t.Helper()
 	c := d.ConnectorIn(d.t, tenant)
 	d.SyncedIn(d.t, tenant, c.ID, "search")
+	a := d.AgentIn(d.t, tenant)
+	d.GrantIn(d.t, tenant, a.ID, c.ID)
 	return things{
 		connector: c.ID.String(), tool: "search",
-		agent:  d.AgentIn(d.t, tenant).ID.String(),
-		member: d.MemberIn(d.t, tenant, connectors.RoleViewer).UserID.String(),
-		key:    d.APIKeyIn(d.t, tenant, connectors.RoleViewer).ID.String(),
+		agent:   a.ID.String(),
+		token:   d.tokenIn(tenant, a.ID).String(),
+		waiting: d.waitingIn(tenant, a, c).String(),
+		picture: d.pictureIn(tenant, a, c).String(),
+		member:  d.MemberIn(d.t, tenant, connectors.RoleViewer).UserID.String(),
+		key:     d.APIKeyIn(d.t, tenant, connectors.RoleViewer).ID.String(),
 	}
 }
 
@@ -199,6 +229,10 @@ func (d *dashboard) snapshot() string {
 		    (select string_agg(c::text, ',' order by id) from connectors c),
 		    (select string_agg(a::text, ',' order by id) from agents a),
 		    (select string_agg(k::text, ',' order by id) from api_keys k),
+		    (select string_agg(g::text, ',' order by agent_id, connector_id) from agent_grants g),
+		    (select string_agg(k::text, ',' order by id) from agent_tokens k),
+		    (select string_agg(p::text, ',' order by id) from approvals p),
+		    (select string_agg(c::text, ',' order by id) from tool_calls c),
 		    (select count(*) from credentials), (select count(*) from sync_runs), (select count(*) from audit_events))`).Scan(&text)
 	if err != nil {
 		d.t.Fatal(err)
@@ -212,8 +246,8 @@ func TestWhatIsAnothersOrNowhereIsNotFound(t *testing.T) {
 	b := d.as(connectors.RoleOwner)
 	own, theirs := d.own(), d.thingsOf(d.Other)
 	nowhere, odd := uuid.NewString(), "Not-An-Id!"
-	unknown := things{connector: nowhere, agent: nowhere, member: nowhere, key: nowhere, tool: "nothing"}
-	malformed := things{connector: odd, agent: odd, member: odd, key: odd, tool: "nothing"}
+	unknown := things{connector: nowhere, agent: nowhere, member: nowhere, key: nowhere, tool: "nothing", token: nowhere, waiting: nowhere, picture: nowhere}
+	malformed := things{connector: odd, agent: odd, member: odd, key: odd, tool: "nothing", token: odd, waiting: odd, picture: odd}
 	for route := range routeRoles {
 		method, pattern, _ := strings.Cut(route, " ")
 		if !strings.Contains(pattern, "{") {
@@ -227,13 +261,17 @@ func TestWhatIsAnothersOrNowhereIsNotFound(t *testing.T) {
 			if p := b.do(method, ids.fill(pattern), form); p.Status != http.StatusNotFound {
 				t.Errorf("%s with %s id: %d, want 404 (to %q)", route, name, p.Status, p.Location)
 			}
-			if !strings.Contains(pattern, "{agent}") {
+			mixed := ids
+			switch {
+			case strings.Contains(pattern, "{agent}"):
+				mixed.connector = own.connector
+			case strings.Contains(pattern, "{connector}"), strings.Contains(pattern, "{token}/"):
+				mixed.agent = own.agent
+			default:
 				continue
 			}
-			mixed := ids
-			mixed.connector = own.connector
 			if p := b.do(method, mixed.fill(pattern), form); p.Status != http.StatusNotFound {
-				t.Errorf("%s with %s agent at one's own connector: %d, want 404", route, name, p.Status)
+				t.Errorf("%s with %s thing beside one's own: %d, want 404", route, name, p.Status)
 			}
 		}
 	}

@@ -2,23 +2,33 @@ package admin
 
 import (
 	"net/http"
+	"strconv"
+	"time"
 
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
 	"patchbay/web/templates"
 )
 
 // settingsShow is about the tenant.
 func (h *Handler) settingsShow(w http.ResponseWriter, r *http.Request) error {
-	return h.tenantPage(w, r, http.StatusOK, templates.Form{Values: map[string]string{"name": actor(r).Tenant.Name}})
+	return h.tenantPage(w, r, http.StatusOK, tenantForm(actor(r).Tenant))
 }
 
-// settingsSave renames the tenant.
+func tenantForm(t connectors.Tenant) templates.Form {
+	return templates.Form{Values: map[string]string{
+		"name": t.Name, "call_history": string(t.CallHistory), "approval_timeout_s": strconv.Itoa(int(t.ApprovalTimeout.Seconds())),
+	}}
+}
+
+// settingsSave changes the tenant.
 func (h *Handler) settingsSave(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r)
 	if err != nil {
 		return err
 	}
-	err = h.auth.RenameTenant(r.Context(), actor(r), f.text("name"))
+	err = h.auth.ChangeTenant(r.Context(), actor(r), f.tenantChange(actor(r).Tenant))
 	if problem, ok := mendable(err); ok {
 		return h.tenantPage(w, r, respond.Status(problem.Kind), f.again(problem))
 	}
@@ -28,12 +38,35 @@ func (h *Handler) settingsSave(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Back(w, r, "/settings", respond.Flash{Kind: respond.Notice, Text: "The settings are saved."})
 }
 
+// tenantChange is what the form says; what it has no field for stays.
+func (f form) tenantChange(before connectors.Tenant) auth.TenantChange {
+	change := auth.TenantChange{Name: new(f.text("name"))}
+	if f.values.Has("call_history") {
+		change.CallHistory = new(connectors.CallHistory(f.text("call_history")))
+	}
+	if f.values.Has("approval_timeout_s") {
+		seconds := f.number("approval_timeout_s", int(before.ApprovalTimeout.Seconds()))
+		change.ApprovalTimeout = new(time.Duration(seconds) * time.Second)
+	}
+	return change
+}
+
+// historyOptions offers what calls keep.
+func historyOptions() []templates.Option {
+	return []templates.Option{
+		{Value: string(connectors.HistoryFull), Label: "Everything"},
+		{Value: string(connectors.HistoryRedacted), Label: "All but what looks like a secret"},
+		{Value: string(connectors.HistoryNone), Label: "Nothing but their sizes"},
+	}
+}
+
 func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form) error {
 	tenant := actor(r).Tenant
 	created := when(tenant.CreatedAt, h.now())
 	return h.respond.Page(w, r, status, templates.Settings(templates.SettingsPage{
-		Frame: h.frame(r, templates.NavSettings, crumb("Settings", "")),
-		Form:  f,
+		Frame:     h.frame(r, templates.NavSettings, crumb("Settings", "")),
+		Form:      f,
+		Histories: historyOptions(),
 		Facts: []templates.Fact{
 			{Label: "Slug", Value: tenant.Slug, Mono: true, Copy: true},
 			{Label: "ID", Value: tenant.ID.String(), Mono: true, Copy: true},

@@ -1,0 +1,108 @@
+package admin
+
+import (
+	"net/http"
+	"strings"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// maxGrants is how many grants a page lists.
+const maxGrants = 200
+
+// agentAccess lists what an agent was granted, and the connectors that it could be.
+func (h *Handler) agentAccess(w http.ResponseWriter, r *http.Request) error {
+	tenant, query := h.tenant(r), r.URL.Query()
+	a, err := tenant.Agent(r.Context(), ref(r, "id"))
+	if err != nil {
+		return err
+	}
+	granted, err := tenant.AgentGrants(r.Context(), a.ID, store.Page{Limit: maxGrants})
+	if err != nil {
+		return err
+	}
+	view, err := h.access.Fresh(r.Context(), actor(r).Tenant.ID, connectors.Ref(a.ID.String()))
+	if err != nil {
+		return err
+	}
+	filter := store.ConnectorFilter{Query: strings.TrimSpace(query.Get("q")), Page: store.Page{Cursor: query.Get("cursor")}}
+	all, err := tenant.Connectors(r.Context(), filter)
+	if err != nil {
+		return err
+	}
+	others := otherConnectors(a, all.Items, granted.Items)
+	return h.respond.Page(w, r, http.StatusOK, templates.AgentAccess(templates.AgentAccessPage{
+		Frame:  h.agentFrame(r, a, "Access"),
+		Head:   agentHead(a, templates.AgentAccessTab),
+		Grants: grantRows(a, granted.Items, view),
+		Query:  filter.Query,
+		Others: others,
+		Count:  countOf(len(others), pager(r, all.Next), "connector"),
+		Pager:  pager(r, all.Next),
+	}))
+}
+
+func grantPath(agent, connector string) string { return agentPath(agent) + connectorPath(connector) }
+
+// grantRows are the connectors that an agent was granted.
+func grantRows(a connectors.Agent, granted []store.GrantedConnector, view *access.View) []templates.GrantRow {
+	rows := make([]templates.GrantRow, len(granted))
+	for i, g := range granted {
+		rows[i] = templates.GrantRow{
+			Connector: g.Name,
+			Initial:   initial(g.Name),
+			Href:      grantPath(a.Slug, g.Slug),
+			State:     templates.State{Kind: templates.StateOff, Text: statusName(connectors.StatusDisabled)},
+			Tools:     grantedTools(g.Grant, -1),
+			Approval:  grantApproval(a, g.Grant),
+		}
+		if reach := view.Reach(g.Slug); reach != nil {
+			rows[i].State = connectorState(reach.Connector)
+			rows[i].Tools = grantedTools(g.Grant, reach.Connector.ToolCount)
+		}
+	}
+	return rows
+}
+
+// grantedTools says how many of a connector's tools were granted; there is how many there are, negative: not known.
+func grantedTools(g connectors.Grant, there int) string {
+	switch {
+	case g.AllTools && there < 0:
+		return "All tools"
+	case g.AllTools:
+		return "All " + plural(there, "tool")
+	case there < len(g.Tools):
+		return plural(len(g.Tools), "tool")
+	default:
+		return number(len(g.Tools)) + " of " + plural(there, "tool")
+	}
+}
+
+// grantApproval says which calls wait for a person.
+func grantApproval(a connectors.Agent, g connectors.Grant) string {
+	if g.Approval == nil {
+		return approvalName(a.Approval)
+	}
+	return approvalName(*g.Approval)
+}
+
+// otherConnectors are those that an agent was not granted.
+func otherConnectors(a connectors.Agent, all []connectors.Connector, granted []store.GrantedConnector) []templates.GrantRow {
+	has := map[connectors.ConnectorID]bool{}
+	for _, g := range granted {
+		has[g.Grant.ConnectorID] = true
+	}
+	var rows []templates.GrantRow
+	for _, c := range all {
+		if has[c.ID] {
+			continue
+		}
+		rows = append(rows, templates.GrantRow{
+			Connector: c.Name, Initial: initial(c.Name), Href: grantPath(a.Slug, c.Slug), State: connectorState(c), Tools: plural(c.ToolCount, "tool"),
+		})
+	}
+	return rows
+}

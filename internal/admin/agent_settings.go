@@ -1,0 +1,57 @@
+package admin
+
+import (
+	"net/http"
+	"strconv"
+
+	"patchbay/internal/connectors"
+	"patchbay/web/templates"
+)
+
+// agentSettings shows the form that changes an agent.
+func (h *Handler) agentSettings(w http.ResponseWriter, r *http.Request) error {
+	a, err := h.tenant(r).Agent(r.Context(), ref(r, "id"))
+	if err != nil {
+		return err
+	}
+	return h.agentSettingsPage(w, r, http.StatusOK, a, agentForm(a))
+}
+
+func agentForm(a connectors.Agent) templates.Form {
+	values := map[string]string{
+		"name": a.Name, "slug": a.Slug, "description": a.Description, "approval": string(a.Approval),
+		"name_limit": strconv.Itoa(a.NameLimit), "calls_per_minute": strconv.Itoa(a.CallsPerMinute),
+	}
+	if a.Enabled {
+		values["enabled"] = "true"
+	}
+	return templates.Form{Values: values}
+}
+
+func (h *Handler) agentSettingsPage(w http.ResponseWriter, r *http.Request, status int, a connectors.Agent, f templates.Form) error {
+	return h.respond.Page(w, r, status, templates.AgentSettings(templates.AgentSettingsPage{
+		Frame:     h.agentFrame(r, a, "Settings"),
+		Head:      agentHead(a, templates.AgentSettingsTab),
+		Form:      f,
+		Approvals: approvalOptions(),
+		Goes:      []string{"its tokens: programs that use them are refused at once", "its grants", "its credentials"},
+	}))
+}
+
+// approvalOptions offers which calls wait for a person.
+func approvalOptions() []templates.Option {
+	return []templates.Option{
+		{Value: string(connectors.ApprovalAlwaysAsk), Label: "Ask every time"},
+		{Value: string(connectors.ApprovalTrustedOnly), Label: "Ask, but for trusted tools"},
+		{Value: string(connectors.ApprovalAuto), Label: "Never ask"},
+	}
+}
+
+func approvalName(m connectors.ApprovalMode) string {
+	for _, o := range approvalOptions() {
+		if o.Value == string(m) {
+			return o.Label
+		}
+	}
+	return string(m)
+}

@@ -1,0 +1,141 @@
+package admin_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"image"
+	"image/png"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/history"
+	"patchbay/internal/mcp"
+	"patchbay/internal/store"
+	"patchbay/internal/toolcall"
+)
+
+// agents is what serves agents, hearing what changes in the database.
+type agents struct {
+	access  *access.Keeper
+	calls   *toolcall.Caller
+	history *history.Writer
+}
+
+func (d *dashboard) agents(dialer *mcp.Dialer) agents {
+	d.t.Helper()
+	a := agents{
+		access:  access.New(access.Options{Store: d.St}),
+		history: history.New(history.Options{Store: d.St, Instance: d.Instance, Interval: time.Millisecond}),
+	}
+	a.calls = toolcall.New(toolcall.Options{
+		Store: d.St, Access: a.access, Credentials: credentials.New(d.St), Dialer: dialer, Target: d.syncer.Target,
+		History: a.history, Instance: d.Instance, BaseURL: d.base,
+	})
+	ctx, end := context.WithCancel(context.Background())
+	var tasks sync.WaitGroup
+	tasks.Go(func() { a.access.Run(ctx) })
+	tasks.Go(func() {
+		_ = d.St.Watch(ctx, func(n store.Notice) { a.access.Hear(n); a.calls.Hear(n) }, func(yes bool) { a.access.Connected(yes); a.calls.Connected(yes) })
+	})
+	a.calls.Start(ctx)
+	d.t.Cleanup(func() {
+		stopping, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		a.calls.Stop(stopping)
+		a.history.Stop(stopping)
+		end()
+		tasks.Wait()
+	})
+	d.calls, d.access, d.history = a.calls, a.access, a.history
+	return a
+}
+
+// trusted makes an agent that may call all tools of a connector and asks nobody.
+func (d *dashboard) trusted(c connectors.Connector, opts ...func(*connectors.Agent)) connectors.Agent {
+	d.t.Helper()
+	a := d.Agent(d.t, append([]func(*connectors.Agent){func(a *connectors.Agent) { a.Approval = connectors.ApprovalAuto }}, opts...)...)
+	d.Grant(d.t, a.ID, c.ID)
+	return a
+}
+
+func newCallID() connectors.ToolCallID {
+	return connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}
+}
+
+// newCall is a call of an agent, of the tool "search".
+func newCall(a connectors.Agent, c connectors.Connector, status connectors.CallStatus) connectors.ToolCall {
+	return connectors.ToolCall{
+		ID: newCallID(), AgentID: &a.ID, AgentSlug: a.Slug, ConnectorID: &c.ID, ConnectorSlug: c.Slug, Kind: connectors.CallTool,
+		Tool: "search", ExposedName: connectors.ExposedName(c.Slug, "search"), Source: connectors.SourceGateway, Status: status,
+		Arguments: []byte(`{"q":"x"}`), RequestBytes: 9, StartedAt: time.Now(),
+	}
+}
+
+// waitingIn makes a call that waits for a person.
+func (d *dashboard) waitingIn(tenant connectors.TenantID, a connectors.Agent, c connectors.Connector) connectors.ToolCallID {
+	d.t.Helper()
+	call, door := newCall(a, c, connectors.CallPendingApproval), d.St.Tenant(tenant)
+	_, _, err := door.AskApproval(d.t.Context(), store.NewApproval{
+		ID: call.ID, AgentID: a.ID, ConnectorID: c.ID, Tool: call.Tool, ExposedName: call.ExposedName, CallHash: []byte(call.ID.String()),
+		Call: `{"q":"all of it"}`, ExpiresAt: time.Now().Add(time.Hour),
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if err := door.InsertPendingCall(d.t.Context(), call); err != nil {
+		d.t.Fatal(err)
+	}
+	return call.ID
+}
+
+// endedIn puts a call that has ended on record.
+func (d *dashboard) endedIn(tenant connectors.TenantID, call connectors.ToolCall) connectors.ToolCallID {
+	d.t.Helper()
+	call.CompletedAt, call.Duration = new(time.Now()), 340*time.Millisecond
+	if err := d.St.System().EndCalls(d.t.Context(), []store.OwnedCall{{Tenant: tenant, ToolCall: call}}); err != nil {
+		d.t.Fatal(err)
+	}
+	return call.ID
+}
+
+// pictureIn makes a call whose result is a picture.
+func (d *dashboard) pictureIn(tenant connectors.TenantID, a connectors.Agent, c connectors.Connector) connectors.ToolCallID {
+	d.t.Helper()
+	call := newCall(a, c, connectors.CallSuccess)
+	call.Outcome, call.Content = connectors.OutcomeOK, []byte(`[{"type":"image","mimeType":"image/png","data":"`+onePixel()+`"}]`)
+	return d.endedIn(tenant, call)
+}
+
+// onePixel is a picture, in base64.
+func onePixel() string {
+	var b bytes.Buffer
+	_ = png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1)))
+	return base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
+// tokenIn makes a token of an agent.
+func (d *dashboard) tokenIn(tenant connectors.TenantID, a connectors.AgentID) connectors.AgentTokenID {
+	d.t.Helper()
+	_, token := d.TokenIn(d.t, tenant, a)
+	return token.ID
+}
+
+// named finds an agent and a connector of the tenant.
+func (d *dashboard) named(agent, connector string) (connectors.Agent, connectors.Connector) {
+	d.t.Helper()
+	a, err := d.Door().Agent(d.t.Context(), connectors.Ref(agent))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	c, err := d.Door().Connector(d.t.Context(), connectors.Ref(connector))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return a, c
+}

@@ -1,0 +1,82 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/toolcall"
+	"patchbay/web"
+	"patchbay/web/templates"
+)
+
+// inboxPage is how many calls a page of the inbox shows: each with all of its arguments.
+const inboxPage = 25
+
+// approvalList is the inbox.
+func (h *Handler) approvalList(w http.ResponseWriter, r *http.Request) error {
+	cursor := r.URL.Query().Get("cursor")
+	list, err := h.calls.Inbox(r.Context(), actor(r), store.Page{Limit: inboxPage, Cursor: cursor})
+	if err != nil {
+		return err
+	}
+	frame := h.frame(r, templates.NavApprovals, crumb("Approvals", ""))
+	if cursor == "" {
+		frame.Listen = approvalEvents(list.Items)
+	}
+	cards, err := h.approvalCards(r.Context(), actor(r), list.Items)
+	if err != nil {
+		return err
+	}
+	return h.respond.Page(w, r, http.StatusOK, templates.Approvals(templates.ApprovalsPage{Frame: frame, Rows: cards, Pager: pager(r, list.Next)}))
+}
+
+// approvalEvents is the stream that tells of what is newer than a list, whose newest is the first.
+func approvalEvents(list []toolcall.Waiting) string {
+	if len(list) == 0 {
+		return "/events?on=approvals"
+	}
+	return "/events?on=approvals&after=" + list[0].ID.String()
+}
+
+// approvalCards show calls that wait, or waited. However many there are, they take two queries.
+func (h *Handler) approvalCards(ctx context.Context, a auth.Actor, list []toolcall.Waiting) ([]templates.ApprovalCard, error) {
+	var ids []connectors.ToolCallID
+	var agents []connectors.AgentID
+	var tools []string
+	for _, w := range list {
+		ids, tools = append(ids, w.ID), append(tools, w.Tool)
+		if !slices.Contains(agents, w.AgentID) {
+			agents = append(agents, w.AgentID)
+		}
+	}
+	tenant := h.store.Tenant(a.Tenant.ID)
+	about, err := tenant.ApprovalsAbout(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := tenant.CallCounts(ctx, agents, tools)
+	if err != nil {
+		return nil, err
+	}
+	cards := make([]templates.ApprovalCard, len(list))
+	for i, w := range list {
+		known := waitingCall{Waiting: w, about: about[w.ID], counts: countOfCalls(counts, w.Approval)}
+		cards[i] = approvalCard(web.Asset, known, abilities(a.Role), h.now())
+		cards[i].ReturnTo = "/approvals"
+	}
+	return cards, nil
+}
+
+func countOfCalls(counts []store.CallCount, a connectors.Approval) store.CallCount {
+	i := slices.IndexFunc(counts, func(c store.CallCount) bool {
+		return c.AgentID == a.AgentID && c.ConnectorID == a.ConnectorID && c.Tool == a.Tool
+	})
+	if i < 0 {
+		return store.CallCount{}
+	}
+	return counts[i]
+}

@@ -1,0 +1,29 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/toolcall"
+	"patchbay/web/templates"
+)
+
+// approvalShow is about one call that waits, or waited.
+func (h *Handler) approvalShow(w http.ResponseWriter, r *http.Request) error {
+	id, err := callID(r)
+	if err != nil {
+		return err
+	}
+	waiting, err := h.calls.Approval(r.Context(), actor(r), id)
+	if err != nil {
+		return err
+	}
+	cards, err := h.approvalCards(r.Context(), actor(r), []toolcall.Waiting{waiting})
+	if err != nil {
+		return err
+	}
+	frame := h.frame(r, templates.NavApprovals, crumb("Approvals", "/approvals"), templates.Crumb{Text: cards[0].Tool, Mono: true})
+	frame.Title = "Approval · " + cards[0].Tool
+	frame.Listen = approvalEvents([]toolcall.Waiting{waiting})
+	cards[0].ReturnTo = cards[0].Action
+	return h.respond.Page(w, r, http.StatusOK, templates.Approval(templates.ApprovalPage{Frame: frame, Card: cards[0]}))
+}

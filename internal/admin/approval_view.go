@@ -1,0 +1,143 @@
+package admin
+
+import (
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/toolcall"
+	"patchbay/web/templates"
+)
+
+// waitingCall is a call that waits, or waited, with all that a person should know to decide.
+type waitingCall struct {
+	toolcall.Waiting
+	about  store.ApprovalAbout
+	counts store.CallCount
+}
+
+// approvalCard is a call that a person decides about.
+func approvalCard(asset templates.Assets, w waitingCall, can templates.Can, now time.Time) templates.ApprovalCard {
+	definition := connectors.DecodeTool(w.about.Raw)
+	return templates.ApprovalCard{
+		Asset:     asset,
+		ID:        w.ID.String(),
+		Action:    approvalPath(w.ID),
+		Tool:      shorten(w.Tool, maxName),
+		ToolHref:  toolPath(w.about.ConnectorSlug, w.Tool),
+		Title:     shorten(w.about.Title, maxName),
+		Agent:     w.about.AgentName,
+		AgentHref: agentPath(w.about.AgentSlug),
+		Connector: w.about.ConnectorName,
+		Badges:    approvalBadges(w, definition),
+		Risky:     changedMeanwhile(w),
+		Arguments: waitingArguments(w.Arguments, can),
+		History:   lately(w.counts.Calls, w.counts.Denied),
+		Asked:     when(w.AskedAt, now),
+		Since:     w.AskedAt.UTC().Format(time.RFC3339Nano),
+		Waits:     took(max(0, now.Sub(w.AskedAt))),
+		Ends:      when(w.ExpiresAt, now),
+		State:     approvalState(w.Approval, now),
+		Waiting:   waits(w.Approval, now),
+		Decided:   decision(w.Approval),
+		CallHref:  callPath(w.ID),
+		CanDecide: can.Sync,
+	}
+}
+
+// approvalBadges say what the server says of the tool's effects; that it says nothing is worth knowing, too.
+func approvalBadges(w waitingCall, definition connectors.ToolView) []templates.Badge {
+	if w.about.Raw == nil {
+		return nil
+	}
+	badges := hintBadges(definition)
+	if definition.Hints.ReadOnly == nil && definition.Hints.Destructive == nil {
+		badges = append(badges, templates.Badge{Text: "effects not said", Title: "The server does not say whether it changes something. It may delete or overwrite."})
+	}
+	return badges
+}
+
+// changedMeanwhile warns where the tool is another one than that which the agent called.
+func changedMeanwhile(w waitingCall) *templates.Attention {
+	if !waits(w.Approval, w.AskedAt) || w.about.Accepted != nil && *w.about.Accepted == w.Definition {
+		return nil
+	}
+	return &templates.Attention{Kind: templates.StateWarn, Title: "The tool has changed", Text: "Its definition is not the one by which the agent made this call."}
+}
+
+func waitingArguments(raw []byte, can templates.Can) templates.Content {
+	if !can.Sync {
+		return templates.Content{Note: "Those who may decide see the arguments."}
+	}
+	if len(raw) == 0 || string(raw) == "{}" {
+		return templates.Content{Note: "The call has no arguments."}
+	}
+	return templates.Content{JSON: indent(raw, onPage.json)}
+}
+
+// approvalState is how far an approval is.
+func approvalState(a connectors.Approval, now time.Time) templates.State {
+	switch a.State {
+	case connectors.ApprovalWaiting:
+		if !waits(a, now) {
+			return templates.State{Kind: templates.StateOff, Text: "Lapsed"}
+		}
+		return templates.State{Kind: templates.StateWarn, Text: "Waits for a person"}
+	case connectors.ApprovalApproved:
+		return templates.State{Kind: templates.StateBusy, Text: "Approved, about to run"}
+	case connectors.ApprovalExecuting:
+		return templates.State{Kind: templates.StateBusy, Text: "Approved, running"}
+	case connectors.ApprovalDone:
+		return templates.State{Kind: templates.StateOK, Text: "Approved, done"}
+	case connectors.ApprovalDenied:
+		return templates.State{Kind: templates.StateBad, Text: "Denied"}
+	case connectors.ApprovalUnknown:
+		return templates.State{Kind: templates.StateBad, Text: "Approved, outcome unknown"}
+	default:
+		return templates.State{Kind: templates.StateOff, Text: "Lapsed"}
+	}
+}
+
+// waits tells whether somebody can still decide.
+func waits(a connectors.Approval, now time.Time) bool {
+	return a.State == connectors.ApprovalWaiting && a.ExpiresAt.After(now)
+}
+
+// decision says what was decided, and by whom; empty: nothing was.
+func decision(a connectors.Approval) string {
+	if a.DecidedBy == "" {
+		return ""
+	}
+	word := "Approved"
+	if a.State == connectors.ApprovalDenied {
+		word = "Denied"
+	}
+	said := word + " by " + a.DecidedBy
+	if a.Reason != "" {
+		said += ": " + shorten(a.Reason, maxAbout)
+	}
+	return said
+}
+
+// lately says how often an agent called a tool.
+func lately(calls, denied int) string {
+	switch {
+	case calls == 0:
+		return "The agent has not called it lately."
+	case denied == 0:
+		return "Lately called " + times(calls) + "."
+	default:
+		return "Lately called " + times(calls) + ", denied " + times(denied) + "."
+	}
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	default:
+		return number(n) + " times"
+	}
+}

@@ -1,0 +1,150 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+	"patchbay/web"
+	"patchbay/web/templates"
+)
+
+// callQuery is which calls a page lists, as its address says.
+type callQuery struct {
+	agent, connector, tool string
+	status                 connectors.CallStatus
+}
+
+func readCallQuery(q url.Values) callQuery {
+	return callQuery{
+		agent: q.Get("agent"), connector: q.Get("connector"), tool: strings.TrimSpace(q.Get("tool")),
+		status: connectors.CallStatus(q.Get("status")),
+	}
+}
+
+func (q callQuery) filtered() bool { return q != callQuery{} }
+
+// values are the query as an address has it.
+func (q callQuery) values() url.Values {
+	values := url.Values{}
+	for name, value := range map[string]string{"agent": q.agent, "connector": q.connector, "tool": q.tool, "status": string(q.status)} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	return values
+}
+
+// callList lists tool calls, the newest first.
+func (h *Handler) callList(w http.ResponseWriter, r *http.Request) error {
+	tenant, query := h.tenant(r), readCallQuery(r.URL.Query())
+	agents, err := tenant.Agents(r.Context(), store.Page{Limit: store.MaxLimit})
+	if err != nil {
+		return err
+	}
+	all, err := tenant.Connectors(r.Context(), store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}})
+	if err != nil {
+		return err
+	}
+	filter, err := h.callFilter(r.Context(), tenant, query, agents.Items, all.Items)
+	if err != nil {
+		return err
+	}
+	filter.Cursor = r.URL.Query().Get("cursor")
+	var calls store.List[connectors.ToolCall]
+	if filter.Limit >= 0 {
+		if calls, err = tenant.ToolCalls(r.Context(), filter); err != nil {
+			return err
+		}
+	}
+	frame := h.frame(r, templates.NavCalls, crumb("Calls", ""))
+	if filter.Cursor == "" {
+		live := query.values()
+		live.Set("on", "calls")
+		frame.Listen = withQuery("/events", live)
+	}
+	page := templates.CallsPage{
+		Frame:      frame,
+		Filter:     templates.Form{Values: map[string]string{"agent": query.agent, "connector": query.connector, "tool": query.tool, "status": string(query.status)}},
+		List:       h.callListView(calls, query, frame.Can, pager(r, calls.Next)),
+		Agents:     []templates.Option{{Value: "", Label: "All agents"}},
+		Connectors: []templates.Option{{Value: "", Label: "All connectors"}},
+		Statuses:   callStatusOptions(),
+	}
+	for _, a := range agents.Items {
+		page.Agents = append(page.Agents, templates.Option{Value: a.Slug, Label: a.Name})
+	}
+	for _, c := range all.Items {
+		page.Connectors = append(page.Connectors, templates.Option{Value: c.Slug, Label: c.Name})
+	}
+	return h.respond.Page(w, r, http.StatusOK, templates.Calls(page))
+}
+
+// callListView is the part of the page that is renewed as calls come and end.
+func (h *Handler) callListView(calls store.List[connectors.ToolCall], q callQuery, can templates.Can, p templates.Pager) templates.CallList {
+	view := templates.CallList{
+		Asset: web.Asset, Count: countOf(len(calls.Items), p, "call"), Filtered: q.filtered(), Acts: can.Sync, Pager: p,
+	}
+	for _, c := range calls.Items {
+		view.Rows = append(view.Rows, callRow(c, can, h.now()))
+	}
+	return view
+}
+
+// nothing is a filter that no call passes.
+var nothing = store.CallFilter{Page: store.Page{Limit: -1}}
+
+// callFilter finds what the names in a query stand for, among what was read already where it is there. A name that nobody has finds
+// no calls.
+func (h *Handler) callFilter(
+	ctx context.Context, tenant *store.Tenant, q callQuery, agents []connectors.Agent, all []connectors.Connector,
+) (store.CallFilter, error) {
+	f := store.CallFilter{Status: q.status, Tool: q.tool}
+	if q.status != "" && callState(q.status) == callState("") && q.status != connectors.CallCancelled {
+		return nothing, nil
+	}
+	if q.agent != "" {
+		a, err := agentBySlug(ctx, tenant, q.agent, agents)
+		if err != nil {
+			return nothingFound(err)
+		}
+		f.Agent = &a.ID
+	}
+	if q.connector != "" {
+		c, err := connectorBySlug(ctx, tenant, q.connector, all)
+		if err != nil {
+			return nothingFound(err)
+		}
+		f.Connector = &c.ID
+	}
+	return f, nil
+}
+
+func nothingFound(err error) (store.CallFilter, error) {
+	if fault.Is(err, fault.NotFound) {
+		return nothing, nil
+	}
+	return store.CallFilter{}, err
+}
+
+func agentBySlug(ctx context.Context, tenant *store.Tenant, slug string, known []connectors.Agent) (connectors.Agent, error) {
+	for _, a := range known {
+		if a.Slug == slug {
+			return a, nil
+		}
+	}
+	return tenant.Agent(ctx, connectors.Ref(slug))
+}
+
+func connectorBySlug(ctx context.Context, tenant *store.Tenant, slug string, known []connectors.Connector) (connectors.Connector, error) {
+	for _, c := range known {
+		if c.Slug == slug {
+			return c, nil
+		}
+	}
+	return tenant.Connector(ctx, connectors.Ref(slug))
+}

@@ -1,0 +1,83 @@
+package admin
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+	"patchbay/web"
+	"patchbay/web/templates"
+)
+
+// callLook is what of a call makes it look another way.
+type callLook struct {
+	id     connectors.ToolCallID
+	status connectors.CallStatus
+	task   [sha256.Size]byte
+}
+
+func lookOfCall(c connectors.ToolCall) callLook {
+	return callLook{id: c.ID, status: c.Status, task: sha256.Sum256(c.Task)}
+}
+
+// callsOf sends the first page of the calls that a query finds, whenever it is another one.
+func (s *stream) callsOf(q callQuery) func() error {
+	var last []callLook
+	first := true
+	return func() error {
+		tenant := s.h.store.Tenant(s.actor.Tenant.ID)
+		filter, err := s.h.callFilter(s.ctx, tenant, q, nil, nil)
+		if err != nil || filter.Limit < 0 {
+			return err
+		}
+		calls, err := tenant.ToolCalls(s.ctx, filter)
+		if err != nil {
+			return fmt.Errorf("list calls: %w", err)
+		}
+		var now []callLook
+		for _, c := range calls.Items {
+			now = append(now, lookOfCall(c))
+		}
+		if !first && slices.Equal(now, last) {
+			return nil
+		}
+		first, last = false, now
+		return s.show(templates.CallsChanged(s.h.callListView(calls, q, abilities(s.actor.Role), callPager(q, calls))))
+	}
+}
+
+// callPager leads from the first page of the calls on.
+func callPager(q callQuery, calls store.List[connectors.ToolCall]) templates.Pager {
+	if calls.Next == "" {
+		return templates.Pager{}
+	}
+	values := q.values()
+	values.Set("cursor", calls.Next)
+	return templates.Pager{Next: withQuery("/calls", values)}
+}
+
+// callOf sends one call, whenever it has moved on.
+func (s *stream) callOf(ref connectors.Ref) func() error {
+	id, _ := ref.UUID() // what is none is nobody's
+	var last callLook
+	return func() error {
+		if last.status.Ended() && last.status != "" {
+			return nil
+		}
+		c, err := s.h.store.Tenant(s.actor.Tenant.ID).ToolCall(s.ctx, connectors.ToolCallID{UUID: id})
+		if fault.Is(err, fault.NotFound) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read call: %w", err)
+		}
+		if lookOfCall(c) == last {
+			return nil
+		}
+		last = lookOfCall(c)
+		return s.show(templates.CallChanged(callDetail(web.Asset, c, s.actor.Tenant.CallHistory, abilities(s.actor.Role), s.h.now())))
+	}
+}

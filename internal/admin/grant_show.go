@@ -1,0 +1,88 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// granting is an agent, a connector, and what the one may use of the other.
+type granting struct {
+	agent     connectors.Agent
+	connector connectors.Connector
+	grant     connectors.Grant // the zero value where there is none
+	there     bool
+	choices   []store.ToolChoice
+}
+
+// grantShow shows what an agent may use of one connector, and the form that changes it.
+func (h *Handler) grantShow(w http.ResponseWriter, r *http.Request) error {
+	g, err := h.granting(r)
+	if err != nil {
+		return err
+	}
+	return h.grantPage(w, r, http.StatusOK, g, grantForm(g))
+}
+
+func (h *Handler) granting(r *http.Request) (g granting, err error) {
+	tenant := h.tenant(r)
+	if g.agent, err = tenant.Agent(r.Context(), ref(r, "id")); err != nil {
+		return g, err
+	}
+	if g.connector, err = tenant.Connector(r.Context(), ref(r, "connector")); err != nil {
+		return g, err
+	}
+	granted, err := tenant.AgentGrant(r.Context(), g.agent.ID, g.connector.ID)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return g, err
+	}
+	g.grant, g.there = granted.Grant, err == nil
+	g.choices, err = tenant.ToolChoices(r.Context(), g.connector.ID, g.grant.Tools)
+	return g, err
+}
+
+// grantForm holds a grant. A fresh one begins with no tool, so that nothing is granted by mistake.
+func grantForm(g granting) templates.Form {
+	values := map[string]string{"all": "false", "approval": ""}
+	if g.grant.AllTools {
+		values["all"] = "true"
+	}
+	if g.grant.Approval != nil {
+		values["approval"] = string(*g.grant.Approval)
+	}
+	return templates.Form{Values: values}
+}
+
+func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, g granting, f templates.Form) error {
+	frame := h.frame(r, templates.NavAgents,
+		crumb("Agents", "/agents"), crumb(g.agent.Name, agentPath(g.agent.Slug)+"/access"), crumb(g.connector.Name, ""))
+	frame.Title = g.connector.Name + " for " + g.agent.Name
+	tools := grantTools(g)
+	page := templates.GrantPage{
+		Frame:      frame,
+		Head:       agentHead(g.agent, templates.AgentAccessTab),
+		Connector:  g.connector.Name,
+		ToolsHref:  connectorPath(g.connector.Slug) + "/tools",
+		Action:     grantPath(g.agent.Slug, g.connector.Slug),
+		Granted:    g.there,
+		Form:       f,
+		Approvals:  grantApprovals(g.agent),
+		TrustsHere: g.agent.Approval == connectors.ApprovalTrustedOnly,
+		Tools:      tools,
+		Count:      grantCount(g.grant, tools),
+		Goes:       []string{grantedTools(g.grant, -1), "its rule of approval"},
+	}
+	if len(g.choices) == store.MaxToolChoices {
+		page.More = "Only the first " + number(store.MaxToolChoices) + " are listed. The others keep what was chosen for them; the API changes it."
+	}
+	return h.respond.Page(w, r, status, templates.Grant(page))
+}
+
+// grantApprovals offers a rule for one connector, the agent's own first.
+func grantApprovals(a connectors.Agent) []templates.Option {
+	own := templates.Option{Value: "", Label: "As the agent: " + lowerFirst(approvalName(a.Approval))}
+	return append([]templates.Option{own}, approvalOptions()...)
+}

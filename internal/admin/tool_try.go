@@ -1,0 +1,140 @@
+package admin
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/respond"
+	"patchbay/internal/toolcall"
+	"patchbay/web/templates"
+)
+
+// tryPatience is how long a page waits for a call. One that takes longer goes on, and has a page of its own.
+const tryPatience = 60 * time.Second
+
+// trial is a tool that a person tries, as an agent.
+type trial struct {
+	tool   tried
+	agent  string // the slug
+	asJSON bool
+	typed  string     // the arguments, as JSON
+	values url.Values // the fields
+	wrong  map[string]string
+	form   templates.Form // what is wrong with the whole
+	result *templates.Result
+}
+
+// toolTry runs a tool as an agent, with the arguments of the form, or changes the way in which the form asks.
+func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	tool, err := h.tried(r)
+	if err != nil {
+		return err
+	}
+	t := trial{tool: tool, agent: f.text("agent"), asJSON: f.text("as") == "json", typed: f.values.Get("json"), values: f.values}
+	if f.text("definition") != tool.Hash.String() && !t.asJSON {
+		t.values = tool.form.defaults()
+		t.form.Problem = "The tool has changed meanwhile. Fill in its form again."
+		return h.triedPage(w, r, http.StatusConflict, t)
+	}
+	arguments, ok := t.arguments()
+	switch do := f.text("do"); {
+	case do != "":
+		t.turn(do, arguments)
+		return h.triedPage(w, r, http.StatusOK, t)
+	case !ok:
+		return h.triedPage(w, r, http.StatusUnprocessableEntity, t)
+	}
+	waitLong(w)
+	status, err := h.run(r, &t, arguments)
+	if err != nil {
+		return err
+	}
+	return h.triedPage(w, r, status, t)
+}
+
+// arguments are what was typed. Where something is wrong with it, the trial says what.
+func (t *trial) arguments() (json.RawMessage, bool) {
+	if !t.asJSON {
+		object, wrong := t.tool.form.arguments(t.values)
+		t.wrong = wrong
+		return object, len(wrong) == 0
+	}
+	typed := json.RawMessage(cmp.Or(t.typed, "{}"))
+	var object map[string]json.RawMessage
+	if json.Unmarshal(typed, &object) != nil || object == nil {
+		t.form.Errors = map[string]string{"json": "This is not one JSON object."}
+		return nil, false
+	}
+	return typed, true
+}
+
+// turn asks the other way, with what was typed so far.
+func (t *trial) turn(to string, arguments json.RawMessage) {
+	t.wrong, t.form.Errors = nil, nil
+	if to == "json" {
+		t.asJSON, t.typed = true, ""
+		if json.Valid(arguments) { // else something half typed is in it
+			t.typed = indented(arguments)
+		}
+		return
+	}
+	values, whole := t.tool.form.fill(json.RawMessage(cmp.Or(string(arguments), "{}")))
+	if !whole {
+		t.form.Problem = "These arguments do not fit into the form."
+		return
+	}
+	t.asJSON, t.values = false, values
+}
+
+// run makes the call, and keeps what came of it in the trial.
+func (h *Handler) run(r *http.Request, t *trial, arguments json.RawMessage) (status int, err error) {
+	view, err := h.access.Fresh(r.Context(), actor(r).Tenant.ID, connectors.Ref(t.agent))
+	if fault.Is(err, fault.NotFound) {
+		t.form.Errors = map[string]string{"agent": "There is no such agent."}
+		return http.StatusUnprocessableEntity, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	tool := toolOfView(view, t.tool.connector.Slug, t.tool.Name)
+	if tool == nil {
+		t.form.Errors = map[string]string{"agent": "This agent was not granted the tool."}
+		return http.StatusUnprocessableEntity, nil
+	}
+	call, err := h.calls.Run(r.Context(), toolcall.Order{
+		View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceDashboard, Caller: actor(r).Name,
+	}, tryPatience)
+	if bad, ok := errors.AsType[*toolcall.BadArguments](err); ok {
+		t.form.Problem = bad.Sentence
+		return http.StatusUnprocessableEntity, nil
+	}
+	if problem, ok := mendable(err); ok {
+		t.form.Problem = problem.Message
+		return respond.Status(problem.Kind), nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	t.result = triedResult(call, tool, view.Tenant.CallHistory)
+	return http.StatusOK, nil
+}
+
+// toolOfView is a connector's tool as an agent sees it; nil: it does not.
+func toolOfView(v *access.View, connector, name string) *access.Tool {
+	reach := v.Reach(connector)
+	if reach == nil {
+		return nil
+	}
+	return reach.Tool(name)
+}
