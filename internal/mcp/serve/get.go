@@ -17,7 +17,7 @@ func (v *visit) get() {
 		return
 	}
 	if _, takes := accepted(v.r.Header); !takes {
-		writeError(v.w, nil, refusal(http.StatusNotAcceptable, revision.CodeInvalidRequest, "Accept text/event-stream."))
+		v.turnAway(refusal(http.StatusNotAcceptable, revision.CodeInvalidRequest, "Accept text/event-stream."))
 		return
 	}
 	last := v.r.Header.Get(revision.HeaderLastEventID)
@@ -31,7 +31,7 @@ func (v *visit) get() {
 		return
 	}
 	if !ok || v.s.opts.Router == nil {
-		writeError(v.w, nil, invalid("There is no such stream to go on with."))
+		v.turnAway(invalid("There is no such stream to go on with."))
 		return
 	}
 	v.resume(p, id, number)
@@ -46,7 +46,7 @@ func (v *visit) session() *Peer {
 	}
 	p, failure := v.s.peer(v.who, id)
 	if failure != nil {
-		writeError(v.w, nil, failure)
+		v.turnAway(failure)
 		return nil
 	}
 	return p
@@ -58,7 +58,7 @@ func (v *visit) resume(p *Peer, id string, number int) {
 	defer stop()
 	me, ok := v.s.listeners.join(stop)
 	if !ok {
-		writeError(v.w, nil, errShut)
+		v.turnAway(errShut)
 		return
 	}
 	defer v.s.listeners.leave(me)

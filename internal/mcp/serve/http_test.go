@@ -65,15 +65,31 @@ func TestOriginsAreThisMachineOrTheAddressItself(t *testing.T) {
 func TestSlowBodyIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := open(t, &desk{}, func(o *serve.Options) { o.Stall = 50 * time.Millisecond })
+	for head, status := range map[string]string{
+		"POST /me HTTP/1.1\r\nContent-Type: application/json\r\n":                                 "400",
+		"POST /me HTTP/1.1\r\nContent-Type: text/plain\r\n":                                       "415",
+		"POST /me HTTP/1.1\r\nContent-Type: application/json\r\nAccept: text/html\r\n":            "406",
+		"POST /me HTTP/1.1\r\nContent-Type: application/json\r\nOrigin: https://evil.example\r\n": "403",
+		"PUT /me HTTP/1.1\r\n": "405",
+		"GET /me HTTP/1.1\r\n": "405",
+	} {
+		p.slow(head, status)
+	}
+}
+
+// slow sends a body's first byte and waits for the answer, and for the connection's end.
+func (p *place) slow(head, status string) {
+	p.t.Helper()
+	t := p.t
 	host := strings.TrimSuffix(strings.TrimPrefix(p.url, "http://"), "/me")
 	conn, err := net.Dial("tcp", host)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	_, _ = io.WriteString(conn, "POST /me HTTP/1.1\r\nHost: "+host+"\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+	_, _ = io.WriteString(conn, head+"Host: "+host+"\r\nContent-Length: 100\r\n\r\n{")
 	answer, err := io.ReadAll(conn)
-	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {
-		t.Errorf("answered %q, %v", answer, err)
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 "+status+" ") {
+		t.Errorf("%s: answered %q, %v", head, answer, err)
 	}
 }

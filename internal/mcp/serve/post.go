@@ -11,12 +11,12 @@ import (
 // post takes a message, or several where the version has that.
 func (v *visit) post() {
 	if !isJSON(v.r.Header) {
-		writeError(v.w, nil, refusal(http.StatusUnsupportedMediaType, revision.CodeInvalidRequest, "Send application/json."))
+		v.turnAway(refusal(http.StatusUnsupportedMediaType, revision.CodeInvalidRequest, "Send application/json."))
 		return
 	}
 	x := &exchange{visit: *v}
 	if x.takesJSON, x.takesStream = accepted(v.r.Header); !x.takesJSON && !x.takesStream {
-		writeError(v.w, nil, refusal(http.StatusNotAcceptable, revision.CodeInvalidRequest, "Accept application/json and text/event-stream."))
+		v.turnAway(refusal(http.StatusNotAcceptable, revision.CodeInvalidRequest, "Accept application/json and text/event-stream."))
 		return
 	}
 	body := buffer()

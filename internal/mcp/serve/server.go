@@ -87,11 +87,11 @@ const mostRemembered = 4 << 10
 // Handle answers one HTTP request of the caller who, whom b serves. who is any text; sessions, cancellations and kept replies are
 // bound to it. A listener's stream goes on after Handle has returned, where the connection allows that.
 func (s *Server) Handle(w http.ResponseWriter, r *http.Request, who string, b Backend) {
+	v := &visit{s: s, w: w, r: r, who: who, backend: b}
 	if !s.opts.Origins(r) {
-		writeError(w, nil, refusal(http.StatusForbidden, revision.CodeInvalidRequest, "Requests from this origin are not allowed."))
+		v.turnAway(refusal(http.StatusForbidden, revision.CodeInvalidRequest, "Requests from this origin are not allowed."))
 		return
 	}
-	v := &visit{s: s, w: w, r: r, who: who, backend: b}
 	switch r.Method {
 	case http.MethodPost:
 		v.post()
@@ -115,7 +115,15 @@ type visit struct {
 
 func (v *visit) notAllowed() {
 	v.w.Header().Set("Allow", "POST")
-	writeError(v.w, nil, refusal(http.StatusMethodNotAllowed, revision.CodeInvalidRequest, "Send a POST: there is no session here."))
+	v.turnAway(refusal(http.StatusMethodNotAllowed, revision.CodeInvalidRequest, "Send a POST: there is no session here."))
+}
+
+// turnAway answers a request whose body nobody reads. The HTTP server does, for a while: a deadline bounds that.
+func (v *visit) turnAway(e *RPCError) {
+	if v.r.Body != nil && v.r.Body != http.NoBody {
+		_ = http.NewResponseController(v.w).SetReadDeadline(time.Now().Add(v.s.opts.Stall))
+	}
+	writeError(v.w, nil, e)
 }
 
 // Shut ends the listeners' streams, in the way that each era has for it, and takes no new ones. Requests go on.
