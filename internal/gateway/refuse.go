@@ -11,6 +11,9 @@ import (
 	"patchbay/internal/respond"
 )
 
+// unread is how long the HTTP server may wait for a body that nobody here has read: it does so after the answer.
+const unread = 10 * time.Second
+
 // refuse answers a request that reaches no MCP server.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.As(err)
@@ -23,7 +26,11 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		h.challenge(header, r)
 	}
 	header.Set("Content-Type", respond.ProblemMediaType)
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // that of the connection's last request
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Time{}) // that of the connection's last request
+	if r.Body != nil && r.Body != http.NoBody {
+		_ = control.SetReadDeadline(time.Now().Add(unread))
+	}
 	w.WriteHeader(respond.Status(f.Kind))
 	_ = json.NewEncoder(w).Encode(respond.Document(f)) // a caller that has gone needs no answer
 }
