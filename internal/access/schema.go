@@ -12,6 +12,7 @@ import (
 // schema is a tool's input schema (JSON Schema 2020-12, or draft-07 where it says so), compiled. One that cannot be compiled, or that
 // refers to another document, lets every object pass: the server has the last word anyway.
 type schema struct {
+	plan     *plan                // nil: it is too odd for one
 	resolved *jsonschema.Resolved // nil: it cannot be compiled
 	cost     cost
 }
@@ -40,24 +41,29 @@ func compile(raw json.RawMessage) *schema {
 	}
 	resolved, err := root.Resolve(nil) // without a loader: no other document is read
 	if err == nil && supported(root.Schema) {
-		s.resolved = resolved
+		s.resolved, s.plan = resolved, planOf(&root)
 	}
 	return s
 }
 
 func (s *schema) check(arguments json.RawMessage) error {
-	if len(bytes.TrimSpace(arguments)) == 0 {
+	arguments = bytes.TrimSpace(arguments)
+	switch {
+	case len(arguments) == 0:
 		arguments = noArguments
-	}
-	var value any
-	if err := json.Unmarshal(arguments, &value); err != nil {
+	case !json.Valid(arguments):
 		return unfit("The arguments are not valid JSON.")
-	}
-	object, ok := value.(map[string]any)
-	if !ok {
+	case arguments[0] != '{':
 		return unfit("The arguments must be an object.")
 	}
-	if s.resolved == nil || s.cost.tooMuch(value) || s.resolved.Validate(object) == nil {
+	if s.resolved == nil || s.plan != nil && s.plan.accepts(arguments) {
+		return nil
+	}
+	var value map[string]any
+	if err := json.Unmarshal(arguments, &value); err != nil {
+		return nil //nolint:nilerr // a number that no float can hold: the server knows what to do with it
+	}
+	if s.cost.tooMuch(value) || s.resolved.Validate(value) == nil {
 		return nil
 	}
 	return unfit(explain(s.resolved.Schema(), value))
