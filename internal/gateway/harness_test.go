@@ -26,7 +26,7 @@ import (
 )
 
 // patience is how long a test waits for what certainly comes.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // bundle is a world with one process that serves agents.
 type bundle struct {
