@@ -28,7 +28,7 @@ func (h *house) buildAgents(dialer *mcp.Dialer) agents {
 	log, st := h.serving.log, h.database.store
 	a := agents{
 		access:  access.New(access.Options{Store: st, Log: log}),
-		history: history.New(history.Options{Store: st, Instance: h.instance, Log: log}),
+		history: history.New(history.Options{Store: st, Instance: h.instance, Journal: h.serving.database.DataDir, Log: log}),
 	}
 	a.caller = toolcall.New(toolcall.Options{
 		Store:       st,
@@ -48,7 +48,11 @@ func (h *house) buildAgents(dialer *mcp.Dialer) agents {
 		Store: st, Access: a.access, Caller: a.caller, BaseURL: h.baseURL, Version: version(), Log: log,
 	})
 	h.metrics.WatchGateway(func() telemetry.GatewayStats {
-		return telemetry.GatewayStats{Listeners: a.gateway.Listeners()}
+		calls, circuits := a.caller.Stats(), map[string]int{}
+		for state, n := range calls.Circuits {
+			circuits[string(state)] = n
+		}
+		return telemetry.GatewayStats{Listeners: a.gateway.Listeners(), Sessions: calls.Sessions, Circuits: circuits}
 	})
 	return a
 }
@@ -60,6 +64,7 @@ func (a agents) start(ctx context.Context, st *store.Store) (stop func()) {
 	var tasks sync.WaitGroup
 	tasks.Go(func() { a.access.Run(ctx) })
 	tasks.Go(func() { _ = st.Watch(ctx, a.hear, a.connected) }) // nil: it ends with ctx
+	a.history.Recover(ctx)
 	a.caller.Start(ctx)
 	return func() {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)

@@ -19,6 +19,7 @@ const (
 // run writes a batch each interval in which something waits, and earlier where a whole one does.
 func (w *Writer) run() {
 	defer close(w.over)
+	defer w.closeJournal()
 	for {
 		select {
 		case <-w.wake:
@@ -37,15 +38,35 @@ func (w *Writer) run() {
 	}
 }
 
+// closeJournal removes the journal, unless something of it was given up: the next start finds it then.
+func (w *Writer) closeJournal() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.journal.close(!w.gaveUp()); err != nil {
+		w.o.Log.Warn("journal of calls not removed", slog.Any("error", err))
+	}
+	w.journal = nil
+}
+
+// gaveUp tells whether Stop has lost its patience.
+func (w *Writer) gaveUp() bool {
+	select {
+	case <-w.given:
+		return true
+	default:
+		return false
+	}
+}
+
 // flush writes what waits now.
 func (w *Writer) flush() {
 	w.mu.Lock()
 	begun, ended, written := w.begun, w.ended, w.written
 	w.begun, w.ended, w.written = nil, nil, make(chan struct{})
-	starts, how := make([]store.OwnedCall, 0, len(begun)), make([]connectors.CallHistory, 0, len(begun))
+	starts, how, open := make([]store.OwnedCall, 0, len(begun)), make([]connectors.CallHistory, 0, len(begun)), begun[:0]
 	for _, e := range begun {
 		if !e.ended {
-			starts, how = append(starts, store.OwnedCall{Tenant: e.tenant, ToolCall: e.call}), append(how, e.keep)
+			starts, how, open = append(starts, store.OwnedCall{Tenant: e.tenant, ToolCall: e.call}), append(how, e.keep), append(open, e)
 		}
 	}
 	w.mu.Unlock()
@@ -55,6 +76,7 @@ func (w *Writer) flush() {
 	for batch := range slices.Chunk(starts, maxRows) {
 		w.write(batch, w.o.Store.System().BeginCalls)
 	}
+	w.forget(open)
 	for len(ended) > 0 {
 		n := portion(ended)
 		w.end(ended[:n])
@@ -98,11 +120,25 @@ func (w *Writer) end(ended []*Entry) {
 		Keep(&calls[i].ToolCall, e.keep)
 	}
 	w.write(calls, w.o.Store.System().EndCalls)
+	w.forget(ended)
 	w.mu.Lock()
 	w.memory -= bytes
 	w.waiting -= len(ended)
 	w.room.Broadcast()
 	w.mu.Unlock()
+}
+
+// forget takes calls out of the journal: they are in the database.
+func (w *Writer) forget(written []*Entry) {
+	if w.journal == nil || w.gaveUp() {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range written {
+		w.journal.leave(e.slot)
+		e.slot = -1
+	}
 }
 
 // write insists until the calls are written. A batch that the database does not take as it is, because one of its rows cannot be
@@ -113,7 +149,7 @@ func (w *Writer) write(calls []store.OwnedCall, save func(context.Context, []sto
 	}
 	err := w.insist(calls, save)
 	switch {
-	case err == nil:
+	case err == nil, w.gaveUp():
 	case len(calls) == 1:
 		w.o.Log.Error("call not written to the history", slog.String("tenant_id", calls[0].Tenant.String()),
 			slog.String("tool_call_id", calls[0].ID.String()), slog.Any("error", err))

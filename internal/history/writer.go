@@ -28,6 +28,7 @@ type Options struct {
 	Interval time.Duration    // between two batches; 0: 100 ms
 	Memory   int              // bytes of contents that may wait; 0: 64 MiB
 	Waiting  int              // calls that may wait; 0: 100 000
+	Journal  string           // a folder of this machine, for what survives a killed process; empty: nothing does
 }
 
 // Writer writes calls in batches. It is safe for concurrent use.
@@ -50,6 +51,7 @@ type Writer struct {
 	waiting int           // entries in ended, and in the batch under way
 	written chan struct{} // closed when what waits now is written
 	live    listeners
+	journal *journal // nil: there is none
 }
 
 // New makes a Writer, which works until Stop.
@@ -66,6 +68,10 @@ func New(o Options) *Writer {
 		given: make(chan struct{}), written: make(chan struct{}),
 	}
 	w.room.L = &w.mu
+	var err error
+	if w.journal, err = openJournal(o.Journal, o.Instance); err != nil {
+		o.Log.Warn("no journal of calls: those of the last moment are lost when the process is killed", slog.Any("error", err))
+	}
 	go w.run()
 	return w
 }
@@ -79,6 +85,7 @@ type Entry struct {
 	// The writer's mu guards what follows.
 	call  connectors.ToolCall
 	ended bool
+	slot  int32 // in the journal; -1: none
 }
 
 // Begin notes that a call begins. The arguments are copied where they are kept; everything else is the writer's from now on.
@@ -89,6 +96,7 @@ func (w *Writer) Begin(t connectors.Tenant, c connectors.ToolCall) *Entry {
 	e.call = c
 	w.mu.Lock()
 	w.begun = append(w.begun, e)
+	e.slot = w.journal.take(e.tenant, &e.call)
 	w.live.tell(t.ID, c)
 	w.mu.Unlock()
 	poke(w.wake)
