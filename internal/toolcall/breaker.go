@@ -140,3 +140,14 @@ func (b *breaker) fail(now time.Time) {
 	}
 	b.until = now.Add(b.rest)
 }
+
+// states counts the breakers by what they do.
+func (s *breakers) states(now time.Time) map[CircuitState]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := map[CircuitState]int{CircuitClosed: 0, CircuitOpen: 0, CircuitHalfOpen: 0}
+	for _, b := range s.of {
+		n[b.circuit(now).State]++
+	}
+	return n
+}

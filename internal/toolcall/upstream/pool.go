@@ -178,3 +178,10 @@ func (p *Pool) Stop(ctx context.Context) {
 func stopped() error {
 	return fault.Errorf(fault.Unavailable, "Patchbay is stopping. Try again in a moment.")
 }
+
+// Sessions is how many there are, those that are being opened or closed among them.
+func (p *Pool) Sessions() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.living)
+}
