@@ -154,6 +154,10 @@ func (b *builder) tool(r *Reach, row store.AccessTool) *Tool {
 		return t
 	}
 	d := b.definitions[*row.Accepted]
+	if len(d.names) == 0 { // it cannot be shown under another name
+		t.Held = HeldDisabled
+		return t
+	}
 	t.def, t.Hash, t.Raw = d, d.hash, d.raw
 	t.InputSchema, t.OutputSchema, t.Annotations, t.Hints = d.inputSchema, d.outputSchema, d.annotations, d.hints
 	return t
@@ -244,14 +248,17 @@ func (r *Reach) itemsOf(k Kind) []connectors.Item {
 var keyMembers = [kinds]string{Tools: "name", Prompts: "name", Resources: "uri", Templates: "uriTemplate"}
 
 func itemEntries(items []connectors.Item, k Kind, name func(key string) string) []entry {
-	entries := make([]entry, len(items))
-	for i, item := range items {
-		entries[i] = entry{raw: item.Raw, name: name(item.Key)}
+	entries := make([]entry, 0, len(items))
+	for _, item := range items {
+		e := entry{raw: item.Raw, name: name(item.Key)}
 		eachMember(item.Raw, func(member string, value span) {
 			if member == keyMembers[k] {
-				entries[i].values = append(entries[i].values, value)
+				e.values = append(e.values, value)
 			}
 		})
+		if len(e.values) > 0 { // else it could not be shown under another name
+			entries = append(entries, e)
+		}
 	}
 	return entries
 }
