@@ -1,0 +1,142 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/internal/secret"
+)
+
+// replicas sends an agent's requests to several processes in turns, as a load balancer does.
+type replicas struct {
+	token secret.Text
+	hosts []string
+	n     atomic.Int64
+}
+
+func (r *replicas) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.URL.Host = r.hosts[int(r.n.Add(1))%len(r.hosts)]
+	req.Header.Set("Authorization", bearer(r.token))
+	return http.DefaultTransport.RoundTrip(req)
+}
+
+func (b *bundle) behindBalancer(t testing.TB, token secret.Text, other *process, e era, opts ...func(*sdk.ClientOptions)) *sdk.ClientSession {
+	t.Helper()
+	var o sdk.ClientOptions
+	for _, opt := range opts {
+		opt(&o)
+	}
+	balancer := &replicas{token: token, hosts: []string{strings.TrimPrefix(b.url, "http://"), strings.TrimPrefix(other.url, "http://")}}
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "agent", Version: "1"}, &o).Connect(t.Context(), &sdk.StreamableClientTransport{
+		Endpoint: b.url + "/mcp", HTTPClient: &http.Client{Transport: balancer},
+	}, &sdk.ClientSessionOptions{ProtocolVersion: string(e)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+func TestAnyProcessServesAnyRequest(t *testing.T) {
+	t.Parallel()
+	for _, e := range eras {
+		t.Run(string(e), func(t *testing.T) {
+			t.Parallel()
+			b := newBundle(t)
+			other := newProcess(t, b.World)
+			agent := b.auto(t)
+			b.Grant(t, agent.ID, b.to(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a").furnish().url).ID)
+			s := b.behindBalancer(t, b.Token(t, agent.ID), other, e)
+			for range 4 {
+				useAll(t, s, naming{prefix: "mcp_one__", prompt: "mcp_one__greet_me_2601d788", scheme: "patchbay+one:"})
+			}
+		})
+	}
+}
+
+// asking has a tool that asks the client for a name, and greets it.
+func (u *upstream) asking() *upstream {
+	u.AddTool(&sdk.Tool{Name: "ask", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			said, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Who are you?", RequestedSchema: json.RawMessage(
+				`{"type":"object","properties":{"name":{"type":"string"}}}`)})
+			if err != nil {
+				return nil, err
+			}
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf("%s %v", said.Action, said.Content["name"])}}}, nil
+		})
+	return u
+}
+
+// TestAnAnswerThatComesInElsewhereArrives asks the client through one process; its answer goes to the other.
+func TestAnAnswerThatComesInElsewhereArrives(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	other := newProcess(t, b.World)
+	agent := b.auto(t)
+	b.Grant(t, agent.ID, b.to(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).asking().url).ID)
+	s := b.behindBalancer(t, b.Token(t, agent.ID), other, legacy, func(o *sdk.ClientOptions) {
+		o.ElicitationHandler = func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ann"}}, nil
+		}
+	})
+	for range 4 {
+		if got := textOf(call(t, s, "mcp_one__ask", map[string]any{})); got != "accept Ann" {
+			t.Errorf("it says %q", got)
+		}
+	}
+}
+
+// waiting has a tool that waits until its call is cancelled.
+func (u *upstream) waiting() (came chan struct{}, cancelled chan struct{}) {
+	came, cancelled = make(chan struct{}, 10), make(chan struct{}, 10)
+	u.AddTool(&sdk.Tool{Name: "wait", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			came <- struct{}{}
+			<-ctx.Done()
+			cancelled <- struct{}{}
+			return nil, ctx.Err()
+		})
+	return came, cancelled
+}
+
+func TestACancellationThatComesInElsewhereTakesEffectWithinASecond(t *testing.T) {
+	t.Parallel()
+	for _, e := range eras {
+		t.Run(string(e), func(t *testing.T) {
+			t.Parallel()
+			b := newBundle(t)
+			other := newProcess(t, b.World)
+			agent := b.auto(t)
+			up := newUpstream(t, sdk.StreamableHTTPOptions{})
+			came, cancelled := up.waiting()
+			b.Grant(t, agent.ID, b.to(t, "one", up.url).ID)
+			s := b.behindBalancer(t, b.Token(t, agent.ID), other, e)
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() {
+				_, err := s.CallTool(ctx, &sdk.CallToolParams{Name: "mcp_one__wait", Arguments: map[string]any{}})
+				ended <- err
+			}()
+			<-came
+			began := time.Now()
+			cancel()
+			<-cancelled
+			if took := time.Since(began); took > 1500*time.Millisecond {
+				t.Errorf("the server heard of it after %s", took)
+			}
+			if err := <-ended; err == nil {
+				t.Error("the call has a result")
+			}
+		})
+	}
+}
