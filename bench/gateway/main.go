@@ -41,6 +41,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return o.measure(ctx)
 	case "soak":
 		return o.soak(ctx)
+	case "profile":
+		return o.profileOurs(ctx)
 	case "upstream":
 		return serveUpstream(ctx, out)
 	case "proxy":

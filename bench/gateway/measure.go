@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -107,8 +104,6 @@ func (b *bench) listing(ctx context.Context, n int) error {
 }
 
 func (b *bench) turn(ctx context.Context, s side, t task) (turn, error) {
-	stop := b.profiling(ctx, s, t)
-	defer stop()
 	before, err := s.server.cpu()
 	if err != nil {
 		return turn{}, err
@@ -124,33 +119,6 @@ func (b *bench) turn(ctx context.Context, s side, t task) (turn, error) {
 	}
 	n := time.Duration(b.calls)
 	return turn{cpu: (after - before) / n, rate: float64(b.calls) / took.Seconds(), more: (b.patchbay.childrenCPU() - children) / n}, nil
-}
-
-// profiling writes a profile of our side while a turn goes on.
-func (b *bench) profiling(ctx context.Context, s side, t task) (stop func()) {
-	if b.profile == "" || s.server != b.patchbay {
-		return func() {}
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.private+"/debug/pprof/profile?seconds=2", nil)
-		if err != nil {
-			return
-		}
-		response, err := b.load.client.Do(r)
-		if err != nil {
-			return
-		}
-		defer func() { _ = response.Body.Close() }()
-		file, err := os.Create(filepath.Join(b.profile, strings.NewReplacer("/", "-", " ", "-", ",", "").Replace(t.name)+".pprof"))
-		if err != nil {
-			return
-		}
-		_, _ = file.ReadFrom(response.Body)
-		_ = file.Close()
-	}()
-	return func() { <-done }
 }
 
 func cpuOf(t turn) float64  { return float64(t.cpu) }
