@@ -37,7 +37,7 @@ func (b *bench) waiting(t testing.TB, a connectors.Agent, c connectors.Connector
 	waits := make(chan struct{}, 100)
 	for _, p := range at {
 		order := b.order(t, p, a, c, "search", `{"q":"x"}`)
-		order.Progress = func(json.RawMessage) { waits <- struct{}{} }
+		order.MultiRound, order.Progress = true, func(json.RawMessage) { waits <- struct{}{} }
 		go func() {
 			out, err := p.Call(context.WithoutCancel(t.Context()), order)
 			answers <- answer{out, err}

@@ -68,3 +68,14 @@ func TestAStaticSecretThatIsRefusedSaysSo(t *testing.T) {
 	wantRefused(t, err, toolcall.CodeNeedsAuthorization)
 	b.remote.wantCalls(t, 1)
 }
+
+func TestAMachineGetsTheScopesThatAToolWants(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c, _, resource := b.machine(t)
+	a := b.trusted(t, c)
+	resource.Set(func(r *oauthtest.ResourceBehaviour) { r.StepUp = map[string]string{"tools/call": "write"} })
+	_, err := b.call(t, a, c, "")
+	must(t, err)
+	b.remote.wantCalls(t, 1)
+}
