@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -155,34 +156,15 @@ func (c *httpCarrier) request(ctx context.Context, method string, m outgoing) *h
 	req := http.Request{Method: method, URL: to, Host: to.Host, Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 	if len(m.body) > 0 {
 		req.ContentLength = int64(len(m.body))
-		req.Body = &replay{left: m.body}
-		req.GetBody = func() (io.ReadCloser, error) { return &replay{left: m.body}, nil }
+		// net/http knows this kind of body: it sends headers and body in one piece.
+		body := func() io.ReadCloser { return io.NopCloser(bytes.NewReader(m.body)) }
+		req.Body = body()
+		req.GetBody = func() (io.ReadCloser, error) { return body(), nil }
 	}
 	return req.WithContext(ctx)
 }
 
 var jsonType = []string{"application/json"}
-
-// replay is a request's body.
-type replay struct{ left []byte }
-
-func (r *replay) Read(p []byte) (int, error) {
-	if len(r.left) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, r.left)
-	r.left = r.left[n:]
-	return n, nil
-}
-
-// WriteTo spares net/http a buffer.
-func (r *replay) WriteTo(w io.Writer) (int64, error) {
-	n, err := w.Write(r.left)
-	r.left = r.left[n:]
-	return int64(n), err
-}
-
-func (r *replay) Close() error { return nil }
 
 // roundTrip sends a request once. What an http.Client does besides (redirects, cookies, a user in the URL) has no place here or is done
 // by the caller, but a client may have a time limit.
