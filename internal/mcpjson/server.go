@@ -48,8 +48,11 @@ var readers = map[string]reader{
 	"timeout_ms":      count(func(d *connectors.Draft, n int) { d.Timeout = time.Duration(n) * time.Millisecond }),
 	"retry_attempts":  count(func(d *connectors.Draft, n int) { d.RetryAttempts = n }),
 	"sync_interval_s": count(func(d *connectors.Draft, n int) { d.SyncInterval = time.Duration(n) * time.Second }),
-	"enabled":         flag(func(d *connectors.Draft, yes bool) { d.Enabled = yes }),
-	"disabled":        flag(func(d *connectors.Draft, yes bool) { d.Enabled = !yes }),
+
+	"calls_per_minute": count(func(d *connectors.Draft, n int) { d.CallsPerMinute = n }),
+
+	"enabled":  flag(func(d *connectors.Draft, yes bool) { d.Enabled = yes }),
+	"disabled": flag(func(d *connectors.Draft, yes bool) { d.Enabled = !yes }),
 }
 
 func readServer(m member) Entry {

@@ -54,6 +54,7 @@ func (w writing) server() FileServer {
 	interval := int64(c.SyncInterval.Seconds())
 	s.Name, s.Description, s.CredentialMode, s.ToolChanges = c.Name, c.Description, string(c.CredentialMode), string(c.ToolChanges)
 	s.TimeoutMS, s.RetryAttempts, s.SyncIntervalS, s.Disabled = c.Timeout.Milliseconds(), &c.RetryAttempts, &interval, !c.Enabled
+	s.CallsPerMinute = c.CallsPerMinute
 	if c.Transport == connectors.TransportHTTP {
 		s.Transport = string(c.Transport)
 	}
