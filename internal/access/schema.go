@@ -3,6 +3,7 @@ package access
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -46,6 +47,14 @@ func compile(raw json.RawMessage) *schema {
 	return s
 }
 
+// fitsWithoutNulls tells whether the arguments fit once those that are null are left out. Clients write both where there is no value, and
+// the server gets what they wrote.
+func (s *schema) fitsWithoutNulls(object map[string]any) bool {
+	given := maps.Clone(object)
+	maps.DeleteFunc(given, func(_ string, value any) bool { return value == nil })
+	return len(given) < len(object) && s.resolved.Validate(given) == nil
+}
+
 func (s *schema) check(arguments json.RawMessage) error {
 	arguments = bytes.TrimSpace(arguments)
 	switch {
@@ -63,7 +72,7 @@ func (s *schema) check(arguments json.RawMessage) error {
 	if err := json.Unmarshal(arguments, &value); err != nil {
 		return nil //nolint:nilerr // a number that no float can hold: the server knows what to do with it
 	}
-	if s.cost.tooMuch(value) || s.resolved.Validate(value) == nil {
+	if s.cost.tooMuch(value) || s.resolved.Validate(value) == nil || s.fitsWithoutNulls(value) {
 		return nil
 	}
 	return unfit(explain(s.resolved.Schema(), value))

@@ -36,6 +36,7 @@ func TestArgumentsThatFitPass(t *testing.T) {
 		issueSchema: {
 			`{"title":"a"}`, `{"title":"a","labels":["x"],"priority":3,"state":"open","assignee":null,"where":{"lat":1.5},"due":"2026-01-31"}`,
 			`{"title":"a","priority":2.0}`, ` {"title":"é😀"} `, `{"title":"a","due":7}`,
+			`{"title":"a","priority":null,"code":null}`,
 		},
 		`{"type":"object"}`: {`{}`, ``, `{"n":123456789012345678901234567890}`, ` `},
 		"":                  {`{}`, `{"a":{"b":[1]}}`},
@@ -54,6 +55,8 @@ func TestArgumentsThatDoNotFitAreToldWithTheirPlace(t *testing.T) {
 	issue := tool(t, issueSchema)
 	for arguments, want := range map[string]string{
 		`{}`:                                 `The argument "title" is missing.`,
+		`{"title":null}`:                     `The argument "title" must be a string.`,
+		`{"title":"a","labels":[null]}`:      `The argument "labels[0]" must be a string.`,
 		`{"title":7}`:                        `The argument "title" must be a string.`,
 		`{"title":""}`:                       `The argument "title" must have at least 1 character.`,
 		`{"title":"a","labels":["x",1]}`:     `The argument "labels[1]" must be a string.`,
