@@ -32,6 +32,13 @@ type attempt struct {
 // Call makes a tool call. The errors that a client is told of are *Refusal, *BadArguments, and *mcp.Error with the RPC error of the
 // server.
 func (c *Caller) Call(ctx context.Context, o Order) (Outcome, error) {
+	if o.Input == nil && isTalk(&o) {
+		return c.converse(ctx, o)
+	}
+	return c.callNow(ctx, o)
+}
+
+func (c *Caller) callNow(ctx context.Context, o Order) (Outcome, error) {
 	a := &attempt{Caller: c, order: &o, reach: o.Tool.Reach, fetches: !o.Impatient}
 	a.call = a.beginning()
 	a.entered = a.call.ID
@@ -42,6 +49,9 @@ func (c *Caller) Call(ctx context.Context, o Order) (Outcome, error) {
 	defer leave()
 	if err := a.admit(); err != nil {
 		return a.refuse(err)
+	}
+	if a.went != nil && a.went.Talk != nil {
+		return c.goOn(ctx, a.order, *a.went.Talk)
 	}
 	if a.asks() {
 		return a.askFirst(ctx)

@@ -47,6 +47,7 @@ type Caller struct {
 	breakers breakers
 	used     uses
 	waits    waits
+	talks    talks
 
 	life context.Context // ends when what is under way is cut off
 	cut  context.CancelFunc
@@ -173,6 +174,7 @@ func (c *Caller) Hear(n store.Notice) {
 		}
 	case "mail":
 		c.hearMail(n.ID)
+		c.hearTalk(n.ID)
 	}
 }
 

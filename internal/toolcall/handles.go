@@ -23,6 +23,8 @@ type state struct {
 	State    json.RawMessage `json:"s,omitempty"` // the server's own; empty: it has none
 	Call     []byte          `json:"c"`           // hash of the call: it goes on with the same arguments
 	Approved string          `json:"a,omitempty"` // by whom
+
+	Talk *connectors.ToolCallID `json:"t,omitempty"` // that waits for an answer; nil: the server knows by the state
 }
 
 // task is the id of a task.

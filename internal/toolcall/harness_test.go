@@ -41,6 +41,7 @@ type message struct {
 	Method string
 	ID     json.RawMessage
 	Params json.RawMessage
+	Result json.RawMessage
 }
 
 func newRemote(t testing.TB) *remote {
