@@ -5,7 +5,7 @@ SHELL := /bin/sh
 GO    ?= go
 TOOL  := $(GO) tool -modfile=tools/go.mod
 # A package's tests that hang end with all stacks after that, and long before whoever runs them loses patience.
-PATIENCE = 15m
+PATIENCE = 20m
 
 # Generated, and held fresh by `make check`.
 GENERATED = find internal/store/dbgen web/templates -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' \) | sort | xargs cksum
