@@ -20,8 +20,10 @@ func (t *Tool) Misfit(structured json.RawMessage) string {
 		return ""
 	}
 	said := explain(s.resolved.Schema(), value)
+	if said == "" {
+		return "The structured content does not fit the output schema."
+	}
 	for _, word := range [][2]string{
-		{"The arguments do not fit the tool's input schema.", "The structured content does not fit."},
 		{"The object of arguments", "The structured content"}, {"The argument ", "The field "},
 	} {
 		said = strings.Replace(said, word[0], word[1], 1)

@@ -7,7 +7,7 @@ import (
 )
 
 // plan is a schema made of the keywords that nearly all tools get by with, for a check that reads the arguments' bytes once and makes
-// nothing of them. It only ever says yes: what it does not accept, the library judges.
+// nothing of them.
 type plan struct {
 	kinds    kindSet // of values that may stand here; 0: any
 	never    bool

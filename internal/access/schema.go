@@ -2,6 +2,7 @@ package access
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 
@@ -47,14 +48,6 @@ func compile(raw json.RawMessage) *schema {
 	return s
 }
 
-// fitsWithoutNulls tells whether the arguments fit once those that are null are left out. Clients write both where there is no value, and
-// the server gets what they wrote.
-func (s *schema) fitsWithoutNulls(object map[string]any) bool {
-	given := maps.Clone(object)
-	maps.DeleteFunc(given, func(_ string, value any) bool { return value == nil })
-	return len(given) < len(object) && s.resolved.Validate(given) == nil
-}
-
 func (s *schema) check(arguments json.RawMessage) error {
 	arguments = bytes.TrimSpace(arguments)
 	switch {
@@ -65,17 +58,51 @@ func (s *schema) check(arguments json.RawMessage) error {
 	case arguments[0] != '{':
 		return unfit("The arguments must be an object.")
 	}
-	if s.resolved == nil || s.plan != nil && s.plan.accepts(arguments) {
+	if s.resolved == nil || s.accepts(arguments) {
 		return nil
 	}
 	var value map[string]any
 	if err := json.Unmarshal(arguments, &value); err != nil {
 		return nil //nolint:nilerr // a number that no float can hold: the server knows what to do with it
 	}
-	if s.cost.tooMuch(value) || s.resolved.Validate(value) == nil || s.fitsWithoutNulls(value) {
+	if s.cost.tooMuch(value) {
 		return nil
 	}
-	return unfit(explain(s.resolved.Schema(), value))
+	refused := s.refusal(value)
+	if refused != nil && s.fitsWithoutNulls(value) {
+		return nil
+	}
+	return refused
+}
+
+// accepts tells whether the plan lets arguments pass; false where there is none.
+func (s *schema) accepts(arguments json.RawMessage) bool {
+	if s.plan == nil {
+		return false
+	}
+	yes, tired := s.plan.judge(arguments)
+	return yes || tired
+}
+
+// refusal says why a value does not fit. What the plan refused and what there is a sentence for needs no second opinion: the library
+// writes the whole value into its errors, once for each step down.
+func (s *schema) refusal(value map[string]any) error {
+	said := explain(s.resolved.Schema(), value)
+	switch {
+	case said != "" && s.plan != nil:
+		return unfit(said)
+	case s.resolved.Validate(value) == nil:
+		return nil
+	}
+	return unfit(cmp.Or(said, "The arguments do not fit the tool's input schema."))
+}
+
+// fitsWithoutNulls tells whether the arguments fit once those that are null are left out. Clients write both where there is no value, and
+// the server gets what they wrote.
+func (s *schema) fitsWithoutNulls(object map[string]any) bool {
+	given := maps.Clone(object)
+	maps.DeleteFunc(given, func(_ string, value any) bool { return value == nil })
+	return len(given) < len(object) && s.refusal(given) == nil
 }
 
 func unfit(sentence string) error { return fault.Errorf(fault.Invalid, "%s", sentence) }

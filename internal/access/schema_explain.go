@@ -14,16 +14,15 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// explain says why a value does not fit, in one sentence that names the place and quotes nothing of the value.
+// explain says why a value does not fit, in one sentence that names the place and quotes nothing of the value; empty: it sees no reason.
 func explain(root *jsonschema.Schema, value any) string {
-	e := explainer{root: root}
-	if sentence := e.schema(root, value, "", 0); sentence != "" {
-		return sentence
-	}
-	return "The arguments do not fit the tool's input schema."
+	return explainer{root: root, draft7: isDraft7(root.Schema)}.schema(root, value, "", 0)
 }
 
-type explainer struct{ root *jsonschema.Schema }
+type explainer struct {
+	root   *jsonschema.Schema
+	draft7 bool
+}
 
 // schema looks for the first rule that a value breaks; empty: none that has a sentence of its own.
 func (e explainer) schema(s *jsonschema.Schema, value any, path string, depth int) string {
@@ -31,8 +30,8 @@ func (e explainer) schema(s *jsonschema.Schema, value any, path string, depth in
 		return ""
 	}
 	if s.Ref != "" {
-		if wrong := e.schema(pointed(e.root, s.Ref), value, path, depth+1); wrong != "" {
-			return wrong
+		if wrong := e.schema(pointed(e.root, s.Ref), value, path, depth+1); wrong != "" || e.draft7 {
+			return wrong // what stands beside it counts for nothing in draft-07
 		}
 	}
 	if wrong := scalar(s, value, path); wrong != "" {
