@@ -11,7 +11,7 @@ func TestADefinitionIsRenamedWhereverItsNameStandsAndNowhereElse(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		`{"name":"a"}`:                          `{"name":"x\"y"}`,
-		` { "name" : "a" , "n":1.50 } `:         ` { "name" : "x\"y" , "n":1.50 } `,
+		"\t{ \"name\" : \"a\" , \"n\":1.50 }\n": "\t{ \"name\" : \"x\\\"y\" , \"n\":1.50 }\n",
 		`{"name":"a","name":"b"}`:               `{"name":"x\"y","name":"x\"y"}`,
 		`{"n\u0061me":"a"}`:                     `{"n\u0061me":"x\"y"}`,
 		`{"Name":"a","name":"b"}`:               `{"Name":"a","name":"x\"y"}`,
