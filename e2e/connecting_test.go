@@ -37,7 +37,8 @@ func (w *connecting) visitor() *visitor {
 	return v
 }
 
-// connector makes the connector "Notes" of the MCP server at path. With agents, each has a credential of its own.
+// connector makes the connector "Notes" of the MCP server at path. With agents, each is granted it and has a credential of its
+// own.
 func (w *connecting) connector(path string, agents ...string) {
 	w.t.Helper()
 	mode := "shared"
@@ -48,6 +49,9 @@ func (w *connecting) connector(path string, agents ...string) {
 	w.c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{
 		"name": "Notes", "url": w.as.Origin + path, "auth": object{"type": "oauth2"}, "credential_mode": mode, "sync_interval_s": 0,
 	})
+	for _, agent := range agents {
+		w.c.must(http.StatusNoContent, http.MethodPut, "/api/v1/agents/"+agent+"/connectors/notes", object{"tools": "all"})
+	}
 }
 
 // link asks for a page to be sent to the owner of an account; no agent: it is for all of them.
