@@ -17,6 +17,11 @@ const (
 	maxBytes        = 8 << 20  // of one statement's contents
 	defaultMemory   = 64 << 20 // contents that wait
 	defaultWaiting  = 100_000  // entries that wait
+
+	// Contents cost more than the calls they are of, here and in the database. So many bytes of them are kept in a second, after a pause
+	// those of two; what comes on top is left out. Short ones are always kept.
+	defaultRate = 16 << 20
+	shortBytes  = 4 << 10
 )
 
 // Options configure a [Writer]. Store and Instance are required.
@@ -28,6 +33,7 @@ type Options struct {
 	Interval time.Duration    // between two batches; 0: 100 ms
 	Memory   int              // bytes of contents that may wait; 0: 64 MiB
 	Waiting  int              // calls that may wait; 0: 100 000
+	Rate     int              // bytes of long contents that are kept in a second; 0: 16 MiB
 	Journal  string           // a folder of this machine, for what survives a killed process; empty: nothing does
 }
 
@@ -50,6 +56,7 @@ type Writer struct {
 	memory  int           // bytes of contents in ended, and in the batch under way
 	waiting int           // entries in ended, and in the batch under way
 	written chan struct{} // closed when what waits now is written
+	budget  budget
 	live    listeners
 	journal *journal // nil: there is none
 }
@@ -63,6 +70,7 @@ func New(o Options) *Writer {
 		o.Now = time.Now
 	}
 	o.Interval, o.Memory, o.Waiting = cmp.Or(o.Interval, defaultInterval), cmp.Or(o.Memory, defaultMemory), cmp.Or(o.Waiting, defaultWaiting)
+	o.Rate = cmp.Or(o.Rate, defaultRate)
 	w := &Writer{
 		o: o, wake: make(chan struct{}, 1), full: make(chan struct{}, 1), halt: make(chan struct{}), over: make(chan struct{}),
 		given: make(chan struct{}), written: make(chan struct{}),
@@ -144,15 +152,38 @@ func (e *Entry) End(change func(c *connectors.ToolCall)) connectors.ToolCall {
 	return e.call
 }
 
-// shed drops contents that would not be kept, or for which there is no memory. mu is held.
+// shed drops contents that would not be kept, or for which there is no room. mu is held.
 func (e *Entry) shed() {
-	if e.keep == connectors.HistoryNone {
-		e.call.Content, e.call.Structured = nil, nil
-		return
+	w, c := e.w, &e.call
+	long := min(len(c.Content), connectors.MaxHistoryBytes) + len(c.Structured)
+	switch {
+	case e.keep == connectors.HistoryNone:
+		c.Content, c.Structured = nil, nil
+	case w.memory+e.size() > w.o.Memory:
+		c.Arguments, c.Content, c.Structured, c.Truncated = nil, nil, nil, true
+	case long > shortBytes && !w.budget.take(long, w.o.Rate, w.o.Now()):
+		c.Content, c.Structured, c.Truncated = nil, nil, true
 	}
-	if e.w.memory+e.size() > e.w.o.Memory {
-		e.call.Arguments, e.call.Content, e.call.Structured, e.call.Truncated = nil, nil, nil, true
+}
+
+// budget is how many bytes of contents may be kept now. The writer's mu guards it; the zero value is full at its first use.
+type budget struct {
+	left float64
+	at   time.Time
+}
+
+func (b *budget) take(n, rate int, now time.Time) bool {
+	if b.at.IsZero() {
+		b.left = 2 * float64(rate)
+	} else {
+		b.left = min(2*float64(rate), b.left+now.Sub(b.at).Seconds()*float64(rate))
 	}
+	b.at = now
+	if b.left < float64(n) {
+		return false
+	}
+	b.left -= float64(n)
+	return true
 }
 
 func (e *Entry) size() int {

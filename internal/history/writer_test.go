@@ -286,3 +286,28 @@ func TestStopGivesUpWhenItsTimeIsOver(t *testing.T) {
 	defer cancel()
 	w.Stop(ctx)
 }
+
+func TestLongContentsAreKeptAsFarAsTheyAreWorthIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *history.Options) { o.Rate = 50_000 })
+	long, short := `["`+strings.Repeat("x ", 20_000)+`"]`, `["short"]`
+	kept := 0
+	for range 10 {
+		e := b.writer.Begin(b.tenant, b.call())
+		e.End(succeeds(long))
+		row := b.row(t, e.Call().ID)
+		if row.Content != nil {
+			kept++
+		} else if !row.Truncated || row.Arguments == nil || row.ResponseBytes != int64(len(long)) {
+			t.Errorf("row = %+v", row)
+		}
+		e = b.writer.Begin(b.tenant, b.call())
+		e.End(succeeds(short))
+		if row := b.row(t, e.Call().ID); string(row.Content) != short {
+			t.Errorf("short content: %s", row.Content)
+		}
+	}
+	if kept < 2 || kept == 10 {
+		t.Errorf("%d of 10 are kept", kept)
+	}
+}

@@ -152,10 +152,25 @@ func (s *System) CloseCallsOf(ctx context.Context, id connectors.InstanceID) err
 // columnsOf turns rows into the columns that one statement takes.
 func columnsOf(calls []OwnedCall) dbgen.EndCallsParams {
 	p := dbgen.EndCallsParams{Nobody: uuid.Nil}
+	n := len(calls)
+	room(n, &p.TenantIds, &p.Ids, &p.AgentIds, &p.ConnectorIds, &p.TokenIds, &p.CredentialIds, &p.InstanceIds)
+	room(n, &p.AgentSlugs, &p.ConnectorSlugs, &p.Kinds, &p.Tools, &p.ExposedNames, &p.Sources, &p.Callers, &p.Statuses, &p.Outcomes,
+		&p.ErrorCodes, &p.ErrorMessages, &p.ApprovedBys)
+	room(n, &p.DefinitionHashes, &p.Arguments, &p.Contents, &p.Structureds, &p.Tasks)
+	room(n, &p.IsErrors, &p.Truncateds)
+	room(n, &p.RequestBytes, &p.ResponseBytes, &p.DurationsUs)
+	room(n, &p.StartedAts, &p.CompletedAts)
 	for i := range calls {
 		addCall(&p, &calls[i])
 	}
 	return p
+}
+
+// room makes columns that take so many values.
+func room[T any](n int, columns ...*[]T) {
+	for _, c := range columns {
+		*c = make([]T, 0, n)
+	}
 }
 
 func addCall(p *dbgen.EndCallsParams, c *OwnedCall) {
