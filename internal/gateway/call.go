@@ -57,6 +57,7 @@ func client(r *serve.Request) toolcall.Client {
 		Capabilities: r.Peer.Capabilities,
 		MultiRound:   r.Peer.Modern,
 		Task:         r.Peer.Modern && r.Peer.Can("tasks"),
+		LogLevel:     r.LogLevel(),
 		Message:      func(method string, params json.RawMessage) { _ = r.Notify(method, params) },
 	}
 	if token := r.ProgressToken(); token != nil {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"patchbay/internal/mcp/revision"
 	"patchbay/internal/mcp/wire"
 )
 
@@ -29,6 +30,10 @@ type Call struct {
 	// Answer answers what the server asks meanwhile, and must return when ctx ends. nil: a server of the handshake era is
 	// refused, and one of the modern era gets the call's result returned as InputRequired.
 	Answer func(InputRequest) (json.RawMessage, error)
+
+	// LogLevel is from which level on somebody wants to hear log messages, as MCP names them; empty: as the server likes. A server of
+	// the handshake era is told once, for all, and to say everything: who hears it chooses.
+	LogLevel string
 
 	// Input goes on with a call whose result was InputRequired; nil: a call from the beginning.
 	Input *Input
@@ -139,6 +144,7 @@ func (c *conversation) call(ctx context.Context, call *Call) (*Result, error) {
 	if call.Answer != nil {
 		c.hearken(ctx)
 	}
+	c.speakUp(ctx, call.LogLevel)
 	var reply *wire.Reply
 	err = c.retry.unsent().do(ctx, func() (failure *Error) {
 		id := c.id()
@@ -162,6 +168,16 @@ func (c *conversation) call(ctx context.Context, call *Call) (*Result, error) {
 	return c.result(reply)
 }
 
+// speakUp has a server of the handshake era that keeps its log messages to itself until it is asked say them.
+func (c *conversation) speakUp(ctx context.Context, level string) {
+	if level == "" || !c.hasLog || !c.era.asks() {
+		return
+	}
+	c.speaking.Do(func() {
+		_, _ = c.once(ctx, request{phase: PhaseRequest, method: "logging/setLevel", params: []wire.Member{{Name: "level", Value: wire.Text("debug")}}})
+	})
+}
+
 const metaProgress = "progressToken"
 
 func (c *conversation) callRequest(call *Call) (request, error) {
@@ -178,6 +194,9 @@ func (c *conversation) callRequest(call *Call) (request, error) {
 	}
 	if _, ok = wire.Members(call.Arguments); !ok {
 		return r, ownMistake(PhaseCall, "the call's arguments are not an object")
+	}
+	if call.LogLevel != "" && !c.era.asks() {
+		r.meta = append(without(r.meta, revision.MetaLogLevel), wire.Member{Name: revision.MetaLogLevel, Value: wire.Text(call.LogLevel)})
 	}
 	if c.mirrors() {
 		r.header = paramHeaders(call.InputSchema, call.Arguments)

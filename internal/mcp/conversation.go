@@ -33,13 +33,15 @@ type conversation struct {
 	version      string // of the protocol
 	server       ServerInfo
 	hasTools     bool   // the server says that it has tools
+	hasLog       bool   // and log messages
 	offers       []byte // the capabilities that the server names; nil: none that can be read
 
 	life  context.Context
 	end   context.CancelFunc // of life, and with it of all that is under way
 	tasks sync.WaitGroup     // what goes on besides the callers
 
-	hearing sync.Once // the stream that the server speaks on by itself is opened
+	hearing  sync.Once // the stream that the server speaks on by itself is opened
+	speaking sync.Once // the server was asked to say its log messages
 
 	open sync.WaitGroup // exchanges under way
 

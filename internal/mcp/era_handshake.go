@@ -83,6 +83,7 @@ func (c *conversation) learn(version string, info json.RawMessage, result map[st
 	}
 	offered := members(result["capabilities"])
 	_, c.hasTools = offered["tools"]
+	_, c.hasLog = offered["logging"]
 	if offered != nil && len(result["capabilities"]) <= maxCapabilitiesLength {
 		c.offers = result["capabilities"]
 	}

@@ -34,6 +34,8 @@ type Client struct {
 	Progress func(params json.RawMessage)
 	// Message takes what else the server says meanwhile; nil: nobody listens.
 	Message func(method string, params json.RawMessage)
+	// LogLevel is from which level on it wants to hear the server's log messages; empty: it did not say.
+	LogLevel string
 	// Ask has the client answer a request of the server; nil: it cannot be asked in between.
 	Ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 	// MultiRound: the client can send the call again with what was asked for (InputRequired).

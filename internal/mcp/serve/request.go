@@ -38,6 +38,15 @@ func (r *Request) Release() { r.released = true }
 // ProgressToken is the one under which the client wants to hear of the request's progress, as raw JSON; nil: it does not.
 func (r *Request) ProgressToken() json.RawMessage { return r.token }
 
+// LogLevel is from which level on a client of the handshake era wants to hear log messages; empty: it did not say, or said it to another
+// process. One of the modern era says it in Meta.
+func (r *Request) LogLevel() string {
+	if r.exchange == nil || r.Peer.Modern || r.exchange.level == 0 || r.exchange.level > level(len(levelNames)) {
+		return ""
+	}
+	return levelNames[r.exchange.level-1]
+}
+
 // Notify sends a notification ahead of the answer. The first one turns the reply into an event stream. What the client cannot or
 // does not want to hear is dropped: where it accepts JSON alone, and messages below the level that it asked for. An error says
 // that the connection is gone.
