@@ -15,18 +15,19 @@ import (
 // draftForm is the form that describes d.
 func draftForm(d connectors.Draft) templates.Form {
 	values := map[string]string{
-		"name":            d.Name,
-		"slug":            d.Slug,
-		"description":     d.Description,
-		"transport":       string(d.Transport),
-		"url":             d.URL,
-		"headers":         headerLines(d.Headers),
-		"credential_mode": string(d.CredentialMode),
-		"auth.type":       string(d.Auth.Type),
-		"auth.header":     d.Auth.Header,
-		"timeout_ms":      strconv.FormatInt(d.Timeout.Milliseconds(), 10),
-		"retry_attempts":  strconv.Itoa(d.RetryAttempts),
-		"sync_interval_s": strconv.Itoa(int(d.SyncInterval.Seconds())),
+		"name":             d.Name,
+		"slug":             d.Slug,
+		"description":      d.Description,
+		"transport":        string(d.Transport),
+		"url":              d.URL,
+		"headers":          headerLines(d.Headers),
+		"credential_mode":  string(d.CredentialMode),
+		"auth.type":        string(d.Auth.Type),
+		"auth.header":      d.Auth.Header,
+		"timeout_ms":       strconv.FormatInt(d.Timeout.Milliseconds(), 10),
+		"retry_attempts":   strconv.Itoa(d.RetryAttempts),
+		"sync_interval_s":  strconv.Itoa(int(d.SyncInterval.Seconds())),
+		"calls_per_minute": strconv.Itoa(d.CallsPerMinute),
 	}
 	if d.Enabled {
 		values["enabled"] = "true"
@@ -74,6 +75,7 @@ func (f form) draft(before connectors.Draft) (connectors.Draft, error) {
 	p.duration("timeout_ms", time.Millisecond, &d.Timeout)
 	p.duration("sync_interval_s", time.Second, &d.SyncInterval)
 	p.number("retry_attempts", &d.RetryAttempts)
+	p.number("calls_per_minute", &d.CallsPerMinute)
 	return d, fault.InvalidFields(p.wrong...)
 }
 

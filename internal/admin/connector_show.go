@@ -26,14 +26,15 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	circuit := h.calls.Circuit(actor(r).Tenant.ID, c.ID)
 	frame := h.connectorFrame(r, c, "Overview")
 	page := templates.ConnectorOverviewPage{
 		Frame:        frame,
 		Head:         connectorHead(c, templates.TabOverview),
-		Attention:    attention(c, lastQuarantined(runs.Items), frame.Can, h.now()),
+		Attention:    append(attention(c, lastQuarantined(runs.Items), frame.Can, h.now()), circuitAttention(circuit, h.now())...),
 		Stats:        overviewStats(c, h.now()),
 		Server:       serverFacts(c.Server),
-		Connection:   connectionFacts(c),
+		Connection:   append(connectionFacts(c), callingFacts(c, circuit)...),
 		Instructions: clean(c.Server.Instructions),
 	}
 	for _, run := range runs.Items {

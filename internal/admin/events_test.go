@@ -21,9 +21,11 @@ type eventStream struct {
 	body  io.Closer
 }
 
-func (b *browser) listen() *eventStream {
+func (b *browser) listen() *eventStream { b.t.Helper(); return b.listenTo("/events") }
+
+func (b *browser) listenTo(path string) *eventStream {
 	b.t.Helper()
-	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.base+"/events", nil)
+	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.base+path, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}

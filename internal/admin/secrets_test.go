@@ -33,6 +33,8 @@ func TestNoPageAndNoLogLineHoldsASecret(t *testing.T) {
 	send("/connectors", connectorForm("Echo", echo.URL, "auth.type", "api_key", "credential_mode", "per_agent"))
 	send("/connectors/echo/agents/support/credential", url.Values{"key": {ofAgent}})
 	send("/connectors", connectorForm("Basic", echo.URL, "auth.type", "basic", "auth.username", "ann", "auth.password", basic))
+	token := b.post("/agents/support/tokens", url.Values{"name": {"laptop"}})
+	send("/agents/support/connectors/linear", url.Values{"all": {"true"}, "approval": {"auto"}})
 	key := b.post("/api-keys", url.Values{"name": {"nightly"}, "role": {"viewer"}})
 	send("/connectors/linear/sync_tools", nil)
 	send("/connectors/echo/sync_tools", url.Values{"agent": {"support"}})
@@ -58,6 +60,9 @@ func TestNoPageAndNoLogLineHoldsASecret(t *testing.T) {
 	send("/connectors/machine/credential", url.Values{"client_id": {"machine "}, "client_secret": {ofMachine}, "private_key": {ofMachine}})
 
 	secrets := map[string]string{"client's secret": ofClient, "machine's secret": ofMachine, "shared token": shared, "agent's key": ofAgent, "password of basic": basic, "own password": password.Reveal()}
+	if secrets["agent's token"] = between(token.Body, `data-copy="pb_agent_`, `"`); secrets["agent's token"] == "" {
+		t.Fatalf("no token on the page that makes it:\n%s", plainText(token.Body))
+	}
 	if secrets["API key"] = shownKey(key.Body); secrets["API key"] == "" {
 		t.Fatalf("no key on the page that makes it:\n%s", plainText(key.Body))
 	}

@@ -227,6 +227,6 @@ func (f formField) long() bool {
 		return most > 200
 	}
 	name := strings.ToLower(f.key)
-	return slices.ContainsFunc([]string{"body", "text", "content", "markdown", "description", "message", "prompt", "query", "code", "sql"},
+	return slices.ContainsFunc([]string{"body", "text", "content", "markdown", "description", "message", "prompt", "code", "sql"},
 		func(word string) bool { return strings.HasSuffix(name, word) })
 }

@@ -53,7 +53,7 @@ var connectorFields = []string{
 	"auth.client_id", "auth.client_secret", "auth.private_key", "auth.algorithm", "auth.scopes", "auth.issuer",
 	"auth.authorization_endpoint", "auth.token_endpoint", "auth.resource", "auth.no_resource", "auth.token_endpoint_auth_method",
 	"auth.allow_missing_pkce_metadata",
-	"timeout_ms", "retry_attempts", "sync_interval_s", "enabled", "version", "id",
+	"timeout_ms", "retry_attempts", "sync_interval_s", "calls_per_minute", "enabled", "version", "id",
 }
 
 // connectorFormProps is what the forms to add and to edit have in common.
@@ -107,7 +107,7 @@ func (p connectorFormProps) env() fieldProps {
 
 // advancedOpen shows the settings that most people leave alone when one of them is wrong.
 func (p connectorFormProps) advancedOpen() bool {
-	for _, name := range []string{"slug", "headers", "timeout_ms", "retry_attempts", "sync_interval_s"} {
+	for _, name := range []string{"slug", "headers", "timeout_ms", "retry_attempts", "sync_interval_s", "calls_per_minute"} {
 		if p.Form.Error(name) != "" {
 			return true
 		}

@@ -147,7 +147,7 @@ func overview(f templates.Frame) templates.ConnectorOverviewPage {
 func connectorForm() templates.Form {
 	return templates.Form{Values: map[string]string{
 		"name": "Linear", "url": "https://mcp.linear.app/mcp", "auth.type": "bearer", "credential_mode": "shared", "transport": "streamable_http",
-		"timeout_ms": "30000", "retry_attempts": "3", "sync_interval_s": "900", "enabled": "true", "version": "3", "slug": "linear",
+		"timeout_ms": "30000", "retry_attempts": "3", "sync_interval_s": "900", "calls_per_minute": "0", "enabled": "true", "version": "3", "slug": "linear",
 	}}
 }
 

@@ -1,0 +1,173 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"patchbay/internal/testing/browser"
+)
+
+// answered is what became of a request that an agent's client waits for.
+type answered struct {
+	reply
+	err error
+}
+
+// ask calls a tool, while the test goes on.
+func (a agent) ask(tool, arguments string) <-chan answered {
+	a.t.Helper()
+	message, header := modern("tools/call", fmt.Sprintf(`"name":%q,"arguments":%s`, tool, arguments))
+	came := make(chan answered, 1)
+	ctx := context.WithoutCancel(a.t.Context())
+	go func() {
+		_, _, r, err := a.try(ctx, "/mcp", message, header...)
+		came <- answered{r, err}
+	}()
+	return came
+}
+
+// wants fails the test unless the answer holds the text.
+func (a answered) wants(t *testing.T, text string) {
+	t.Helper()
+	if a.err != nil || !strings.Contains(string(a.Result), text) {
+		t.Errorf("answered %v %+v %s, not %q", a.err, a.Error, a.Result, text)
+	}
+}
+
+// TestAnAdminSetsUpAnAgentInTheBrowser goes from an agent's name to its first call: two tools granted, a token made, a call approved,
+// a tool tried.
+func TestAnAdminSetsUpAnAgentInTheBrowser(t *testing.T) {
+	t.Parallel()
+	_, s, tab, c := seeded(t)
+	c.must(http.StatusOK, http.MethodPost, "/connectors/tools/sync_tools", nil)
+	look := newLooker(t, tab)
+
+	tab.Go(s.base + "/agents/new")
+	tab.Fill("[name=name]", "Night")
+	tab.Click("main form button[type=submit]")
+	tab.WaitPath("/agents/night")
+	look.at("agent-fresh")
+
+	tab.Go(s.base + "/agents/night/connectors/tools")
+	look.at("agent-grant-fresh")
+	tab.Fill("[data-narrow]", "issue")
+	tab.Click("li:has(> label > [value=search_issues]) .chosen")
+	tab.Click("li:has(> label > [value=create_issue]) .chosen")
+	tab.WaitText("[data-grant-count]", "2 of 12 chosen")
+	look.at("agent-grant")
+	tab.Click("[data-grant] button[type=submit]")
+	tab.WaitPath("/agents/night/access")
+	tab.WaitText("main", "2 of 12 tools")
+	look.at("agent-access")
+	tab.Go(s.base + "/agents/night/tools")
+	tab.WaitText("#tools", "mcp_tools__create_issue")
+	look.at("agent-tools")
+	tab.Click("#tools a.cover")
+	tab.WaitText("main", "A call of it waits for a person.")
+	look.at("agent-tool-why")
+	tab.Go(s.base + "/agents/night/tools/mcp_tools__delete_issue")
+	tab.WaitText("main", "The agent does not see the tool")
+
+	tab.Go(s.base + "/agents/night/connect")
+	tab.Fill("[name=name]", "laptop")
+	tab.Click("form[action$='/tokens'] button")
+	tab.WaitText("#new-key-title", "laptop")
+	look.at("agent-connect-new")
+	token := tab.Text(".new-key pre")
+	if snippet := tab.Text(".snippets details[open] pre"); !strings.Contains(snippet, token) || !strings.Contains(snippet, s.base+"/mcp") {
+		t.Errorf("the snippet is %s", snippet)
+	}
+	tab.Go(s.base + "/agents/night/connect")
+	if strings.Contains(tab.Text("main"), token) {
+		t.Error("the token is shown twice")
+	}
+	look.at("agent-connect")
+
+	tab.Go(s.base + "/approvals")
+	tab.WaitText("main", "Nothing waits")
+	look.at("approvals-empty")
+	night := agent{t: t, base: s.base, token: token}
+	waiting := night.ask("mcp_tools__search_issues", `{"query":"login"}`)
+	tab.WaitText("#approvals", "search_issues")
+	tab.WaitText("#approvals", `"login"`)
+	tab.WaitText("#waiting", "1")
+	look.at("approvals")
+	tab.Click("button[name=allow]")
+	tab.WaitText("main", "For 2 hours the agent may call it without asking.")
+	(<-waiting).wants(t, "issues found")
+	denied := night.ask("mcp_tools__create_issue", `{"title":"A title"}`)
+	tab.WaitText("#approvals", "create_issue")
+	tab.Fill("[name=reason]", "not tonight")
+	tab.Click("form[action$='/deny'] button")
+	tab.WaitText("main", "Denied: create_issue.")
+	(<-denied).wants(t, "not tonight")
+
+	tab.Go(s.base + "/connectors/tools/tools/search_issues?agent=night")
+	look.at("tool-try")
+	tab.Fill("#try [name='arg.0']", "logout")
+	tab.Click("#try .actions button")
+	tab.WaitText("#result", "issues found")
+	tab.WaitText("#result", "The structured content fits the output schema.")
+	look.at("tool-tried")
+	tab.Click("#try button[value=json]")
+	tab.WaitText("#try", "One JSON object.")
+	if typed := tab.Value("#try [name=json]"); !strings.Contains(typed, `"logout"`) {
+		t.Errorf("the form's values are lost: %s", typed)
+	}
+	look.at("tool-try-json")
+
+	tab.Go(s.base + "/calls?agent=night")
+	tab.WaitText("#calls", "Denied")
+	look.at("calls")
+	tab.Click("#calls a.cover")
+	tab.WaitText("main", "The dashboard")
+	look.at("call")
+	for _, page := range []string{"/agents/night", "/agents/night/settings", "/settings"} {
+		tab.Go(s.base + page)
+		look.at("agents-" + strings.ReplaceAll(strings.TrimPrefix(page, "/"), "/", "-"))
+	}
+}
+
+func TestCallsAreWatchedLiveAndCancelled(t *testing.T) {
+	t.Parallel()
+	up := newSlow(t)
+	t.Cleanup(func() { close(up.release) }) // whatever still waits
+	_, s, tab, c := seeded(t)
+	c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{"name": "Slow", "url": up.url})
+	c.must(http.StatusOK, http.MethodPost, "/connectors/slow/sync_tools", nil)
+	a := c.hire("helper", "slow")
+	tab.Go(s.base + "/calls")
+	tab.WaitText("main", "No calls yet")
+	browser.Eval[bool](tab, `(window.marked = true)`)
+
+	first := a.ask("mcp_slow__wait", `{"n":1}`)
+	<-up.came
+	tab.WaitText("#calls tbody", "Running")
+	newLooker(t, tab).at("calls-running")
+	up.release <- struct{}{}
+	(<-first).wants(t, "done")
+	tab.WaitText("#calls tbody", "Success")
+
+	second := a.ask("mcp_slow__wait", `{"n":2}`)
+	<-up.came
+	tab.WaitText("#calls tbody", "Running")
+	if !browser.Eval[bool](tab, `window.marked === true`) {
+		t.Error("the page was loaded again")
+	}
+	tab.Click("#calls form[action$='/cancel'] button")
+	tab.WaitText("main", "The call is cancelled.")
+	tab.WaitText("#calls tbody", "Cancelled")
+	(<-second).wants(t, "isError")
+
+	third := a.ask("mcp_slow__wait", `{"n":3}`)
+	<-up.came
+	tab.WaitText("#calls tbody", "Running")
+	tab.Click("#calls tbody tr:first-child a.cover")
+	tab.WaitText("main", "Running")
+	up.release <- struct{}{}
+	(<-third).wants(t, "done")
+	tab.WaitText("#result", "done")
+}

@@ -1,0 +1,296 @@
+package admin_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/secret"
+	"patchbay/internal/toolcall"
+)
+
+// searchTool asks for a text and a number, and promises a number.
+const searchTool = `{"name":"search","title":"Search","description":"Finds things.","inputSchema":{"type":"object","properties":{
+	"q":{"type":"string","description":"Words"},"limit":{"type":"integer","maximum":50,"default":20}},"required":["q"]},
+	"outputSchema":{"type":"object","properties":{"found":{"type":"integer"}},"required":["found"]},"annotations":{"destructiveHint":true}}`
+
+// answering is a connector whose tool answers so, and an agent that was granted it.
+func (d *dashboard) answering(result string, opts ...func(*connectors.Agent)) (connectors.Agent, connectors.Connector, *mcptest.Server) {
+	d.t.Helper()
+	up := mcptest.Start(d.t, mcptest.Script{Tools: []string{searchTool}, On: map[string]mcptest.Handler{
+		"tools/call": mcptest.Answer("application/json", func(c mcptest.Call) string { return mcptest.Result(c, result) }),
+	}})
+	c := d.at("Linear", up.URL)
+	d.as(connectors.RoleMember).submit("/connectors/linear/sync_tools", nil).want(d.t, http.StatusOK, "Discovered 1 tools")
+	a := d.Agent(d.t, append([]func(*connectors.Agent){func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" }}, opts...)...)
+	d.Grant(d.t, a.ID, c.ID)
+	return a, c, up
+}
+
+func trusting(a *connectors.Agent) { a.Approval = connectors.ApprovalAuto }
+
+func TestATokenIsShownOnceAndRevoked(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	a := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" })
+	b := d.as(connectors.RoleAdmin)
+	b.get("/agents/support").want(t, http.StatusOK, "No token", "Nothing is granted")
+	b.get("/agents/support/connect").want(t, http.StatusOK, d.base+"/mcp", "Claude Code", "Claude Desktop", "Cursor", "VS Code", "pb_agent_…")
+	b.post("/agents/support/tokens", url.Values{"name": {"x"}, "expires_at": {"2001-01-01"}}).want(t, http.StatusUnprocessableEntity, "The expiry lies in the future.")
+	p := b.post("/agents/support/tokens", url.Values{"name": {"laptop"}, "expires_at": {"2099-01-31"}})
+	p.want(t, http.StatusOK, "Token “laptop”", "shown this once", "on 1 Feb 2099")
+	text := between(p.Body, `data-copy="pb_agent_`, `"`)
+	if strings.Count(p.Body, text) < 6 {
+		t.Errorf("the snippets do not hold the token %q", text)
+	}
+	view, token, err := d.access.ByToken(t.Context(), secret.Text("pb_agent_"+text))
+	if err != nil || view.Agent.ID != a.ID {
+		t.Fatalf("the token opens %v, %v", view, err)
+	}
+	if again := b.get("/agents/support/connect"); again.says(text) || !again.says("laptop") {
+		t.Error("the token is shown twice, or not listed")
+	}
+	revoke := "/agents/support/tokens/" + token.ID.String() + "/revoke"
+	b.submit(revoke, nil).want(t, http.StatusOK, "The token is revoked.", "No tokens yet")
+	if p := b.post(revoke, nil); p.Status != http.StatusNotFound {
+		t.Errorf("revoked again: %d", p.Status)
+	}
+	if p := d.as(connectors.RoleMember).get("/agents/support/connect"); p.says("Make a token") {
+		t.Error("a member is offered to make tokens")
+	}
+}
+
+// between is what of a text stands between two others.
+func between(text, before, after string) string {
+	_, rest, _ := strings.Cut(text, before)
+	found, _, _ := strings.Cut(rest, after)
+	return found
+}
+
+func TestAGrantIsChosenToolByTool(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	a := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" })
+	c := d.at("Linear", "https://mcp.example.com/mcp")
+	d.Synced(t, c.ID, "create", "delete", "search")
+	b := d.as(connectors.RoleAdmin)
+	b.get("/agents/support/access").want(t, http.StatusOK, "Nothing is granted", "Linear", "3 tools", "not granted")
+	b.get("/agents/support/connectors/linear").want(t, http.StatusOK, "0 of 3 chosen", "As the agent: ask every time", "Grant")
+	b.submit("/agents/support/connectors/linear", url.Values{
+		"all": {"false"}, "tool": {"search", "later"}, "trusted": {"search"}, "approval": {"trusted_only"},
+	}).want(t, http.StatusOK, "'Support' may use 2 tools of 'Linear'.", "2 of 3 tools", "Ask, but for trusted tools")
+	mode := connectors.ApprovalTrustedOnly
+	want := connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, Tools: []string{"later", "search"}, TrustedTools: []string{"search"}, Approval: &mode}
+	d.wantGrant(want)
+	b.get("/agents/support/connectors/linear").want(t, http.StatusOK, "2 of 4 chosen", "later", "not there", "Take the grant away")
+	b.get("/agents/support/tools").want(t, http.StatusOK, "1 tool", "mcp_linear__search", "Callable")
+	b.get("/agents/support/tools/mcp_linear__search").want(t, http.StatusOK, "a call of it goes ahead", "Nothing needs to be done")
+	b.get("/agents/support/tools/mcp_linear__delete").want(t, http.StatusOK, "does not see the tool", "Not granted")
+	b.get("/agents/support/tools?q=zebra").want(t, http.StatusOK, "The agent sees no such name", "Why not?")
+	b.get("/agents/support/tools/zebra").want(t, http.StatusOK, "Unknown", "No connector has a tool of that name.")
+
+	b.submit("/agents/support/connectors/linear", url.Values{"all": {"true"}, "approval": {""}}).want(t, http.StatusOK, "may use all tools of 'Linear'", "All 3 tools")
+	d.wantGrant(connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true})
+	b.post("/agents/support/connectors/linear", url.Values{"all": {"true"}, "approval": {"perhaps"}}).want(t, http.StatusUnprocessableEntity)
+	b.submit("/agents/support/connectors/linear/remove", nil).want(t, http.StatusOK, "The grant is taken away.", "Nothing is granted")
+	viewer := d.as(connectors.RoleViewer).get("/agents/support/connectors/linear")
+	if viewer.want(t, http.StatusOK, "search"); viewer.says("Grant</button>") {
+		t.Error("a viewer is offered to grant")
+	}
+}
+
+func (d *dashboard) wantGrant(want connectors.Grant) {
+	d.t.Helper()
+	have, err := d.Door().AgentGrant(d.t.Context(), want.AgentID, want.ConnectorID)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	want.CreatedAt, want.UpdatedAt = have.Grant.CreatedAt, have.Grant.UpdatedAt
+	want = want.Normalized()
+	if diff := cmp.Diff(want, have.Grant.Normalized()); diff != "" {
+		d.t.Error(diff)
+	}
+}
+
+func TestAToolIsTriedByItsForm(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	_, _, up := d.answering(`{"content":[{"type":"text","text":"<b>2</b> found"}],"structuredContent":{"found":"2"}}`, trusting)
+	tool, err := d.Door().Tool(t.Context(), d.linear(), "search")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, path := d.as(connectors.RoleMember), "/connectors/linear/tools/search"
+	b.get(path).want(t, http.StatusOK, "Try it", "Words", `value="20"`, "Support")
+	if p := d.as(connectors.RoleViewer).get(path); p.says("Try it") {
+		t.Error("a viewer is offered to run it")
+	}
+	form := func(values ...string) url.Values {
+		f := url.Values{"agent": {"support"}, "as": {"form"}, "definition": {tool.Hash.String()}}
+		for i := 0; i < len(values); i += 2 {
+			f.Set(values[i], values[i+1])
+		}
+		return f
+	}
+	b.post(path+"/try", form("arg.1", "x")).want(t, http.StatusUnprocessableEntity, "This is needed.", "This is not a whole number.")
+	b.post(path+"/try", form("arg.0", "x", "arg.1", "500")).want(t, http.StatusUnprocessableEntity, `"limit"`)
+	b.post(path+"/try", form("arg.0", "x", "agent", "nobody")).want(t, http.StatusUnprocessableEntity, "There is no such agent.")
+	b.post(path+"/try", form("arg.0", "x", "definition", "old")).want(t, http.StatusConflict, "The tool has changed meanwhile.")
+	b.post(path+"/try", form("arg.0", "x", "do", "json")).want(t, http.StatusOK, `"q": "x"`, "Fill in a form")
+	b.post(path+"/try", url.Values{"agent": {"support"}, "as": {"json"}, "json": {`[]`}}).want(t, http.StatusUnprocessableEntity, "This is not one JSON object.")
+	b.post(path+"/try", url.Values{"agent": {"support"}, "as": {"json"}, "json": {`{"q":"x","limit":7}`}, "do": {"form"}}).want(t, http.StatusOK, `value="7"`, "Write JSON")
+	if n := len(up.Calls()) - callsBefore(up); n != 0 {
+		t.Errorf("%d calls were sent", n)
+	}
+
+	p := b.post(path+"/try", form("arg.0", "x", "arg.1", "7"))
+	p.want(t, http.StatusOK, "Done", "<b>2</b> found", "It does not fit the output schema", `The field "found" must be an integer.`, "Open the call")
+	if strings.Contains(p.Body, "<b>2") {
+		t.Error("the result became part of the page")
+	}
+	call := between(p.Body, `href="/calls/`, `"`)
+	b.get("/calls/"+call).want(t, http.StatusOK, "Success", `"limit": 7`, "<b>2</b> found", "The dashboard", "Try it again", "Called by")
+	b.get(path+"?call="+call).want(t, http.StatusOK, `value="7"`, `value="x"`)
+	b.get("/calls?agent=support&connector=linear&tool=search&status=success").want(t, http.StatusOK, "1 call", call)
+	for _, none := range []string{"agent=nobody", "connector=none", "tool=other", "status=denied", "status=nonsense"} {
+		b.get("/calls?"+none).want(t, http.StatusOK, "No call matches")
+	}
+}
+
+// callsBefore is how many requests of a server were no tool calls.
+func callsBefore(up *mcptest.Server) int {
+	n := 0
+	for _, c := range up.Calls() {
+		if c.Method != "tools/call" {
+			n++
+		}
+	}
+	return n
+}
+
+func (d *dashboard) linear() connectors.ConnectorID {
+	d.t.Helper()
+	c, err := d.Door().Connector(d.t.Context(), "linear")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return c.ID
+}
+
+// asked has an agent make a call that waits for a person.
+func (d *dashboard) asked(a connectors.Agent, arguments string) connectors.ToolCallID {
+	d.t.Helper()
+	view, err := d.access.Fresh(d.t.Context(), d.Tenant, connectors.Ref(a.Slug))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	out, err := d.calls.Call(d.t.Context(), toolcall.Order{
+		View: view, Tool: view.Reach("linear").Tool("search"), Arguments: []byte(arguments), Source: connectors.SourceGateway, Impatient: true,
+	})
+	if out.CallID == (connectors.ToolCallID{}) {
+		d.t.Fatalf("the call does not wait: %v", err)
+	}
+	return out.CallID
+}
+
+func TestTheInboxIsForThoseWhoMayDecide(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	a, _, _ := d.answering(`{"content":[{"type":"text","text":"done"}],"structuredContent":{"found":2}}`)
+	b := d.as(connectors.RoleMember)
+	b.get("/approvals").want(t, http.StatusOK, "Nothing waits")
+	first, second := d.asked(a, `{"q":"<first>"}`), d.asked(a, `{"q":"second"}`)
+	b.get("/approvals").want(t, http.StatusOK, `"<first>"`, "destructive", "Support", "Linear", "The agent has not called it lately.", "Allow for 2 hours")
+	if p := d.as(connectors.RoleViewer).get("/approvals"); p.says("first") || p.says("Deny") || !p.says("Those who may decide see the arguments.") {
+		t.Error("a viewer sees what is decided about, or may decide")
+	}
+	b.get("/calls").want(t, http.StatusOK, "Waits for a person")
+
+	path := "/approvals/" + first.String()
+	b.get(path).want(t, http.StatusOK, `"<first>"`)
+	b.submit(path+"/deny", url.Values{"reason": {"not <now>"}, "return_to": {"/approvals"}}).want(t, http.StatusOK, "Denied: search.", "second")
+	b.get(path).want(t, http.StatusOK, "Denied", "not <now>")
+	b.submit(path+"/approve", nil).want(t, http.StatusOK, "This call was decided already")
+	b.get("/approvals").want(t, http.StatusOK, "Lately called once, denied once.")
+
+	path = "/approvals/" + second.String()
+	b.submit(path+"/approve", url.Values{"allow": {"2h"}}).want(t, http.StatusOK, "For 2 hours the agent may call it without asking.", "Approved")
+	events := b.listenTo("/events?on=call&id=" + second.String())
+	events.until("Success")
+	b.get("/calls/"+second.String()).want(t, http.StatusOK, "Success", "Approved by", "done")
+	b.get("/agents/support/tools").want(t, http.StatusOK, "Allowed in 1 hour")
+	b.submit("/calls/"+second.String()+"/cancel", nil).want(t, http.StatusOK, "This call has ended already.")
+	third := d.waitingIn(d.Tenant, d.Agent(t), d.Connector(t))
+	b.submit("/calls/"+third.String()+"/cancel", nil).want(t, http.StatusOK, "The call is cancelled.", "Cancelled")
+}
+
+func TestTheStreamTellsOfCallsAndOfWhatWaits(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	a, c, _ := d.answering(`{"content":[]}`)
+	b := d.as(connectors.RoleMember)
+	calls, inbox := b.listenTo("/events?on=calls&agent=support"), b.listenTo("/events?on=approvals")
+	calls.until("No call matches")
+	id := d.asked(a, `{"q":"news"}`)
+	calls.until("call-" + id.String())
+	inbox.until(`id="waiting"`)
+	inbox.until("approval-" + id.String())
+	b.post("/approvals/"+id.String()+"/deny", nil)
+	calls.until("Denied")
+	inbox.until("Denied by")
+	other := newCall(a, c, connectors.CallSuccess)
+	other.AgentID, other.AgentSlug = nil, "gone"
+	d.endedIn(d.Tenant, other)
+	shown := d.endedIn(d.Tenant, newCall(a, c, connectors.CallError))
+	if event := calls.until("call-" + shown.String()); strings.Contains(event, other.ID.String()) {
+		t.Error("the stream tells of what the page does not list")
+	}
+}
+
+func TestOnlyPicturesAreServedAsSuch(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	a, c := d.Agent(t), d.Connector(t)
+	b := d.as(connectors.RoleViewer)
+	picture := b.get("/calls/" + d.pictureIn(d.Tenant, a, c).String() + "/pictures/0")
+	picture.want(t, http.StatusOK)
+	for name, want := range map[string]string{
+		"Content-Type": "image/png", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox", "Cross-Origin-Resource-Policy": "same-origin",
+	} {
+		if have := picture.Header.Get(name); have != want {
+			t.Errorf("%s: %q", name, have)
+		}
+	}
+	call := newCall(a, c, connectors.CallSuccess)
+	html := "PGh0bWw+PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==" // <html><script>alert(1)</script>
+	call.Content = fmt.Appendf(nil, `[{"type":"image","mimeType":"image/svg+xml","data":%q},{"type":"image","mimeType":"image/png","data":%q},
+		{"type":"image","mimeType":"text/html","data":%q},{"type":"text","text":"x"},{"type":"image","mimeType":"image/png","data":"&"},7]`, html, html, html)
+	id := d.endedIn(d.Tenant, call).String()
+	for _, n := range []string{"0", "1", "2", "3", "4", "5", "6", "-1", "x", "99999999999999999999"} {
+		b.get("/calls/"+id+"/pictures/"+n).want(t, http.StatusNotFound)
+	}
+	p := b.get("/calls/" + id)
+	p.want(t, http.StatusOK, "image/svg+xml", "not shown")
+	if strings.Contains(p.Body, "<script>alert") || strings.Contains(p.Body, "data:image") {
+		t.Error("remote content became part of the page")
+	}
+}
+
+func TestAPageSaysWhatTheHistoryDoesNotKeep(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	owner := d.as(connectors.RoleOwner)
+	owner.post("/settings", url.Values{"name": {"Acme"}, "call_history": {"all"}, "approval_timeout_s": {"x"}}).want(t, http.StatusUnprocessableEntity)
+	owner.submit("/settings", url.Values{"name": {"Acme"}, "call_history": {"none"}, "approval_timeout_s": {"60"}}).want(t, http.StatusOK, "The settings are saved.")
+	owner.get("/settings").want(t, http.StatusOK, `value="60"`, `<option value="none" selected>`)
+	a, c := d.Agent(t), d.Connector(t)
+	call := newCall(a, c, connectors.CallSuccess)
+	call.Arguments, call.ResponseBytes = nil, 5000
+	owner.get("/calls/"+d.endedIn(d.Tenant, call).String()).want(t, http.StatusOK, "They are not kept (9 bytes).", "They are not kept (4.9 KiB).")
+}
