@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -157,10 +159,14 @@ func (e *ears) add(hear func(Notice)) (end func()) {
 }
 
 func (e *ears) tell(said ...Notice) {
+	if len(said) == 0 {
+		return
+	}
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, n := range said {
-		for hear := range e.all {
+	all := slices.Collect(maps.Keys(e.all))
+	e.mu.Unlock()
+	for _, hear := range all {
+		for _, n := range said {
 			(*hear)(n)
 		}
 	}
