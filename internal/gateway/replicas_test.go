@@ -131,7 +131,7 @@ func TestACancellationThatComesInElsewhereTakesEffectWithinASecond(t *testing.T)
 			began := time.Now()
 			cancel()
 			<-cancelled
-			if took := time.Since(began); took > 1500*time.Millisecond {
+			if took := time.Since(began); took > patience/2 { // a second, and longer on a busy machine; unheard of, it is the call's time
 				t.Errorf("the server heard of it after %s", took)
 			}
 			if err := <-ended; err == nil {
