@@ -38,8 +38,12 @@ func (a *attempt) asks() bool {
 	return a.order.Tool.AsksAt(a.o.Now())
 }
 
-// askFirst asks a person, and makes the call when that one agrees. A call that could not be made asks nobody.
+// askFirst asks a person, and makes the call when that one agrees. A call that could not be made asks nobody, and neither does one of which
+// the person could read something else than the server.
 func (a *attempt) askFirst(ctx context.Context) (Outcome, error) {
+	if ambiguous(a.arguments()) {
+		return a.refuse(&BadArguments{Sentence: "A person is asked about this call, and its arguments can be read in two ways: an object names a member twice, or a text is not Unicode."})
+	}
 	if err := a.ready(ctx); err != nil {
 		return a.refuse(err)
 	}

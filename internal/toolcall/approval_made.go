@@ -67,11 +67,18 @@ func (a *attempt) makeApproved(ctx context.Context, row connectors.Approval) (Ou
 	return out, err
 }
 
-// stillAllowed looks at the agent and the tool as they are now.
+// stillAllowed looks at the agent and the tool as they are now. What is sent then is what the person saw, whoever waits for it.
 func (a *attempt) stillAllowed(ctx context.Context, row connectors.Approval) error {
 	view, err := a.o.Access.ByAgent(ctx, a.order.View.Tenant.ID, connectors.Ref(row.AgentID.String()))
 	if err != nil {
 		return a.explain(ctx, a.order.View, a.reach, err)
+	}
+	_, shown, err := a.o.Store.Vault(view.Tenant.ID).ApprovalCall(ctx, row.ID)
+	if err != nil {
+		return a.explain(ctx, view, a.reach, err)
+	}
+	if !view.Agent.Enabled {
+		return a.refusal(row.ID, disabled())
 	}
 	tool := findTool(view, row)
 	if tool == nil {
@@ -84,7 +91,7 @@ func (a *attempt) stillAllowed(ctx context.Context, row connectors.Approval) err
 		return a.refusal(row.ID, &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q changed after the call was asked for. Look at it, and make the call again.", row.Tool)})
 	}
 	order := *a.order
-	order.View, order.Tool = view, tool
+	order.View, order.Tool, order.Arguments = view, tool, json.RawMessage(shown.Reveal())
 	a.order, a.reach = &order, tool.Reach
 	return nil
 }

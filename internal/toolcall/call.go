@@ -82,6 +82,9 @@ func newCallID() connectors.ToolCallID {
 // admit tells why a call is not made; nil: nothing stands against it but, perhaps, that a person has to agree.
 func (a *attempt) admit() error {
 	tool := a.order.Tool
+	if !a.order.View.Agent.Enabled {
+		return disabled()
+	}
 	if tool.Held != "" || !tool.Listed() {
 		return held(tool)
 	}
@@ -92,6 +95,11 @@ func (a *attempt) admit() error {
 		return err
 	}
 	return a.hurried(a.order.View, a.reach)
+}
+
+// disabled is the refusal of an agent that may call nothing, whoever calls for it.
+func disabled() *Refusal {
+	return &Refusal{Code: CodeNotGranted, Sentence: "This agent is disabled. An admin enables it on the agent's page."}
 }
 
 // held is the refusal of a tool that is not served.

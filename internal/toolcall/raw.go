@@ -50,8 +50,12 @@ func splice(raw []byte, from, to int, with []byte) json.RawMessage {
 	return append(append(append(out, raw[:from]...), with...), raw[to:]...)
 }
 
-// canonical writes the same JSON the same way: members in order, no space, numbers as they stand.
+// canonical writes the same JSON the same way: members in order, no space, numbers as they stand. What different readers read differently
+// stays as it is, and is the same as nothing else.
 func canonical(raw []byte) []byte {
+	if ambiguous(raw) {
+		return raw
+	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	var v any

@@ -1,0 +1,67 @@
+package toolcall_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/toolcall"
+)
+
+// TestNothingButWhatAPersonSawIsMade has calls that a sloppy reader takes for the approved one ask anew, or not at all.
+func TestNothingButWhatAPersonSawIsMade(t *testing.T) {
+	t.Parallel()
+	b, c, a := asking(t)
+	answers, id := b.waiting(t, a, c, b.process)
+	for _, arguments := range []string{`{"q":"evil","q":"x"}`, `{"q":"x","o":{"a":1,"a":2}}`, `{"q":"x\ud800"}`, `{"q":["\udc00","\ud83d\ud83d"]}`} {
+		_, err := b.Call(t.Context(), b.order(t, b.process, a, c, "read", arguments))
+		if bad, ok := errors.AsType[*toolcall.BadArguments](err); !ok || !strings.Contains(bad.Sentence, "two ways") {
+			t.Errorf("%s: %v", arguments, err)
+		}
+	}
+	fine := `{"q":"\ud83d\ude00 \\ud800 \ufffd","o":[{"a":1},{"a":1}]}`
+	order := b.order(t, b.process, a, c, "read", fine)
+	order.Impatient = true
+	_, err := b.Call(t.Context(), order)
+	_, err = b.Cancel(t.Context(), b.actor(connectors.RoleMember), refused(t, err, toolcall.CodeApprovalPending).CallID)
+	must(t, err)
+	// The same call, written in another way, waits with the first.
+	order = b.order(t, b.process, a, c, "search", `{ "\u0071" : "\u0078" }`)
+	waits := make(chan struct{}, 10)
+	order.Progress = func(json.RawMessage) { waits <- struct{}{} }
+	go func() {
+		out, err := b.Call(context.WithoutCancel(t.Context()), order)
+		answers <- answer{out, err}
+	}()
+	<-waits
+	b.approve(t, b.process, id)
+	must(t, (<-answers).err)
+	must(t, (<-answers).err)
+	var sent struct{ Arguments json.RawMessage }
+	must(t, json.Unmarshal((<-b.remote.arrived).Params, &sent))
+	if string(sent.Arguments) != `{"q":"x"}` {
+		t.Errorf("the server got %s", sent.Arguments)
+	}
+	b.remote.wantCalls(t, 1)
+}
+
+func TestADisabledAgentsApprovedCallIsNotMade(t *testing.T) {
+	t.Parallel()
+	b, c, a := asking(t)
+	answers, id := b.waiting(t, a, c, b.process)
+	a.Enabled = false
+	_, err := b.Door().UpdateAgent(t.Context(), a)
+	must(t, err)
+	b.approve(t, b.process, id)
+	wantRefused(t, (<-answers).err, toolcall.CodeNotGranted)
+	_, err = b.impatient(t, b.process, a, c)
+	wantRefused(t, err, toolcall.CodeNotGranted)
+	b.remote.wantCalls(t, 0)
+	if list, err := b.Inbox(t.Context(), b.actor(connectors.RoleMember), store.Page{}); err != nil || len(list.Items) > 0 {
+		t.Errorf("inbox = %+v, %v", list, err)
+	}
+}
