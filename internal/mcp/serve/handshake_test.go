@@ -68,11 +68,13 @@ func TestForeignSessionsAreNotFound(t *testing.T) {
 	p := open(t, &desk{})
 	session := p.session("2025-11-25", "{}")
 	other := open(t, &desk{}).session("2025-11-25", "{}")
+	changed := []byte(session)
+	changed[len(changed)/2] ^= 1
 	for name, a := range map[string]ask{
 		"another caller's":  {path: "/you", header: map[string]string{"Mcp-Session-Id": session}},
 		"another process's": {header: map[string]string{"Mcp-Session-Id": other}},
 		"an invented one":   {header: map[string]string{"Mcp-Session-Id": "x"}},
-		"a changed one":     {header: map[string]string{"Mcp-Session-Id": session[:len(session)-2] + "AA"}},
+		"a changed one":     {header: map[string]string{"Mcp-Session-Id": string(changed)}},
 	} {
 		for _, method := range []string{"POST", "GET", "DELETE"} {
 			a.method = method
