@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"patchbay/internal/testing/browser"
@@ -134,7 +135,8 @@ func TestAnAdminSetsUpAnAgentInTheBrowser(t *testing.T) {
 func TestCallsAreWatchedLiveAndCancelled(t *testing.T) {
 	t.Parallel()
 	up := newSlow(t)
-	t.Cleanup(func() { close(up.release) }) // whatever still waits
+	release := sync.OnceFunc(func() { close(up.release) })
+	t.Cleanup(release) // the server ends when nobody waits
 	_, s, tab, c := seeded(t)
 	c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{"name": "Slow", "url": up.url})
 	c.must(http.StatusOK, http.MethodPost, "/connectors/slow/sync_tools", nil)
@@ -167,7 +169,7 @@ func TestCallsAreWatchedLiveAndCancelled(t *testing.T) {
 	tab.WaitText("#calls tbody", "Running")
 	tab.Click("#calls tbody tr:first-child a.cover")
 	tab.WaitText("main", "Running")
-	up.release <- struct{}{}
+	release()
 	(<-third).wants(t, "done")
 	tab.WaitText("#result", "done")
 }

@@ -28,7 +28,7 @@ func (h *Handler) agentTool(w http.ResponseWriter, r *http.Request) error {
 		Exposed: shorten(exposed, maxName),
 		State:   whyState(why),
 		Why:     whySentence(why),
-		Advice:  []string{why.Advice},
+		Advice:  why.Advice,
 		Links:   whyLinks(a, why, frame.Can),
 		Facts:   h.whyFacts(why),
 	}))

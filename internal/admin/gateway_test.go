@@ -145,6 +145,8 @@ func TestAToolIsTriedByItsForm(t *testing.T) {
 	b.post(path+"/try", form("arg.0", "x", "do", "json")).want(t, http.StatusOK, `"q": "x"`, "Fill in a form")
 	b.post(path+"/try", url.Values{"agent": {"support"}, "as": {"json"}, "json": {`[]`}}).want(t, http.StatusUnprocessableEntity, "This is not one JSON object.")
 	b.post(path+"/try", url.Values{"agent": {"support"}, "as": {"json"}, "json": {`{"q":"x","limit":7}`}, "do": {"form"}}).want(t, http.StatusOK, `value="7"`, "Write JSON")
+	b.post(path+"/try", url.Values{"agent": {"support"}, "as": {"json"}, "json": {`{"q":`}, "do": {"form"}}).want(t, http.StatusUnprocessableEntity, `{"q":`)
+	b.post(path+"/try", form("arg.0", "kept", "arg.1", "half", "do", "json")).want(t, http.StatusUnprocessableEntity, `value="kept"`, `value="half"`, "This is not a whole number.")
 	if n := len(up.Calls()) - callsBefore(up); n != 0 {
 		t.Errorf("%d calls were sent", n)
 	}

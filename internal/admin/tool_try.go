@@ -49,7 +49,7 @@ func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 	}
 	arguments, ok := t.arguments()
 	switch do := f.text("do"); {
-	case do != "":
+	case do != "" && json.Valid(arguments): // what is wrong in another way may be mended there
 		t.turn(do, arguments)
 		return h.triedPage(w, r, http.StatusOK, t)
 	case !ok:
@@ -83,13 +83,10 @@ func (t *trial) arguments() (json.RawMessage, bool) {
 func (t *trial) turn(to string, arguments json.RawMessage) {
 	t.wrong, t.form.Errors = nil, nil
 	if to == "json" {
-		t.asJSON, t.typed = true, ""
-		if json.Valid(arguments) { // else something half typed is in it
-			t.typed = indented(arguments)
-		}
+		t.asJSON, t.typed = true, indented(arguments)
 		return
 	}
-	values, whole := t.tool.form.fill(json.RawMessage(cmp.Or(string(arguments), "{}")))
+	values, whole := t.tool.form.fill(arguments)
 	if !whole {
 		t.form.Problem = "These arguments do not fit into the form."
 		return

@@ -107,7 +107,7 @@ func accessSamples(pages map[string]templ.Component, f templates.Frame) {
 	pages["agent-tools-none"] = templates.AgentTools(sees)
 	pages["agent-why"] = templates.AgentTool(templates.AgentToolPage{
 		Frame: f, Head: agentHead(templates.AgentToolsTab), Exposed: "mcp_linear__create_issue", State: templates.State{Kind: templates.StateBad, Text: "Held"},
-		Why: "The server changed the tool's definition. It waits for a person's word.", Advice: []string{"Compare the two definitions, and accept or reject the new one.", "Until then the agent is served the old one, and calls are refused."},
+		Why: "The server changed the tool's definition. It waits for a person's word.", Advice: "Compare the two definitions, and accept or reject the new one. Until then calls are refused.",
 		Links: []templates.Link{{Text: "Open the tool", Href: "/connectors/linear/tools/create_issue"}, {Text: "Change the grant", Href: "/agents/support/connectors/linear"}},
 		Facts: []templates.Fact{{Label: "Connector", Value: "Linear", Href: "/connectors/linear"}, {Label: "Credential", Value: "shared, active"}},
 	})

@@ -30,7 +30,7 @@ type AgentToolPage struct {
 	Exposed string
 	State   State
 	Why     string // one sentence
-	Advice  []string
+	Advice  string // what to do about it; empty: nothing
 	Links   []Link // ways to mend it, and to try the tool
 	Facts   []Fact
 }
