@@ -57,6 +57,8 @@ func (b *backend) Serve(ctx context.Context, r *serve.Request) (json.RawMessage,
 		return b.resource(ctx, r)
 	case "completion/complete":
 		return b.complete(ctx, r)
+	case "resources/subscribe", "resources/unsubscribe":
+		return b.subscribe(ctx, r)
 	case "tasks/get", "tasks/update", "tasks/cancel", "tasks/result":
 		return b.task(ctx, r)
 	}

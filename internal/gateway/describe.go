@@ -67,7 +67,7 @@ func relayed(c capabilities, p *serve.Peer) json.RawMessage {
 		says.Prompts = changing
 	}
 	if c.Resources != nil {
-		says.Resources = changing
+		says.Resources = &lists{ListChanged: true, Subscribe: c.Resources.Subscribe}
 	}
 	return says.encode(p)
 }
@@ -76,7 +76,11 @@ func relayed(c capabilities, p *serve.Peer) json.RawMessage {
 func allCapabilities(v *access.View, p *serve.Peer) json.RawMessage {
 	says := capabilities{Tools: changing, Prompts: changing, Resources: changing, Logging: &struct{}{}}
 	for _, r := range v.Reaches {
-		says.Completions = cmp.Or(says.Completions, offered(r).Completions)
+		has := offered(r)
+		says.Completions = cmp.Or(says.Completions, has.Completions)
+		if has.Resources != nil && has.Resources.Subscribe {
+			says.Resources = &lists{ListChanged: true, Subscribe: true}
+		}
 	}
 	return says.encode(p)
 }

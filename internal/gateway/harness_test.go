@@ -191,16 +191,17 @@ type upstream struct {
 	*sdk.Server
 	url string
 
-	mu      sync.Mutex // guards seen
-	seen    map[string]int
-	methods map[string]int
+	mu   sync.Mutex // guards seen
+	seen map[string]int
 }
 
 func newUpstream(t testing.TB, options sdk.StreamableHTTPOptions) *upstream {
 	t.Helper()
-	u := &upstream{seen: map[string]int{}, methods: map[string]int{}}
+	u := &upstream{seen: map[string]int{}}
 	u.Server = sdk.NewServer(&sdk.Implementation{Name: "peer", Version: "v1", Title: "A peer"}, &sdk.ServerOptions{
-		Instructions: "Be kind.",
+		Instructions:       "Be kind.",
+		SubscribeHandler:   func(context.Context, *sdk.SubscribeRequest) error { return nil },
+		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
 		CompletionHandler: func(context.Context, *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 			return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{"blue"}}}, nil
 		},

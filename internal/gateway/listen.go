@@ -17,12 +17,23 @@ func (b *backend) Listen(ctx context.Context, f serve.Filter, hear func(method s
 	defer stop()
 	expires, cancel := expiry(b.token)
 	defer cancel()
+	ctx, end := context.WithCancel(ctx)
+	w := &watches{backend: b, ctx: ctx, hear: hear, of: map[string]*watch{}}
+	defer w.tasks.Wait()
+	defer end()
+	w.want(f.URIs)
+	subscriptions, leave := b.subscriptions(f.Peer)
+	defer leave()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-expires:
 			return nil
+		case <-subscriptions:
+			if uris, err := b.subscribed(ctx, f.Peer.Session); err == nil {
+				w.want(uris)
+			}
 		case c := <-changed:
 			if c.Gone {
 				return nil
@@ -30,6 +41,14 @@ func (b *backend) Listen(ctx context.Context, f serve.Filter, hear func(method s
 			tell(c, f, hear)
 		}
 	}
+}
+
+// subscriptions tells when a session of the handshake era has subscribed to something, and first at once; nil: such there are none.
+func (b *backend) subscriptions(p *serve.Peer) (<-chan struct{}, func()) {
+	if p == nil || p.Modern || p.Session == "" {
+		return nil, func() {}
+	}
+	return b.h.router.await(subscriptionBox + p.Session)
 }
 
 func tell(c access.Changed, f serve.Filter, hear func(method string, params json.RawMessage)) {

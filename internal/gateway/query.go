@@ -7,6 +7,7 @@ import (
 
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
+	"patchbay/internal/mcp"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/toolcall"
 )
@@ -62,14 +63,15 @@ func (b *backend) owner(uri string) (*access.Reach, string) {
 }
 
 func noResource(r *serve.Request) error {
+	code := codeNoResource
 	if r.Peer.Modern {
-		return serve.InvalidParams("There is no such resource here.")
+		code = mcp.CodeInvalidParams
 	}
 	data, err := json.Marshal(map[string]string{"uri": r.Name})
 	if err != nil {
 		return err
 	}
-	return &serve.RPCError{Code: codeNoResource, Message: "There is no such resource here.", Data: data}
+	return &serve.RPCError{Code: code, Message: "There is no such resource here.", Data: data}
 }
 
 // complete asks a server for what may stand in the argument of a prompt or a template.

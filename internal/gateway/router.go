@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,9 +18,34 @@ import (
 type router struct {
 	store   *store.Store
 	arrived func(box string)
+
+	mu      sync.Mutex // guards waiting
+	waiting map[string]map[chan struct{}]struct{}
 }
 
-func newRouter(st *store.Store) *router { return &router{store: st} }
+func newRouter(st *store.Store) *router {
+	return &router{store: st, waiting: map[string]map[chan struct{}]struct{}{}}
+}
+
+// await tells when something was put into a box, and first at once, until it is left.
+func (r *router) await(box string) (put <-chan struct{}, leave func()) {
+	c := make(chan struct{}, 1)
+	c <- struct{}{}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.waiting[box] == nil {
+		r.waiting[box] = map[chan struct{}]struct{}{}
+	}
+	r.waiting[box][c] = struct{}{}
+	return c, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.waiting[box], c)
+		if len(r.waiting[box]) == 0 {
+			delete(r.waiting, box)
+		}
+	}
+}
 
 var errNobody = errors.New("a message of nobody")
 
@@ -64,7 +90,16 @@ func (r *router) Fetch(ctx context.Context, who, box string) ([][]byte, error) {
 
 // hear takes a notice of the database.
 func (r *router) hear(n store.Notice) {
-	if n.Kind == "mail" {
-		r.arrived(n.ID)
+	if n.Kind != "mail" {
+		return
+	}
+	r.arrived(n.ID)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for c := range r.waiting[n.ID] {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
 	}
 }

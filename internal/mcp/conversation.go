@@ -49,6 +49,7 @@ type conversation struct {
 	closed    bool
 	retired   bool            // another one is in its place
 	answering int             // requests of the server that are being answered
+	watched   map[string]int  // how many watch a resource, in the handshake era
 	callers   map[int]*caller // who wants to hear what comes before the reply, by request
 }
 

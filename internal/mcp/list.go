@@ -92,7 +92,7 @@ func (c *conversation) listEnded(err error, cursor *string) bool {
 	if cursor == nil {
 		return failure.RPCCode == CodeMethodNotFound && !c.hasTools
 	}
-	return failure.RPCCode == codeInvalidParams && *cursor == ""
+	return failure.RPCCode == CodeInvalidParams && *cursor == ""
 }
 
 // add takes one page. fresh counts the entries that were not there before.

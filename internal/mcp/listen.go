@@ -52,10 +52,15 @@ func (handshakeEra) listen(ctx context.Context, c *conversation, _ int) *Error {
 	return nil
 }
 
-// listen subscribes to the changes of every list. The stream is the answer.
-func (e modernEra) listen(ctx context.Context, c *conversation, id int) *Error {
-	m := e.message(c, request{phase: PhaseListen, method: "subscriptions/listen", params: []wire.Member{
-		{Name: "notifications", Value: []byte(`{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`)},
+// listen subscribes to the changes of every list.
+func (modernEra) listen(ctx context.Context, c *conversation, id int) *Error {
+	return c.subscribeTo(ctx, id, []byte(`{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`))
+}
+
+// subscribeTo asks a server of the modern era for notifications, as request id. The stream is the answer.
+func (c *conversation) subscribeTo(ctx context.Context, id int, notifications []byte) *Error {
+	m := c.era.message(c, request{phase: PhaseListen, method: "subscriptions/listen", params: []wire.Member{
+		{Name: "notifications", Value: notifications},
 	}}, id)
 	in, err := c.carrier.send(ctx, m)
 	switch {

@@ -12,14 +12,14 @@ import (
 // The JSON-RPC codes that mean something to us, besides those of the modern era.
 const (
 	CodeMethodNotFound = revision.CodeMethodNotFound // the server has no such request
-	codeInvalidParams  = revision.CodeInvalidParams
+	CodeInvalidParams  = revision.CodeInvalidParams
 )
 
 // rpcError types a JSON-RPC error that came with an HTTP status, or 0. Its message and data are looked at and kept aside.
 func rpcError(phase Phase, e *wire.Error, status int) *Error {
 	failure := &Error{Phase: phase, Reason: ReasonRPC, HTTPStatus: status, RPCCode: e.Code, RPC: (*RPCError)(e)}
 	failure.supported = supportedVersions(e)
-	refused := phase == PhaseInitialize && e.Code == codeInvalidParams &&
+	refused := phase == PhaseInitialize && e.Code == CodeInvalidParams &&
 		(len(failure.supported) > 0 || strings.Contains(strings.ToLower(e.Message), "version"))
 	if refused {
 		failure.Reason = ReasonUnsupportedVersion

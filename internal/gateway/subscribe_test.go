@@ -1,0 +1,58 @@
+package gateway_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// TestChangesOfResourcesReachWhoSubscribed has a client of each era subscribe at one process and, in the handshake era, listen at
+// another, to a server of each era.
+func TestChangesOfResourcesReachWhoSubscribed(t *testing.T) {
+	t.Parallel()
+	for _, e := range eras {
+		for name, options := range map[string]sdk.StreamableHTTPOptions{"of a handshake server": {}, "of a modern server": {Stateless: true}} {
+			t.Run(string(e)+" "+name, func(t *testing.T) {
+				t.Parallel()
+				b := newBundle(t)
+				other := newProcess(t, b.World)
+				agent := b.auto(t)
+				up := newUpstream(t, options).furnish()
+				b.Grant(t, agent.ID, b.to(t, "one", up.url).ID)
+				heard := make(chan string, 100)
+				s := b.behindBalancer(t, b.Token(t, agent.ID), other, e, func(o *sdk.ClientOptions) {
+					o.ResourceUpdatedHandler = func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { heard <- r.Params.URI }
+				})
+				if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "patchbay+one:file:///notes"}); err != nil {
+					t.Fatal(err)
+				}
+				updates(t, up, heard, "patchbay+one:file:///notes")
+			})
+		}
+	}
+}
+
+// updates has a server say that its resource changed until somebody heard it: nobody knows when all streams are open.
+func updates(t testing.TB, up *upstream, heard <-chan string, want string) {
+	t.Helper()
+	end := time.After(patience)
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for {
+		select {
+		case got := <-heard:
+			if got != want {
+				t.Errorf("heard of %q, want %q", got, want)
+			}
+			return
+		case <-again.C:
+			if err := up.ResourceUpdated(t.Context(), &sdk.ResourceUpdatedNotificationParams{URI: "file:///notes"}); err != nil {
+				t.Fatal(err)
+			}
+		case <-end:
+			t.Fatal("nobody heard that the resource changed")
+		}
+	}
+}
