@@ -7,8 +7,13 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// mostBatched bounds how much one HTTP request may ask for.
-const mostBatched = 100
+// What one HTTP request may ask for, and get: the answers stand in memory until the last is there.
+const (
+	mostBatched   = 100
+	mostCollected = 16 << 20 // bytes, after which the rest is refused
+)
+
+var errBatchFull = &RPCError{Code: revision.CodeInternal, Message: "The answers before this one fill the batch. Send this request by itself."}
 
 // batch answers several messages in an array, one after the other. They are of 2025-03-26, and nothing is said before the answers.
 func (v *visit) batch(x *exchange, text []byte) {
@@ -40,6 +45,9 @@ func (v *visit) batched(m *wire.Incoming, answers []byte) []byte {
 		answers = append(answers, ',')
 	}
 	start := len(answers)
+	if start > mostCollected && m.Method != nil && m.ID != nil && validID(m.ID) {
+		return errBatchFull.append(answers, m.ID)
+	}
 	one := &exchange{visit: *v, takesJSON: true, collected: &answers}
 	one.message(m)
 	if len(answers) == start {

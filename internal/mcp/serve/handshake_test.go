@@ -217,6 +217,30 @@ func TestBatchesOf2025_03_26AreAnsweredTogether(t *testing.T) {
 	}
 }
 
+func TestABatchWhoseAnswersAreTooManyIsAnsweredInPart(t *testing.T) {
+	t.Parallel()
+	served := 0
+	p := open(t, &desk{answer: func(context.Context, *serve.Request) (json.RawMessage, error) {
+		served++
+		return json.RawMessage(`{"of":"` + strings.Repeat("x", 6<<20) + `"}`), nil
+	}})
+	r := p.send(ask{
+		header: map[string]string{"Mcp-Session-Id": p.session("2025-03-26", "{}")},
+		body:   `[` + strings.Repeat(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"a"}},`, 99) + `{"jsonrpc":"2.0","method":"notifications/x"}]`,
+	})
+	var answers []struct {
+		ID     int
+		Result json.RawMessage
+		Error  *struct{ Code int }
+	}
+	if err := json.Unmarshal([]byte(r.text()), &answers); err != nil || len(answers) != 99 || served != 3 {
+		t.Fatalf("%d answers of %d served, %v", len(answers), served, err)
+	}
+	if last := answers[98]; answers[2].Error != nil || last.ID != 7 || last.Error == nil || last.Error.Code != -32603 {
+		t.Errorf("the last one: %+v", last)
+	}
+}
+
 func TestLogMessagesAreThoseThatTheSessionAskedFor(t *testing.T) {
 	t.Parallel()
 	p := open(t, &desk{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
