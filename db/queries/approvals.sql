@@ -32,6 +32,12 @@ select count(*)
 from approvals
 where tenant_id = @tenant_id and state = 'waiting' and expires_at > now();
 
+-- name: CountOpenApprovals :one
+-- One agent's, those that were agreed to and not made yet among them.
+select count(*)
+from approvals
+where tenant_id = @tenant_id and agent_id = @agent_id and state in ('waiting', 'approved', 'executing');
+
 -- name: DecideApproval :one
 update approvals
 set state = case when @approved::boolean then 'approved' else 'denied' end,

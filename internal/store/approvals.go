@@ -82,6 +82,12 @@ func (t *Tenant) CountWaitingApprovals(ctx context.Context) (int, error) {
 	return int(n), err
 }
 
+// CountOpenApprovals is how many of one agent's calls wait for a person, or were agreed to and are not made yet.
+func (t *Tenant) CountOpenApprovals(ctx context.Context, agent connectors.AgentID) (int, error) {
+	n, err := t.q.CountOpenApprovals(ctx, t.id, agent)
+	return int(n), err
+}
+
 // Verdict is a person's decision about a call.
 type Verdict struct {
 	Approve bool

@@ -37,6 +37,10 @@ var approvalAttempts = map[string]attempt{
 		n, err := o.door.CountWaitingApprovals(ctx)
 		return n > 0, err
 	},
+	"CountOpenApprovals": func(ctx context.Context, o outsider) (bool, error) {
+		n, err := o.door.CountOpenApprovals(ctx, o.agent.ID)
+		return n > 0, err
+	},
 	"DecideApproval": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.DecideApproval(ctx, o.waiting.ID, store.Verdict{Approve: true, By: "mine"}))
 	},

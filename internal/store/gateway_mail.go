@@ -14,8 +14,12 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// maxMail bounds how many messages are read at once.
-const maxMail = 1000
+const (
+	maxMail = 1000 // messages that are read at once
+	// What may lie there of one agent. Whoever has its token could fill the database otherwise.
+	mostLetters     = 1000
+	mostLetterBytes = 64 << 20
+)
 
 // NewMail is a message for another process.
 type NewMail struct {
@@ -23,6 +27,7 @@ type NewMail struct {
 	Box       string             // for which part of it
 	Message   secret.Text
 	ExpiresAt time.Time
+	Urgent    bool // there is room for it in any case: it is not the agent's doing
 }
 
 // Letter is a message, opened.
@@ -31,13 +36,19 @@ type Letter struct {
 	Message secret.Text
 }
 
-// PutMail leaves a message. Whoever listens on patchbay_changes hears "mail <tenant> <box>".
+// PutMail leaves a message. Whoever listens on patchbay_changes hears "mail <tenant> <box>". Where too much lies there of the agent, it is
+// RateLimited.
 func (t *Tenant) PutMail(ctx context.Context, n NewMail) error {
 	id := newID()
 	return t.storing(ctx, n.Message, mailPlace(t.id, id, n.AgentID, n.Box), func(sealed []byte) error {
-		return t.q.PutMail(ctx, dbgen.PutMailParams{
+		put, err := t.q.PutMail(ctx, dbgen.PutMailParams{
 			TenantID: t.id, ID: id, AgentID: n.AgentID, Box: n.Box, Sealed: sealed, ExpiresAt: n.ExpiresAt,
+			Urgent: n.Urgent, Most: mostLetters, MostBytes: mostLetterBytes,
 		})
+		if err == nil && put == 0 {
+			err = fault.Errorf(fault.RateLimited, "Too many messages of this agent wait to be fetched. Try again in a minute.")
+		}
+		return err
 	})
 }
 

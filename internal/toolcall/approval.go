@@ -24,6 +24,8 @@ import (
 
 const (
 	approvalLife  = 24 * time.Hour
+	mostAsked     = 100              // calls of one agent that are open at once: nobody reads more
+	mostShown     = 1 << 20          // bytes of arguments that a person is asked about
 	tellEvery     = 10 * time.Second // progress
 	lookEvery     = 5 * time.Second  // where no notice comes
 	claimPatience = 500 * time.Millisecond
@@ -41,8 +43,8 @@ func (a *attempt) asks() bool {
 // askFirst asks a person, and makes the call when that one agrees. A call that could not be made asks nobody, and neither does one of which
 // the person could read something else than the server.
 func (a *attempt) askFirst(ctx context.Context) (Outcome, error) {
-	if ambiguous(a.arguments()) {
-		return a.refuse(&BadArguments{Sentence: "A person is asked about this call, and its arguments can be read in two ways: an object names a member twice, or a text is not Unicode."})
+	if err := a.legible(); err != nil {
+		return a.refuse(err)
 	}
 	if err := a.ready(ctx); err != nil {
 		return a.refuse(err)
@@ -57,6 +59,18 @@ func (a *attempt) askFirst(ctx context.Context) (Outcome, error) {
 		return Outcome{CallID: row.ID, Raw: raw, Task: err == nil, Call: a.call}, err
 	}
 	return a.await(ctx, row.ID)
+}
+
+// legible tells why a person could not judge the arguments.
+func (a *attempt) legible() error {
+	const asked = "A person is asked about this call, and its arguments "
+	switch arguments := a.arguments(); {
+	case len(arguments) > mostShown:
+		return &BadArguments{Sentence: asked + "are more than anybody reads: 1 MiB is the most."}
+	case ambiguous(arguments):
+		return &BadArguments{Sentence: asked + "can be read in two ways: an object names a member twice, or a text is not Unicode."}
+	}
+	return nil
 }
 
 // ready tells why the call could not be made now, also if somebody agreed.
@@ -83,11 +97,23 @@ func (a *attempt) ask(ctx context.Context) (row connectors.Approval, err error) 
 		if err != nil || !created {
 			return err
 		}
+		open, err := tx.CountOpenApprovals(ctx, view.Agent.ID)
+		if err != nil {
+			return err
+		}
+		if open > mostAsked {
+			return tooManyAsked()
+		}
 		pending := a.call
 		history.Keep(&pending, view.Tenant.CallHistory)
 		return tx.InsertPendingCall(ctx, pending)
 	})
 	return row, err
+}
+
+func tooManyAsked() *Refusal {
+	return &Refusal{Code: CodeRateLimited, RetryAfter: time.Minute, Sentence: fmt.Sprintf(
+		"%d calls of this agent wait for a person already. Wait until some are decided.", mostAsked)}
 }
 
 // await waits until the call was made or refused, as long as the tenant wants.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -63,5 +64,27 @@ func TestADisabledAgentsApprovedCallIsNotMade(t *testing.T) {
 	b.remote.wantCalls(t, 0)
 	if list, err := b.Inbox(t.Context(), b.actor(connectors.RoleMember), store.Page{}); err != nil || len(list.Items) > 0 {
 		t.Errorf("inbox = %+v, %v", list, err)
+	}
+}
+
+// TestAnAgentAsksAboutSoManyCalls has one agent ask for more than anybody reads: another one is still heard.
+func TestAnAgentAsksAboutSoManyCalls(t *testing.T) {
+	t.Parallel()
+	b, c, a := asking(t)
+	ask := func(a connectors.Agent, arguments string) error {
+		order := b.order(t, b.process, a, c, "search", arguments)
+		order.Impatient = true
+		_, err := b.Call(t.Context(), order)
+		return err
+	}
+	for i := range 100 {
+		wantRefused(t, ask(a, fmt.Sprintf(`{"q":"%d"}`, i)), toolcall.CodeApprovalPending)
+	}
+	wantRefused(t, ask(a, `{"q":"one more"}`), toolcall.CodeRateLimited)
+	wantRefused(t, ask(a, `{"q":"99"}`), toolcall.CodeApprovalPending) // it waits already
+	other := b.granted(t, c)
+	wantRefused(t, ask(other, `{"q":"x"}`), toolcall.CodeApprovalPending)
+	if _, ok := errors.AsType[*toolcall.BadArguments](ask(other, `{"q":"`+strings.Repeat("x", 1<<20)+`"}`)); !ok {
+		t.Error("a person is asked about a megabyte")
 	}
 }

@@ -78,7 +78,7 @@ func (c *Caller) cancelApproval(ctx context.Context, v *access.View, row connect
 		return nil
 	}
 	return c.o.Store.Tenant(v.Tenant.ID).PutMail(ctx, store.NewMail{
-		AgentID: row.AgentID, Box: cancelBox + row.ID.String(), Message: "cancel", ExpiresAt: c.o.Now().Add(cancelLife),
+		AgentID: row.AgentID, Box: cancelBox + row.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: c.o.Now().Add(cancelLife),
 	})
 }
 

@@ -73,7 +73,7 @@ func (c *Caller) cancelRunning(ctx context.Context, a auth.Actor, call connector
 		return fault.Errorf(fault.Conflict, "The agent of this call is not there any more.")
 	}
 	return c.o.Store.Tenant(a.Tenant.ID).PutMail(ctx, store.NewMail{
-		AgentID: *call.AgentID, Box: cancelBox + call.ID.String(), Message: "cancel", ExpiresAt: c.o.Now().Add(cancelLife),
+		AgentID: *call.AgentID, Box: cancelBox + call.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: c.o.Now().Add(cancelLife),
 	})
 }
 

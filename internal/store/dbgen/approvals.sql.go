@@ -103,6 +103,20 @@ func (q *Queries) ClaimApproval(ctx context.Context, instanceID *connectors.Inst
 	return result.RowsAffected(), nil
 }
 
+const countOpenApprovals = `-- name: CountOpenApprovals :one
+select count(*)
+from approvals
+where tenant_id = $1 and agent_id = $2 and state in ('waiting', 'approved', 'executing')
+`
+
+// One agent's, those that were agreed to and not made yet among them.
+func (q *Queries) CountOpenApprovals(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID) (int64, error) {
+	row := q.db.QueryRow(ctx, countOpenApprovals, tenantID, agentID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countWaitingApprovals = `-- name: CountWaitingApprovals :one
 select count(*)
 from approvals

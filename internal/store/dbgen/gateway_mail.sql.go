@@ -79,10 +79,16 @@ func (q *Queries) Mail(ctx context.Context, arg MailParams) ([]MailRow, error) {
 	return items, nil
 }
 
-const putMail = `-- name: PutMail :exec
+const putMail = `-- name: PutMail :execrows
 
 insert into gateway_mail (tenant_id, id, agent_id, box, sealed, expires_at)
-values ($1, $2, $3, $4, $5, $6)
+select $1, $2::uuid, $3, $4::text, $5::bytea, $6::timestamptz
+from (
+    select count(*) as number, coalesce(sum(length(there.sealed)), 0) as bytes
+    from gateway_mail there
+    where there.tenant_id = $1 and there.agent_id = $3 and there.expires_at > now()
+) lies
+where $7::boolean or lies.number < $8::bigint and lies.bytes < $9::bigint
 `
 
 type PutMailParams struct {
@@ -92,19 +98,29 @@ type PutMailParams struct {
 	Box       string
 	Sealed    []byte
 	ExpiresAt time.Time
+	Urgent    bool
+	Most      int64
+	MostBytes int64
 }
 
 // What one process keeps for another, for minutes.
-func (q *Queries) PutMail(ctx context.Context, arg PutMailParams) error {
-	_, err := q.db.Exec(ctx, putMail,
+// An agent's client can put as much as it likes: what lies there of one agent is bounded. urgent: it is not the client's.
+func (q *Queries) PutMail(ctx context.Context, arg PutMailParams) (int64, error) {
+	result, err := q.db.Exec(ctx, putMail,
 		arg.TenantID,
 		arg.ID,
 		arg.AgentID,
 		arg.Box,
 		arg.Sealed,
 		arg.ExpiresAt,
+		arg.Urgent,
+		arg.Most,
+		arg.MostBytes,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const takeMail = `-- name: TakeMail :many
