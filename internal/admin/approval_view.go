@@ -59,7 +59,7 @@ func approvalBadges(w waitingCall, definition connectors.ToolView) []templates.B
 
 // changedMeanwhile warns where the tool is another one than that which the agent called.
 func changedMeanwhile(w waitingCall) *templates.Attention {
-	if !waits(w.Approval, w.AskedAt) || w.about.Accepted != nil && *w.about.Accepted == w.Definition {
+	if w.State != connectors.ApprovalWaiting || w.about.Accepted != nil && *w.about.Accepted == w.Definition {
 		return nil
 	}
 	return &templates.Attention{Kind: templates.StateWarn, Title: "The tool has changed", Text: "Its definition is not the one by which the agent made this call."}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"patchbay/internal/connectors"
@@ -81,7 +82,16 @@ func (h *Handler) callList(w http.ResponseWriter, r *http.Request) error {
 	for _, c := range all.Items {
 		page.Connectors = append(page.Connectors, templates.Option{Value: c.Slug, Label: c.Name})
 	}
+	page.Agents, page.Connectors = withChosen(page.Agents, query.agent), withChosen(page.Connectors, query.connector)
 	return h.respond.Page(w, r, http.StatusOK, templates.Calls(page))
+}
+
+// withChosen adds what the address names and the options do not: there may be more than are offered.
+func withChosen(options []templates.Option, chosen string) []templates.Option {
+	if slices.ContainsFunc(options, func(o templates.Option) bool { return o.Value == chosen }) {
+		return options
+	}
+	return append(options, templates.Option{Value: chosen, Label: shorten(chosen, maxName)})
 }
 
 // callListView is the part of the page that is renewed as calls come and end.
@@ -104,7 +114,7 @@ func (h *Handler) callFilter(
 	ctx context.Context, tenant *store.Tenant, q callQuery, agents []connectors.Agent, all []connectors.Connector,
 ) (store.CallFilter, error) {
 	f := store.CallFilter{Status: q.status, Tool: q.tool}
-	if q.status != "" && callState(q.status) == callState("") && q.status != connectors.CallCancelled {
+	if q.status != "" && !slices.Contains(callStatuses, q.status) {
 		return nothing, nil
 	}
 	if q.agent != "" {

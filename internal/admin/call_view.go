@@ -128,12 +128,14 @@ func taskProgress(raw []byte) string {
 	return shorten(words, maxNote)
 }
 
-// callStatusOptions offers the statuses to filter by.
+// callStatuses are those that calls are filtered by.
+var callStatuses = []connectors.CallStatus{
+	connectors.CallRunning, connectors.CallPendingApproval, connectors.CallSuccess, connectors.CallError, connectors.CallDenied, connectors.CallCancelled,
+}
+
 func callStatusOptions() []templates.Option {
 	options := []templates.Option{{Value: "", Label: "All states"}}
-	for _, s := range []connectors.CallStatus{
-		connectors.CallRunning, connectors.CallPendingApproval, connectors.CallSuccess, connectors.CallError, connectors.CallDenied, connectors.CallCancelled,
-	} {
+	for _, s := range callStatuses {
 		options = append(options, templates.Option{Value: string(s), Label: callState(s).Text})
 	}
 	return options
