@@ -33,6 +33,16 @@ func Redact(doc []byte) []byte {
 	return r.result()
 }
 
+// redactText is a text without what looks like a secret.
+func redactText(text string) string {
+	r := redaction{doc: []byte(text)}
+	r.text(0, len(r.doc))
+	if r.done == 0 {
+		return text
+	}
+	return string(r.result())
+}
+
 // redaction collects what is taken out of a document.
 type redaction struct {
 	doc  []byte

@@ -23,6 +23,7 @@ func (r *redaction) text(from, to int) {
 	found = named(found, s)
 	found = bearers(found, s)
 	found = privateKeys(found, s)
+	found = passwordsInURLs(found, s)
 	found = randomWords(found, s)
 	slices.SortFunc(found, func(a, b span) int { return a.from - b.from })
 	for _, f := range found {
@@ -127,6 +128,25 @@ func privateKeys(found []span, s []byte) []span {
 			to = at + end
 		}
 		found, at = append(found, span{from, to}), to
+	}
+}
+
+// passwordsInURLs finds those of scheme://user:password@host.
+func passwordsInURLs(found []span, s []byte) []span {
+	for at := 0; ; {
+		i := bytes.Index(s[at:], []byte("://"))
+		if i < 0 {
+			return found
+		}
+		at += i + len("://")
+		authority := s[at:]
+		if end := bytes.IndexAny(authority, "/?# '\"\\<>"); end >= 0 {
+			authority = authority[:end]
+		}
+		host := bytes.LastIndexByte(authority, '@')
+		if user := bytes.IndexByte(authority, ':'); user >= 0 && user+1 < host {
+			found = append(found, span{at + user + 1, at + host})
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ var secretNames = [][]byte{
 	[]byte("password"), []byte("passwd"), []byte("passphrase"), []byte("pwd"), []byte("secret"), []byte("token"), []byte("apikey"),
 	[]byte("accesskey"), []byte("secretkey"), []byte("privatekey"), []byte("signingkey"), []byte("encryptionkey"), []byte("authorization"),
 	[]byte("credential"), []byte("credentials"), []byte("cookie"), []byte("sessionid"), []byte("connectionstring"), []byte("clientsecret"),
+	[]byte("passwords"), []byte("secrets"), []byte("apikeys"), []byte("dbpass"), []byte("accesskeyid"),
 }
 
 // secretName tells whether a member's value is a secret by its name.

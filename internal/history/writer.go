@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -100,6 +101,7 @@ type Entry struct {
 func (w *Writer) Begin(t connectors.Tenant, c connectors.ToolCall) *Entry {
 	e := &Entry{w: w, tenant: t.ID, keep: t.CallHistory}
 	c.Arguments = e.kept(c.Arguments)
+	c.Tool, c.ExposedName = e.named(c.Kind, c.Tool), e.named(c.Kind, c.ExposedName)
 	c.InstanceID = &w.o.Instance
 	e.call = c
 	w.mu.Lock()
@@ -117,6 +119,20 @@ func (e *Entry) kept(raw []byte) []byte {
 		return nil
 	}
 	return append([]byte(nil), raw...)
+}
+
+// mostNamed bounds what is kept of the name of what was asked for: a resource's URI is as long as an agent likes.
+const mostNamed = 2 << 10
+
+// named is what is kept of a name. Those of tools are ours; a URI, or what is to be completed, may hold a secret.
+func (e *Entry) named(kind connectors.CallKind, name string) string {
+	if len(name) > mostNamed {
+		name = strings.Clone(name[:mostNamed]) + "…"
+	}
+	if kind == connectors.CallTool || e.keep == connectors.HistoryFull {
+		return name
+	}
+	return redactText(name)
 }
 
 // Call is the call as it was begun or ended.

@@ -74,6 +74,30 @@ func TestWhatTheTenantKeeps(t *testing.T) {
 	}
 }
 
+// TestNamesAreKeptAsFarAsTheyAreWorthIt has an agent ask for what it likes: it fills no history by that, and no secret of it stays.
+func TestNamesAreKeptAsFarAsTheyAreWorthIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for how, want := range map[connectors.CallHistory]string{
+		connectors.HistoryNone: "db://u:[redacted]@h?token=[redacted]", connectors.HistoryRedacted: "db://u:[redacted]@h?token=[redacted]",
+		connectors.HistoryFull: "db://u:hunter2@h?token=abc",
+	} {
+		b.tenant.CallHistory = how
+		short, long := b.call(), b.call()
+		short.Kind, short.Tool, short.ExposedName = connectors.CallResource, "db://u:hunter2@h?token=abc", "patchbay+x:db://u:hunter2@h?token=abc"
+		long.Kind, long.Tool, long.ExposedName = connectors.CallResource, strings.Repeat("ä", 2<<20), strings.Repeat("b ", 2<<20)
+		for _, c := range []connectors.ToolCall{short, long} {
+			b.writer.Begin(b.tenant, c).End(succeeds("[]"))
+		}
+		if row := b.row(t, short.ID); row.Tool != want || row.ExposedName != "patchbay+x:"+want {
+			t.Errorf("%s: %s, %s", how, row.Tool, row.ExposedName)
+		}
+		if row := b.row(t, long.ID); len(row.Tool) > 3<<10 || len(row.ExposedName) > 3<<10 || !strings.HasSuffix(row.ExposedName, "b …") {
+			t.Errorf("%s: %d and %d bytes", how, len(row.Tool), len(row.ExposedName))
+		}
+	}
+}
+
 func TestLongContentIsCutAndStaysJSON(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
