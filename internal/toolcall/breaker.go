@@ -45,9 +45,17 @@ type breakers struct {
 
 type breaker struct {
 	failures int
+	counted  time.Time     // when the last of them was
 	rest     time.Duration // 0: it is closed
 	until    time.Time
 	trying   bool // a call is under way to see
+}
+
+// pass is what lets one call through.
+type pass struct {
+	at    server
+	began time.Time
+	tries bool // to see whether the server is back
 }
 
 func (b *breaker) circuit(now time.Time) Circuit {
@@ -76,21 +84,22 @@ func (s *breakers) circuit(at server, now time.Time) Circuit {
 	return Circuit{State: CircuitClosed}
 }
 
-// enter lets a call through, or tells how long the server is left alone. Each call that was let through is to be settled.
-func (s *breakers) enter(at server, now time.Time) (wait time.Duration, ok bool) {
+// enter lets a call through, or tells how long the server is left alone. Each pass is to be settled.
+func (s *breakers) enter(at server, now time.Time) (p pass, wait time.Duration, ok bool) {
+	p = pass{at: at, began: now}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.of[at]
 	switch {
 	case b == nil || b.rest == 0:
-		return 0, true
+		return p, 0, true
 	case now.Before(b.until):
-		return b.until.Sub(now), false
+		return p, b.until.Sub(now), false
 	case b.trying:
-		return time.Second, false
+		return p, time.Second, false
 	}
-	b.trying = true
-	return 0, true
+	b.trying, p.tries = true, true
+	return p, 0, true
 }
 
 // verdict is what a call tells of its server.
@@ -98,41 +107,50 @@ type verdict int
 
 const (
 	answered  verdict = iota // whatever it said
-	failed                   // it was not reached, or did not answer
+	failed                   // it was not reached, or broke off
+	silent                   // it did not answer in time
 	undecided                // the caller left before
 )
 
 // settle notes what came of a call that was let through.
-func (s *breakers) settle(at server, v verdict, now time.Time) {
+func (s *breakers) settle(p pass, v verdict, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := s.of[at]
-	switch v {
-	case answered:
+	b := s.of[p.at]
+	if v == answered {
 		if b != nil {
-			delete(s.of, at)
+			delete(s.of, p.at)
 		}
-	case undecided:
-		if b != nil {
-			b.trying = false
+		return
+	}
+	if b == nil {
+		if v == undecided {
+			return
 		}
-	case failed:
-		if b == nil {
-			if s.of == nil {
-				s.of = map[server]*breaker{}
-			}
-			b = &breaker{}
-			s.of[at] = b
+		if s.of == nil {
+			s.of = map[server]*breaker{}
 		}
-		b.fail(now)
+		b = &breaker{}
+		s.of[p.at] = b
+	}
+	if p.tries {
+		b.trying = false
+	}
+	if v != undecided {
+		b.fail(p, v, now)
 	}
 }
 
-func (b *breaker) fail(now time.Time) {
-	b.failures++
+// fail counts a failure. What many calls meet that are under way together, as a connection that breaks, is one; that there is no answer
+// is one for each.
+func (b *breaker) fail(p pass, v verdict, now time.Time) {
+	if v == silent || p.tries || !p.began.Before(b.counted) {
+		b.failures++
+		b.counted = now
+	}
 	switch {
-	case b.trying:
-		b.trying, b.rest = false, min(2*b.rest, longestRest)
+	case p.tries:
+		b.rest = min(2*b.rest, longestRest)
 	case b.rest == 0 && b.failures >= opensAfter:
 		b.rest = firstRest
 	default: // one that was under way when it opened

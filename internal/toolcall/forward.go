@@ -36,12 +36,12 @@ func (a *attempt) forward(ctx context.Context) (result *mcp.Result, err error) {
 
 // guarded does something behind the breaker of a server.
 func (c *Caller) guarded(ctx context.Context, v *access.View, r *access.Reach, do func() error) error {
-	at := server{v.Tenant.ID, r.Connector.ID}
-	if wait, ok := c.breakers.enter(at, c.o.Now()); !ok {
+	p, wait, ok := c.breakers.enter(server{v.Tenant.ID, r.Connector.ID}, c.o.Now())
+	if !ok {
 		return circuitOpen(r.Connector.Name, wait)
 	}
 	came := undecided
-	defer func() { c.breakers.settle(at, came, c.o.Now()) }()
+	defer func() { c.breakers.settle(p, came, c.o.Now()) }()
 	err := do()
 	came = verdictOf(ctx, err)
 	return err
@@ -54,10 +54,12 @@ func verdictOf(ctx context.Context, err error) verdict {
 	case err == nil:
 		return answered
 	case errors.Is(context.Cause(ctx), errTimeout):
-		return failed
+		return silent
 	case ctx.Err() != nil, !ok:
 		return undecided
-	case failure.Reason == mcp.ReasonUnreachable, failure.Reason == mcp.ReasonTimeout, failure.Reason == mcp.ReasonTLS,
+	case failure.Reason == mcp.ReasonTimeout:
+		return silent
+	case failure.Reason == mcp.ReasonUnreachable, failure.Reason == mcp.ReasonTLS,
 		failure.HTTPStatus >= http.StatusInternalServerError && failure.RPC == nil:
 		return failed
 	default:
