@@ -120,6 +120,7 @@ func (s *serving) live(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, stopWork()) }()
 
+	defer house.endInstance(ctx)
 	defer house.agents.start(ctx, d.store)()
 
 	stopPrivate, err := s.startPrivate(ctx, house.metrics)
@@ -242,7 +243,7 @@ func (s *serving) drain(ctx context.Context, public *http.Server, house *house) 
 	defer cancel()
 	close(house.draining)
 	var syncs sync.WaitGroup
-	syncs.Go(func() { house.syncer.Stop(stopping) })
+	syncs.Go(func() { house.syncer.Drain(stopping) })
 	syncs.Go(func() { house.agents.drain(stopping, s.log) })
 	defer syncs.Wait()
 	if err := public.Shutdown(stopping); err != nil {
@@ -257,6 +258,13 @@ func (h *house) endRenewals(ctx context.Context) {
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	h.tokens.Stop(stopping)
+}
+
+// endInstance makes known that this process has ended, when all that it did is written down: what is still open of it then is lost.
+func (h *house) endInstance(ctx context.Context) {
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	h.syncer.Stop(stopping)
 }
 
 // clusterEnded is closed when the embedded PostgreSQL has ended for good; it heals itself from what it can.

@@ -106,10 +106,10 @@ func (s *Syncer) beatOnce(ctx context.Context) {
 	}
 }
 
-// Stop ends the syncing of this process: no run begins any more; those under way may end by themselves until ctx is done,
+// Drain ends the syncing of this process: no run begins any more; those under way may end by themselves until ctx is done,
 // and are then cut off, which their rows say. Call it before waiting for the doors and the workers, which wait for their
-// runs.
-func (s *Syncer) Stop(ctx context.Context) {
+// runs. The process is still known to be alive.
+func (s *Syncer) Drain(ctx context.Context) {
 	s.heart.mu.Lock()
 	s.heart.closed = true
 	s.heart.mu.Unlock()
@@ -124,6 +124,12 @@ func (s *Syncer) Stop(ctx context.Context) {
 		s.heart.cut()
 		<-ended // bounded by saveTime
 	}
+}
+
+// Stop is Drain, and makes known that this process ends: what it leaves unfinished is closed, agents' calls too. Call it when nothing
+// goes on any more.
+func (s *Syncer) Stop(ctx context.Context) {
+	s.Drain(ctx)
 	if s.heart.halt == nil {
 		return
 	}
