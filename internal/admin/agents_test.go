@@ -56,14 +56,6 @@ func (d *dashboard) agents(dialer *mcp.Dialer) agents {
 	return a
 }
 
-// trusted makes an agent that may call all tools of a connector and asks nobody.
-func (d *dashboard) trusted(c connectors.Connector, opts ...func(*connectors.Agent)) connectors.Agent {
-	d.t.Helper()
-	a := d.Agent(d.t, append([]func(*connectors.Agent){func(a *connectors.Agent) { a.Approval = connectors.ApprovalAuto }}, opts...)...)
-	d.Grant(d.t, a.ID, c.ID)
-	return a
-}
-
 func newCallID() connectors.ToolCallID {
 	return connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}
 }

@@ -45,7 +45,18 @@ func TestRemoteTextIsShownAsText(t *testing.T) {
 	tool := templates.ToolView{Name: evil, Title: evil, Description: evil, Href: "/connectors/linear/tools/x", Raw: evil, Params: []templates.Param{{Name: evil, Description: evil, Notes: []string{evil}}}}
 	p := overview(frame(evil, templates.NavConnectors))
 	p.Instructions, p.Server = evil, []templates.Fact{{Label: "Name", Value: evil}, {Label: "Site", Value: "x", Href: "javascript:alert(1)"}}
+	f := frame(evil, templates.NavCalls)
+	card := approvalCard(web.Asset, "21")
+	card.Tool, card.Title, card.Decided, card.History, card.Arguments = evil, evil, evil, evil, templates.Content{JSON: evil}
+	field := templates.TryField{Name: "arg.0", Label: evil, Kind: templates.AskChoice, Help: evil, Notes: evil, Value: evil, Error: evil, Options: []templates.Option{{Value: evil, Label: evil}}}
+	row := callRow("22", evil, templates.State{Text: evil})
+	row.Reason, row.Progress = evil, evil
+	said := &templates.Result{Structured: evil, Note: evil, Blocks: []templates.ResultBlock{{Kind: templates.BlockText, Text: evil}, {Kind: templates.BlockLink, Title: evil, Text: evil, About: evil}, {Kind: templates.BlockImage, Title: evil, About: evil}}}
 	for name, page := range map[string]string{
+		"approval": source(t, templates.Approval(templates.ApprovalPage{Frame: f, Card: card})),
+		"call":     source(t, templates.Call(templates.CallPage{Frame: f, Detail: templates.CallDetail{Call: row, Arguments: templates.Content{JSON: evil}, Result: said}})),
+		"try":      source(t, templates.Tool(templates.ToolPage{Frame: f, Tool: tool, Try: &templates.TryIt{Action: "/connectors/x/tools/y/try", Fields: []templates.TryField{field, {Name: "arg.1", Label: evil, Kind: templates.AskSeveral, Options: field.Options}}, Result: said}})),
+		"grant":    source(t, templates.Grant(templates.GrantPage{Frame: f, Action: "/agents/x/connectors/y", Tools: []templates.GrantTool{{Name: evil, Shown: evil, Title: evil, About: evil}}})),
 		"tool":     source(t, templates.Tool(templates.ToolPage{Frame: frame(evil, templates.NavConnectors), Tool: tool})),
 		"overview": source(t, templates.ConnectorOverview(p)),
 	} {
