@@ -165,9 +165,7 @@ func (c *Caller) cancelHere(id connectors.ToolCallID, because error) bool {
 func (c *Caller) Hear(n store.Notice) {
 	switch n.Kind {
 	case "credential", "connector":
-		if id, ok := connectors.Ref(n.ID).UUID(); ok {
-			c.pool.Forget(n.Tenant, connectors.ConnectorID{UUID: id})
-		}
+		c.reconsider(n)
 	case "approval":
 		if id, ok := connectors.Ref(n.ID).UUID(); ok {
 			c.waits.wake(connectors.ToolCallID{UUID: id})
@@ -175,6 +173,19 @@ func (c *Caller) Hear(n store.Notice) {
 	case "mail":
 		c.hearMail(n.ID)
 		c.hearTalk(n.ID)
+	}
+}
+
+// reconsider lets go of what is in memory of a connector, or of its credentials.
+func (c *Caller) reconsider(n store.Notice) {
+	uuid, ok := connectors.Ref(n.ID).UUID()
+	if !ok {
+		return
+	}
+	id := connectors.ConnectorID{UUID: uuid}
+	c.pool.Forget(n.Tenant, id)
+	if n.Kind == "connector" {
+		c.pool.LeaveConnector(n.Tenant, id)
 	}
 }
 

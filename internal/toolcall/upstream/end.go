@@ -22,6 +22,18 @@ func (p *Pool) EndConnector(tenant connectors.TenantID, id connectors.ConnectorI
 	p.end(func(e *entry) bool { return e.place.tenant == tenant && e.place.connector == id })
 }
 
+// LeaveConnector ends the unused sessions with a connector's server, and each other one with its last user: the connector is not what it
+// was, or is gone. Whoever comes next opens another.
+func (p *Pool) LeaveConnector(tenant connectors.TenantID, id connectors.ConnectorID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for e := range p.living {
+		if e.place.tenant == tenant && e.place.connector == id {
+			p.retire(e, false)
+		}
+	}
+}
+
 // EndTenant ends a tenant's sessions, and what is under way in them.
 func (p *Pool) EndTenant(tenant connectors.TenantID) {
 	p.end(func(e *entry) bool { return e.place.tenant == tenant })

@@ -120,10 +120,14 @@ func TestTheEndsEndWhatTheyNameAndNothingElse(t *testing.T) {
 	}{
 		"credential": {func(b *bench, _ connectors.Connector, id connectors.CredentialID) { b.pool.EndCredential(b.Tenant, id) }, 1},
 		"connector":  {func(b *bench, c connectors.Connector, _ connectors.CredentialID) { b.pool.EndConnector(b.Tenant, c.ID) }, 1},
-		"tenant":     {func(b *bench, _ connectors.Connector, _ connectors.CredentialID) { b.pool.EndTenant(b.Tenant) }, 0},
+		"left connector": {func(b *bench, c connectors.Connector, _ connectors.CredentialID) {
+			b.pool.LeaveConnector(b.Tenant, c.ID)
+		}, 1},
+		"tenant": {func(b *bench, _ connectors.Connector, _ connectors.CredentialID) { b.pool.EndTenant(b.Tenant) }, 0},
 		"another tenant": {func(b *bench, c connectors.Connector, id connectors.CredentialID) {
 			b.pool.EndTenant(b.Other)
 			b.pool.EndConnector(b.Other, c.ID)
+			b.pool.LeaveConnector(b.Other, c.ID)
 			b.pool.EndCredential(b.Other, id)
 		}, 2},
 	} {
@@ -142,6 +146,20 @@ func TestTheEndsEndWhatTheyNameAndNothingElse(t *testing.T) {
 				t.Errorf("%d sessions", n)
 			}
 		})
+	}
+}
+
+func TestASessionThatIsLeftEndsWithItsLastUser(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.shared(t)
+	came, release := b.under(t, b.want(c))
+	b.pool.LeaveConnector(b.Tenant, c.ID)
+	close(release)
+	must(t, <-came)
+	must(t, b.call(t.Context(), b.want(c)))
+	if n := b.server.sessions(t); n != 2 {
+		t.Errorf("%d sessions", n)
 	}
 }
 
