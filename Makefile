@@ -46,7 +46,7 @@ race: ## every test with the race detector, in random order
 	@scripts/get-postgres
 	$(GO) test -race -shuffle=on -timeout $(PATIENCE) ./...
 
-conformance: ## let the official MCP suite judge ./bin/patchbay as a client (docs/conformance.md)
+conformance: ## let the official MCP suite judge ./bin/patchbay, as a client and as a server (docs/conformance.md)
 	@conformance/run
 
 generate: ## queries and pages to Go

@@ -28,7 +28,7 @@ func TestAnAccountIsConnectedAsByABrowser(t *testing.T) {
 	if err != nil || s.connected != 1 {
 		t.Fatalf("connected %d times: %v", s.connected, err)
 	}
-	if want := "connected: Connected 'X'.\nsynced 1 tools\nsynced 1 tools\n"; said != want {
+	if want := "connected: Connected 'X'.\nsynced 1 tools\nsynced 1 tools\nthe agent sees 2 tools\n"; said != want {
 		t.Errorf("said %q, want %q", said, want)
 	}
 	if made := s.connectors[0]; made["url"] != upstream || made["auth"].(map[string]any)["type"] != "oauth2" {
@@ -147,11 +147,47 @@ func TestAServerThatNeverGrantsEnoughIsGivenUp(t *testing.T) {
 func TestWhatPatchbayHasNotGotIsSaid(t *testing.T) {
 	t.Parallel()
 	s := newStub(t)
-	if _, err := play(t, s, "tools_call", ""); err == nil || !strings.Contains(err.Error(), "gateway") || len(s.connectors) != 1 {
+	if _, err := play(t, s, "auth/wif-jwt-bearer", "{}"); err == nil || !strings.Contains(err.Error(), "JWT-bearer") || len(s.connectors) != 0 {
 		t.Errorf("%d connectors: %v", len(s.connectors), err)
 	}
-	if _, err := play(t, s, "auth/wif-jwt-bearer", "{}"); err == nil || !strings.Contains(err.Error(), "JWT-bearer") || len(s.connectors) != 1 {
-		t.Errorf("%d connectors: %v", len(s.connectors), err)
+}
+
+func TestAnAgentCallsTheToolsThatTheScenarioIsAbout(t *testing.T) {
+	t.Parallel()
+	for scenario, want := range map[string][]string{
+		"tools_list": nil,
+		"tools_call": {`first {"a":2}`, `second {}`},
+	} {
+		t.Run(scenario, func(t *testing.T) {
+			t.Parallel()
+			s := newStub(t)
+			said, err := play(t, s, scenario, "")
+			if err != nil || !slices.Equal(s.called, want) || !strings.Contains(said, "the agent sees 2 tools") {
+				t.Errorf("%v: %q: %s", err, s.called, said)
+			}
+		})
+	}
+}
+
+func TestTheCallsThatTheSuiteNamesAreMadeAsTheyAreGiven(t *testing.T) {
+	t.Parallel()
+	s := newStub(t)
+	_, err := play(t, s, "http-custom-headers", `{"toolCalls": [{"name": "second", "arguments": {"n": 1.50}}]}`)
+	if err != nil || !slices.Equal(s.called, []string{`second {"n":1.50}`}) {
+		t.Errorf("%v: %q", err, s.called)
+	}
+}
+
+func TestAnAgentsRefusedCallIsMendedAsThePageOffers(t *testing.T) {
+	t.Parallel()
+	s := newStub(t)
+	s.wants = 2
+	if _, err := play(t, s, "auth/scope-step-up", ""); err != nil || s.connected != 3 || len(s.called) != 2 {
+		t.Errorf("connected %d times, called %q: %v", s.connected, s.called, err)
+	}
+	s.wants = 1000
+	if _, err := play(t, s, "auth/scope-step-up", ""); err == nil || !strings.Contains(err.Error(), "still asks") {
+		t.Error(err)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"patchbay/conformance/patchbay"
 )
 
 // maxOffers is how often somebody follows a page that says "connect again" before losing patience. The suite allows the
@@ -16,12 +18,13 @@ const maxOffers = 5
 
 // colleague has an MCP server's address, and wants its tools in Patchbay.
 type colleague struct {
-	patchbay patchbay
+	patchbay patchbay.Patchbay
 	server   string
 	scenario scenario
+	revision string // the newest that the agent speaks; empty: all
 	out      io.Writer
 
-	connector string
+	connector string // its slug
 }
 
 // deadEnd is a page of Patchbay's that goes no further.
@@ -34,32 +37,38 @@ func (d *deadEnd) Error() string {
 
 // play does what a person would, to the end that the scenario allows.
 func (c *colleague) play(ctx context.Context) error {
-	if c.scenario.hopeless {
-		return errors.New(c.scenario.missing)
+	if c.scenario.hopeless != "" {
+		return errors.New(c.scenario.hopeless)
 	}
-	id, err := c.patchbay.createConnector(ctx, c.draft())
-	if err != nil {
+	c.connector = "c" + strings.ToLower(rand.Text()[:12])
+	if _, err := c.patchbay.CreateConnector(ctx, c.draft()); err != nil {
 		return fmt.Errorf("create the connector: %w", err)
 	}
-	c.connector = id
+	defer c.tidyUp(ctx)
 	if err := c.signIn(ctx); err != nil || c.scenario.ends == refusedAtConnect || c.scenario.ends == refusedAtCallback {
 		return c.judgeSignIn(err)
 	}
 	if err := c.judgeSync(c.syncTwice(ctx)); err != nil {
 		return err
 	}
-	if c.scenario.missing != "" {
-		return errors.New(c.scenario.missing)
+	if c.scenario.ends == syncRefused {
+		return nil
 	}
-	return nil
+	return c.sendAgent(ctx)
+}
+
+// tidyUp takes the connector away, and so ends what Patchbay keeps open to the suite's server, which would wait for it.
+func (c *colleague) tidyUp(ctx context.Context) {
+	if err := c.patchbay.DeleteConnector(ctx, c.connector); err != nil {
+		c.say("the connector stays: %v", err)
+	}
 }
 
 // draft is a connector with a name of its own, which starts nothing by itself.
 func (c *colleague) draft() map[string]any {
 	name := strings.NewReplacer("/", " ", "_", " ").Replace(c.scenario.name)
-	slug := strings.ToLower(rand.Text()[:12])
 	return map[string]any{
-		"name": name + " " + slug, "slug": "c" + slug, "url": c.server, "auth": c.scenario.auth,
+		"name": name + " " + c.connector, "slug": c.connector, "url": c.server, "auth": c.scenario.auth,
 		"timeout_ms": 30_000, "retry_attempts": 1, "sync_interval_s": 0,
 	}
 }
@@ -69,7 +78,7 @@ func (c *colleague) signIn(ctx context.Context) error {
 	if c.scenario.auth["type"] != "oauth2" {
 		return nil
 	}
-	link, err := c.patchbay.connect(ctx, c.connector)
+	link, err := c.patchbay.Connect(ctx, c.connector)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -113,7 +122,7 @@ func (c *colleague) judgeSignIn(err error) error {
 
 // refusedAt tells where Patchbay refused, if that is what it did: a failure on its own side is no refusal.
 func refusedAt(err error) (ending, bool) {
-	if p, ok := errors.AsType[*problem](err); ok {
+	if p, ok := errors.AsType[*patchbay.Problem](err); ok {
 		return refusedAtConnect, p.Status != http.StatusInternalServerError
 	}
 	d, ok := errors.AsType[*deadEnd](err)
@@ -139,12 +148,12 @@ func (c *colleague) syncTwice(ctx context.Context) error {
 // sync follows each page that a refusal offers, and tries again.
 func (c *colleague) sync(ctx context.Context) error {
 	for range maxOffers {
-		total, err := c.patchbay.sync(ctx, c.connector)
+		total, err := c.patchbay.Sync(ctx, c.connector)
 		if err == nil {
 			c.say("synced %d tools", total)
 			return nil
 		}
-		refused, ok := errors.AsType[*problem](err)
+		refused, ok := errors.AsType[*patchbay.Problem](err)
 		if !ok || refused.Status != http.StatusConflict || refused.ConnectURL == "" {
 			return fmt.Errorf("sync: %w", err)
 		}
@@ -166,6 +175,38 @@ func (c *colleague) judgeSync(err error) error {
 		return nil
 	}
 	return err
+}
+
+// sendAgent lets an agent in at the gateway, and waits until it has done what the scenario is about.
+func (c *colleague) sendAgent(ctx context.Context) error {
+	door, err := c.patchbay.OpenDoor(ctx, c.connector, c.connector)
+	if err != nil {
+		return err
+	}
+	a, err := enter(ctx, door, c.revision)
+	if err != nil {
+		return err
+	}
+	defer a.session.Close()
+	a.given = c.scenario.given
+	c.say("the agent sees %d tools", len(a.tools))
+	return c.supervise(ctx, a)
+}
+
+// supervise connects the account again where a call is refused for want of it, and lets the agent try once more.
+func (c *colleague) supervise(ctx context.Context, a *agent) error {
+	for range maxOffers {
+		err := c.scenario.play(a, ctx)
+		refused, ok := errors.AsType[*refusal](err)
+		if !ok || refused.code != "needs_authorization" {
+			return err
+		}
+		c.say("%v", err)
+		if err := c.signIn(ctx); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("the gateway still asks to connect the account after %d times", maxOffers)
 }
 
 func (c *colleague) say(format string, args ...any) { fmt.Fprintf(c.out, format+"\n", args...) }

@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"patchbay/conformance/patchbay"
 )
 
 // patience is a little less than what the suite grants one scenario.
@@ -30,14 +32,13 @@ func run(ctx context.Context, args []string, env func(string) string, out io.Wri
 	if len(args) != 1 {
 		return fmt.Errorf("usage: client URL, with MCP_CONFORMANCE_SCENARIO, PATCHBAY_URL and PATCHBAY_KEY in the environment")
 	}
-	given, err := readContext(env("MCP_CONFORMANCE_CONTEXT"))
+	s, err := find(env("MCP_CONFORMANCE_SCENARIO"), env("MCP_CONFORMANCE_CONTEXT"))
 	if err != nil {
 		return err
 	}
-	s := find(env("MCP_CONFORMANCE_SCENARIO"), given)
 	c := colleague{
-		patchbay: patchbay{url: env("PATCHBAY_URL"), key: env("PATCHBAY_KEY")},
-		server:   args[0], scenario: s, out: out,
+		patchbay: patchbay.Patchbay{URL: env("PATCHBAY_URL"), Key: env("PATCHBAY_KEY")},
+		server:   args[0], scenario: s, revision: env("MCP_CONFORMANCE_PROTOCOL_VERSION"), out: out,
 	}
 	if err := c.play(ctx); err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -10,7 +11,7 @@ import (
 type ending int
 
 const (
-	toolsArrive       ending = iota // the account is connected, and a sync succeeds twice
+	toolsArrive       ending = iota // the account is connected, a sync succeeds twice, and an agent may come
 	refusedAtConnect                // Patchbay sends nobody to the authorization server
 	refusedAtCallback               // Patchbay refuses what the browser brings back
 	syncRefused                     // the server never grants enough, and Patchbay stops asking
@@ -21,10 +22,11 @@ type scenario struct {
 	name string
 	auth map[string]any // of the connector
 	ends ending
-	// missing says what Patchbay has not got for it: play goes as far as it can, then ends with this.
-	missing string
-	// hopeless: with what is missing there is nothing to begin with.
-	hopeless bool
+	// play is what the agent does once it knows the tools.
+	play  func(*agent, context.Context) error
+	given []byte // MCP_CONFORMANCE_CONTEXT
+	// hopeless says what Patchbay has not got for it; empty: nothing that it needs is missing.
+	hopeless string
 }
 
 // given is MCP_CONFORMANCE_CONTEXT: what somebody would have got from the server's operator.
@@ -57,19 +59,6 @@ var endings = map[string]ending{
 	"auth/scope-retry-limit":        syncRefused,
 }
 
-const gateway = "the scenario calls a tool, and Patchbay calls none before it has its gateway"
-
-var missing = map[string]string{
-	"tools_call":                          gateway,
-	"elicitation-sep1034-client-defaults": gateway,
-	"sse-retry":                           gateway,
-	"auth/scope-step-up":                  gateway,
-	"sep-2322-client-request-state":       gateway,
-	"http-custom-headers":                 gateway,
-	"http-invalid-tool-headers":           gateway,
-	"json-schema-2020-12-preservation":    gateway,
-}
-
 // hopeless are those whose way to sign in Patchbay does not offer.
 var hopeless = map[string]string{
 	"auth/enterprise-managed-authorization": "Patchbay has no enterprise-managed authorization (token exchange for an identity assertion)",
@@ -77,12 +66,18 @@ var hopeless = map[string]string{
 }
 
 // find is the scenario of that name, with what was given for it.
-func find(name string, g given) scenario {
-	s := scenario{name: name, ends: endings[name], missing: missing[name], auth: authOf(name, g)}
-	if why, ok := hopeless[name]; ok {
-		s.missing, s.hopeless = why, true
+func find(name, text string) (scenario, error) {
+	g, err := readContext(text)
+	if err != nil {
+		return scenario{}, err
 	}
-	return s
+	s := scenario{
+		name: name, auth: authOf(name, g), ends: endings[name], play: plays[name], given: []byte(text), hopeless: hopeless[name],
+	}
+	if s.play == nil {
+		s.play = func(*agent, context.Context) error { return nil }
+	}
+	return s, nil
 }
 
 func authOf(name string, g given) map[string]any {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // stub plays Patchbay, with an authorization server that agrees to everything.
@@ -20,9 +23,13 @@ type stub struct {
 	// refuse is the status of every step that has one: connect, page, accept, callback.
 	refuse map[string]int
 
-	mu         sync.Mutex // guards what follows
+	// wants is how often the gateway refuses a call for want of an account.
+	wants int
+
+	mu         sync.Mutex // guards what follows and wants
 	connectors []map[string]any
 	connected  int
+	called     []string // tools, with the arguments
 }
 
 type answer struct {
@@ -39,14 +46,19 @@ func newStub(t *testing.T) *stub {
 	t.Cleanup(s.authorization.Close)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/v1/connectors", s.create)
-	mux.HandleFunc("POST /api/v1/connectors/7/connect", s.connect)
-	mux.HandleFunc("POST /api/v1/connectors/7/sync_tools", s.sync)
+	mux.HandleFunc("POST /api/v1/connectors/{slug}/connect", s.connect)
+	mux.HandleFunc("POST /api/v1/connectors/{slug}/sync_tools", s.sync)
 	mux.HandleFunc("GET /connect/{token}", s.page)
 	mux.HandleFunc("POST /connect/{token}", s.accept)
 	mux.HandleFunc("GET /oauth/callback", s.callback)
 	mux.HandleFunc("GET /connect/done", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "<!doctype html><main><p>Connected 'X'.</p></main>")
 	})
+	mux.HandleFunc("DELETE /api/v1/connectors/{slug}", s.noContent)
+	mux.HandleFunc("POST /api/v1/agents", s.create)
+	mux.HandleFunc("PUT /api/v1/agents/7/connectors/{slug}", s.noContent)
+	mux.HandleFunc("POST /api/v1/agents/7/tokens", s.token)
+	mux.Handle("/mcp/{slug}", s.gateway())
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	return s
@@ -60,7 +72,9 @@ func (s *stub) create(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.connectors = append(s.connectors, connector)
+	if r.URL.Path == "/api/v1/connectors" {
+		s.connectors = append(s.connectors, connector)
+	}
 	w.WriteHeader(http.StatusCreated)
 	fmt.Fprint(w, `{"id": "7"}`)
 }
@@ -82,6 +96,46 @@ func (s *stub) sync(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(next.status)
 	fmt.Fprint(w, next.body)
+}
+
+func (s *stub) noContent(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }
+
+func (s *stub) token(w http.ResponseWriter, _ *http.Request) {
+	w.WriteHeader(http.StatusCreated)
+	fmt.Fprint(w, `{"token": "the-token"}`)
+}
+
+// gateway has two tools, for whoever brings the token.
+func (s *stub) gateway() http.Handler {
+	server := mcp.NewServer(&mcp.Implementation{Name: "gateway", Version: "1"}, nil)
+	for name, schema := range map[string]string{
+		"first":  `{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"string"}},"required":["a"]}`,
+		"second": `{"type":"object"}`,
+	} {
+		server.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(schema)}, s.call)
+	}
+	inside := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer the-token" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		inside.ServeHTTP(w, r)
+	})
+}
+
+func (s *stub) call(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.wants > 0 {
+		s.wants--
+		return &mcp.CallToolResult{
+			IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "It needs you."}},
+			Meta: mcp.Meta{"patchbay/reason": map[string]any{"code": "needs_authorization", "connect_url": s.URL + "/connectors/7"}},
+		}, nil
+	}
+	s.called = append(s.called, r.Params.Name+" "+string(r.Params.Arguments))
+	return &mcp.CallToolResult{Content: []mcp.Content{}}, nil
 }
 
 func (s *stub) page(w http.ResponseWriter, _ *http.Request) {

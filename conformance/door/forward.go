@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+
+	"patchbay/conformance/patchbay"
+)
+
+// forward hands requests on as they came, with the token. Who names this proxy, as Host or as Origin, means the one behind it; whatever
+// else stands there is handed on, for Patchbay to judge.
+func forward(door patchbay.Door, self string) (http.Handler, error) {
+	to, err := url.Parse(door.URL)
+	if err != nil {
+		return nil, fmt.Errorf("the address of the gateway: %w", err)
+	}
+	return &httputil.ReverseProxy{
+		Transport:     door,
+		FlushInterval: -1, // an event stream is not held back
+		Rewrite: func(r *httputil.ProxyRequest) {
+			target := *to
+			r.Out.URL = &target
+			if r.In.Host == self {
+				r.Out.Host = to.Host
+			}
+			if r.In.Header.Get("Origin") == "http://"+self {
+				r.Out.Header.Set("Origin", to.Scheme+"://"+to.Host)
+			}
+		},
+	}, nil
+}

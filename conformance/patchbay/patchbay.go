@@ -1,0 +1,110 @@
+package patchbay
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// Patchbay is a running one, for an admin.
+type Patchbay struct {
+	URL string // without a slash at its end
+	Key string
+}
+
+// Problem is an RFC 9457 answer.
+type Problem struct {
+	Status     int    `json:"status"`
+	Type       string `json:"type"`
+	Title      string `json:"title"`
+	Detail     string `json:"detail"`
+	ConnectURL string `json:"connect_url"`
+	Errors     []struct {
+		Location string `json:"location"`
+		Message  string `json:"message"`
+	} `json:"errors"`
+}
+
+// Error is what a person would read.
+func (p *Problem) Error() string {
+	text := fmt.Sprintf("%d %s", p.Status, p.Detail)
+	if p.Detail == "" {
+		text += p.Title
+	}
+	for _, e := range p.Errors {
+		text += fmt.Sprintf(" (%s: %s)", e.Location, e.Message)
+	}
+	return text
+}
+
+// CreateConnector returns the connector's id.
+func (p Patchbay) CreateConnector(ctx context.Context, connector map[string]any) (string, error) {
+	var made struct {
+		ID string `json:"id"`
+	}
+	err := p.call(ctx, http.MethodPost, "/connectors", connector, &made)
+	return made.ID, err
+}
+
+// DeleteConnector ends a connector, and what is open to its server.
+func (p Patchbay) DeleteConnector(ctx context.Context, connector string) error {
+	return p.call(ctx, http.MethodDelete, "/connectors/"+connector, nil, nil)
+}
+
+// Connect returns the page to open in a browser.
+func (p Patchbay) Connect(ctx context.Context, connector string) (string, error) {
+	var answer struct {
+		ConnectURL string `json:"connect_url"`
+	}
+	err := p.call(ctx, http.MethodPost, "/connectors/"+connector+"/connect", map[string]any{}, &answer)
+	return answer.ConnectURL, err
+}
+
+// Sync returns the number of tools.
+func (p Patchbay) Sync(ctx context.Context, connector string) (int, error) {
+	var run struct {
+		Total int `json:"tools_total"`
+	}
+	err := p.call(ctx, http.MethodPost, "/connectors/"+connector+"/sync_tools", map[string]any{}, &run)
+	return run.Total, err
+}
+
+// call sends a document. An answer that is no 2xx is a [*Problem]. into nil: the answer says nothing.
+func (p Patchbay) call(ctx context.Context, method, path string, body map[string]any, into any) error {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, p.URL+"/api/v1"+path, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+p.Key)
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Content-Type", "application/json")
+	res, err := new(http.Client).Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if res.StatusCode/100 != 2 {
+		refused := &Problem{}
+		_ = json.Unmarshal(answer, refused) // an answer of another kind still has its status
+		refused.Status = res.StatusCode
+		return refused
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(answer, into)
+}
