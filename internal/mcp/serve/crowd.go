@@ -1,36 +1,60 @@
 package serve
 
-import "sync"
+import (
+	"net/http"
+	"sync"
+
+	"patchbay/internal/mcp/revision"
+)
 
 // crowd is who is being served in one way.
 type crowd struct {
+	most int // of one caller; 0: any number
+
 	mu      sync.Mutex // guards what follows
 	closed  bool
 	members map[*member]struct{}
-	empty   chan struct{} // closed when nobody is there; nil: nobody waits for that
+	of      map[string]int // members of each caller, where there is a most
+	empty   chan struct{}  // closed when nobody is there; nil: nobody waits for that
 }
 
-type member struct{ end func() }
+type member struct {
+	who string
+	end func()
+}
 
-// join takes a member, which must leave. false: the crowd has been ended.
-func (c *crowd) join(end func()) (*member, bool) {
+// join takes a member, which must leave, unless the crowd has been ended, or has too many of the same caller.
+func (c *crowd) join(who string, end func()) (*member, *RPCError) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
-		return nil, false
+	switch {
+	case c.closed:
+		return nil, errShut
+	case c.most > 0 && c.of[who] >= c.most:
+		return nil, errCrowded
 	}
 	if c.members == nil {
-		c.members = map[*member]struct{}{}
+		c.members, c.of = map[*member]struct{}{}, map[string]int{}
 	}
-	m := &member{end}
+	m := &member{who, end}
 	c.members[m] = struct{}{}
-	return m, true
+	if c.most > 0 {
+		c.of[who]++
+	}
+	return m, nil
 }
+
+var errCrowded = refusal(http.StatusTooManyRequests, revision.CodeInternal, "Too many streams are open here already. Close some of them.")
 
 func (c *crowd) leave(m *member) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.members, m)
+	if c.of[m.who] > 1 {
+		c.of[m.who]--
+	} else {
+		delete(c.of, m.who)
+	}
 	if len(c.members) == 0 && c.empty != nil {
 		close(c.empty)
 		c.empty = nil

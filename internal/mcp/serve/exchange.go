@@ -94,8 +94,8 @@ func (x *exchange) context() (ctx context.Context, done func()) {
 		stop := context.AfterFunc(x.r.Context(), func() { cancel(ErrCancelled) })
 		return ctx, func() { stop(); cancel(nil) }
 	}
-	me, ok := x.s.requests.join(func() { cancel(ErrCancelled) })
-	if !ok {
+	me, failure := x.s.requests.join(x.who, func() { cancel(ErrCancelled) })
+	if failure != nil {
 		cancel(ErrCancelled)
 		return ctx, func() {}
 	}

@@ -15,6 +15,9 @@ type Filter struct {
 	URIs      []string // notifications/resources/updated of these; a peer of the handshake era names none here, it subscribes
 }
 
+// mostURIs bounds the resources that a listener hears of: each is a subscription at a server. The client is told which they are.
+const mostURIs = 500
+
 var everyList = []byte(`{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`)
 
 // promised is what of the wanted notifications the capabilities promise.
@@ -37,7 +40,7 @@ func promised(capabilities, wanted []byte) (f Filter) {
 	f.Prompts = want.PromptsListChanged && can.Prompts.ListChanged
 	f.Resources = want.ResourcesListChanged && can.Resources.ListChanged
 	if can.Resources.Subscribe {
-		f.URIs = want.ResourceSubscriptions
+		f.URIs = want.ResourceSubscriptions[:min(len(want.ResourceSubscriptions), mostURIs)]
 	}
 	return f
 }

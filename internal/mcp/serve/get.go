@@ -56,9 +56,9 @@ func (v *visit) session() *Peer {
 func (v *visit) resume(p *Peer, id string, number int) {
 	ctx, stop := context.WithTimeout(v.r.Context(), v.s.opts.Stay)
 	defer stop()
-	me, ok := v.s.listeners.join(stop)
-	if !ok {
-		v.turnAway(errShut)
+	me, failure := v.s.listeners.join(v.who, stop)
+	if failure != nil {
+		v.turnAway(failure)
 		return
 	}
 	defer v.s.listeners.leave(me)

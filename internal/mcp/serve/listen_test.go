@@ -66,6 +66,45 @@ func TestModernListenerHearsWhatItAskedFor(t *testing.T) {
 	<-left
 }
 
+func TestOneCallerHasSoManyStreams(t *testing.T) {
+	t.Parallel()
+	filters, left := make(chan serve.Filter, 10), make(chan struct{}, 10)
+	p := open(t, teller(filters, nil, left), func(o *serve.Options) { o.Listeners = 2 })
+	session := p.session("2025-11-25", "{}")
+	listen := modern("subscriptions/listen", `,"notifications":{"toolsListChanged":true}`, "")
+	get := ask{method: http.MethodGet, header: map[string]string{"Mcp-Session-Id": session}}
+	ctx, leave := context.WithCancel(t.Context())
+	first := listen
+	first.ctx = ctx
+	p.send(first)
+	p.send(get)
+	<-filters
+	<-filters
+	for name, a := range map[string]ask{"modern": listen, "handshake": get} {
+		if r := p.send(a); r.StatusCode != http.StatusTooManyRequests {
+			t.Errorf("%s: %d", name, r.StatusCode)
+		}
+	}
+	leave()
+	<-left
+	for again := p.send(get); again.StatusCode != http.StatusOK; again = p.send(get) { // its place is given back a moment later
+		if t.Context().Err() != nil {
+			t.Fatal("nobody else is served")
+		}
+	}
+}
+
+func TestAListenerHearsOfSoManyResources(t *testing.T) {
+	t.Parallel()
+	filters := make(chan serve.Filter, 1)
+	p := open(t, teller(filters, nil, make(chan struct{}, 1)))
+	uris := strings.Repeat(`"u:1",`, 100_000) + `"u:2"`
+	p.send(modern("subscriptions/listen", `,"notifications":{"resourceSubscriptions":[`+uris+`]}`, ""))
+	if f := <-filters; len(f.URIs) != 500 {
+		t.Errorf("%d resources", len(f.URIs))
+	}
+}
+
 func TestListenerIsPromisedOnlyWhatThereIs(t *testing.T) {
 	t.Parallel()
 	filters := make(chan serve.Filter, 1)

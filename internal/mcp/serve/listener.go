@@ -29,10 +29,10 @@ type listener struct {
 func (l *listener) run(v *visit) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(v.r.Context()))
 	l.stop = stop
-	me, ok := l.s.listeners.join(stop)
-	if !ok {
+	me, failure := l.s.listeners.join(v.who, stop)
+	if failure != nil {
 		stop()
-		writeError(v.w, l.id, errShut)
+		writeError(v.w, l.id, failure)
 		return
 	}
 	if conn := takeOver(v); conn != nil {

@@ -24,6 +24,8 @@ type Options struct {
 	Stall     time.Duration // how long a client may take no byte and send none; 0: 30 s
 	Stay      time.Duration // how long a reply whose stream broke is kept; 0: 5 min
 
+	Listeners int // open streams of one caller; 0: 2000
+
 	Log *slog.Logger // nil: the default one
 
 	// SealSession makes a session's id, of visible ASCII, which OpenSession opens for the same caller alone, in any process.
@@ -46,6 +48,7 @@ func (o Options) filled() Options {
 	o.Silence = cmp.Or(o.Silence, 10*time.Second)
 	o.Stall = cmp.Or(o.Stall, 30*time.Second)
 	o.Stay = cmp.Or(o.Stay, 5*time.Minute)
+	o.Listeners = cmp.Or(o.Listeners, 2000)
 	o.Log = cmp.Or(o.Log, slog.Default())
 	return o
 }
@@ -73,6 +76,8 @@ type Server struct {
 func New(opts Options) *Server {
 	opts = opts.filled()
 	return &Server{
+		listeners: crowd{most: opts.Listeners},
+
 		opts:     opts,
 		tapes:    tapes{most: mostKept, stay: opts.Stay},
 		sessions: newRecent[sessionKey, *Peer](mostRemembered),
