@@ -18,7 +18,7 @@ func (b *backend) Listen(ctx context.Context, f serve.Filter, hear func(method s
 	expires, cancel := expiry(b.token)
 	defer cancel()
 	ctx, end := context.WithCancel(ctx)
-	w := &watches{backend: b, ctx: ctx, hear: hear, of: map[string]*watch{}}
+	w := &watches{backend: b, ctx: ctx, hear: hear}
 	defer w.tasks.Wait()
 	defer end()
 	w.want(f.URIs)

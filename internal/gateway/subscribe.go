@@ -90,7 +90,7 @@ type watches struct {
 	*backend
 	ctx   context.Context //nolint:containedctx // of the listener, which all of them end with
 	hear  func(method string, params json.RawMessage)
-	of    map[string]*watch // by the connector's slug
+	of    map[string]*watch // by the connector's slug; nil: none yet
 	tasks sync.WaitGroup
 }
 
@@ -121,6 +121,9 @@ func (w *watches) want(uris []string) {
 		if reach, own := now.owner(uri); reach != nil && canSubscribe(reach) {
 			wanted[reach.Connector.Slug] = append(wanted[reach.Connector.Slug], own)
 		}
+	}
+	if w.of == nil {
+		w.of = map[string]*watch{}
 	}
 	for slug, under := range w.of {
 		if under.uris != strings.Join(wanted[slug], "\n") {
