@@ -11,7 +11,14 @@ import (
 const maxHops = 8
 
 // document is a whole schema, which its parts refer to.
-type document struct{ root json.RawMessage }
+type document struct {
+	root  json.RawMessage            // empty: references lead nowhere
+	found map[string]json.RawMessage // what was looked for already: each look reads the whole schema
+}
+
+func newDocument(root json.RawMessage) document {
+	return document{root: root, found: map[string]json.RawMessage{}}
+}
 
 // plain reads a part with what it only points to put in its place: a local $ref, a lone allOf, a union of something and null. What
 // stands beside the pointer (title, description, default) wins. Where more is to be known, as in a union of several, it is not plain:
@@ -104,10 +111,16 @@ func (t typeNames) withoutNull() (typeNames, bool) {
 // find follows a reference within the document (RFC 6901); nil: it leads nowhere, or elsewhere.
 func (d document) find(ref string) json.RawMessage {
 	pointer, ok := strings.CutPrefix(ref, "#")
-	if pointer, err := url.PathUnescape(pointer); ok && err == nil {
-		return descend(d.root, pointer)
+	pointer, err := url.PathUnescape(pointer)
+	if !ok || err != nil || len(d.root) == 0 {
+		return nil
 	}
-	return nil
+	raw, known := d.found[pointer]
+	if !known {
+		raw = descend(d.root, pointer)
+		d.found[pointer] = raw
+	}
+	return raw
 }
 
 func descend(raw json.RawMessage, pointer string) json.RawMessage {

@@ -10,7 +10,7 @@ import (
 
 // Bounds of a form that is made from a schema.
 const (
-	maxFormSchema  = 256 << 10 // bytes
+	maxFormSchema  = 128 << 10 // bytes
 	maxFormFields  = 100
 	maxFormDepth   = 4
 	maxFormChoices = 300
@@ -73,7 +73,7 @@ func newToolForm(raw json.RawMessage) toolForm {
 	if len(raw) > maxFormSchema {
 		return toolForm{only: "The input schema is too large for a form. Write one JSON object."}
 	}
-	m := &formMaker{document: document{root: raw}, left: maxFormFields}
+	m := &formMaker{document: newDocument(raw), left: maxFormFields}
 	s, _ := m.plain(raw)
 	if len(s.Properties) == 0 && (len(s.union()) > 0 || len(s.AllOf.value) > 0 || s.Ref.value != "") {
 		return toolForm{only: "The input schema is too intricate for a form. Write one JSON object."}

@@ -180,7 +180,7 @@ func TestAFormStandsAnySchema(t *testing.T) {
 		"a loop of pointers": {`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`, false, 0},
 		"a deep one":         {deep, false, 1},
 		"a wide one":         {`{"properties":{` + strings.Repeat(`"p":{},`, 200) + `"q":{}}}`, true, 0},
-		"a large one":        {`{"description":"` + strings.Repeat("x", 300<<10) + `"}`, true, 0},
+		"a large one":        {`{"description":"` + strings.Repeat("x", 200<<10) + `"}`, true, 0},
 		"a union":            {`{"oneOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}]}`, true, 0},
 		"a pointer":          {`{"$ref":"#/$defs/a","$defs":{"a":{"properties":{"x":{"type":"string"}}}}}`, false, 1},
 		"odd values":         {`{"properties":{"a":{"type":7,"enum":{},"items":5,"properties":[],"$ref":{}}},"required":"a"}`, false, 1},
@@ -190,5 +190,21 @@ func TestAFormStandsAnySchema(t *testing.T) {
 			t.Errorf("%s: %d fields, only JSON: %q", name, len(form.fields), form.only)
 		}
 		form.view(form.defaults(), nil)
+	}
+}
+
+func TestATableOfParametersFollowsWhatPointsElsewhere(t *testing.T) {
+	t.Parallel()
+	raw := objectSchema(`"kind":{"$ref":"#/$defs/kind","description":"Which"},"n":{"anyOf":[{"type":"integer"},{"type":"null"}]},
+		"many":{"type":"array","items":{"anyOf":[{"type":"string"}]}}`)
+	want := []templates.Param{
+		{Name: "kind", Description: "Which", Notes: []string{"one of a, b"}}, {Name: "n", Type: "integer or null"}, {Name: "many", Type: "array of string"},
+	}
+	if diff := cmp.Diff(want, params(raw, true)); diff != "" {
+		t.Error(diff)
+	}
+	want[0].Notes = nil
+	if diff := cmp.Diff(want, params(raw, false)); diff != "" {
+		t.Error(diff)
 	}
 }

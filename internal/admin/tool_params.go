@@ -3,6 +3,7 @@ package admin
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"patchbay/web/templates"
@@ -20,29 +21,27 @@ const (
 	maxNote  = 200
 )
 
-// params reads the parameters out of an input schema, in its own order, nested ones below their parent.
-func params(raw json.RawMessage) []templates.Param {
-	s, ok := readSchema(raw)
-	if !ok {
-		return nil
+// params reads the parameters out of an input schema, in its own order, nested ones below their parent; follow: with references
+// within the schema.
+func params(raw json.RawMessage, follow bool) []templates.Param {
+	var d document
+	if follow && len(raw) <= maxFormSchema { // each look at a reference reads the whole schema
+		d = newDocument(raw)
 	}
-	return s.params("", 1, nil)
+	s, _ := d.plain(raw)
+	return d.params(s, "", 1, nil)
 }
 
-func (s schema) params(prefix string, depth int, list []templates.Param) []templates.Param {
+func (d document) params(s schema, prefix string, depth int, list []templates.Param) []templates.Param {
 	for _, property := range s.Properties {
 		if len(list) >= maxParams {
 			return list
 		}
 		name := prefix + property.name
-		p, ok := readSchema(property.value)
-		if !ok {
-			list = append(list, templates.Param{Name: shorten(name, maxName), Required: s.requires(property.name)})
-			continue
-		}
+		p, nullable := d.plain(property.value)
 		list = append(list, templates.Param{
 			Name:        shorten(name, maxName),
-			Type:        p.typeName(),
+			Type:        d.typeName(p, nullable),
 			Required:    s.requires(property.name),
 			Description: shorten(p.Description.value, maxAbout),
 			Notes:       p.notes(),
@@ -50,20 +49,24 @@ func (s schema) params(prefix string, depth int, list []templates.Param) []templ
 		if depth == maxParamDepth {
 			continue
 		}
-		list = p.params(name+".", depth+1, list)
-		if items, ok := readSchema(p.Items); ok {
-			list = items.params(name+"[].", depth+1, list)
+		list = d.params(p, name+".", depth+1, list)
+		if len(p.Items) > 0 {
+			items, _ := d.plain(p.Items)
+			list = d.params(items, name+"[].", depth+1, list)
 		}
 	}
 	return list
 }
 
-func (s schema) typeName() string {
-	name := strings.Join(s.Type, " or ")
-	if items, ok := readSchema(s.Items); ok && name == "array" && len(items.Type) > 0 {
-		name = "array of " + strings.Join(items.Type, " or ")
+func (d document) typeName(s schema, nullable bool) string {
+	types := s.Type
+	if items, _ := d.plain(s.Items); slices.Equal(types, typeNames{"array"}) && len(items.Type) > 0 {
+		types = typeNames{"array of " + strings.Join(items.Type, " or ")}
 	}
-	return shorten(name, maxName)
+	if nullable && len(types) > 0 {
+		types = append(slices.Clone(types), "null")
+	}
+	return shorten(strings.Join(types, " or "), maxName)
 }
 
 func (s schema) notes() []string {

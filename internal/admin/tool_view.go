@@ -14,13 +14,14 @@ import (
 // detail is how much of a definition a page shows. A definition comes from a remote server and may have 8 MiB, laid out or
 // escaped a hundred times as much: a page of such ones must not take the memory of the machine.
 type detail struct {
-	text int // of the description, in characters
-	json int // of a piece of JSON, in bytes
+	text int  // of the description, in characters
+	json int  // of a piece of JSON, in bytes
+	refs bool // references within the schema are followed
 }
 
 var (
 	inList = detail{text: 2_000, json: 16 << 10}
-	onPage = detail{text: 50_000, json: 128 << 10}
+	onPage = detail{text: 50_000, json: 128 << 10, refs: true}
 )
 
 // toolView is a tool with what pages show of it.
@@ -51,7 +52,7 @@ func definitionView(def connectors.Definition, much detail) templates.ToolView {
 		Title:       shorten(d.DisplayTitle(), maxName),
 		Description: shorten(d.Description, much.text),
 		Badges:      hintBadges(d),
-		Params:      params(d.InputSchema),
+		Params:      params(d.InputSchema, much.refs),
 		Raw:         indent(def.Raw, much.json),
 	}
 }
