@@ -173,3 +173,36 @@ func TestCallsAreWatchedLiveAndCancelled(t *testing.T) {
 	(<-third).wants(t, "done")
 	tab.WaitText("#result", "done")
 }
+
+func TestAgentsAreServedWithoutScript(t *testing.T) {
+	t.Parallel()
+	_, s, tab, c := seeded(t)
+	c.must(http.StatusOK, http.MethodPost, "/connectors/tools/sync_tools", nil)
+	c.must(http.StatusCreated, http.MethodPost, "/api/v1/agents", object{"name": "Night"})
+	tab.Scripts(false)
+	tab.Go(s.base + "/agents/night/connectors/tools")
+	tab.Click("label:has(> [name=all][value=true])")
+	tab.Click("[data-grant] button[type=submit]")
+	tab.WaitText("main", "All 12 tools")
+	tab.Go(s.base + "/agents/night/connect")
+	tab.Click("form[action$='/tokens'] button")
+	tab.WaitText("#new-key-title", "Unnamed")
+	night := agent{t: t, base: s.base, token: tab.Text(".new-key pre")}
+
+	waiting := night.ask("mcp_tools__list_labels", `{}`)
+	eventually(t, func() error {
+		tab.Go(s.base + "/approvals")
+		if text := tab.Text("main"); !strings.Contains(text, "list_labels") {
+			return fmt.Errorf("the inbox says %s", text)
+		}
+		return nil
+	})
+	tab.Click("button[name=allow]")
+	tab.WaitText("main", "Nothing waits")
+	(<-waiting).wants(t, "good first issue")
+	tab.Go(s.base + "/connectors/tools/tools/list_labels")
+	tab.Click("#try .actions button")
+	tab.WaitText("#result", "good first issue")
+	tab.Click("#result p a")
+	tab.WaitText("main", "The dashboard")
+}

@@ -226,9 +226,9 @@ func notKept(size int64, keeps connectors.CallHistory, none string) string {
 	case size == 0:
 		return none
 	case keeps == connectors.HistoryNone:
-		return fmt.Sprintf("They are not kept (%s). The organisation's settings say what calls keep.", sized(size))
+		return fmt.Sprintf("Not kept (%s): the organisation's settings say what calls keep.", sized(size))
 	default:
-		return fmt.Sprintf("They were not kept (%s).", sized(size))
+		return fmt.Sprintf("Not kept (%s).", sized(size))
 	}
 }
 

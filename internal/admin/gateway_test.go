@@ -294,5 +294,5 @@ func TestAPageSaysWhatTheHistoryDoesNotKeep(t *testing.T) {
 	a, c := d.Agent(t), d.Connector(t)
 	call := newCall(a, c, connectors.CallSuccess)
 	call.Arguments, call.ResponseBytes = nil, 5000
-	owner.get("/calls/"+d.endedIn(d.Tenant, call).String()).want(t, http.StatusOK, "They are not kept (9 bytes).", "They are not kept (4.9 KiB).")
+	owner.get("/calls/"+d.endedIn(d.Tenant, call).String()).want(t, http.StatusOK, "Not kept (9 bytes): the organisation", "Not kept (4.9 KiB): the organisation")
 }
