@@ -175,18 +175,20 @@ func (b *backend) reachNow(ctx context.Context, slug string) (*access.View, *acc
 	return view, view.Reach(slug)
 }
 
-// tell says that a resource changed, under the name that it has here, unless the agent may not read it any more.
+// tell says that a resource changed, under the name that it has here, unless the agent may not read it any more. What else the server
+// says with it (the id of its subscription) is between it and us.
 func (w *watches) tell(ctx context.Context, slug string, params json.RawMessage) {
+	var said struct {
+		URI string `json:"uri"`
+	}
 	_, reach := w.reachNow(ctx, slug)
-	if reach == nil {
+	if reach == nil || json.Unmarshal(params, &said) != nil {
 		return
 	}
 	if w.slug == "" {
-		renamed, err := edited(params, edits{".uri": func(own string) (string, bool) { return reach.Expose(own), true }})
-		if err != nil {
-			return
-		}
-		params = renamed
+		said.URI = reach.Expose(said.URI)
 	}
-	w.hear("notifications/resources/updated", params)
+	if told, err := json.Marshal(said); err == nil {
+		w.hear("notifications/resources/updated", told)
+	}
 }

@@ -23,7 +23,12 @@ func TestChangesOfResourcesReachWhoSubscribed(t *testing.T) {
 				b.Grant(t, agent.ID, b.to(t, "one", up.url).ID)
 				heard := make(chan string, 100)
 				s := b.behindBalancer(t, b.Token(t, agent.ID), other, e, func(o *sdk.ClientOptions) {
-					o.ResourceUpdatedHandler = func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { heard <- r.Params.URI }
+					o.ResourceUpdatedHandler = func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
+						if e == legacy && len(r.Params.Meta) != 0 {
+							t.Errorf("what is between us and the server came along: %v", r.Params.Meta)
+						}
+						heard <- r.Params.URI
+					}
 				})
 				if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "patchbay+one:file:///notes"}); err != nil {
 					t.Fatal(err)
