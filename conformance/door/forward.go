@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -16,7 +18,7 @@ func forward(door patchbay.Door, self string) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the address of the gateway: %w", err)
 	}
-	return &httputil.ReverseProxy{
+	proxy := &httputil.ReverseProxy{
 		Transport:     door,
 		FlushInterval: -1, // an event stream is not held back
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -29,5 +31,14 @@ func forward(door patchbay.Door, self string) (http.Handler, error) {
 				r.Out.Header.Set("Origin", to.Scheme+"://"+to.Host)
 			}
 		},
-	}, nil
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// A request that is still being read when the answer begins can cost the answer (golang/go#40747).
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		proxy.ServeHTTP(w, r)
+	}), nil
 }
