@@ -20,11 +20,7 @@ type request struct {
 
 // outgoing is the request as one message, with this _meta.
 func (r request) outgoing(id int, meta []wire.Member) outgoing {
-	params := r.params
-	if len(meta) > 0 {
-		params = append(slices.Clip(params), wire.Member{Name: "_meta", Value: wire.Object(meta)})
-	}
-	return outgoing{phase: r.phase, method: r.method, id: id, paged: r.paged, body: wire.Request(id, r.method, wire.Object(params))}
+	return outgoing{phase: r.phase, method: r.method, id: id, paged: r.paged, body: wire.RequestWith(id, r.method, r.params, meta)}
 }
 
 // headers say the essence of a request to whoever stands between, without reading the body.

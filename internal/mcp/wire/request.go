@@ -20,6 +20,38 @@ func Request(id int, method string, params []byte) []byte {
 	return finish(b, method, params)
 }
 
+// RequestWith is a request with these members as params, and these in its _meta; none: no _meta. It is written in one piece.
+func RequestWith(id int, method string, params, meta []Member) []byte {
+	b := append(begin(sizeOf(params)+sizeOf(meta)+len(method)), `,"id":`...)
+	b = strconv.AppendInt(b, int64(id), 10)
+	b = appendText(append(b, `,"method":`...), method)
+	b = appendMembers(append(b, `,"params":{`...), params)
+	if len(meta) > 0 {
+		if len(params) > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendMembers(append(b, `"_meta":{`...), meta), '}')
+	}
+	return onOneLine(append(b, "}}"...))
+}
+
+func sizeOf(members []Member) (size int) {
+	for _, m := range members {
+		size += len(m.Name) + len(m.Value) + 4
+	}
+	return size
+}
+
+func appendMembers(b []byte, members []Member) []byte {
+	for i, m := range members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(appendText(b, m.Name), ':'), m.Value...)
+	}
+	return b
+}
+
 // Notification is a message that wants none.
 func Notification(method string, params []byte) []byte {
 	return finish(begin(len(params)), method, params)
@@ -57,19 +89,8 @@ func Number(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }
 
 // Object is an object of these members, in this order.
 func Object(members []Member) []byte {
-	size := 2
-	for _, m := range members {
-		size += len(m.Name) + len(m.Value) + 4
-	}
-	b := append(make([]byte, 0, size), '{')
-	for i, m := range members {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(appendText(b, m.Name), ':')
-		b = append(b, m.Value...)
-	}
-	return append(b, '}')
+	b := append(make([]byte, 0, sizeOf(members)+2), '{')
+	return append(appendMembers(b, members), '}')
 }
 
 // Members reads an object's members, in their order; the values are slices of raw. ok is false where raw is no object. null and
