@@ -47,6 +47,11 @@ func (c *Caller) callNow(ctx context.Context, o Order) (Outcome, error) {
 		return Outcome{}, err
 	}
 	defer leave()
+	if agent := o.View.Agent.ID; c.underWay.enter(agent, mostUnderWay) {
+		defer c.underWay.leave(agent)
+	} else {
+		return a.refuse(tooMany())
+	}
 	if err := a.admit(); err != nil {
 		return a.refuse(err)
 	}

@@ -44,6 +44,7 @@ type Caller struct {
 	pool     *upstream.Pool
 	agents   limiter[connectors.AgentID]
 	servers  limiter[connectors.ConnectorID]
+	underWay throng[connectors.AgentID]
 	breakers breakers
 	used     uses
 	waits    waits

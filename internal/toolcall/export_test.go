@@ -4,3 +4,15 @@ import "patchbay/internal/connectors"
 
 // NewCallID names a call.
 func NewCallID() connectors.ToolCallID { return newCallID() }
+
+// Crowd has n calls of an agent under way.
+func (c *Caller) Crowd(agent connectors.AgentID, n int) (leave func()) {
+	for range n {
+		c.underWay.enter(agent, n)
+	}
+	return func() {
+		for range n {
+			c.underWay.leave(agent)
+		}
+	}
+}

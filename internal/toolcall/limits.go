@@ -1,6 +1,7 @@
 package toolcall
 
 import (
+	"fmt"
 	"sync"
 	"time"
 )
@@ -56,4 +57,41 @@ func (l *limiter[K]) bucket(key K, perMinute int, now time.Time) *bucket {
 	b := &bucket{drops: float64(perMinute), at: now}
 	l.buckets[key] = b
 	return b
+}
+
+// mostUnderWay bounds the calls of one agent that are under way in this process: each holds its arguments, its result, and a conversation
+// with a server.
+const mostUnderWay = 1000
+
+// throng counts what is under way, for each key. The zero value works.
+type throng[K comparable] struct {
+	mu sync.Mutex
+	of map[K]int // guarded by mu
+}
+
+// enter counts one more, if there are fewer than most. Each needs a leave.
+func (t *throng[K]) enter(key K, most int) (ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.of[key] >= most {
+		return false
+	}
+	if t.of == nil {
+		t.of = map[K]int{}
+	}
+	t.of[key]++
+	return true
+}
+
+func (t *throng[K]) leave(key K) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.of[key]--; t.of[key] == 0 {
+		delete(t.of, key)
+	}
+}
+
+func tooMany() *Refusal {
+	return &Refusal{Code: CodeRateLimited, RetryAfter: time.Second, Sentence: fmt.Sprintf(
+		"This agent has %d calls under way. Wait until some of them have ended.", mostUnderWay)}
 }

@@ -68,6 +68,11 @@ func (q *Query) beginning(now time.Time) connectors.ToolCall {
 }
 
 func (c *Caller) query(ctx context.Context, q Query, sent **credentials.Usable) (json.RawMessage, error) {
+	agent := q.View.Agent.ID
+	if !c.underWay.enter(agent, mostUnderWay) {
+		return nil, tooMany()
+	}
+	defer c.underWay.leave(agent)
 	if err := c.hurried(q.View, q.Reach); err != nil {
 		return nil, err
 	}
