@@ -17,7 +17,7 @@ import (
 const (
 	maxMail = 1000 // messages that are read at once
 	// What may lie there of one agent. Whoever has its token could fill the database otherwise.
-	mostLetters     = 1000
+	mostLetters     = 10_000
 	mostLetterBytes = 64 << 20
 )
 

@@ -12,16 +12,29 @@ import (
 // TestAnAgentsMailIsBounded puts more than may lie there of one agent, in number and in bytes.
 func TestAnAgentsMailIsBounded(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ fits, size int }{"letters": {1000, 1}, "bytes": {8, 8 << 20}} {
+	const copies = `begin; select set_config('app.system', 'on', true);
+		insert into gateway_mail select tenant_id, gen_random_uuid(), agent_id, box, sealed, expires_at from gateway_mail, generate_series(1, 9998); commit`
+	for name, c := range map[string]struct {
+		fits, size int
+		before     string
+	}{"letters": {1, 1, copies}, "bytes": {7, 8 << 20, ""}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := fixture.New(t)
 			letter, door := newMail(w.Agent(t), "box"), w.Door()
 			letter.Message = secret.Text(strings.Repeat("x", c.size))
-			for range c.fits {
+			put := func() {
+				t.Helper()
 				if err := door.PutMail(t.Context(), letter); err != nil {
 					t.Fatal(err)
 				}
+			}
+			put()
+			if _, err := w.Pool.Exec(t.Context(), c.before); err != nil {
+				t.Fatal(err)
+			}
+			for range c.fits {
+				put()
 			}
 			if err := door.PutMail(t.Context(), letter); !fault.Is(err, fault.RateLimited) {
 				t.Errorf("one more: %v", err)
