@@ -60,7 +60,7 @@ func open(ctx context.Context, to patchbay.Patchbay, name, url string) (patchbay
 
 // serve forwards until ctx ends, and returns where.
 func serve(ctx context.Context, door patchbay.Door) (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}

@@ -34,9 +34,12 @@ func (p Patchbay) OpenDoor(ctx context.Context, connector, name string) (Door, e
 	return Door{URL: p.URL + "/mcp/" + connector, Token: token.Token}, nil
 }
 
+// way leads to a Patchbay on this machine.
+var way http.Transport
+
 // RoundTrip is for an http.Client that the agent uses: every request carries the token.
 func (d Door) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+d.Token)
-	return http.DefaultTransport.RoundTrip(r)
+	return way.RoundTrip(r)
 }
