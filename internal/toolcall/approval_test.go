@@ -363,6 +363,10 @@ func TestAClientThatTakesTasksGetsOneAndAsksForIt(t *testing.T) {
 	if get(); task.Status != "working" {
 		t.Errorf("task = %+v", task)
 	}
+	twice := json.RawMessage(fmt.Sprintf(`{"taskId":"another","taskId":%q}`, task.TaskID))
+	if _, err := b.TaskRequest(t.Context(), order.View, "tasks/get", twice); err == nil {
+		t.Error("a task of two ids is read")
+	}
 	stranger := b.granted(t, c)
 	strangers := b.order(t, b.process, stranger, c, "search", "")
 	if _, err := b.TaskRequest(t.Context(), strangers.View, "tasks/get", params); err == nil {

@@ -117,7 +117,7 @@ func (c *Caller) ownParams(q Query) (json.RawMessage, error) {
 		return q.Params, nil
 	}
 	var s state
-	if !c.openHandle(q.View, purposeState, handle, &s) || string(s.Call) != string(q.identity()) {
+	if ambiguous(q.Params) || !c.openHandle(q.View, purposeState, handle, &s) || string(s.Call) != string(q.identity()) {
 		return nil, &BadArguments{Sentence: "The requestState is not one of this request. Make it anew, without it."}
 	}
 	if len(s.State) == 0 {

@@ -34,7 +34,7 @@ func (a *attempt) handOutTask(ctx context.Context, t *mcp.Task) (json.RawMessage
 func (c *Caller) TaskRequest(ctx context.Context, v *access.View, method string, params json.RawMessage) (json.RawMessage, error) {
 	handle, _ := member(params, "taskId")
 	var t task
-	if handle == nil || !c.openHandle(v, purposeTask, handle, &t) {
+	if handle == nil || ambiguous(params) || !c.openHandle(v, purposeTask, handle, &t) { // of two ids the server could take the other
 		return nil, &BadArguments{Sentence: "There is no such task."}
 	}
 	if t.ID == "" {
