@@ -19,6 +19,7 @@ const (
 	subscriptionBox   = "resources-" // and the session
 	subscriptionLife  = 24 * time.Hour
 	mostSubscriptions = 500 // messages in a box: subscriptions and their ends
+	mostWatched       = 500 // resources of one listener; what is beyond is not heard of
 )
 
 // subscription is one message.
@@ -117,7 +118,7 @@ func (w *watches) want(uris []string) {
 		return
 	}
 	now := w.now(w.ctx)
-	for _, uri := range uris {
+	for _, uri := range uris[:min(len(uris), mostWatched)] {
 		if reach, own := now.owner(uri); reach != nil && canSubscribe(reach) {
 			wanted[reach.Connector.Slug] = append(wanted[reach.Connector.Slug], own)
 		}
