@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -21,6 +22,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/handover"
+	"patchbay/internal/history"
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcp/mcptest"
 	"patchbay/internal/oauth"
@@ -39,6 +41,8 @@ type world struct {
 	auth    *auth.Service
 	syncer  *toolsync.Syncer
 	connect *connect.Broker
+	access  *access.Keeper
+	caller  *toolcall.Caller
 	handler http.Handler
 	log     *logbook
 }
@@ -68,12 +72,18 @@ func newWorld(t *testing.T) *world {
 	w.connect = connect.New(connect.Options{
 		Store: w.St, OAuth: authorization, Dialer: &mcp.Dialer{HTTP: egress.Client(), Version: "test"}, Log: log, BaseURL: baseURL,
 	})
-	keeper := access.New(access.Options{Store: w.St, Log: log})
+	w.access = access.New(access.Options{Store: w.St, Log: log})
+	past := history.New(history.Options{Store: w.St, Instance: w.Instance, Log: log})
+	t.Cleanup(func() { past.Stop(context.WithoutCancel(t.Context())) })
+	w.caller = toolcall.New(toolcall.Options{
+		Store: w.St, Access: w.access, Credentials: resolver, Dialer: &mcp.Dialer{HTTP: egress.Client(), Version: "test"},
+		Target: w.syncer.Target, History: past, Instance: w.Instance, BaseURL: baseURL, Log: log,
+	})
 	var err error
 	w.api, err = api.New(api.Options{
 		Store: w.St, Registry: registry.New(w.St, egress, programs...), Syncer: w.syncer, Connect: w.connect,
 		Handover: handover.New(handover.Options{Store: w.St, Credentials: resolver, Log: log}),
-		Access:   keeper, Calls: toolcall.New(toolcall.Options{Store: w.St, Access: keeper, Instance: w.Instance}),
+		Access:   w.access, Calls: w.caller,
 		Auth: w.auth, Respond: respond.New(log, w.auth.Sessions()), BaseURL: baseURL, Version: "test",
 	})
 	if err != nil {

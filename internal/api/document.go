@@ -118,11 +118,11 @@ func parse(raw []byte) (any, error) {
 // given twice, or in other case, would reach the Go type by ways that the check did not see.
 func decode[T any](v any) (T, error) {
 	var doc T
-	raw, err := json.Marshal(v)
-	if err != nil {
+	var raw bytes.Buffer
+	if err := writeJSON(&raw, v); err != nil {
 		return doc, fmt.Errorf("encode checked body: %w", err)
 	}
-	if err := json.Unmarshal(raw, &doc); err != nil {
+	if err := json.Unmarshal(raw.Bytes(), &doc); err != nil {
 		return doc, fault.Errorf(fault.Invalid, "The request body does not fit its schema.")
 	}
 	return doc, nil

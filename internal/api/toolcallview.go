@@ -51,6 +51,9 @@ func (toolCallJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schem
 	return orNull(s, "error")
 }
 
+// storedTime is how finely the database keeps times: a call that has just been made is shown as it will be read.
+const storedTime = time.Microsecond
+
 func viewToolCall(c connectors.ToolCall) toolCallJSON {
 	out := toolCallJSON{
 		ID:                c.ID.String(),
@@ -70,8 +73,7 @@ func viewToolCall(c connectors.ToolCall) toolCallJSON {
 		Status:            string(c.Status),
 		Outcome:           string(c.Outcome),
 		ApprovedBy:        c.ApprovedBy,
-		StartedAt:         c.StartedAt.UTC(),
-		CompletedAt:       utc(c.CompletedAt),
+		StartedAt:         c.StartedAt.UTC().Truncate(storedTime),
 		DurationMS:        c.Duration.Milliseconds(),
 		Content:           kept(c.Content),
 		StructuredContent: kept(c.Structured),
@@ -80,6 +82,10 @@ func viewToolCall(c connectors.ToolCall) toolCallJSON {
 		Truncated:         c.Truncated,
 		RequestBytes:      c.RequestBytes,
 		ResponseBytes:     c.ResponseBytes,
+	}
+	if c.CompletedAt != nil {
+		at := c.CompletedAt.UTC().Truncate(storedTime)
+		out.CompletedAt = &at
 	}
 	if c.ErrorCode != "" {
 		out.Error = &toolCallErrorJSON{Code: c.ErrorCode, Message: c.ErrorMessage}
