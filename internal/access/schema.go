@@ -12,7 +12,7 @@ import (
 )
 
 // schema is a tool's input schema (JSON Schema 2020-12, or draft-07 where it says so), compiled. One that cannot be compiled, or that
-// refers to another document, lets every object pass: the server has the last word anyway.
+// refers to another document, lets every object pass that can be read in one way: the server has the last word anyway.
 type schema struct {
 	plan     *plan                // nil: it is too odd for one
 	resolved *jsonschema.Resolved // nil: it cannot be compiled
@@ -58,7 +58,12 @@ func (s *schema) check(arguments json.RawMessage) error {
 	case arguments[0] != '{':
 		return unfit("The arguments must be an object.")
 	}
-	if s.resolved == nil || s.accepts(arguments) {
+	switch {
+	case s.accepts(arguments):
+		return nil
+	case repeats(arguments): // whoever makes a value of it judges the last one alone, and the server gets all of them
+		return unfit("The arguments name a member twice.")
+	case s.resolved == nil:
 		return nil
 	}
 	var value map[string]any

@@ -111,6 +111,31 @@ func TestSchemasThatCannotBeUsedRefuseNothing(t *testing.T) {
 	}
 }
 
+// Of two members of one name a reader sees the last, and a server may take the first.
+func TestMembersThatStandTwiceAreRefusedWhereOneOfThemIsNotJudged(t *testing.T) {
+	t.Parallel()
+	const (
+		properties = `"properties":{"path":{"enum":["safe"]},"in":{}}`
+		planned    = `{"type":"object",` + properties + `}`
+		odd        = `{"type":"object","minProperties":1,` + properties + `}`
+		unknown    = `{"$schema":"http://json-schema.org/draft-04/schema#"}`
+	)
+	for _, schema := range []string{planned, odd, unknown} {
+		for _, arguments := range []string{`{"path":"evil","path":"safe"}`, `{"path":"evil","p\u0061th":"safe","in":1}`} {
+			err := tool(t, schema).Validate(json.RawMessage(arguments))
+			if !fault.Is(err, fault.Invalid) || err.Error() != "The arguments name a member twice." {
+				t.Errorf("%s takes %s: %v", schema, arguments, err)
+			}
+		}
+		if err := tool(t, schema).Validate(json.RawMessage(`{"path":"safe","in":[{"a":1},{"a":[]}]}`)); err != nil {
+			t.Errorf("%s: %v", schema, err)
+		}
+	}
+	if err := tool(t, odd).Validate(json.RawMessage(`{"in":[{"a":1,"b":{"a":1,"a":2}}]}`)); err == nil {
+		t.Error("a member stands twice further down")
+	}
+}
+
 // bomb is a schema whose work doubles with each of n steps.
 func bomb(n int) string {
 	var b strings.Builder
