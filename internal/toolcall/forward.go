@@ -119,7 +119,11 @@ func (a *attempt) request(ctx context.Context) (_ context.Context, call mcp.Call
 		}
 	}
 	if o.Ask != nil {
+		can := abilitiesOf(o.Capabilities)
 		call.Answer = func(r mcp.InputRequest) (json.RawMessage, error) {
+			if !can.answers(r.Method, r.Params) {
+				return nil, errNotAsked
+			}
 			defer w.pause()()
 			return o.Ask(ctx, r.Method, r.Params)
 		}

@@ -42,6 +42,7 @@ type message struct {
 	ID     json.RawMessage
 	Params json.RawMessage
 	Result json.RawMessage
+	Error  struct{ Code int }
 }
 
 func newRemote(t testing.TB) *remote {
