@@ -187,7 +187,9 @@ func (c *Caller) reconsider(n store.Notice) {
 	c.pool.Forget(n.Tenant, id)
 	if n.Kind == "connector" {
 		c.pool.LeaveConnector(n.Tenant, id)
+		return
 	}
+	c.pool.Review(n.Tenant, id)
 }
 
 // Connected takes the state of [store.Store.Watch]: while nobody listens, no credential is trusted for longer than a second.

@@ -8,13 +8,14 @@
 //
 //	another edition            the old session ends at once; where only the token was renewed, when what is under way in it ends
 //	no usable credential       it ends at once
-//	EndCredential and its kin  it ends at once
+//	Review, EndCredential …    it ends at once
 //	unused for ten minutes     it ends
 //	no room                    the one that is unused for longest ends; all are in use: Unavailable
 //
 // Every Use resolves the credential first: from memory (purse.go), as long as somebody tells what the database says of credentials,
 // else at the cost of one statement each second. So what was revoked or rotated anywhere is used nowhere any more. The calls that other
-// processes have under way, and the sessions that lie unused there, they end at their next use, or after the ten minutes.
+// processes have under way, and the sessions that lie unused there, they end when they hear of it (Review), at their next use, or after
+// the ten minutes.
 //
 // What a key is made of is no secret, and what is one (the ids of sessions, the tokens) is never printed, here or by mcp.Session.
 //

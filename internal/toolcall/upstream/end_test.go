@@ -67,6 +67,34 @@ func (b *bench) under(t *testing.T, w upstream.Want) (came chan error, release c
 	return came, release
 }
 
+func TestANoticeEndsSessionsThatNobodyUsesAgain(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*bench, connectors.Connector){
+		"rotated": func(b *bench, c connectors.Connector) { b.keep(t, b.Tenant, c, nil, connectors.Secret{Token: "two"}) },
+		"revoked": func(b *bench, c connectors.Connector) {
+			must(t, b.Door().DeleteCredential(t.Context(), c.ID, nil))
+			b.pool.Forget(b.Tenant, c.ID)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			c, other := b.shared(t), b.shared(t)
+			must(t, b.call(t.Context(), b.want(c)))
+			must(t, b.call(t.Context(), b.want(other)))
+			b.pool.Review(b.Tenant, c.ID)
+			change(b, c)
+			b.pool.Review(b.Tenant, c.ID)
+			b.server.wantDeleted(t, "secret-session-1")
+			b.pool.Review(b.Tenant, other.ID)
+			must(t, b.call(t.Context(), b.want(other)))
+			if n := b.server.sessions(t); n != 2 {
+				t.Errorf("%d sessions", n)
+			}
+		})
+	}
+}
+
 func TestARotatedCredentialEndsWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -15,6 +15,7 @@ import (
 type entry struct {
 	place   place
 	edition edition
+	want    Want               // whose use began it
 	halt    context.CancelFunc // ends the opening
 
 	opened  chan struct{} // closed when the opening is over; then session or err is set
@@ -67,7 +68,7 @@ func (p *Pool) enter(ctx context.Context, w Want, u *credentials.Usable) (*entry
 	if err := p.makeRoom(at.tenant); err != nil {
 		return nil, err
 	}
-	return p.begin(ctx, w, u, &entry{place: at, edition: ed, opened: make(chan struct{})}), nil
+	return p.begin(ctx, w, u, &entry{place: at, edition: ed, want: w.kept(), opened: make(chan struct{})}), nil
 }
 
 // used counts one more user. mu is held.

@@ -85,6 +85,12 @@ type Want struct {
 	Safe bool
 }
 
+// kept is w without what belongs to one use.
+func (w Want) kept() Want {
+	w.Sent = nil
+	return w
+}
+
 // Use runs do with the open session of what is wanted, opened if there is none. do must not keep it. Where the server refuses the
 // token with 401, which it does before it looks at the request, the token is renewed, once for each version, and do runs again with
 // the next one. It runs again, too, where it is safe and its session was lost or ended meanwhile, and where it has not run yet. Errors
