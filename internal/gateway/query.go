@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,8 +16,22 @@ import (
 // codeNoResource says in the handshake era that there is no such resource; later it is -32602.
 const codeNoResource = -32002
 
+// longestName is how many bytes a prompt's name and a resource's URI may have: servers get them in a header, too.
+const longestName = 8 << 10
+
+// tooLong refuses a request for a name or URI that no server should get; nil: it is short enough.
+func tooLong(name string) error {
+	if len(name) > longestName {
+		return serve.InvalidParams("The name or URI is longer than 8 KiB.")
+	}
+	return nil
+}
+
 // prompt gets a prompt from its server, under its own name.
 func (b *backend) prompt(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	if err := tooLong(r.Name); err != nil {
+		return nil, err
+	}
 	reach, name := b.reach, r.Name
 	if reach == nil {
 		reach, name = b.view.Prompt(r.Name)
@@ -29,6 +44,9 @@ func (b *backend) prompt(ctx context.Context, r *serve.Request) (json.RawMessage
 
 // resource reads a resource from its server, by its own URI. The URIs of the contents are those that the client knows.
 func (b *backend) resource(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	if err := tooLong(r.Name); err != nil {
+		return nil, err
+	}
 	reach, uri := b.owner(r.Name)
 	if reach == nil {
 		return nil, noResource(r)
@@ -81,6 +99,9 @@ func (b *backend) complete(ctx context.Context, r *serve.Request) (json.RawMessa
 	}
 	if err := json.Unmarshal(r.Params, &params); err != nil {
 		return nil, serve.InvalidParams("The parameters of a completion are an object with ref and argument.")
+	}
+	if err := cmp.Or(tooLong(params.Ref.Name), tooLong(params.Ref.URI)); err != nil {
+		return nil, err
 	}
 	reach, name, edit := b.completed(params.Ref.Type, params.Ref.Name, params.Ref.URI)
 	if reach == nil {

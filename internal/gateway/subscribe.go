@@ -30,6 +30,9 @@ type subscription struct {
 
 // subscribe notes that a session wants to hear of a resource, or does not any more.
 func (b *backend) subscribe(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	if err := tooLong(r.Name); err != nil {
+		return nil, err
+	}
 	reach, _ := b.owner(r.Name)
 	switch {
 	case reach == nil:
