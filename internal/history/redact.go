@@ -7,8 +7,8 @@ import (
 // redacted stands where something was taken out.
 const redacted = "[redacted]"
 
-// Redact is a JSON document without what looks like a secret: the values of members whose name says so, and within texts what follows
-// such a name, bearer tokens, JWTs, private keys, and long strings that look random. It is a net with holes, which is why a tenant may
+// Redact is a JSON document without what looks like a secret: the values of members whose name says so, what follows a flag that says so
+// in a list, and within texts what follows such a name, bearer tokens, JWTs, private keys, and long strings that look random. It is a net with holes, which is why a tenant may
 // keep nothing at all. What it returns may share doc's memory; doc stays as it is.
 func Redact(doc []byte) []byte {
 	r := redaction{doc: doc}
@@ -23,6 +23,9 @@ func Redact(doc []byte) []byte {
 		if next >= len(doc) || doc[next] != ':' {
 			r.text(from, to)
 			at = to + 1
+			if secretFlag(doc[from:to]) {
+				at = r.argument(at)
+			}
 			continue
 		}
 		at = next + 1
@@ -94,6 +97,26 @@ func (r *redaction) value(at int) (end int) {
 	default:
 		return at
 	}
+}
+
+// argument takes out the text that follows a flag in a list, as in ["--password","x"], and returns where to go on. Another flag is no
+// value, and neither is the name of a member.
+func (r *redaction) argument(at int) (next int) {
+	doc := r.doc
+	from := skipSpace(doc, at)
+	if from >= len(doc) || doc[from] != ',' {
+		return at
+	}
+	from = skipSpace(doc, from+1)
+	if from >= len(doc) || doc[from] != '"' {
+		return from
+	}
+	to := from + 1 + stringEnd(doc[from+1:])
+	after := skipSpace(doc, to+1)
+	if after < len(doc) && doc[after] == ':' || bytes.HasPrefix(doc[from+1:to], []byte("--")) {
+		return from
+	}
+	return r.value(from)
 }
 
 // stringEnd is where a JSON string's closing quote stands, after its opening one.

@@ -47,7 +47,7 @@ func TestSecretsAreTakenOut(t *testing.T) {
 }
 
 func FuzzRedact(f *testing.F) {
-	for _, s := range []string{`{"password":"x"}`, `["Bearer abcdefgh12"]`, `{"token":{"a":1}}`, `["a=b\\\"c"]`, `{"secret":-1.5e3}`, `["token:'\""]`, `["a\u00e4AbC1dEf2GhI3jKl4MnO5pQr6StU7vWx8\n token: \u00e4"]`} {
+	for _, s := range []string{`{"password":"x"}`, `["Bearer abcdefgh12"]`, `{"token":{"a":1}}`, `["a=b\\\"c"]`, `{"secret":-1.5e3}`, `["token:'\""]`, `["--token","x"]`, `["-pass" ,`, `["a\u00e4AbC1dEf2GhI3jKl4MnO5pQr6StU7vWx8\n token: \u00e4"]`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -56,6 +56,55 @@ func FuzzRedact(f *testing.F) {
 			t.Errorf("%q became %q", s, out)
 		}
 	})
+}
+
+func TestShortNamesOfSecretsCountAsWordsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"pass", "auth", "otp", "jwt", "pwd", "passphrase", "Pass", "OTP", "db_pass", "userPass", "x-auth", "login.jwt", "totp2otp", "key passphrase",
+	} {
+		if got := string(history.Redact([]byte(`{"` + name + `":"x","n":[{"` + name + `":1}]}`))); strings.Count(got, "[redacted]") != 2 {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	for _, name := range []string{
+		"author", "passenger", "path", "compass", "bypass", "passed", "oauth", "auth_type", "authority", "COMPASS", "otpauth", "laptop", "password_hint_shown",
+	} {
+		if got := string(history.Redact([]byte(`{"` + name + `":"x"}`))); strings.Contains(got, "[redacted]") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	for in, want := range map[string]string{
+		`["all tests pass: 12 of 12, auth: done"]`: `["all tests pass: 12 of 12, auth: done"]`,
+		`["your otp: 123456"]`:                     `["your otp: [redacted]"]`,
+		`["https://x/?auth=abc&page=2 and more"]`:  `["https://x/?auth=[redacted]&page=2 and more"]`,
+		`["{\"pass\": \"x y\", \"n\":1}"]`:         `["{\"pass\": \"[redacted] y\", \"n\":1}"]`,
+	} {
+		if got := string(history.Redact([]byte(in))); got != want {
+			t.Errorf("%s\n  is %s\nwant %s", in, got, want)
+		}
+	}
+}
+
+func TestWhatFollowsASecretsFlagIsTakenOut(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`{"args":["login", "--password" , "hunter2","-v"]}`:       `{"args":["login", "--password" , "[redacted]","-v"]}`,
+		`["--api-key","x","--token","y","-pass","-z"]`:            `["--api-key","[redacted]","--token","[redacted]","-pass","[redacted]"]`,
+		`["--token","--verbose","all"]`:                           `["--token","--verbose","all"]`,
+		`["--token","--password","x"]`:                            `["--token","--password","[redacted]"]`,
+		`["--path","/x","--author","me","--max-tokens","5","-p"]`: `["--path","/x","--author","me","--max-tokens","5","-p"]`,
+		`["- a sentence about a password","another"]`:             `["- a sentence about a password","another"]`,
+		`{"flag":"--password","value":"x"}`:                       `{"flag":"--password","value":"x"}`,
+		`["--password"]`:                                          `["--password"]`,
+		`["--password","hunt`:                                     `["--password","[redacted]`,
+		`["--password",{"a":"b"}]`:                                `["--password",{"a":"b"}]`,
+		`["--password",""]`:                                       `["--password",""]`,
+	} {
+		if got := string(history.Redact([]byte(in))); got != want {
+			t.Errorf("%s\n  is %s\nwant %s", in, got, want)
+		}
+	}
 }
 
 // BenchmarkRedact looks at a hundred KiB of prose.

@@ -41,12 +41,12 @@ func named(found []span, s []byte) []span {
 			}
 			at += i + 1
 			name := nameBefore(s[:at-1])
-			if !secretName(name) {
+			if !secretName(name) || separator == ':' && inProse(name) && kindOf(s[at-2]) != 0 {
 				continue
 			}
 			from := valueAfter(s, at)
 			until := " ,;&'\"\\<>)]}"
-			if bytes.HasPrefix(bytes.ToLower(name), []byte("auth")) { // of a header, whose value has two words
+			if len(name) > len("auth") && bytes.HasPrefix(bytes.ToLower(name), []byte("auth")) { // of a header, whose value has two words
 				until = until[1:]
 			}
 			if n := bytes.IndexAny(s[from:], until); n > 0 {

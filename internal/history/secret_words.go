@@ -33,7 +33,35 @@ func secretName(name []byte) bool {
 			return true
 		}
 	}
+	return secretWord(name)
+}
+
+// secretWords are names that are secret as a word of their own alone: db_pass, userPass and X-Auth end with one, compass does not.
+var secretWords = [][]byte{[]byte("pass"), []byte("auth"), []byte("otp"), []byte("jwt")}
+
+// secretWord tells whether the last word of a name is one of those.
+func secretWord(name []byte) bool {
+	for _, word := range secretWords {
+		at := len(name) - len(word)
+		if at >= 0 && bytes.EqualFold(name[at:], word) && (at == 0 || wordBegins(name[at-1], name[at])) {
+			return true
+		}
+	}
 	return false
+}
+
+func wordBegins(before, first byte) bool {
+	return kindOf(before) == 0 || kindOf(before) == '9' || kindOf(before) == 'a' && kindOf(first) == 'A'
+}
+
+// inProse tells whether a name is one that sentences have before a colon, too: "all tests pass: 12".
+func inProse(name []byte) bool {
+	return bytes.EqualFold(name, []byte("pass")) || bytes.EqualFold(name, []byte("auth"))
+}
+
+// secretFlag tells whether a text is a flag of a command line, such as --api-key, that a secret follows.
+func secretFlag(text []byte) bool {
+	return len(text) > 3 && text[0] == '-' && bytes.IndexByte(text, ' ') < 0 && secretName(text)
 }
 
 // isWord are the bytes that keys and tokens are made of.
