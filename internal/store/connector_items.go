@@ -15,7 +15,7 @@ func (t *Tenant) Items(ctx context.Context, id connectors.ConnectorID) ([]connec
 	}
 	items := make([]connectors.Item, len(rows))
 	for i, r := range rows {
-		items[i] = connectors.Item{Kind: connectors.ItemKind(r.Kind), Key: r.Key, Raw: r.Raw}
+		items[i] = connectors.Item{Kind: r.Kind, Key: r.Key, Raw: r.Raw}
 	}
 	return items, nil
 }
