@@ -14,6 +14,13 @@ from approvals
 where tenant_id = @tenant_id and call_hash = @call_hash
   and (state in ('waiting', 'approved', 'executing') or (state = 'done' and fetched_at is null));
 
+-- name: DeniedCall :one
+select approvals.*
+from approvals
+where tenant_id = @tenant_id and agent_id = @agent_id and call_hash = @call_hash and state = 'denied' and decided_at > @since
+order by id desc
+limit 1;
+
 -- name: Approval :one
 select approvals.*
 from approvals

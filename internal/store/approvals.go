@@ -57,6 +57,12 @@ func (t *Tenant) insertApproval(ctx context.Context, n NewApproval) (a connector
 	return a, err
 }
 
+// DeniedCall is the agent's same call that a person denied last, after a time. NotFound: nobody did.
+func (t *Tenant) DeniedCall(ctx context.Context, agent connectors.AgentID, callHash []byte, after time.Time) (connectors.Approval, error) {
+	row, err := t.q.DeniedCall(ctx, dbgen.DeniedCallParams{TenantID: t.id, AgentID: agent, CallHash: callHash, Since: &after})
+	return approvalOf(row), found(err, "approval")
+}
+
 // Approval is one call that waits, or waited, for a person.
 func (t *Tenant) Approval(ctx context.Context, id connectors.ToolCallID) (connectors.Approval, error) {
 	row, err := t.q.Approval(ctx, t.id, id)

@@ -29,6 +29,9 @@ var approvalAttempts = map[string]attempt{
 		_, _, err = o.door.AskApproval(ctx, theirs)
 		return true, err
 	},
+	"DeniedCall": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.DeniedCall(ctx, o.agent.ID, o.denied.CallHash, o.denied.AskedAt))
+	},
 	"Approval": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.Approval(ctx, o.waiting.ID)) },
 	"WaitingApprovals": func(ctx context.Context, o outsider) (bool, error) {
 		return some(o.door.WaitingApprovals(ctx, store.Page{}))
@@ -120,7 +123,7 @@ var approvalVaultAttempts = map[string]attempt{
 
 // approvalsOf are a tenant's calls in each state that somebody might want to change.
 type approvalsOf struct {
-	waiting, approved, executing, finished connectors.Approval
+	waiting, approved, executing, finished, denied connectors.Approval
 }
 
 func (o *outsider) fillApprovals(t *testing.T) {
@@ -138,6 +141,13 @@ func (o *outsider) fillApprovals(t *testing.T) {
 		if _, err := door.DecideApproval(ctx, a.ID, store.Verdict{Approve: true, By: "somebody"}); err != nil {
 			t.Fatal(err)
 		}
+	}
+	o.denied = ask("denied")
+	if _, err := door.DecideApproval(ctx, o.denied.ID, store.Verdict{By: "somebody"}); err != nil {
+		t.Fatal(err)
+	}
+	if row, err := door.DeniedCall(ctx, o.agent.ID, o.denied.CallHash, o.denied.AskedAt); err != nil || row.ID != o.denied.ID {
+		t.Fatalf("denied = %+v, %v", row, err)
 	}
 	for _, a := range []connectors.Approval{o.executing, o.finished} {
 		ok, err := door.ClaimApproval(ctx, a.ID, o.Instance)

@@ -20,7 +20,8 @@ import (
 //	   └──────► lapsed: nobody decided for a day, or the call was cancelled
 //
 // Whoever waits for it, in whatever process, hears of each change. One process claims an approved call and makes it, once: the one with
-// somebody who waits, if there is one. The same call, made again, finds the row as long as it is open or its result was not fetched.
+// somebody who waits, if there is one. The same call, made again, finds the row as long as it is open or its result was not fetched; and for
+// a few minutes, a denial.
 
 const (
 	approvalLife  = 24 * time.Hour
@@ -29,6 +30,7 @@ const (
 	tellEvery     = 10 * time.Second // progress
 	lookEvery     = 5 * time.Second  // where no notice comes
 	claimPatience = 500 * time.Millisecond
+	denialLife    = 5 * time.Minute // who said no is not asked the same again for so long
 )
 
 // asks tells whether the call waits for a person. One that goes on was agreed to when it began.
@@ -44,6 +46,9 @@ func (a *attempt) asks() bool {
 // the person could read something else than the server.
 func (a *attempt) askFirst(ctx context.Context) (Outcome, error) {
 	if err := a.legible(); err != nil {
+		return a.refuse(err)
+	}
+	if err := a.deniedAlready(ctx); err != nil {
 		return a.refuse(err)
 	}
 	if err := a.ready(ctx); err != nil {
@@ -71,6 +76,19 @@ func (a *attempt) legible() error {
 		return &BadArguments{Sentence: asked + "can be read in two ways: an object names a member twice, or a text is not Unicode."}
 	}
 	return nil
+}
+
+// deniedAlready is the denial of the same call, where a person has just said no to it.
+func (a *attempt) deniedAlready(ctx context.Context) error {
+	view := a.order.View
+	row, err := a.o.Store.Tenant(view.Tenant.ID).DeniedCall(ctx, view.Agent.ID, a.hash(), a.o.Now().Add(-denialLife))
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil
+	case err != nil:
+		return a.explain(ctx, view, a.reach, err)
+	}
+	return denied(row)
 }
 
 // ready tells why the call could not be made now, also if somebody agreed.

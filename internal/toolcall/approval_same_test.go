@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
@@ -48,6 +49,42 @@ func TestNothingButWhatAPersonSawIsMade(t *testing.T) {
 		t.Errorf("the server got %s", sent.Arguments)
 	}
 	b.remote.wantCalls(t, 1)
+}
+
+// TestNobodyIsAskedAtOnceAgainWhatWasDenied has the call come again, at another process: it is denied as before, for five minutes.
+func TestNobodyIsAskedAtOnceAgainWhatWasDenied(t *testing.T) {
+	t.Parallel()
+	b, c, a := asking(t)
+	other := b.newProcess(t, b.beating(t))
+	deny := func(why string) {
+		_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), b.theOne(t), toolcall.Decision{Reason: why})
+		must(t, err)
+	}
+	_, err := b.impatient(t, b.process, a, c)
+	wantRefused(t, err, toolcall.CodeApprovalPending)
+	deny("Not today.")
+	for _, p := range []*process{b.process, other} {
+		_, err = b.impatient(t, p, a, c)
+		r := refused(t, err, toolcall.CodeDenied)
+		p.history.Written(t.Context())
+		if row := b.row(t, r.CallID); r.Sentence != "A person denied this call: Not today." || row.Status != connectors.CallDenied {
+			t.Errorf("it says %q, on record is %+v", r.Sentence, row)
+		}
+	}
+	if list, err := b.Inbox(t.Context(), b.actor(connectors.RoleMember), store.Page{}); err != nil || len(list.Items) > 0 {
+		t.Errorf("inbox = %+v, %v", list, err)
+	}
+
+	order := b.order(t, b.process, a, c, "search", `{"q":"another"}`)
+	order.Impatient = true
+	_, err = b.Call(t.Context(), order)
+	_, err = b.Cancel(t.Context(), b.actor(connectors.RoleMember), refused(t, err, toolcall.CodeApprovalPending).CallID)
+	must(t, err)
+	b.clock.pass(6 * time.Minute)
+	_, err = b.impatient(t, b.process, a, c)
+	wantRefused(t, err, toolcall.CodeApprovalPending)
+	b.theOne(t)
+	b.remote.wantCalls(t, 0)
 }
 
 func TestADisabledAgentsApprovedCallIsNotMade(t *testing.T) {

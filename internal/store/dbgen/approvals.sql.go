@@ -179,6 +179,51 @@ func (q *Queries) DecideApproval(ctx context.Context, arg DecideApprovalParams) 
 	return i, err
 }
 
+const deniedCall = `-- name: DeniedCall :one
+select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at
+from approvals
+where tenant_id = $1 and agent_id = $2 and call_hash = $3 and state = 'denied' and decided_at > $4
+order by id desc
+limit 1
+`
+
+type DeniedCallParams struct {
+	TenantID connectors.TenantID
+	AgentID  connectors.AgentID
+	CallHash []byte
+	Since    *time.Time
+}
+
+func (q *Queries) DeniedCall(ctx context.Context, arg DeniedCallParams) (Approval, error) {
+	row := q.db.QueryRow(ctx, deniedCall,
+		arg.TenantID,
+		arg.AgentID,
+		arg.CallHash,
+		arg.Since,
+	)
+	var i Approval
+	err := row.Scan(
+		&i.TenantID,
+		&i.ID,
+		&i.AgentID,
+		&i.ConnectorID,
+		&i.Tool,
+		&i.ExposedName,
+		&i.DefinitionHash,
+		&i.CallHash,
+		&i.Sealed,
+		&i.State,
+		&i.AskedAt,
+		&i.ExpiresAt,
+		&i.DecidedAt,
+		&i.DecidedBy,
+		&i.Reason,
+		&i.InstanceID,
+		&i.FetchedAt,
+	)
+	return i, err
+}
+
 const dropAllowance = `-- name: DropAllowance :execrows
 delete from tool_allowances
 where tenant_id = $1 and agent_id = $2 and connector_id = $3 and tool = $4
