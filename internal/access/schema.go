@@ -68,7 +68,8 @@ func (s *schema) check(arguments json.RawMessage) error {
 	}
 	var value map[string]any
 	if err := json.Unmarshal(arguments, &value); err != nil {
-		return nil //nolint:nilerr // a number that no float can hold: the server knows what to do with it
+		// A number that no float holds. Who reads it may cut it to size, and the other members would go unjudged.
+		return unfit("The arguments hold a number that is too large to be checked.")
 	}
 	if s.cost.tooMuch(value) {
 		return nil

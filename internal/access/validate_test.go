@@ -136,6 +136,16 @@ func TestMembersThatStandTwiceAreRefusedWhereOneOfThemIsNotJudged(t *testing.T) 
 	}
 }
 
+func TestANumberThatNoFloatHoldsHidesNothing(t *testing.T) {
+	t.Parallel()
+	const properties = `"properties":{"path":{"enum":["safe"]},"n":{"type":"number"}}`
+	for _, schema := range []string{`{"type":"object",` + properties + `}`, `{"type":"object","minProperties":1,` + properties + `}`} {
+		if err := tool(t, schema).Validate(json.RawMessage(`{"path":"evil","n":1e999}`)); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%s: %v", schema, err)
+		}
+	}
+}
+
 // bomb is a schema whose work doubles with each of n steps.
 func bomb(n int) string {
 	var b strings.Builder
