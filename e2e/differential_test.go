@@ -209,7 +209,7 @@ func serve(t *testing.T, h http.Handler) string {
 	return up.URL
 }
 
-// sdkPeer names the environment variable that makes TestAnSDKServerOnStdio one.
+// sdkPeer names the environment variable that makes this test binary that server.
 const sdkPeer = "PATCHBAY_TEST_SDK_PEER"
 
 func routeToSDKOverStdio(t *testing.T) route {
@@ -217,17 +217,11 @@ func routeToSDKOverStdio(t *testing.T) route {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return child(self, "-test.run=^TestAnSDKServerOnStdio$")
+	return child(self)
 }
 
-// TestAnSDKServerOnStdio is the server of another test, in a process of its own.
-func TestAnSDKServerOnStdio(t *testing.T) {
-	if os.Getenv(sdkPeer) == "" {
-		t.Skip("is the server of another test")
-	}
-	_ = newSDKServer().Run(t.Context(), &sdk.StdioTransport{})
-	os.Exit(0) // before the test binary writes to standard output
-}
+// beSDKServer is the server of a test, in a process of its own: TestMain begins it.
+func beSDKServer() { _ = newSDKServer().Run(context.Background(), &sdk.StdioTransport{}) }
 
 // newSDKServer lists tools on several pages, with all that a tool can have.
 func newSDKServer() *sdk.Server {

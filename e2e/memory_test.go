@@ -17,7 +17,7 @@ import (
 func TestNoProcessOfTheSameUserReadsTheServersMemory(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("there is no /proc")
+		t.Skip("/proc is of Linux")
 	}
 	h := newHome(t)
 	folder := filepath.Join(h.dir, "ordinary")

@@ -159,7 +159,7 @@ func FuzzExposedNames(f *testing.F) {
 	f.Add("x", "\xff", "\xfe", "_deadbeef")
 	f.Fuzz(func(t *testing.T, slug, a, b, c string) {
 		if !connectors.ValidSlug(slug) {
-			t.Skip()
+			return // no connector has it
 		}
 		checkNames(t, slug, []string{a, b, c, strings.TrimPrefix(connectors.ExposedName(slug, a), "mcp_"+slug+"__")})
 	})

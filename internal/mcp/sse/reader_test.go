@@ -137,7 +137,7 @@ func FuzzReader(f *testing.F) {
 	f.Add("\xef\xbb\xbfevent: x\rdata: a\r\rdata", 8)
 	f.Fuzz(func(t *testing.T, stream string, most int) {
 		if most < 0 || most > 1<<16 {
-			t.Skip()
+			return // no reader is made with it
 		}
 		whole, wholeErr := readAll(strings.NewReader(stream), most)
 		bytewise, bytewiseErr := readAll(iotest.OneByteReader(strings.NewReader(stream)), most)

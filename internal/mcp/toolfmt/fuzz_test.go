@@ -28,7 +28,7 @@ func FuzzDefinitions(f *testing.F) {
 			Name: "mcp_test__tool", Description: description, InputSchema: schema, Annotations: annotations, Definition: definition,
 		}
 		if strings.Contains(string(schema), "e999") {
-			t.Skip() // a number that the checker's reader cannot hold
+			return // a number that the checker's reader cannot hold
 		}
 		for _, format := range formats {
 			for _, raw := range toolfmt.Definitions(format, []toolfmt.Tool{tool}) {
