@@ -68,6 +68,7 @@ var Rooms = []Room{
 	{Path: "internal/postgres", Floor: Tools, Sentence: "finds, starts, adopts and stops the embedded PostgreSQL"},
 	{Path: "internal/queue", Floor: Tools, Sentence: "names the jobs and inserts them inside a transaction"},
 	{Path: "internal/safehttp", Floor: Tools, Sentence: "the only HTTP client that leaves the house: allowed addresses, bounded"},
+	{Path: "internal/safehttp/h1", Floor: Tools, Part: true, Sentence: "HTTP/1.1 on the goroutine that asks, for servers that are reached in plain HTTP"},
 	{Path: "web", Floor: Tools, Sentence: "static files, embedded, under content-hashed names"},
 	{Path: "web/templates", Floor: Tools, Sentence: "pages as functions of their props"},
 

@@ -219,6 +219,30 @@ func (a *answer) events() (*wire.Reply, error) {
 	return nil, errTooMany
 }
 
+// prompt is a body that can tell whether reading it would wait.
+type prompt interface{ Ready() bool }
+
+// finish reads what is left of the body where it is there already, and tells whether that was the end. Most servers send the end of a
+// stream together with their reply; then nobody has to wait for it, and for nobody a clock has to run.
+func (a *answer) finish(src io.Reader) (ended bool) {
+	p, ok := src.(prompt)
+	if !ok {
+		return false
+	}
+	for range drainBytes {
+		if a.body.Buffered() > 0 {
+			_, _ = a.body.Discard(a.body.Buffered())
+		}
+		if !p.Ready() {
+			return false
+		}
+		if _, err := a.body.Peek(1); err != nil {
+			return errors.Is(err, io.EOF)
+		}
+	}
+	return false
+}
+
 // bounded fails where a body is longer than it may be.
 type bounded struct {
 	src  io.Reader

@@ -128,7 +128,7 @@ func (c *conversation) relearn(ctx context.Context, call *Call) (ok bool) {
 	}
 	for _, tool := range list.Tools {
 		if tool.Name == call.Name {
-			call.InputSchema = members(tool.Raw)["inputSchema"]
+			call.InputSchema = members(tool.Raw).get("inputSchema")
 			return true
 		}
 	}
@@ -281,7 +281,7 @@ func inputRequired(fields []wire.Member) *InputRequired {
 			for _, asked := range requests {
 				m := members(asked.Value)
 				r.Requests = append(r.Requests, KeyedRequest{
-					Key: asked.Name, InputRequest: InputRequest{Method: text(m["method"], maxNameLength), Params: m["params"]},
+					Key: asked.Name, InputRequest: InputRequest{Method: text(m.get("method"), maxNameLength), Params: m.get("params")},
 				})
 			}
 		}

@@ -68,6 +68,9 @@ func (c *httpCarrier) call(ctx context.Context, m outgoing) (incoming, *Error) {
 		return incoming{}, failure
 	}
 	if !a.ended {
+		a.ended = a.finish(resp.Body)
+	}
+	if !a.ended {
 		c.drain(a.body, resp.Body)
 	}
 	return incoming{reply: reply, status: resp.StatusCode}, nil
@@ -82,8 +85,10 @@ func (c *httpCarrier) notify(ctx context.Context, m outgoing) *Error {
 	if err != nil {
 		return explain(ctx, m.phase, err)
 	}
-	c.drain(resp.Body, resp.Body)
-	_ = resp.Body.Close()
+	if resp.Body != http.NoBody {
+		c.drain(resp.Body, resp.Body)
+		_ = resp.Body.Close()
+	}
 	return nil
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/safehttp"
 )
 
 // BenchmarkAgainstOthers reads a tool list from the same server by four clients, in one run: ours; the least that could be written by
@@ -38,6 +39,9 @@ func BenchmarkAgainstOthers(b *testing.B) {
 			}{{"ours", listByOurs}, {"hand", listByHand[lazyTool]}, {"hand-any", listByHand[eagerTool]}, {"sdk", listBySDK}} {
 				b.Run(fmt.Sprintf("%d/%s/%s", tools, kind, c.name), func(b *testing.B) {
 					client := newClient(b).HTTP
+					if c.name == "ours" {
+						client = ourHTTP(b)
+					}
 					if got := c.list(b, client, url); got != tools { // and the connection is there
 						b.Fatalf("%d tools", got)
 					}
@@ -112,6 +116,14 @@ func callByHand(b *testing.B, client *http.Client, url string, arguments []byte)
 	if reply, err := io.ReadAll(resp.Body); err != nil || len(reply) < 1024 {
 		b.Fatal(len(reply), err)
 	}
+}
+
+// ourHTTP is the client that the program gives to a Dialer.
+func ourHTTP(b *testing.B) *http.Client {
+	b.Helper()
+	client := safehttp.New(safehttp.Options{Mode: safehttp.Local}).Client()
+	b.Cleanup(client.CloseIdleConnections)
+	return client
 }
 
 func cpuTime(b *testing.B) time.Duration {

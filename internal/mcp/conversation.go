@@ -37,7 +37,7 @@ type conversation struct {
 	offers       []byte // the capabilities that the server names; nil: none that can be read
 
 	life  context.Context
-	end   context.CancelFunc // of life, and with it of all that is under way
+	die   context.CancelFunc // of life
 	tasks sync.WaitGroup     // what goes on besides the callers
 
 	hearing  sync.Once // the stream that the server speaks on by itself is opened
@@ -46,6 +46,7 @@ type conversation struct {
 	open sync.WaitGroup // exchanges under way
 
 	mu        sync.Mutex // guards what follows
+	flights   map[*flight]struct{}
 	closed    bool
 	retired   bool            // another one is in its place
 	answering int             // requests of the server that are being answered
@@ -60,13 +61,13 @@ func (c *conversation) exchange(ctx context.Context, m outgoing) (*wire.Reply, *
 
 // within is exchange with a time of its own.
 func (c *conversation) within(ctx context.Context, timeout time.Duration, m outgoing) (*wire.Reply, *Error) {
-	if err := c.enter(m.phase); err != nil {
-		return nil, err
-	}
-	defer c.open.Done()
 	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	defer context.AfterFunc(c.life, cancel)()
+	f := &flight{cancel: cancel}
+	if err := c.enter(f, m.phase); err != nil {
+		return nil, err
+	}
+	defer c.leave(f)
 	in, err := c.carrier.send(timed, m)
 	switch {
 	case err != nil:
@@ -80,8 +81,11 @@ func (c *conversation) within(ctx context.Context, timeout time.Duration, m outg
 	return in.reply, nil
 }
 
+// flight is an exchange under way. It is cancelled when the conversation ends.
+type flight struct{ cancel context.CancelFunc }
+
 // enter begins an exchange, unless the conversation is over.
-func (c *conversation) enter(phase Phase) *Error {
+func (c *conversation) enter(f *flight, phase Phase) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -90,8 +94,29 @@ func (c *conversation) enter(phase Phase) *Error {
 	case c.retired:
 		return &Error{Phase: phase, Reason: ReasonHTTPStatus, HTTPStatus: http.StatusNotFound, Err: errSessionLost}
 	}
+	if c.flights == nil {
+		c.flights = make(map[*flight]struct{})
+	}
+	c.flights[f] = struct{}{}
 	c.open.Add(1)
 	return nil
+}
+
+func (c *conversation) leave(f *flight) {
+	c.mu.Lock()
+	delete(c.flights, f)
+	c.mu.Unlock()
+	c.open.Done()
+}
+
+// end ends the conversation's life, and all that is under way.
+func (c *conversation) end() {
+	c.die()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for f := range c.flights {
+		f.cancel()
+	}
 }
 
 // retire closes a conversation that the server has lost, once nothing is under way in it any more, or life ends.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"patchbay/internal/mcp/revision"
@@ -42,17 +43,17 @@ func (handshakeEra) welcome(c *conversation, raw []byte) error {
 	if result == nil {
 		return protocolError(PhaseInitialize, "sent an initialize result that is not an object")
 	}
-	version := text(result["protocolVersion"], maxNameLength)
+	version := text(result.get("protocolVersion"), maxNameLength)
 	if !revision.Handshake.Knows(version) {
 		chosen := shownVersion(version)
-		if raw := result["protocolVersion"]; version == "" && len(raw) > 0 && raw[0] != 'n' && raw[0] != '"' {
+		if raw := result.get("protocolVersion"); version == "" && len(raw) > 0 && raw[0] != 'n' && raw[0] != '"' {
 			chosen = noVersion
 		}
 		return &Error{Phase: PhaseInitialize, Reason: ReasonUnsupportedVersion, HTTPStatus: 200, Detail: fmt.Sprintf(
 			"we offered MCP %s, the server chose %s", revision.Handshake.Offer(), chosen)}
 	}
 	c.carrier.agreed(version)
-	c.learn(version, result["serverInfo"], result)
+	c.learn(version, result.get("serverInfo"), result)
 	return nil
 }
 
@@ -72,34 +73,51 @@ const (
 )
 
 // learn keeps what the server said of itself; result is that of initialize or server/discover.
-func (c *conversation) learn(version string, info json.RawMessage, result map[string]json.RawMessage) {
+func (c *conversation) learn(version string, info json.RawMessage, result object) {
 	server := members(info)
 	c.server = ServerInfo{
-		Name:            text(server["name"], maxNameLength),
-		Version:         text(server["version"], maxNameLength),
-		Title:           text(server["title"], maxNameLength),
+		Name:            text(server.get("name"), maxNameLength),
+		Version:         text(server.get("version"), maxNameLength),
+		Title:           text(server.get("title"), maxNameLength),
 		ProtocolVersion: version,
-		Instructions:    text(result["instructions"], maxInstructionsLength),
+		Instructions:    text(result.get("instructions"), maxInstructionsLength),
 	}
-	offered := members(result["capabilities"])
-	_, c.hasTools = offered["tools"]
-	_, c.hasLog = offered["logging"]
-	if offered != nil && len(result["capabilities"]) <= maxCapabilitiesLength {
-		c.offers = result["capabilities"]
+	capabilities := result.get("capabilities")
+	offered := members(capabilities)
+	c.hasTools = offered.get("tools") != nil
+	c.hasLog = offered.get("logging") != nil
+	if offered != nil && len(capabilities) <= maxCapabilitiesLength {
+		c.offers = capabilities
 	}
 }
 
-// members reads an object; anything else has none, and is nil.
-func members(raw json.RawMessage) map[string]json.RawMessage {
-	var m map[string]json.RawMessage
-	if json.Unmarshal(raw, &m) != nil {
-		return nil
+// object is the members of a JSON object, in their order.
+type object []wire.Member
+
+// get returns a member's raw value; of several with the name the last. nil: there is none.
+func (o object) get(name string) json.RawMessage {
+	for _, m := range slices.Backward(o) {
+		if m.Name == name {
+			return m.Value
+		}
 	}
+	return nil
+}
+
+// members reads an object; anything else has none, and is nil.
+func members(raw json.RawMessage) object {
+	m, _ := wire.Members(raw)
 	return m
 }
 
 // text reads a string, cut to most bytes and free of what a database refuses; anything else is "".
 func text(raw json.RawMessage, most int) string {
+	if len(raw) == 0 {
+		return ""
+	}
+	if t, ok := wire.PlainText(raw); ok {
+		return t[:min(len(t), most)]
+	}
 	var t string
 	if json.Unmarshal(raw, &t) != nil {
 		return ""

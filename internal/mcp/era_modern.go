@@ -55,9 +55,9 @@ func (e modernEra) open(ctx context.Context, c *conversation) error {
 func (modernEra) welcome(c *conversation, raw []byte) error {
 	result := members(raw)
 	var named []string
-	_ = json.Unmarshal(result["supportedVersions"], &named)
+	_ = json.Unmarshal(result.get("supportedVersions"), &named)
 	switch {
-	case len(named) == 0 && text(result["resultType"], maxNameLength) == "":
+	case len(named) == 0 && text(result.get("resultType"), maxNameLength) == "":
 		return &Error{Phase: PhaseDiscover, Reason: ReasonProtocol, HTTPStatus: 200, Detail: "sent a discovery without versions", Err: errOtherEra}
 	case len(named) > 0:
 		version := revision.Modern.Common(named)
@@ -66,9 +66,9 @@ func (modernEra) welcome(c *conversation, raw []byte) error {
 		}
 		c.speak(version)
 	}
-	info := members(result["_meta"])[metaServer]
+	info := members(result.get("_meta")).get(metaServer)
 	if info == nil {
-		info = result["serverInfo"]
+		info = result.get("serverInfo")
 	}
 	c.learn(c.version, info, result)
 	return nil

@@ -106,12 +106,12 @@ func (c *conversation) audience(stream int) (all []*caller) {
 func (c *conversation) progressed(m Message) {
 	params := members(m.Params)
 	var note ProgressNote
-	if json.Unmarshal(params["progress"], &note.Progress) != nil {
+	if json.Unmarshal(params.get("progress"), &note.Progress) != nil {
 		return
 	}
-	_ = json.Unmarshal(params["total"], &note.Total)
-	note.Message = text(params["message"], maxInstructionsLength)
-	token, _ := wire.Message{ID: params["progressToken"]}.Number()
+	_ = json.Unmarshal(params.get("total"), &note.Total)
+	note.Message = text(params.get("message"), maxInstructionsLength)
+	token, _ := wire.Message{ID: params.get("progressToken")}.Number()
 	if w := c.caller(token); w != nil && w.progress != nil {
 		w.tell(func() { w.progress(note) })
 	}

@@ -80,17 +80,17 @@ func (c *conversation) listRaw(ctx context.Context, kind ListKind) (list RawList
 // page reads one page, and what it says about keeping it.
 func (l *RawList) page(kind ListKind, raw []byte) (items []json.RawMessage, next *string, err error) {
 	fields := members(raw)
-	if fields == nil || json.Unmarshal(fields[string(kind)], &items) != nil {
+	if fields == nil || json.Unmarshal(fields.get(string(kind)), &items) != nil {
 		return nil, nil, protocolError(PhaseList, "sent a list that is none")
 	}
-	if json.Unmarshal(fields["nextCursor"], &next) != nil {
+	if json.Unmarshal(fields.get("nextCursor"), &next) != nil {
 		next = nil
 	}
-	if ttl := milliseconds(fields["ttlMs"]); l.Pages == 0 || ttl < l.TTL {
+	if ttl := milliseconds(fields.get("ttlMs")); l.Pages == 0 || ttl < l.TTL {
 		l.TTL = ttl
 	}
 	if l.Scope != "private" {
-		l.Scope = text(fields["cacheScope"], maxNameLength)
+		l.Scope = text(fields.get("cacheScope"), maxNameLength)
 	}
 	return items, next, nil
 }

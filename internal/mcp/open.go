@@ -119,7 +119,7 @@ func (s *Session) conversation(e era, name Era) *conversation {
 	if len(c.capabilities) == 0 {
 		c.capabilities = []byte("{}")
 	}
-	c.life, c.end = context.WithCancel(context.Background())
+	c.life, c.die = context.WithCancel(context.Background())
 	c.shared = name == EraSSE || s.target.Transport == Stdio
 	c.carrier = s.dialer.carrier(s.target, name, c.take)
 	return c

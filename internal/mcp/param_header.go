@@ -29,7 +29,7 @@ func headerDefect(tool []byte) string {
 	if !bytes.Contains(tool, []byte(annotation)) {
 		return ""
 	}
-	_, defect := mirrored(members(tool)["inputSchema"])
+	_, defect := mirrored(members(tool).get("inputSchema"))
 	return defect
 }
 

@@ -53,9 +53,9 @@ func taskParams(id string) json.RawMessage {
 func readTask(raw []byte) *Task {
 	fields := members(raw)
 	task := &Task{
-		ID: text(fields["taskId"], maxNameLength), Status: text(fields["status"], maxNameLength),
-		PollInterval: milliseconds(fields["pollIntervalMs"]), TTL: milliseconds(fields["ttlMs"]),
-		InputRequests: fields["inputRequests"], Result: fields["result"], Raw: raw,
+		ID: text(fields.get("taskId"), maxNameLength), Status: text(fields.get("status"), maxNameLength),
+		PollInterval: milliseconds(fields.get("pollIntervalMs")), TTL: milliseconds(fields.get("ttlMs")),
+		InputRequests: fields.get("inputRequests"), Result: fields.get("result"), Raw: raw,
 	}
 	if task.ID == "" {
 		return nil

@@ -62,7 +62,7 @@ func (c *conversation) watchIn(ctx context.Context, id int, uris []string) error
 
 // concerns tells whether a notification is about one of these resources, or a part of one.
 func concerns(params json.RawMessage, uris []string) bool {
-	uri := text(members(params)["uri"], maxInstructionsLength)
+	uri := text(members(params).get("uri"), maxInstructionsLength)
 	for _, of := range uris {
 		if rest, ok := strings.CutPrefix(uri, of); ok && (rest == "" || strings.HasSuffix(of, "/") || strings.ContainsRune("/?#", rune(rest[0]))) {
 			return true

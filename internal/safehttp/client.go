@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"patchbay/internal/safehttp/h1"
 )
 
 const (
@@ -24,20 +26,30 @@ const (
 
 func newClient(p *Policy, o Options) *http.Client {
 	d := &dialer{policy: p, resolver: o.Resolver}
+	general := &http.Transport{
+		Proxy:                  nil, // a proxy would connect where we may not
+		DialContext:            d.dial,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
+		TLSHandshakeTimeout:    connectTimeout,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           maxIdle,
+		MaxIdleConnsPerHost:    maxIdlePerHost,
+		IdleConnTimeout:        idleTimeout,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+		ReadBufferSize:         readBuffer,
+	}
+	plain := &h1.Transport{
+		Dial:           d.dial,
+		Next:           general,
+		MaxIdle:        maxIdle,
+		MaxIdlePerHost: maxIdlePerHost,
+		IdleTimeout:    idleTimeout,
+		MaxHeaderBytes: maxHeaderBytes,
+		ReadBuffer:     readBuffer,
+	}
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &roundTripper{policy: p, userAgent: o.UserAgent, next: &http.Transport{
-			Proxy:                  nil, // a proxy would connect where we may not
-			DialContext:            d.dial,
-			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
-			TLSHandshakeTimeout:    connectTimeout,
-			ForceAttemptHTTP2:      true,
-			MaxIdleConns:           maxIdle,
-			MaxIdleConnsPerHost:    maxIdlePerHost,
-			IdleConnTimeout:        idleTimeout,
-			MaxResponseHeaderBytes: maxHeaderBytes,
-			ReadBufferSize:         readBuffer,
-		}},
+		Transport:     &roundTripper{policy: p, userAgent: o.UserAgent, next: plain},
 	}
 }
 
@@ -45,7 +57,7 @@ func newClient(p *Policy, o Options) *http.Client {
 type roundTripper struct {
 	policy    *Policy
 	userAgent string
-	next      *http.Transport
+	next      *h1.Transport
 }
 
 // RoundTrip sends one request where the policy allows it.

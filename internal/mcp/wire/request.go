@@ -73,6 +73,18 @@ func Failure(id []byte, code int, message string) []byte {
 // Text is t as a JSON string.
 func Text(t string) []byte { return appendText(make([]byte, 0, len(t)+2), t) }
 
+// PlainText is a string that is written in ASCII and without escapes; ok is false for everything else.
+func PlainText(raw []byte) (t string, ok bool) {
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+		return "", false
+	}
+	inner := raw[1 : len(raw)-1]
+	if plainBytes(inner) < len(inner) {
+		return "", false
+	}
+	return string(inner), true
+}
+
 // appendText appends t as a JSON string.
 func appendText(b []byte, t string) []byte {
 	for i := range len(t) {

@@ -1,0 +1,16 @@
+// Package h1 speaks HTTP/1.1 without encryption (RFC 9112) on the goroutine that asks.
+//
+// Servers that stand beside Patchbay, in one cluster or on one machine, are mostly reached in plain HTTP and asked often. net/http
+// keeps two goroutines for each connection and wakes both for each request, which is half of what a short exchange costs; here one
+// goroutine writes, waits and reads. Only the exchange is ours: responses and the framing of their bodies are read by
+// [net/http.ReadResponse], headers are checked by golang.org/x/net/http/httpguts.
+//
+// [Transport] takes the kind of request that nearly all are, and leaves the rest to another: TLS and with it HTTP/2, bodies of
+// unknown length or of more than [MaxBody], upgrades, trailers, traced requests. A caller notices no difference from net/http:
+//
+//	gzip            asked for, and taken off, where the request says nothing of encodings
+//	kept alive      a connection is used again after a body that was read to its end, and is looked at before
+//	sent again      only where a kept connection turned out to be closed: if nothing went out, or if the request may be repeated
+//	interim (1xx)   passed over, at most five
+//	cancelled       the connection is closed and the context's cause returned, also while the body is read
+package h1

@@ -1,0 +1,151 @@
+package h1
+
+import (
+	"fmt"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// maxPooled is the longest buffer that is kept for another request.
+const maxPooled = 16 << 10
+
+var buffers = pool{p: sync.Pool{New: func() any { return new([]byte) }}}
+
+type pool struct{ p sync.Pool }
+
+func (p *pool) Get() *[]byte {
+	b, _ := p.p.Get().(*[]byte) // nothing else is in there
+	*b = (*b)[:0]
+	return b
+}
+
+// Put takes a buffer back. It held credentials, and holds none any more.
+func (p *pool) Put(b *[]byte) {
+	if cap(*b) > maxPooled {
+		return
+	}
+	clear(*b)
+	p.p.Put(b)
+}
+
+// write puts a request down as it goes over the wire (RFC 9112, section 3). The buffer goes back to buffers.
+func write(r *http.Request, body []byte) (*[]byte, error) {
+	if err := check(r); err != nil {
+		return nil, err
+	}
+	out := buffers.Get()
+	b := append(*out, method(r)...)
+	b = append(b, ' ')
+	b = append(b, r.URL.RequestURI()...)
+	b = append(b, " HTTP/1.1\r\nHost: "...)
+	b = append(b, host(r)...)
+	b = append(b, "\r\n"...)
+	if r.Header["User-Agent"] == nil {
+		b = append(b, "User-Agent: Go-http-client/1.1\r\n"...)
+	}
+	for name, values := range r.Header {
+		if isOurs(name) {
+			continue
+		}
+		for _, v := range values {
+			if name == "User-Agent" && v == "" {
+				continue
+			}
+			b = append(b, name...)
+			b = append(b, ": "...)
+			b = append(b, textproto.TrimString(v)...)
+			b = append(b, "\r\n"...)
+		}
+	}
+	if asksForGzip(r) {
+		b = append(b, "Accept-Encoding: gzip\r\n"...)
+	}
+	if len(body) > 0 || r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch {
+		b = append(b, "Content-Length: "...)
+		b = strconv.AppendInt(b, int64(len(body)), 10)
+		b = append(b, "\r\n"...)
+	}
+	b = append(b, "\r\n"...)
+	*out = append(b, body...)
+	return out, nil
+}
+
+// isOurs tells whether a header's value follows from the request.
+func isOurs(name string) bool {
+	switch name {
+	case "Host", "Content-Length", "Transfer-Encoding", "Trailer":
+		return true
+	}
+	return false
+}
+
+// check refuses what could be read as another request, in net/http's words.
+func check(r *http.Request) error {
+	if !httpguts.ValidHeaderFieldName(method(r)) {
+		return fmt.Errorf("net/http: invalid method %q", r.Method)
+	}
+	if !httpguts.ValidHostHeader(host(r)) || host(r) == "" {
+		return fmt.Errorf("http: invalid Host header")
+	}
+	if strings.ContainsFunc(r.URL.RequestURI(), func(c rune) bool { return c <= ' ' || c == 0x7f }) {
+		return fmt.Errorf("net/http: can't write control character in Request.URL")
+	}
+	for name, values := range r.Header {
+		if !httpguts.ValidHeaderFieldName(name) {
+			return fmt.Errorf("net/http: invalid header field name %q", name)
+		}
+		for _, v := range values {
+			if !httpguts.ValidHeaderFieldValue(v) {
+				return fmt.Errorf("net/http: invalid header field value for %q", name)
+			}
+		}
+	}
+	return nil
+}
+
+func method(r *http.Request) string {
+	if r.Method == "" {
+		return http.MethodGet
+	}
+	return r.Method
+}
+
+func host(r *http.Request) string {
+	if r.Host != "" {
+		return r.Host
+	}
+	return r.URL.Host
+}
+
+// asksForGzip tells whether compression is ours to ask for and to take off.
+func asksForGzip(r *http.Request) bool {
+	return r.Header["Accept-Encoding"] == nil && r.Header["Range"] == nil && r.Method != http.MethodHead
+}
+
+// mayRepeat tells whether a request may be sent twice, as net/http reads it: an Idempotency-Key without a value says so, and is not
+// sent.
+func mayRepeat(r *http.Request) bool {
+	switch method(r) {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
+		return true
+	}
+	_, key := r.Header["Idempotency-Key"]
+	_, xkey := r.Header["X-Idempotency-Key"]
+	return key || xkey
+}
+
+// addressOf is host:port of a URL.
+func addressOf(u *url.URL) string {
+	if port := u.Port(); port != "" {
+		if strings.HasSuffix(u.Host, ":"+port) {
+			return u.Host
+		}
+	}
+	return strings.TrimSuffix(u.Host, ":") + ":80"
+}

@@ -1,0 +1,118 @@
+package h1
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"time"
+)
+
+// MaxBody is the longest request body that a Transport sends itself, in bytes. A longer one could fill every buffer on its way while
+// the server answers already, and takes somebody who reads and writes at the same time.
+const MaxBody = 64 << 10
+
+// Transport is an [http.RoundTripper]. Its fields do not change once it is used; it is safe for concurrent use.
+type Transport struct {
+	// Dial connects to host:port. It decides where that may be.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Next takes the requests that are none for this package.
+	Next http.RoundTripper
+
+	MaxIdle        int           // idle connections in all
+	MaxIdlePerHost int           // idle connections to one host:port
+	IdleTimeout    time.Duration // after which an idle connection is closed
+	MaxHeaderBytes int64         // of one response
+	ReadBuffer     int           // bytes for each connection
+
+	idle shelf
+}
+
+// RoundTrip sends one request and returns the head of its response. An error of dialling is returned as it is.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !takes(r) {
+		return t.Next.RoundTrip(r)
+	}
+	body, err := wholeBody(r)
+	if err != nil {
+		return nil, err
+	}
+	out, err := write(r, body)
+	if err != nil {
+		return nil, err
+	}
+	defer buffers.Put(out)
+	ctx, address := r.Context(), addressOf(r.URL)
+	for {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		c, err := t.connection(ctx, address)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := c.exchange(r, *out)
+		if err == nil || !c.wasClosed(r) {
+			return resp, err
+		}
+	}
+}
+
+// connection is one that was kept, or a new one.
+func (t *Transport) connection(ctx context.Context, address string) (*conn, error) {
+	for c := t.idle.take(address); c != nil; c = t.idle.take(address) {
+		if c.lives() {
+			return c, nil
+		}
+		_ = c.net.Close()
+	}
+	made, err := t.Dial(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return t.newConn(made, address), nil
+}
+
+// CloseIdleConnections closes what no request uses, here and in Next.
+func (t *Transport) CloseIdleConnections() {
+	t.idle.clear()
+	if next, ok := t.Next.(interface{ CloseIdleConnections() }); ok {
+		next.CloseIdleConnections()
+	}
+}
+
+// takes tells whether a request is of the usual kind.
+func takes(r *http.Request) bool {
+	return r.URL != nil && r.URL.Scheme == "http" && r.URL.Opaque == "" && plainHost(r.URL.Host) && plainHost(r.Host) &&
+		(r.Body == nil || r.Body == http.NoBody || r.ContentLength > 0) && r.ContentLength <= MaxBody &&
+		r.Method != http.MethodConnect && !r.Close && r.TransferEncoding == nil && r.Trailer == nil &&
+		r.Header["Connection"] == nil && r.Header["Upgrade"] == nil && r.Header["Expect"] == nil &&
+		httptrace.ContextClientTrace(r.Context()) == nil
+}
+
+// plainHost tells whether a host needs no conversion: not an international name, no IPv6 zone.
+func plainHost(host string) bool {
+	for i := range len(host) {
+		if c := host[i]; c <= ' ' || c >= 0x7f || c == '%' {
+			return false
+		}
+	}
+	return true
+}
+
+func wholeBody(r *http.Request) ([]byte, error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	body := make([]byte, r.ContentLength)
+	_, err := io.ReadFull(r.Body, body)
+	if closed := r.Body.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the request's body: %w", err)
+	}
+	return body, nil
+}
