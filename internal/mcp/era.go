@@ -23,8 +23,9 @@ type era interface {
 	cancels(c *conversation) bool
 	// asks tells whether the server may send requests of its own, which want a reply.
 	asks() bool
-	// listen hears what the server says by itself, as request id where that takes one, until ctx or the server ends it.
-	listen(ctx context.Context, c *conversation, id int) *Error
+	// listen hears what the server says by itself, as request id where that takes one, until ctx or the server ends it. opened is
+	// called when it has begun, where that shows otherwise than by what is said.
+	listen(ctx context.Context, c *conversation, id int, opened func()) *Error
 	// settle reads how a result is meant: its kind is one that the era has.
 	settle(phase Phase, kind string) *Error
 }

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -12,11 +13,12 @@ import (
 )
 
 // Listen hears what the server says by itself, as notifications/tools/list_changed, until ctx ends (nil), or the server ends it or
-// offers no such thing (an *Error). hear must return quickly.
-func (s *Session) Listen(ctx context.Context, hear func(Message)) error {
+// offers no such thing (an *Error). opened is called when there is a stream, and again where it is taken up after an end: no later
+// failure says that the server has none. Both must return quickly.
+func (s *Session) Listen(ctx context.Context, opened func(), hear func(Message)) error {
 	for {
 		c := s.current()
-		err := c.listen(ctx, hear)
+		err := c.listen(ctx, opened, hear)
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // whoever listened has heard enough
 		}
@@ -26,13 +28,17 @@ func (s *Session) Listen(ctx context.Context, hear func(Message)) error {
 	}
 }
 
-func (c *conversation) listen(ctx context.Context, hear func(Message)) error {
+func (c *conversation) listen(ctx context.Context, opened func(), hear func(Message)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
 	id := c.id()
-	defer c.attend(id, &caller{message: hear})()
-	if failure := c.era.listen(ctx, c, id); failure != nil {
+	begun := sync.OnceFunc(opened)
+	defer c.attend(id, &caller{message: func(m Message) {
+		begun()
+		hear(m)
+	}})()
+	if failure := c.era.listen(ctx, c, id, opened); failure != nil {
 		return failure
 	}
 	return &Error{Phase: PhaseListen, Reason: ReasonUnreachable, Detail: "the server ended the stream", Retryable: true}
@@ -40,20 +46,36 @@ func (c *conversation) listen(ctx context.Context, hear func(Message)) error {
 
 // streamer is a carrier that gets what the server says by itself on a stream of its own. The others get it anyway.
 type streamer interface {
-	// listen reads the stream until ctx or the server ends it. opened is called as soon as there is a stream, or none.
+	// listen reads the stream until ctx or the server ends it. opened is called as soon as there is a stream, and again with each that
+	// follows.
 	listen(ctx context.Context, opened func()) *Error
 }
 
-func (handshakeEra) listen(ctx context.Context, c *conversation, _ int) *Error {
+func (handshakeEra) listen(ctx context.Context, c *conversation, _ int, opened func()) *Error {
 	if own, ok := c.carrier.(streamer); ok {
-		return own.listen(ctx, func() {})
+		return own.listen(ctx, opened)
 	}
-	<-ctx.Done()
+	opened()
+	select {
+	case <-ctx.Done():
+	case <-c.ended():
+	}
 	return nil
 }
 
-// listen subscribes to the changes of every list.
-func (modernEra) listen(ctx context.Context, c *conversation, id int) *Error {
+// ended is closed where the one stream of a carrier has ended for good; nil: it has none.
+func (c *conversation) ended() <-chan struct{} {
+	switch own := c.carrier.(type) {
+	case *sseCarrier:
+		return own.board.ended()
+	case *stdioCarrier:
+		return own.board.ended()
+	}
+	return nil
+}
+
+// listen subscribes to the changes of every list. That it did, a server says on the stream.
+func (modernEra) listen(ctx context.Context, c *conversation, id int, _ func()) *Error {
 	return c.subscribeTo(ctx, id, []byte(`{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`))
 }
 
@@ -75,27 +97,30 @@ func (c *conversation) subscribeTo(ctx context.Context, id int, notifications []
 	return nil
 }
 
+// fruitfulTime is how long a stream lives that was worth its while, though nothing was said on it: what stands between us and a server
+// often ends a silent one after a minute.
+const fruitfulTime = 10 * time.Second
+
 // listen reads the stream that a server of the handshake era may offer by GET, and takes it up again where it ends.
 func (c *httpCarrier) listen(ctx context.Context, opened func()) *Error {
-	defer opened()
 	at := mark{}
-	for fruitless := 0; fruitless < maxResumes; fruitless++ {
-		if fruitless > 0 || at.id != "" {
-			if err := c.wait(ctx, at.pause(fruitless)); err != nil {
-				return explain(ctx, PhaseListen, err)
-			}
-		}
+	for fruitless := 0; ; {
+		began := time.Now()
 		next, err := c.overhear(ctx, at, opened)
 		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil && !err.Retryable:
+		case err != nil && !err.Retryable && ctx.Err() == nil:
 			return err
 		case next != at:
-			at, fruitless = next, 0
+			at, fruitless = next, 1
+		case time.Since(began) >= fruitfulTime:
+			fruitless = 0
+		default:
+			fruitless++
+		}
+		if fruitless == maxResumes || c.wait(ctx, at.pause(fruitless)) != nil {
+			return nil
 		}
 	}
-	return nil
 }
 
 // overhear reads one stream to its end, and returns how far it came.
@@ -110,10 +135,10 @@ func (c *httpCarrier) overhear(ctx context.Context, at mark, opened func()) (mar
 		return at, stranger.refusal(outgoing{phase: PhaseListen}, resp)
 	}
 	opened()
-	events := sse.NewReader(resp.Body, maxBody)
+	events := sse.NewReader(&rationed{src: resp.Body, left: maxStream}, maxBody)
 	for {
 		event, err := events.Next()
-		if errors.Is(err, sse.ErrTooLarge) {
+		if err = tooLong(err); errors.Is(err, errTooLarge) {
 			return at, explain(ctx, PhaseListen, errTooLarge)
 		}
 		if err != nil {
@@ -131,6 +156,28 @@ func (c *httpCarrier) overhear(ctx context.Context, at mark, opened func()) (mar
 	return at, nil
 }
 
+// rationed fails where a stream without an end brings more than maxStream at once, or maxRate for long.
+type rationed struct {
+	src  io.Reader
+	left int
+	last time.Time // when something came last; zero: nothing yet
+}
+
+const maxRate = 64 << 10 // bytes a second
+
+func (r *rationed) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, errTooLarge
+	}
+	n, err := r.src.Read(p[:min(len(p), r.left)])
+	now := time.Now()
+	if !r.last.IsZero() {
+		r.left += int(min(now.Sub(r.last).Seconds()*maxRate, maxStream))
+	}
+	r.left, r.last = min(r.left, maxStream)-n, now
+	return n, err
+}
+
 // openingTime is how long a call waits for the stream on which the server might ask something. Many servers are silent on it until
 // they have something to say.
 const openingTime = 500 * time.Millisecond
@@ -143,7 +190,11 @@ func (c *conversation) hearken(ctx context.Context) {
 	}
 	c.hearing.Do(func() {
 		opened := make(chan struct{})
-		c.start(func() { _ = own.listen(c.life, sync.OnceFunc(func() { close(opened) })) })
+		c.start(func() {
+			tell := sync.OnceFunc(func() { close(opened) })
+			defer tell()
+			_ = own.listen(c.life, tell)
+		})
 		timer := time.NewTimer(openingTime)
 		defer timer.Stop()
 		select {

@@ -110,7 +110,7 @@ func TestChangesAreHeard(t *testing.T) {
 		up := mcptest.Start(t, script)
 		ctx, cancel := context.WithCancel(t.Context())
 		var heard []string
-		err := dial(t, mcp.Target{URL: up.URL}).Listen(ctx, func(m mcp.Message) {
+		err := dial(t, mcp.Target{URL: up.URL}).Listen(ctx, func() {}, func(m mcp.Message) {
 			heard = append(heard, m.Method)
 			cancel()
 		})
@@ -125,7 +125,7 @@ func TestAServerThatAnnouncesNothingSaysSo(t *testing.T) {
 	for _, status := range []int{405, 404, 400} {
 		up := mcptest.Start(t, mcptest.Script{SessionID: "s", On: map[string]mcptest.Handler{"GET": mcptest.Status(status, "")}})
 		s := dial(t, mcp.Target{URL: up.URL})
-		err := s.Listen(t.Context(), func(mcp.Message) {})
+		err := s.Listen(t.Context(), func() {}, func(mcp.Message) {})
 		if f := factsOf(t, err); f.Phase != mcp.PhaseListen || f.HTTP != status {
 			t.Errorf("%d: %+v", status, f)
 		}

@@ -15,6 +15,7 @@ type switchboard struct {
 	mu      sync.Mutex // guards what follows
 	waiting map[int]chan []byte
 	failed  *Error
+	gone    chan struct{} // closed with failed; nil: nobody waits for that
 }
 
 // expect says that a request is about to be sent. The channel gets the message that answers it; it is closed where the stream ends
@@ -105,10 +106,26 @@ func (b *switchboard) fail(err *Error) {
 		return
 	}
 	b.failed = err
+	if b.gone != nil {
+		close(b.gone)
+	}
 	for _, c := range b.waiting {
 		close(c)
 	}
 	b.waiting = nil
+}
+
+// ended is closed when the stream has ended.
+func (b *switchboard) ended() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.gone == nil {
+		b.gone = make(chan struct{})
+		if b.failed != nil {
+			close(b.gone)
+		}
+	}
+	return b.gone
 }
 
 // over is failure where the stream has ended; nil: it has not.

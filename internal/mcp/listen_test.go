@@ -1,0 +1,97 @@
+package mcp_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"patchbay/internal/mcp"
+	"patchbay/internal/mcp/mcptest"
+)
+
+// silent keeps a stream open on which it says nothing.
+func silent(w http.ResponseWriter, r *http.Request, _ mcptest.Call) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	_ = http.NewResponseController(w).Flush()
+	<-r.Context().Done()
+}
+
+func TestAListenerIsToldThatThereIsAStream(t *testing.T) {
+	t.Parallel()
+	for _, script := range []mcptest.Script{
+		{On: map[string]mcptest.Handler{"GET": silent}},
+		{Modern: true, On: map[string]mcptest.Handler{
+			"subscriptions/listen": announcing(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged"}`),
+		}},
+	} {
+		up := mcptest.Start(t, script)
+		ctx, cancel := context.WithCancel(t.Context())
+		if err := dial(t, mcp.Target{URL: up.URL}).Listen(ctx, cancel, func(mcp.Message) {}); err != nil {
+			t.Errorf("modern %v: %v", script.Modern, err)
+		}
+	}
+}
+
+func TestAListenerIsNotToldOfAStreamThatIsRefused(t *testing.T) {
+	t.Parallel()
+	up := mcptest.Start(t, mcptest.Script{})
+	err := dial(t, mcp.Target{URL: up.URL}).Listen(t.Context(), func() { t.Error("opened") }, func(mcp.Message) {})
+	if f := factsOf(t, err); f.HTTP != http.StatusMethodNotAllowed {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestAFloodOfNothingEndsTheListening(t *testing.T) {
+	t.Parallel()
+	up := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"GET": func(w http.ResponseWriter, _ *http.Request, _ mcptest.Call) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for line := strings.Repeat(": nothing\n", 1000); ; {
+			if _, err := io.WriteString(w, line); err != nil {
+				return
+			}
+		}
+	}}})
+	err := dial(t, mcp.Target{URL: up.URL}).Listen(t.Context(), func() {}, func(mcp.Message) {})
+	if f := factsOf(t, err); f.Reason != mcp.ReasonTooLarge || f.Retryable {
+		t.Errorf("%+v", f)
+	}
+}
+
+// mortal is a server that can be taken away.
+type mortal struct {
+	quietServer
+	dead atomic.Bool
+}
+
+func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
+	if m.dead.Load() {
+		return nil, errors.New("nobody there")
+	}
+	return m.quietServer.RoundTrip(r)
+}
+
+func TestAListenerHearsThatTheStreamOfTheOldTransportHasEnded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		up := &mortal{quietServer: quietServer{pongs: true}}
+		d := &mcp.Dialer{HTTP: &http.Client{Transport: up}, Version: "1"}
+		s, err := d.Dial(t.Context(), mcp.Target{URL: "http://mortal.example/sse", Transport: mcp.SSE, Timeout: 5 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Listen(t.Context(), func() {
+			up.dead.Store(true)
+			_ = up.streams[0].Close()
+		}, func(mcp.Message) {})
+		if f := factsOf(t, err); f.Phase != mcp.PhaseListen || !f.Retryable {
+			t.Errorf("%+v", f)
+		}
+		s.Close(t.Context())
+	})
+}
