@@ -66,3 +66,10 @@ set task = @task,
     completed_at = now(),
     duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
 where tenant_id = @tenant_id and id = @id and completed_at is null;
+
+-- name: MarkUndelivered :exec
+-- What came of the call stays as it is.
+update tool_calls
+set error_code = 'undelivered',
+    error_message = 'The agent''s client did not take the answer.'
+where tenant_id = @tenant_id and id = @id and completed_at is not null and error_code = '';

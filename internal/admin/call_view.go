@@ -65,6 +65,8 @@ func callState(s connectors.CallStatus) templates.State {
 // callReason is why a call did not succeed, in our words; empty: it did, or has not ended.
 func callReason(c connectors.ToolCall) string {
 	switch {
+	case c.Undelivered():
+		return c.ErrorMessage
 	case c.Status != connectors.CallError && c.Status != connectors.CallDenied:
 		return ""
 	case c.ErrorMessage != "":

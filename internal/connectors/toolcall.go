@@ -65,6 +65,12 @@ const (
 	HistoryFull     CallHistory = "full"
 )
 
+// codeUndelivered is the ErrorCode of a call whose answer did not reach its agent.
+const codeUndelivered = "undelivered"
+
+// Undelivered tells whether the agent's client did not take the answer. What came of the call is the same.
+func (c *ToolCall) Undelivered() bool { return c.ErrorCode == codeUndelivered }
+
 // MaxHistoryBytes is how much of one call's content the history keeps. The agent gets all.
 const MaxHistoryBytes = 200_000
 

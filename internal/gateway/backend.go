@@ -17,7 +17,10 @@ type backend struct {
 	token *access.Token
 }
 
-var _ serve.Backend = (*backend)(nil)
+var (
+	_ serve.Backend = (*backend)(nil)
+	_ serve.Witness = (*backend)(nil)
+)
 
 // Prepared is a list, ready to be sent; a cursor of another list is Serve's to refuse.
 func (b *backend) Prepared(method, cursor string, p *serve.Peer) []byte {

@@ -40,7 +40,15 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 	if err != nil {
 		return refused(err)
 	}
+	r.Tag = outcome.CallID.UUID
 	return outcome.Raw, nil
+}
+
+// Lost has the history say that an agent did not get its answer.
+func (b *backend) Lost(r *serve.Request) {
+	if id := (connectors.ToolCallID{UUID: r.Tag}); id != (connectors.ToolCallID{}) {
+		b.h.caller.Undelivered(b.view.Tenant.ID, id)
+	}
 }
 
 // tool finds a tool by the name that it has at this address.

@@ -67,6 +67,7 @@ func New(o Options) *Handler {
 		Origins: func(*http.Request) bool { return true }, // foreign has looked
 		Log:     o.Log,
 		Router:  h.router,
+		Payer:   func(who string) string { return who[:agentBytes] }, // at whichever of its addresses
 		SealSession: func(who string, session []byte) (string, error) {
 			return o.Store.SealHandle("mcp session", who, session)
 		},
@@ -152,9 +153,12 @@ func bearer(r *http.Request) secret.Text {
 	return secret.Text(strings.TrimSpace(token))
 }
 
+// agentBytes is how long the part of who is that names the agent.
+const agentBytes = 2 * len(connectors.AgentID{}.UUID)
+
 // who names a caller at an address towards mcp/serve: its tenant, itself, and the connector.
 func who(b *backend) string {
-	var ids [2 * len(connectors.AgentID{}.UUID)]byte
+	var ids [agentBytes]byte
 	copy(ids[:], b.view.Tenant.ID.UUID[:])
 	copy(ids[len(ids)/2:], b.view.Agent.ID.UUID[:])
 	return string(ids[:]) + b.slug

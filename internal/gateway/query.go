@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/google/uuid"
+
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
@@ -138,7 +140,13 @@ func (b *backend) query(
 	if err != nil {
 		return nil, serve.InvalidParams("The parameters cannot be read.")
 	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, err
+	}
+	r.Tag = id
 	raw, err := b.h.caller.Request(ctx, toolcall.Query{
+		ID:     connectors.ToolCallID{UUID: id},
 		View:   b.view,
 		Reach:  reach,
 		Kind:   kind,

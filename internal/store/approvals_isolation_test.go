@@ -88,6 +88,13 @@ var approvalAttempts = map[string]attempt{
 	"EndCallTask": func(ctx context.Context, o outsider) (bool, error) {
 		return o.door.EndCallTask(ctx, connectors.ToolCall{ID: o.waiting.ID, Status: connectors.CallSuccess, Outcome: connectors.OutcomeOK})
 	},
+	"MarkUndelivered": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.MarkUndelivered(ctx, o.finished.ID); err != nil {
+			return false, err
+		}
+		theirs, err := o.Door().ToolCall(ctx, o.finished.ID)
+		return theirs.ErrorCode != "" || !theirs.Status.Ended(), err
+	},
 	"PutMail": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.PutMail(ctx, newMail(o.agent, "mine"))
 	},
@@ -155,11 +162,13 @@ func (o *outsider) fillApprovals(t *testing.T) {
 	}
 	ok, err := door.FinishApproval(ctx, o.finished.ID, o.Instance, "the result")
 	wantTrue(t, "finish", ok, err)
-	err = errors.Join(door.InsertPendingCall(ctx, newCall(o.agent, o.connector, o.waiting.ID)), door.PutMail(ctx, newMail(o.agent, "box")),
+	err = errors.Join(door.InsertPendingCall(ctx, newCall(o.agent, o.connector, o.finished.ID)), door.InsertPendingCall(ctx, newCall(o.agent, o.connector, o.waiting.ID)), door.PutMail(ctx, newMail(o.agent, "box")),
 		door.AllowTool(ctx, o.agent.ID, connectors.Allowance{ConnectorID: o.connector.ID, Tool: "search", Until: time.Now().Add(time.Hour)}))
 	if err != nil {
 		t.Fatal(err)
 	}
+	ok, err = door.EndPendingCall(ctx, o.finished.ID, store.CallEnd{Status: connectors.CallSuccess, Outcome: connectors.OutcomeOK})
+	wantTrue(t, "end", ok, err)
 }
 
 // ownAgent makes the outsider an agent of its own.

@@ -100,6 +100,11 @@ func (t *Tenant) EndCallTask(ctx context.Context, c connectors.ToolCall) (bool, 
 	return n > 0, err
 }
 
+// MarkUndelivered notes that nobody got the answer of a call that has ended.
+func (t *Tenant) MarkUndelivered(ctx context.Context, id connectors.ToolCallID) error {
+	return t.q.MarkUndelivered(ctx, t.id, id)
+}
+
 func toolCallOf(r dbgen.ToolCall) connectors.ToolCall {
 	c := connectors.ToolCall{
 		ID: r.ID, AgentID: r.AgentID, AgentSlug: r.AgentSlug, ConnectorID: r.ConnectorID, ConnectorSlug: r.ConnectorSlug, Kind: r.Kind,

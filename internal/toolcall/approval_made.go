@@ -204,12 +204,13 @@ func (a *attempt) fetch(ctx context.Context, id connectors.ToolCallID) (Outcome,
 }
 
 // besides does something that Stop waits for, unless the process stops already.
-func (c *Caller) besides(do func(ctx context.Context)) {
+func (c *Caller) besides(do func(ctx context.Context)) (begun bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.stopped {
 		c.crew.Go(func() { do(c.life) })
 	}
+	return !c.stopped
 }
 
 func (c *Caller) logUnsaved(ctx context.Context, err error) {

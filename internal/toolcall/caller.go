@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"patchbay/internal/access"
@@ -49,6 +50,8 @@ type Caller struct {
 	used     uses
 	waits    waits
 	talks    talks
+
+	undelivered atomic.Int64 // answers that wait to be put on record as lost
 
 	life context.Context // ends when what is under way is cut off
 	cut  context.CancelFunc

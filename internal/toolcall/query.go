@@ -17,9 +17,10 @@ import (
 type Query struct {
 	View   *access.View
 	Reach  *access.Reach
-	Kind   connectors.CallKind // what the history has it as; empty: nothing
-	Name   string              // for the history: the upstream's
-	Shown  string              // as the agent named it; empty: as Name
+	ID     connectors.ToolCallID // for the history; zero: a new one
+	Kind   connectors.CallKind   // what the history has it as; empty: nothing
+	Name   string                // for the history: the upstream's
+	Shown  string                // as the agent named it; empty: as Name
 	Method string
 	Params json.RawMessage // as the server wants them
 	Source connectors.CallSource
@@ -60,8 +61,11 @@ func (q *Query) beginning(now time.Time) connectors.ToolCall {
 	if shown == "" {
 		shown = q.Name
 	}
+	if q.ID == (connectors.ToolCallID{}) {
+		q.ID = newCallID()
+	}
 	return connectors.ToolCall{
-		ID: newCallID(), AgentID: &q.View.Agent.ID, AgentSlug: q.View.Agent.Slug, ConnectorID: &q.Reach.Connector.ID,
+		ID: q.ID, AgentID: &q.View.Agent.ID, AgentSlug: q.View.Agent.Slug, ConnectorID: &q.Reach.Connector.ID,
 		ConnectorSlug: q.Reach.Connector.Slug, Kind: q.Kind, Tool: q.Name, ExposedName: shown, Source: q.Source, Caller: q.Caller,
 		TokenID: q.Token, Status: connectors.CallRunning, Arguments: q.Params, RequestBytes: int64(len(q.Params)), StartedAt: now,
 	}

@@ -42,8 +42,9 @@ func (x *exchange) answerApart(head []byte, members string, result []byte) {
 	h := x.w.Header()
 	h["Content-Type"] = contentJSON
 	h["Content-Length"] = []string{strconv.Itoa(len(head) + len(result) + len(tail))}
-	control := http.NewResponseController(x.w)
-	_ = send(x.w, control, x.s.opts.Stall, head, result, tail) // who does not read it does not get it
+	st := x.reply()
+	st.shared = x.prepared
+	x.lost(st.send(head, result, tail))
 }
 
 // refuse ends the exchange with an error.
@@ -61,7 +62,7 @@ func (x *exchange) finish(status int, message []byte) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.open()
-		_ = x.event(message, final) // a lost one is kept, where it can be asked for again
+		x.lost(x.event(message, final)) // nil where it is kept, and can be asked for again
 		x.stage = over
 		x.tape.end()
 	case x.collected != nil:
@@ -85,6 +86,13 @@ func (x *exchange) end(json bool) bool {
 	return true
 }
 
+// lost tells the backend of an answer that did not leave. Who does not read it does not get it.
+func (x *exchange) lost(err error) {
+	if b, ok := x.backend.(Witness); ok && err != nil && x.Peer != nil {
+		b.Lost(&x.Request)
+	}
+}
+
 var contentJSON = []string{"application/json"}
 
 func (x *exchange) writeJSON(status int, message []byte) {
@@ -94,8 +102,8 @@ func (x *exchange) writeJSON(status int, message []byte) {
 	if status != http.StatusOK {
 		x.w.WriteHeader(status)
 	}
-	control := http.NewResponseController(x.w)
-	_ = send(x.w, control, x.s.opts.Stall, message) // who does not read it does not get it
+	st := x.reply()
+	x.lost(st.send(message))
 }
 
 // writeError answers what is no message, or not one of a client's that may speak.

@@ -26,6 +26,12 @@ type Backend interface {
 	Notified(ctx context.Context, p *Peer, method string, params json.RawMessage)
 }
 
+// A Witness is a [Backend] that wants to know which of its answers did not leave: the client had gone, or did not read. What a client
+// may still ask for again has left.
+type Witness interface {
+	Lost(r *Request)
+}
+
 // Description is who a server says it is.
 type Description struct {
 	Name         string

@@ -20,6 +20,7 @@ type exchange struct {
 	takesJSON   bool
 	takesStream bool
 	collected   *[]byte // of a batch: where the answer goes
+	prepared    bool    // the answer is one that all share
 
 	mu    sync.Mutex // guards what follows: events come from several sides
 	stage stage
@@ -45,6 +46,7 @@ func (x *exchange) serve(m *wire.Incoming) {
 	}
 	if cacheable[x.Method] {
 		if result := x.backend.Prepared(x.Method, x.Cursor, x.Peer); result != nil {
+			x.prepared = true
 			x.answer("", result)
 			return
 		}
@@ -157,7 +159,7 @@ func (x *exchange) open() {
 		return
 	}
 	x.stage = streaming
-	st := openStream(x.w, x.s.opts.Stall)
+	st := openStream(&x.visit)
 	x.out = st
 	if x.peer.Session != "" {
 		x.tape = x.s.tapes.begin(&x.visit, &x.peer, st)

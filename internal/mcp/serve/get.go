@@ -27,7 +27,7 @@ func (v *visit) get() {
 	}
 	id, number, ok := cutEventID(last)
 	if t := v.s.tapes.find(v.who, p.Session, id); ok && t != nil {
-		t.attach(v.r.Context(), openStream(v.w, v.s.opts.Stall), number)
+		t.attach(v.r.Context(), openStream(v), number)
 		return
 	}
 	if !ok || v.s.opts.Router == nil {
@@ -56,7 +56,7 @@ func (v *visit) session() *Peer {
 func (v *visit) resume(p *Peer, id string, number int) {
 	ctx, stop := context.WithTimeout(v.r.Context(), v.s.opts.Stay)
 	defer stop()
-	me, failure := v.s.listeners.join(v.who, stop)
+	me, failure := v.s.listeners.join(v.s.opts.Payer(v.who), stop)
 	if failure != nil {
 		v.turnAway(failure)
 		return
@@ -68,7 +68,7 @@ func (v *visit) resume(p *Peer, id string, number int) {
 	defer v.s.boxes.leave(box, waiting)
 	tick := time.NewTicker(v.s.opts.KeepAlive)
 	defer tick.Stop()
-	st := openStream(v.w, v.s.opts.Stall)
+	st := openStream(v)
 	if st.write(keepAlive) != nil {
 		return
 	}

@@ -29,7 +29,7 @@ type listener struct {
 func (l *listener) run(v *visit) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(v.r.Context()))
 	l.stop = stop
-	me, failure := l.s.listeners.join(v.who, stop)
+	me, failure := l.s.listeners.join(v.s.opts.Payer(v.who), stop)
 	if failure != nil {
 		stop()
 		writeError(v.w, l.id, failure)
@@ -41,7 +41,7 @@ func (l *listener) run(v *visit) {
 	}
 	defer l.s.listeners.leave(me)
 	defer context.AfterFunc(v.r.Context(), stop)()
-	l.listen(ctx, openStream(v.w, v.s.opts.Stall))
+	l.listen(ctx, openStream(v))
 }
 
 // hold serves the listener on a connection of its own.

@@ -25,6 +25,7 @@ type Request struct {
 	Cursor     string          // params.cursor
 	Header     http.Header
 	RemoteAddr string
+	Tag        [16]byte // the backend's own, by which it knows the request when the answer is lost
 
 	exchange *exchange // nil in a backend's tests: there is nobody to talk to
 	token    json.RawMessage

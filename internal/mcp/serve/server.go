@@ -26,6 +26,11 @@ type Options struct {
 
 	Listeners int // open streams of one caller; 0: 2000
 
+	// Long answers that clients have not taken yet stand in memory, up to so many bytes; then the ones that stand still are given up.
+	Unread     int64                   // of all callers; 0: 256 MiB
+	UnreadEach int64                   // of one; 0: 64 MiB
+	Payer      func(who string) string // as whom a caller counts, where one has several names; nil: each for itself
+
 	Log *slog.Logger // nil: the default one
 
 	// SealSession makes a session's id, of visible ASCII, which OpenSession opens for the same caller alone, in any process.
@@ -49,6 +54,11 @@ func (o Options) filled() Options {
 	o.Stall = cmp.Or(o.Stall, 30*time.Second)
 	o.Stay = cmp.Or(o.Stay, 5*time.Minute)
 	o.Listeners = cmp.Or(o.Listeners, 2000)
+	o.Unread = cmp.Or(o.Unread, 256<<20)
+	o.UnreadEach = cmp.Or(o.UnreadEach, 64<<20)
+	if o.Payer == nil {
+		o.Payer = func(who string) string { return who }
+	}
 	o.Log = cmp.Or(o.Log, slog.Default())
 	return o
 }
@@ -68,6 +78,7 @@ type Server struct {
 	levels   *recent[string, level]     // of the messages that a session wants, by box
 	tapes    tapes                      // of streams that may be resumed
 
+	shelf     shelf // long answers on their way
 	listeners crowd
 	requests  crowd // of clients of the handshake era, whose end does not end them
 }
@@ -76,6 +87,7 @@ type Server struct {
 func New(opts Options) *Server {
 	opts = opts.filled()
 	return &Server{
+		shelf:     shelf{most: opts.Unread, mostEach: opts.UnreadEach, stall: opts.Stall},
 		listeners: crowd{most: opts.Listeners},
 
 		opts:     opts,

@@ -9,17 +9,25 @@ import (
 // writer takes whole events.
 type writer interface{ write(events []byte) error }
 
-// stream is an open event stream to a client.
+// stream is where the reply to one HTTP request is written.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	stall   time.Duration
+	s       *Server
+	who     string
+	shared  bool // what is written stands in memory anyway
 }
 
-// openStream begins the reply. An event must be written at once: it takes the header with it.
-func openStream(w http.ResponseWriter, stall time.Duration) *stream {
-	streamHeader(w.Header())
-	return &stream{w: w, control: http.NewResponseController(w), stall: stall}
+// reply is where the visit's reply goes.
+func (v *visit) reply() stream {
+	return stream{w: v.w, control: http.NewResponseController(v.w), s: v.s, who: v.who}
+}
+
+// openStream begins an event stream. An event must be written at once: it takes the header with it.
+func openStream(v *visit) *stream {
+	streamHeader(v.w.Header())
+	st := v.reply()
+	return &st
 }
 
 func streamHeader(h http.Header) {
@@ -28,30 +36,49 @@ func streamHeader(h http.Header) {
 	h.Set("X-Accel-Buffering", "no")
 }
 
-// write sends whole events. A client that takes no byte for a while is gone.
-func (st *stream) write(events []byte) error { return send(st.w, st.control, st.stall, events) }
+// write sends whole events.
+func (st *stream) write(events []byte) error { return st.send(events) }
 
-// mostAtOnce is what the slowest client must be able to take in the time that it has for one write.
+// mostAtOnce is how much is written before the client must have taken what came before.
 const mostAtOnce = 256 << 10
 
-// send writes parts and sees them off, with a deadline for each. None stays: the next request on the connection may be answered by
-// somebody who sets none.
-func send(w http.ResponseWriter, control *http.ResponseController, stall time.Duration, parts ...[]byte) error {
-	defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
-	_ = control.SetWriteDeadline(time.Now().Add(stall))
+// send writes parts and sees them off. A client that takes no byte for a while is gone. Long ones stand in memory until they are taken,
+// which is bounded. No deadline stays: the next request on the connection may be answered by somebody who sets none.
+func (st *stream) send(parts ...[]byte) error {
+	size := 0
 	for _, part := range parts {
-		for len(part) > mostAtOnce {
-			if _, err := w.Write(part[:mostAtOnce]); err != nil {
+		size += len(part)
+	}
+	if size > mostCopied && !st.shared {
+		p := st.s.shelf.put(st.s.opts.Payer(st.who), size, http.NewResponseController(st.w))
+		defer p.done()
+		return st.pieces(parts, p.next)
+	}
+	defer func() { _ = st.control.SetWriteDeadline(time.Time{}) }()
+	return st.pieces(parts, st.extend)
+}
+
+// extend gives the client another while.
+func (st *stream) extend() error {
+	_ = st.control.SetWriteDeadline(time.Now().Add(st.s.opts.Stall))
+	return nil
+}
+
+// pieces writes parts, with time for each piece.
+func (st *stream) pieces(parts [][]byte, next func() error) error {
+	for _, part := range parts {
+		for len(part) > 0 {
+			if err := next(); err != nil {
 				return err
 			}
-			part = part[mostAtOnce:]
-			_ = control.SetWriteDeadline(time.Now().Add(stall))
-		}
-		if _, err := w.Write(part); err != nil {
-			return err
+			n := min(len(part), mostAtOnce)
+			if _, err := st.w.Write(part[:n]); err != nil {
+				return err
+			}
+			part = part[n:]
 		}
 	}
-	return control.Flush()
+	return st.control.Flush()
 }
 
 // keepAlive is a comment.

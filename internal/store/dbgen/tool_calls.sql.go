@@ -149,6 +149,19 @@ func (q *Queries) InsertPendingCall(ctx context.Context, arg InsertPendingCallPa
 	return err
 }
 
+const markUndelivered = `-- name: MarkUndelivered :exec
+update tool_calls
+set error_code = 'undelivered',
+    error_message = 'The agent''s client did not take the answer.'
+where tenant_id = $1 and id = $2 and completed_at is not null and error_code = ''
+`
+
+// What came of the call stays as it is.
+func (q *Queries) MarkUndelivered(ctx context.Context, tenantID connectors.TenantID, iD connectors.ToolCallID) error {
+	_, err := q.db.Exec(ctx, markUndelivered, tenantID, iD)
+	return err
+}
+
 const saveCallTask = `-- name: SaveCallTask :exec
 update tool_calls
 set task = $1,

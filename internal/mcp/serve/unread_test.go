@@ -1,0 +1,164 @@
+package serve_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"patchbay/internal/mcp/serve"
+)
+
+// line is where an answer goes to a client that reads at its own pace.
+type line struct {
+	*httptest.ResponseRecorder // for the header
+	net.Conn
+	failed error
+}
+
+func (l *line) Header() http.Header { return l.ResponseRecorder.Header() }
+
+func (l *line) Write(p []byte) (n int, err error) {
+	if n, err = l.Conn.Write(p); err != nil {
+		l.failed = err
+	}
+	return n, err
+}
+
+// watcher is a desk with long answers that hears of those that were lost.
+type watcher struct {
+	desk
+	mu   sync.Mutex // guards lost
+	lost []string
+}
+
+func (w *watcher) Lost(r *serve.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lost = append(w.lost, string(r.Tag[:4]))
+}
+
+func newWatcher(size int) *watcher {
+	long := json.RawMessage(`{"data":"` + strings.Repeat("x", size) + `"}`)
+	return &watcher{desk: desk{answer: func(_ context.Context, r *serve.Request) (json.RawMessage, error) {
+		copy(r.Tag[:], r.Name)
+		return long, nil
+	}}}
+}
+
+// answering has who call a tool, and returns what the answer is read from, and what tells that the handler has returned.
+func answering(s *serve.Server, b serve.Backend, who, tool string) (client net.Conn, served <-chan *line) {
+	client, ours := net.Pipe()
+	a := modern("tools/call", `,"name":"`+tool+`"`, "")
+	r := httptest.NewRequest(http.MethodPost, "http://localhost/", strings.NewReader(a.body))
+	r.Header.Set("Content-Type", "application/json")
+	for name, value := range a.header {
+		r.Header.Set(name, value)
+	}
+	l, done := &line{ResponseRecorder: httptest.NewRecorder(), Conn: ours}, make(chan *line, 1)
+	go func() {
+		s.Handle(l, r, who, b)
+		_ = ours.Close()
+		done <- l
+	}()
+	return client, done
+}
+
+func TestSlowReaderIsGivenUpWhenItsTimeIsOver(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		pause time.Duration // between two reads of 64 KiB
+		whole bool
+	}{
+		"as fast as it must be": {400 * time.Millisecond, true}, // 160 KiB/s
+		"a drop now and then":   {2 * time.Second, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newWatcher(8 << 20)
+				client, served := answering(serve.New(serve.Options{Log: slog.New(slog.DiscardHandler)}), b, "me", "long")
+				go func() {
+					for buffer := make([]byte, 64<<10); ; time.Sleep(tc.pause) {
+						if _, err := io.ReadFull(client, buffer); err != nil {
+							return
+						}
+					}
+				}()
+				began := time.Now()
+				l := <-served
+				if whole := l.failed == nil; whole != tc.whole || len(b.lost) == 0 != tc.whole {
+					t.Errorf("failed: %v, lost: %v", l.failed, b.lost)
+				}
+				if took := time.Since(began); took > 2*time.Minute {
+					t.Errorf("it was held for %s", took)
+				}
+			})
+		})
+	}
+}
+
+func TestAnswersThatNobodyReadsMakeRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newWatcher(1 << 20)
+		s := serve.New(serve.Options{Log: slog.New(slog.DiscardHandler), UnreadEach: 5 << 19, Unread: 4 << 20, Payer: func(who string) string { return who[:1] }})
+		var clients []net.Conn
+		var served []<-chan *line
+		add := func(who, tool string) {
+			c, done := answering(s, b, who, tool)
+			clients, served = append(clients, c), append(served, done)
+			synctest.Wait()
+			time.Sleep(time.Second)
+		}
+		givenUp := func(i int) {
+			t.Helper()
+			if l := <-served[i]; !errors.Is(l.failed, os.ErrDeadlineExceeded) {
+				t.Errorf("answer %d ended with %v", i, l.failed)
+			}
+		}
+		add("a at one address", "a1__")
+		add("a at another", "a2__")
+		add("a at one address", "a3__") // more than one may have
+		givenUp(0)
+		add("b", "b1__")
+		add("c", "c1__") // more than all may have: it is a who has the most
+		givenUp(1)
+		for _, i := range []int{2, 3, 4} { // the others are read
+			text, err := io.ReadAll(clients[i])
+			if err != nil || len(text) < 1<<20 || (<-served[i]).failed != nil {
+				t.Errorf("answer %d: %d bytes, %v", i, len(text), err)
+			}
+		}
+		if lost := strings.Join(b.lost, " "); lost != "a1__ a2__" {
+			t.Errorf("lost: %s", lost)
+		}
+	})
+}
+
+func TestListThatAllShareIsNobodysBurden(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newWatcher(1 << 20)
+		s := serve.New(serve.Options{Log: slog.New(slog.DiscardHandler), UnreadEach: 3 << 19})
+		client, served := answering(s, b, "me", "mine")
+		synctest.Wait()
+		d := &desk{prepared: []byte(`{"tools":[],"resultType":"complete","more":"` + strings.Repeat("x", 1<<20) + `"}`)}
+		if w := alone(s, d, modern("tools/list", "", "")); w.Body.Len() < 1<<20 {
+			t.Errorf("the list has %d bytes", w.Body.Len())
+		}
+		if text, err := io.ReadAll(client); err != nil || len(text) < 1<<20 || (<-served).failed != nil {
+			t.Errorf("the answer: %d bytes, %v", len(text), err)
+		}
+	})
+}
