@@ -81,6 +81,8 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 		"another description": {&accepted, change(`,"title":"T","description":"e","inputSchema":{"type":"object"},"annotations":{"title":"x","readOnlyHint":true}`),
 			"changed", "changed", "accepted"},
 		"another schema": {&accepted, change(`,"title":"T","description":"d","inputSchema":{"type":"object","properties":{}},"annotations":{"title":"x","readOnlyHint":true}`),
+			"accepted", "changed", "accepted"}, // it says the same
+		"a parameter more": {&accepted, change(`,"title":"T","description":"d","inputSchema":{"type":"object","properties":{"x":{}}},"annotations":{"title":"x","readOnlyHint":true}`),
 			"changed", "changed", "accepted"},
 		"a hint that went": {&accepted, change(`,"title":"T","description":"d","inputSchema":{"type":"object"},"annotations":{"title":"x"}`),
 			"changed", "changed", "accepted"},

@@ -23,6 +23,14 @@ type (
 	AgentTokenID struct{ uuid.UUID }
 	// ToolCallID names one tool call, and the approval that it may have needed.
 	ToolCallID struct{ uuid.UUID }
+	// NoticeID names a notice.
+	NoticeID struct{ uuid.UUID }
+	// WebhookID names a webhook.
+	WebhookID struct{ uuid.UUID }
+	// DeliveryID names what one webhook is told of one notice. Its receiver sees it, the same at each try.
+	DeliveryID struct{ uuid.UUID }
+	// ToolChangeID names one change of a tool's definition.
+	ToolChangeID struct{ uuid.UUID }
 	// InstanceID names one running process.
 	InstanceID struct{ uuid.UUID }
 )

@@ -1,0 +1,60 @@
+package connectors
+
+import (
+	"time"
+
+	"patchbay/internal/toolchange"
+)
+
+// ChangeState says what became of a tool change.
+type ChangeState string
+
+// The states of a tool change.
+const (
+	ChangeWaiting    ChangeState = "waiting"    // for a person
+	ChangeAccepted   ChangeState = "accepted"   // by a person
+	ChangeRejected   ChangeState = "rejected"   // by a person
+	ChangeAutomatic  ChangeState = "automatic"  // the policy took it, or the tool is gone
+	ChangeSuperseded ChangeState = "superseded" // the server changed the tool again before anybody decided
+)
+
+// ToolChange is one change of a tool's definition, as a sync met it.
+type ToolChange struct {
+	ID            ToolChangeID
+	ConnectorID   ConnectorID
+	ConnectorSlug string
+	ConnectorName string
+	Tool          string
+	SyncRunID     *SyncRunID // nil: it waited already when changes began to be kept
+	SeenAt        time.Time
+	Before        *Hash             // the definition that agents were served; nil: none
+	After         *Hash             // nil: removed
+	Kinds         []toolchange.Kind // empty: it waited already when changes began to be kept
+	Risk          toolchange.Risk
+	State         ChangeState
+	DecidedBy     string // may be empty
+	DecidedAt     *time.Time
+	Agents        int // that were granted the tool
+	Calls         int // of the tool in the last 30 days
+}
+
+// ChangeWrite is a tool change that a sync puts on record.
+type ChangeWrite struct {
+	Tool   string
+	Before *Hash
+	After  *Hash
+	Kinds  []toolchange.Kind
+	Risk   toolchange.Risk
+	State  ChangeState // waiting, or automatic
+}
+
+// Waiting are the changes of a sync that wait for a person.
+func (d ToolDiff) Waiting() []ChangeWrite {
+	var waiting []ChangeWrite
+	for _, c := range d.Changes {
+		if c.State == ChangeWaiting {
+			waiting = append(waiting, c)
+		}
+	}
+	return waiting
+}
