@@ -166,14 +166,33 @@ func (a *answer) json() (*wire.Reply, error) {
 
 // whole reads the body into one slice that is at most a little longer than it.
 func (a *answer) whole() ([]byte, error) {
-	if a.length > maxBody {
+	switch {
+	case a.length > maxBody:
 		return nil, errTooLarge
+	case a.length >= 0:
+		return a.rest(make([]byte, 0, a.length+1)) // one more, to see the end without growing
 	}
-	size := int(a.length) + 1 // one more, to see the end without growing
-	if a.length < 0 {
-		size = 4 << 10
+	space, _ := scratch.Get().(*[]byte) // nothing else is in there
+	body, err := a.rest((*space)[:0])
+	if cap(body) > maxScratch {
+		return body, err
 	}
-	body := make([]byte, 0, size)
+	*space = body
+	body = bytes.Clone(body)
+	scratch.Put(space)
+	return body, err
+}
+
+// scratch is where bodies of unknown length are collected. A copy of the right size costs less than growing does.
+var scratch = sync.Pool{New: func() any {
+	space := make([]byte, 0, 8<<10)
+	return &space
+}}
+
+const maxScratch = 256 << 10
+
+// rest reads the body to its end, behind what is in body.
+func (a *answer) rest(body []byte) ([]byte, error) {
 	for {
 		n, err := a.body.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -182,9 +201,9 @@ func (a *answer) whole() ([]byte, error) {
 			a.ended = true
 			return body, nil
 		case err != nil:
-			return nil, err
+			return body, err
 		case len(body) > maxBody:
-			return nil, errTooLarge
+			return body, errTooLarge
 		case len(body) == cap(body):
 			grown := make([]byte, len(body), min(2*len(body), maxBody+1))
 			copy(grown, body)
