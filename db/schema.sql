@@ -648,8 +648,10 @@ create table tool_allowances (
     tool text not null,
     until timestamp with time zone not null,
     granted_by text not null,
+    definition_hash bytea,
     constraint tool_allowances_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint tool_allowances_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint tool_allowances_definition_hash_length CHECK ((length(definition_hash) = 32)),
     constraint tool_allowances_pkey PRIMARY KEY (tenant_id, agent_id, connector_id, tool)
 );
 CREATE INDEX tool_allowances_connector_idx ON public.tool_allowances USING btree (tenant_id, connector_id);
@@ -691,6 +693,7 @@ create table tool_calls (
     started_at timestamp with time zone not null,
     completed_at timestamp with time zone,
     duration_us bigint,
+    task_handle text,
     constraint tool_calls_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE SET NULL (agent_id),
     constraint tool_calls_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE SET NULL (connector_id),
     constraint tool_calls_ended_has_end CHECK ((((status = ANY (ARRAY['success'::text, 'error'::text, 'denied'::text, 'cancelled'::text])) = (completed_at IS NOT NULL)) AND ((completed_at IS NULL) = (duration_us IS NULL)))),

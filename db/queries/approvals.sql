@@ -89,11 +89,13 @@ from approval_results
 where tenant_id = @tenant_id and id = @id;
 
 -- name: AllowTool :exec
--- The longer one counts.
-insert into tool_allowances (tenant_id, agent_id, connector_id, tool, until, granted_by)
-values (@tenant_id, @agent_id, @connector_id, @tool, @until, @granted_by)
+-- Of two for one definition the longer counts, else the newer.
+insert into tool_allowances (tenant_id, agent_id, connector_id, tool, definition_hash, until, granted_by)
+values (@tenant_id, @agent_id, @connector_id, @tool, @definition_hash, @until, @granted_by)
 on conflict on constraint tool_allowances_pkey do update
-set until = greatest(tool_allowances.until, excluded.until),
+set until = case when tool_allowances.definition_hash = excluded.definition_hash
+                 then greatest(tool_allowances.until, excluded.until) else excluded.until end,
+    definition_hash = excluded.definition_hash,
     granted_by = excluded.granted_by;
 
 -- name: DropAllowance :execrows

@@ -45,9 +45,10 @@ set status = @status,
 where tenant_id = @tenant_id and id = @id and status = 'pending_approval';
 
 -- name: SaveCallTask :exec
--- A task goes on without the process that began it.
+-- A task goes on without the process that began it. Its handle stays the same; '' is none to be noted.
 update tool_calls
 set task = @task,
+    task_handle = coalesce(nullif(@task_handle::text, ''), task_handle),
     instance_id = null
 where tenant_id = @tenant_id and id = @id and completed_at is null;
 

@@ -19,6 +19,12 @@ type builder struct {
 	definitions map[connectors.Hash]*definition
 	view        *View
 	byID        map[connectors.ConnectorID]*Reach
+	allowed     map[allowedTool]connectors.Allowance
+}
+
+type allowedTool struct {
+	connector connectors.ConnectorID
+	tool      string
 }
 
 func (b *builder) build() *View {
@@ -29,6 +35,10 @@ func (b *builder) build() *View {
 		reaches: map[string]*Reach{},
 		prompts: map[string]prompt{},
 		watched: map[connectors.ConnectorID]bool{},
+	}
+	b.allowed = make(map[allowedTool]connectors.Allowance, len(b.rows.Allowances))
+	for _, a := range b.rows.Allowances {
+		b.allowed[allowedTool{a.ConnectorID, a.Tool}] = a
 	}
 	b.reaches()
 	b.tools()
@@ -83,11 +93,6 @@ func (b *builder) reaches() {
 			b.view.reaches[row.Connector.Slug] = r
 		}
 	}
-	for _, a := range b.rows.Allowances {
-		if r := b.byID[a.ConnectorID]; r != nil {
-			r.Allowances[a.Tool] = a.Until
-		}
-	}
 	for _, i := range b.rows.Items {
 		if r := b.byID[i.ConnectorID]; r != nil {
 			r.Items = append(r.Items, i.Item)
@@ -130,6 +135,9 @@ func (b *builder) toolsOf(r *Reach, rows []store.AccessTool) {
 			t.Exposed = connectors.ExposedNameWithin(limit, r.Connector.Slug, row.Name)
 		}
 		r.tools[t.Name] = t
+		if a, there := b.allowed[allowedTool{r.Connector.ID, t.Name}]; there && t.Listed() && a.Definition == t.Hash {
+			r.Allowances[t.Name] = a.Until // of another definition it says nothing
+		}
 		if _, taken := b.view.tools[t.Exposed]; !taken || !row.Removed {
 			b.view.tools[t.Exposed] = t
 		}

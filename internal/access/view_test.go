@@ -296,9 +296,9 @@ func TestAnAllowanceAsksNobodyUntilItEnds(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	agent, c := b.granted(t, "search")
-	b.view(t, agent.ID)
+	hash := b.view(t, agent.ID).Tools[0].Hash
 	until := time.Now().Add(time.Hour)
-	err := b.Door().AllowTool(t.Context(), agent.ID, connectors.Allowance{ConnectorID: c.ID, Tool: "search", Until: until})
+	err := b.Door().AllowTool(t.Context(), agent.ID, connectors.Allowance{ConnectorID: c.ID, Tool: "search", Definition: hash, Until: until})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -183,7 +183,8 @@ func TestWhyTellsWhatAnAgentMayDoWithATool(t *testing.T) {
 	}
 	w.Credential(t, keyed.ID, &agent.ID, "t-1")
 	until := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
-	if err := w.Door().AllowTool(t.Context(), agent.ID, connectors.Allowance{ConnectorID: keyed.ID, Tool: "search", Until: until}); err != nil {
+	allowed := connectors.Allowance{ConnectorID: keyed.ID, Tool: "search", Definition: fixture.Definition("search").Hash, Until: until}
+	if err := w.Door().AllowTool(t.Context(), agent.ID, allowed); err != nil {
 		t.Fatal(err)
 	}
 	got := why("mcp_keyed__search")

@@ -39,6 +39,7 @@ type Approval struct {
 type Allowance struct {
 	ConnectorID ConnectorID
 	Tool        string
+	Definition  Hash // of the tool as the person saw it
 	Until       time.Time
 	GrantedBy   string
 }

@@ -100,6 +100,7 @@ type ToolCall struct {
 	Content       []byte // likewise
 	Structured    []byte // likewise
 	Task          []byte // the last state of a task, JSON; nil: none
+	TaskHandle    string // by which the agent asks for the task, sealed to it; empty: none
 	Truncated     bool   // content was longer than MaxHistoryBytes
 	RequestBytes  int64  // of the arguments
 	ResponseBytes int64  // of the result

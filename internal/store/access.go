@@ -103,7 +103,9 @@ func accessItemOf(r dbgen.AccessItemsRow) AccessItem {
 }
 
 func allowanceOf(r dbgen.AccessAllowancesRow) connectors.Allowance {
-	return connectors.Allowance{ConnectorID: r.ConnectorID, Tool: r.Tool, Until: r.Until.UTC(), GrantedBy: r.GrantedBy}
+	a := connectors.Allowance{ConnectorID: r.ConnectorID, Tool: r.Tool, Until: r.Until.UTC(), GrantedBy: r.GrantedBy}
+	copy(a.Definition[:], r.DefinitionHash)
+	return a
 }
 
 // CredentialOf tells of the credential of a connector, or of an agent for it, where agent is not nil.

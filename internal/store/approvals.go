@@ -143,10 +143,10 @@ func (t *Tenant) FinishApproval(ctx context.Context, id connectors.ToolCallID, b
 	return done && err == nil, err
 }
 
-// AllowTool has an agent call a tool without asking until a time.
+// AllowTool has an agent call a tool, as it is defined, without asking until a time.
 func (t *Tenant) AllowTool(ctx context.Context, agent connectors.AgentID, a connectors.Allowance) error {
 	err := t.q.AllowTool(ctx, dbgen.AllowToolParams{
-		TenantID: t.id, AgentID: agent, ConnectorID: a.ConnectorID, Tool: clean(a.Tool), Until: a.Until, GrantedBy: clean(a.GrantedBy),
+		TenantID: t.id, AgentID: agent, ConnectorID: a.ConnectorID, Tool: clean(a.Tool), DefinitionHash: a.Definition[:], Until: a.Until, GrantedBy: clean(a.GrantedBy),
 	})
 	return t.says(err, "agent", agent)
 }

@@ -79,7 +79,7 @@ var approvalAttempts = map[string]attempt{
 		return o.door.EndPendingCall(ctx, o.waiting.ID, store.CallEnd{Status: connectors.CallDenied, Outcome: connectors.OutcomeDenied})
 	},
 	"SaveCallTask": func(ctx context.Context, o outsider) (bool, error) {
-		if err := o.door.SaveCallTask(ctx, o.waiting.ID, []byte("{}")); err != nil {
+		if err := o.door.SaveCallTask(ctx, o.waiting.ID, []byte("{}"), "handle"); err != nil {
 			return false, err
 		}
 		theirs, err := o.Door().ToolCall(ctx, o.waiting.ID)

@@ -86,9 +86,10 @@ func (t *Tenant) EndPendingCall(ctx context.Context, id connectors.ToolCallID, e
 	return n > 0, err
 }
 
-// SaveCallTask notes how the task of a call is; the call goes on without the process that began it.
-func (t *Tenant) SaveCallTask(ctx context.Context, id connectors.ToolCallID, task []byte) error {
-	return t.q.SaveCallTask(ctx, task, t.id, id)
+// SaveCallTask notes how the task of a call is; the call goes on without the process that began it. handle is by which the agent asks for
+// the task; empty: that is noted already.
+func (t *Tenant) SaveCallTask(ctx context.Context, id connectors.ToolCallID, task []byte, handle string) error {
+	return t.q.SaveCallTask(ctx, dbgen.SaveCallTaskParams{TenantID: t.id, ID: id, Task: task, TaskHandle: handle})
 }
 
 // EndCallTask writes the end of a call whose task ended. It is false where the call has ended already.
@@ -112,6 +113,7 @@ func toolCallOf(r dbgen.ToolCall) connectors.ToolCall {
 		InstanceID: r.InstanceID, Status: r.Status, Outcome: r.Outcome, ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage,
 		IsError: r.IsError, ApprovedBy: r.ApprovedBy, Arguments: r.Arguments, Content: r.Content, Structured: r.Structured, Task: r.Task,
 		Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt.UTC(),
+		TaskHandle:  text(r.TaskHandle),
 		CompletedAt: utc(r.CompletedAt),
 	}
 	if len(r.DefinitionHash) == len(connectors.Hash{}) {

@@ -263,12 +263,7 @@ func TestAToolThatChangedAfterTheQuestionIsNotCalled(t *testing.T) {
 	t.Parallel()
 	b, c, a := asking(t)
 	answers, id := b.waiting(t, a, c, b.process)
-	run := b.Run(t, c.ID)
-	changed := fixture.DefinitionOf("search", `{"name":"search","description":"Another.","inputSchema":{"type":"object"}}`)
-	res := fixture.FirstResult(changed)
-	res.Diff.Changed, res.Diff.Added = res.Diff.Added, nil
-	_, err := b.Door().FinishSync(t.Context(), run.ID, res)
-	must(t, err)
+	b.redefine(t, c)
 	b.approve(t, b.process, id)
 	wantRefused(t, (<-answers).err, toolcall.CodeHeld)
 	b.remote.wantCalls(t, 0)
@@ -288,6 +283,30 @@ func TestAnAllowanceAsksNobodyForAWhile(t *testing.T) {
 	b.clock.pass(2 * time.Hour)
 	_, err = b.impatient(t, p, a, c)
 	wantRefused(t, err, toolcall.CodeApprovalPending)
+}
+
+// redefine has the tool be another one, which was accepted.
+func (b *bench) redefine(t *testing.T, c connectors.Connector) {
+	t.Helper()
+	run := b.Run(t, c.ID)
+	changed := fixture.DefinitionOf("search", `{"name":"search","description":"Another.","inputSchema":{"type":"object"}}`)
+	res := fixture.FirstResult(changed)
+	res.Diff.Changed, res.Diff.Added = res.Diff.Added, nil
+	_, err := b.Door().FinishSync(t.Context(), run.ID, res)
+	must(t, err)
+}
+
+func TestAnAllowanceIsForTheToolThatThePersonSaw(t *testing.T) {
+	t.Parallel()
+	b, c, a := asking(t)
+	answers, id := b.waiting(t, a, c, b.process)
+	_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), id, toolcall.Decision{Approve: true, Allow: 2 * time.Hour})
+	must(t, err)
+	must(t, (<-answers).err)
+	b.redefine(t, c)
+	_, err = b.impatient(t, b.newProcess(t, b.beating(t)), a, c)
+	wantRefused(t, err, toolcall.CodeApprovalPending)
+	b.remote.wantCalls(t, 1)
 }
 
 func TestACallThatItsClientCancelledIsNotAskedAbout(t *testing.T) {

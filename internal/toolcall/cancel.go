@@ -109,13 +109,12 @@ func (c *Caller) hearMail(box string) {
 
 // cancelTask asks the server of a task to give it up, and takes the call for cancelled.
 func (c *Caller) cancelTask(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
-	handle, _ := member(call.Task, "taskId")
-	if call.AgentID != nil && handle != nil {
+	if call.AgentID != nil && call.TaskHandle != "" {
 		view, err := c.o.Access.ByAgent(ctx, a.Tenant.ID, connectors.Ref(call.AgentID.String()))
 		if err != nil {
 			return err
 		}
-		if _, err := c.TaskRequest(ctx, view, "tasks/cancel", withMember([]byte("{}"), "taskId", handle)); err != nil {
+		if _, err := c.TaskRequest(ctx, view, "tasks/cancel", withMember([]byte("{}"), "taskId", stringOf(call.TaskHandle))); err != nil {
 			c.logUnsaved(ctx, err) // the server may have ended it
 		}
 	}
@@ -123,6 +122,12 @@ func (c *Caller) cancelTask(ctx context.Context, a auth.Actor, call connectors.T
 		connectors.CallCancelled, connectors.OutcomeCancelled, string(CodeCancelled), "A person cancelled this call."
 	_, err := c.o.Store.Tenant(a.Tenant.ID).EndCallTask(ctx, call)
 	return err
+}
+
+// textOf reads a JSON string; empty: it is none.
+func textOf(raw json.RawMessage) (s string) {
+	_ = json.Unmarshal(raw, &s)
+	return s
 }
 
 // stringOf is a JSON string.

@@ -65,7 +65,7 @@ func (c *Caller) recordDecision(ctx context.Context, tx *store.Tenant, a auth.Ac
 		}
 	case d.Allow > 0:
 		detail["allow_for_s"] = int(d.Allow.Seconds())
-		allowed := connectors.Allowance{ConnectorID: row.ConnectorID, Tool: row.Tool, Until: c.o.Now().Add(d.Allow), GrantedBy: a.Name}
+		allowed := connectors.Allowance{ConnectorID: row.ConnectorID, Tool: row.Tool, Definition: row.Definition, Until: c.o.Now().Add(d.Allow), GrantedBy: a.Name}
 		if err := tx.AllowTool(ctx, row.AgentID, allowed); err != nil {
 			return err
 		}

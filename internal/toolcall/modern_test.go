@@ -111,7 +111,7 @@ func TestATaskIsTheAgentsUnderAnIDOfOurs(t *testing.T) {
 	b := newBench(t, modern)
 	c := b.connector(t, b.remote)
 	a := b.trusted(t, c)
-	state := "working"
+	state, cancelled := "working", make(chan string, 1)
 	b.remote.set(speaksModern(map[string]func(string) string{
 		"tools/call": func(string) string { return `{"resultType":"task","taskId":"own-id","status":"working"}` },
 		"tasks/get": func(params string) string {
@@ -120,7 +120,10 @@ func TestATaskIsTheAgentsUnderAnIDOfOurs(t *testing.T) {
 			}
 			return `{"resultType":"complete","taskId":"own-id","status":"` + state + `","result":{"content":[{"type":"text","text":"done"}]}}`
 		},
-		"tasks/cancel": func(string) string { return `{"resultType":"complete"}` },
+		"tasks/cancel": func(params string) string {
+			cancelled <- params
+			return `{"resultType":"complete"}`
+		},
 	}))
 	order := b.order(t, b.process, a, c, "search", "")
 	order.Task = true
@@ -150,5 +153,13 @@ func TestATaskIsTheAgentsUnderAnIDOfOurs(t *testing.T) {
 	must(t, err)
 	if call.Status != connectors.CallCancelled {
 		t.Errorf("call = %+v", call)
+	}
+	select {
+	case params := <-cancelled:
+		if !strings.Contains(params, `"taskId":"own-id"`) {
+			t.Errorf("tasks/cancel of %s", params)
+		}
+	default:
+		t.Error("the server was not asked to give the task up")
 	}
 }

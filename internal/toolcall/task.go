@@ -26,7 +26,7 @@ func (a *attempt) handOutTask(ctx context.Context, t *mcp.Task) (json.RawMessage
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTask)
 	defer cancel()
 	a.o.History.Written(ctx)
-	return raw, a.o.Store.Tenant(a.order.View.Tenant.ID).SaveCallTask(ctx, a.call.ID, kept(a.order.View, raw))
+	return raw, a.o.Store.Tenant(a.order.View.Tenant.ID).SaveCallTask(ctx, a.call.ID, kept(a.order.View, raw), textOf(handle))
 }
 
 // TaskRequest sends tasks/get, tasks/update or tasks/cancel of a task that a call's outcome named. params are the client's, with our
@@ -95,7 +95,7 @@ func (c *Caller) recordTask(ctx context.Context, v *access.View, t task, raw jso
 	case "cancelled":
 		call.Status, call.Outcome = connectors.CallCancelled, connectors.OutcomeCancelled
 	default:
-		c.logUnsaved(ctx, door.SaveCallTask(ctx, t.Call, kept(v, raw)))
+		c.logUnsaved(ctx, door.SaveCallTask(ctx, t.Call, kept(v, raw), ""))
 		return
 	}
 	call.Task = kept(v, withMember(raw, "result", json.RawMessage("null")))

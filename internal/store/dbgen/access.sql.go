@@ -47,17 +47,18 @@ func (q *Queries) AcceptedDefinitions(ctx context.Context, maxBytes int64, tenan
 }
 
 const accessAllowances = `-- name: AccessAllowances :many
-select connector_id, tool, until, granted_by
+select connector_id, tool, definition_hash, until, granted_by
 from tool_allowances
-where tenant_id = $1 and agent_id = $2 and until > now()
+where tenant_id = $1 and agent_id = $2 and until > now() and definition_hash is not null
 order by connector_id, tool
 `
 
 type AccessAllowancesRow struct {
-	ConnectorID connectors.ConnectorID
-	Tool        string
-	Until       time.Time
-	GrantedBy   string
+	ConnectorID    connectors.ConnectorID
+	Tool           string
+	DefinitionHash []byte
+	Until          time.Time
+	GrantedBy      string
 }
 
 func (q *Queries) AccessAllowances(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID) ([]AccessAllowancesRow, error) {
@@ -72,6 +73,7 @@ func (q *Queries) AccessAllowances(ctx context.Context, tenantID connectors.Tena
 		if err := rows.Scan(
 			&i.ConnectorID,
 			&i.Tool,
+			&i.DefinitionHash,
 			&i.Until,
 			&i.GrantedBy,
 		); err != nil {

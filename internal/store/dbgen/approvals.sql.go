@@ -14,29 +14,33 @@ import (
 )
 
 const allowTool = `-- name: AllowTool :exec
-insert into tool_allowances (tenant_id, agent_id, connector_id, tool, until, granted_by)
-values ($1, $2, $3, $4, $5, $6)
+insert into tool_allowances (tenant_id, agent_id, connector_id, tool, definition_hash, until, granted_by)
+values ($1, $2, $3, $4, $5, $6, $7)
 on conflict on constraint tool_allowances_pkey do update
-set until = greatest(tool_allowances.until, excluded.until),
+set until = case when tool_allowances.definition_hash = excluded.definition_hash
+                 then greatest(tool_allowances.until, excluded.until) else excluded.until end,
+    definition_hash = excluded.definition_hash,
     granted_by = excluded.granted_by
 `
 
 type AllowToolParams struct {
-	TenantID    connectors.TenantID
-	AgentID     connectors.AgentID
-	ConnectorID connectors.ConnectorID
-	Tool        string
-	Until       time.Time
-	GrantedBy   string
+	TenantID       connectors.TenantID
+	AgentID        connectors.AgentID
+	ConnectorID    connectors.ConnectorID
+	Tool           string
+	DefinitionHash []byte
+	Until          time.Time
+	GrantedBy      string
 }
 
-// The longer one counts.
+// Of two for one definition the longer counts, else the newer.
 func (q *Queries) AllowTool(ctx context.Context, arg AllowToolParams) error {
 	_, err := q.db.Exec(ctx, allowTool,
 		arg.TenantID,
 		arg.AgentID,
 		arg.ConnectorID,
 		arg.Tool,
+		arg.DefinitionHash,
 		arg.Until,
 		arg.GrantedBy,
 	)

@@ -291,4 +291,5 @@ type ToolCall struct {
 	StartedAt      time.Time
 	CompletedAt    *time.Time
 	DurationUs     *int64
+	TaskHandle     *string
 }

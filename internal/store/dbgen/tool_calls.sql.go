@@ -165,13 +165,26 @@ func (q *Queries) MarkUndelivered(ctx context.Context, tenantID connectors.Tenan
 const saveCallTask = `-- name: SaveCallTask :exec
 update tool_calls
 set task = $1,
+    task_handle = coalesce(nullif($2::text, ''), task_handle),
     instance_id = null
-where tenant_id = $2 and id = $3 and completed_at is null
+where tenant_id = $3 and id = $4 and completed_at is null
 `
 
-// A task goes on without the process that began it.
-func (q *Queries) SaveCallTask(ctx context.Context, task []byte, tenantID connectors.TenantID, iD connectors.ToolCallID) error {
-	_, err := q.db.Exec(ctx, saveCallTask, task, tenantID, iD)
+type SaveCallTaskParams struct {
+	Task       []byte
+	TaskHandle string
+	TenantID   connectors.TenantID
+	ID         connectors.ToolCallID
+}
+
+// A task goes on without the process that began it. Its handle stays the same; ” is none to be noted.
+func (q *Queries) SaveCallTask(ctx context.Context, arg SaveCallTaskParams) error {
+	_, err := q.db.Exec(ctx, saveCallTask,
+		arg.Task,
+		arg.TaskHandle,
+		arg.TenantID,
+		arg.ID,
+	)
 	return err
 }
 
@@ -202,7 +215,7 @@ func (q *Queries) StartPendingCall(ctx context.Context, arg StartPendingCallPara
 
 const toolCall = `-- name: ToolCall :one
 
-select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us
+select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us, tool_calls.task_handle
 from tool_calls
 where tenant_id = $1 and id = $2
 `
@@ -243,6 +256,7 @@ func (q *Queries) ToolCall(ctx context.Context, tenantID connectors.TenantID, iD
 		&i.StartedAt,
 		&i.CompletedAt,
 		&i.DurationUs,
+		&i.TaskHandle,
 	)
 	return i, err
 }
