@@ -484,6 +484,44 @@ alter table memberships force row level security;
 create policy tenant_rows on memberships for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
 grant delete, insert, select, update on memberships to patchbay_app;
 
+create table notice_reads (
+    tenant_id uuid not null,
+    notice_id uuid not null,
+    user_id uuid not null,
+    read_at timestamp with time zone not null default now(),
+    constraint notice_reads_member_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES memberships(tenant_id, user_id) ON DELETE CASCADE,
+    constraint notice_reads_notice_fkey FOREIGN KEY (tenant_id, notice_id) REFERENCES notices(tenant_id, id) ON DELETE CASCADE,
+    constraint notice_reads_pkey PRIMARY KEY (tenant_id, notice_id, user_id)
+);
+CREATE INDEX notice_reads_member_idx ON public.notice_reads USING btree (tenant_id, user_id);
+alter table notice_reads enable row level security;
+alter table notice_reads force row level security;
+create policy tenant_rows on notice_reads for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on notice_reads to patchbay_app;
+
+create table notices (
+    tenant_id uuid not null,
+    id uuid not null,
+    at timestamp with time zone not null default now(),
+    kind text not null,
+    title text not null,
+    body text not null default ''::text,
+    link text not null default ''::text,
+    subject_key text not null default ''::text,
+    data jsonb not null default '{}'::jsonb,
+    times integer not null default 1,
+    constraint notices_kind_form CHECK ((kind ~ '^[a-z_]+(\.[a-z_]+)+$'::text)),
+    constraint notices_link_is_a_path CHECK (((link = ''::text) OR ((link ~~ '/%'::text) AND (link !~~ '//%'::text) AND (link !~ '[\\[:space:]]'::text)))),
+    constraint notices_pkey PRIMARY KEY (tenant_id, id),
+    constraint notices_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX notices_age_idx ON public.notices USING btree (at);
+CREATE INDEX notices_subject_idx ON public.notices USING btree (tenant_id, subject_key, at DESC) WHERE (subject_key <> ''::text);
+alter table notices enable row level security;
+alter table notices force row level security;
+create policy tenant_rows on notices for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on notices to patchbay_app;
+
 create table oauth_flows (
     tenant_id uuid not null,
     id uuid not null,
@@ -773,3 +811,63 @@ create table users (
     constraint users_pkey PRIMARY KEY (id)
 );
 grant delete, insert, select, update on users to patchbay_app;
+
+create table webhook_deliveries (
+    tenant_id uuid not null,
+    id uuid not null,
+    webhook_id uuid not null,
+    notice_id uuid,
+    kind text not null,
+    body jsonb not null,
+    state text not null default 'waiting'::text,
+    attempts integer not null default 0,
+    tries integer not null default 0,
+    created_at timestamp with time zone not null default now(),
+    next_at timestamp with time zone,
+    tried_at timestamp with time zone,
+    status integer,
+    error text not null default ''::text,
+    duration_ms integer,
+    constraint webhook_deliveries_attempts_range CHECK (((attempts >= 0) AND (tries >= attempts))),
+    constraint webhook_deliveries_pkey PRIMARY KEY (tenant_id, id),
+    constraint webhook_deliveries_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'delivered'::text, 'failed'::text, 'cancelled'::text]))),
+    constraint webhook_deliveries_waiting_has_time CHECK (((state = 'waiting'::text) = (next_at IS NOT NULL))),
+    constraint webhook_deliveries_webhook_fkey FOREIGN KEY (tenant_id, webhook_id) REFERENCES webhooks(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX webhook_deliveries_age_idx ON public.webhook_deliveries USING btree (created_at);
+CREATE INDEX webhook_deliveries_waiting_idx ON public.webhook_deliveries USING btree (next_at) WHERE (state = 'waiting'::text);
+CREATE INDEX webhook_deliveries_webhook_idx ON public.webhook_deliveries USING btree (tenant_id, webhook_id, id DESC);
+alter table webhook_deliveries enable row level security;
+alter table webhook_deliveries force row level security;
+create policy tenant_rows on webhook_deliveries for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on webhook_deliveries to patchbay_app;
+
+create table webhooks (
+    tenant_id uuid not null,
+    id uuid not null,
+    name text not null,
+    url text not null,
+    kinds text[] not null default '{}'::text[],
+    sealed bytea not null,
+    rotating_until timestamp with time zone,
+    enabled boolean not null default true,
+    disabled_why text not null default ''::text,
+    failures integer not null default 0,
+    failing_since timestamp with time zone,
+    delivered_at timestamp with time zone,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint webhooks_disabled_why_known CHECK ((disabled_why = ANY (ARRAY[''::text, 'gone'::text, 'failing'::text]))),
+    constraint webhooks_failing CHECK (((failures >= 0) AND ((failures = 0) = (failing_since IS NULL)))),
+    constraint webhooks_kinds_number CHECK ((cardinality(kinds) <= 50)),
+    constraint webhooks_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    constraint webhooks_pkey PRIMARY KEY (tenant_id, id),
+    constraint webhooks_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint webhooks_turned_off CHECK (((disabled_why = ''::text) OR (NOT enabled))),
+    constraint webhooks_url_length CHECK (((length(url) >= 1) AND (length(url) <= 2048)))
+);
+CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.webhooks FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
+alter table webhooks enable row level security;
+alter table webhooks force row level security;
+create policy tenant_rows on webhooks for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on webhooks to patchbay_app;

@@ -45,14 +45,26 @@ func (t *Tenant) AskApproval(ctx context.Context, n NewApproval) (a connectors.A
 	return connectors.Approval{}, false, fault.Errorf(fault.Unavailable, "The same call ends at this moment. Try again.")
 }
 
+// insertApproval stores it and tells people, both or neither.
 func (t *Tenant) insertApproval(ctx context.Context, n NewApproval) (a connectors.Approval, err error) {
-	err = t.storing(ctx, n.Call, approvalPlace(t.id, n.ID, n.AgentID, n.ConnectorID), func(sealed []byte) error {
-		row, err := t.q.InsertApproval(ctx, dbgen.InsertApprovalParams{
-			TenantID: t.id, ID: n.ID, AgentID: n.AgentID, ConnectorID: n.ConnectorID, Tool: clean(n.Tool), ExposedName: clean(n.ExposedName),
-			DefinitionHash: n.Definition[:], CallHash: n.CallHash, Sealed: sealed, ExpiresAt: n.ExpiresAt,
+	err = t.within(ctx, func(tx *Tenant) error {
+		err := tx.storing(ctx, n.Call, approvalPlace(tx.id, n.ID, n.AgentID, n.ConnectorID), func(sealed []byte) error {
+			row, err := tx.q.InsertApproval(ctx, dbgen.InsertApprovalParams{
+				TenantID: tx.id, ID: n.ID, AgentID: n.AgentID, ConnectorID: n.ConnectorID, Tool: clean(n.Tool), ExposedName: clean(n.ExposedName),
+				DefinitionHash: n.Definition[:], CallHash: n.CallHash, Sealed: sealed, ExpiresAt: n.ExpiresAt,
+			})
+			a = approvalOf(row)
+			return err
 		})
-		a = approvalOf(row)
-		return err
+		if err != nil {
+			return err
+		}
+		about, err := tx.q.ApprovalSubject(ctx, n.ConnectorID, tx.id, n.AgentID.UUID)
+		if err != nil {
+			return err
+		}
+		c := connectors.ConnectorName{ID: n.ConnectorID, Slug: about.ConnectorSlug, Name: about.Connector}
+		return tx.AddNotice(ctx, connectors.ApprovalNotice(n.ID, c, connectors.AgentName{Slug: about.AgentSlug, Name: about.Agent}, n.Tool))
 	})
 	return a, err
 }

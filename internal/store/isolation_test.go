@@ -37,6 +37,7 @@ type outsider struct {
 	queued     connectors.SyncRun
 	running    connectors.SyncRun // of another connector
 	approvalsOf
+	noticesOf
 }
 
 // attempt is one case: what the outsider finds. A list or a count is found when it is not empty.
@@ -371,8 +372,8 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 		methods  reflect.Type
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts)},
-		{"Vault", reflect.TypeFor[*store.Vault](), attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts)},
+		{"Vault", reflect.TypeFor[*store.Vault](), attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts)},
 	} {
 		for m := range door.methods.Methods() {
 			try, ok := door.attempts[m.Name]
@@ -382,7 +383,7 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 			}
 			found, err := try(t.Context(), o)
 			switch {
-			case ownWorld[m.Name]:
+			case ownWorld[m.Name] || ownNotices[m.Name]:
 				if found || err != nil {
 					t.Errorf("%s.%s: the outsider found something (%v), or met an error: %v", door.name, m.Name, found, err)
 				}
@@ -423,6 +424,7 @@ func newOutsider(t *testing.T) outsider {
 	o.fillOAuth(t, busy)
 	o.fillApprovals(t)
 	o.fillAccess(t)
+	o.fillNotices(t)
 	return o
 }
 

@@ -136,8 +136,22 @@ func (v *Vault) RefuseGrant(ctx context.Context, id connectors.CredentialID, ver
 
 func (v *Vault) endGrant(ctx context.Context, p dbgen.EndGrantParams) (bool, error) {
 	p.TenantID, p.EventID = v.id, newID()
-	n, err := v.q.EndGrant(ctx, p)
-	return n == 1, err
+	ended := false
+	err := v.scope.inTx(ctx, func(s scope) error {
+		q := dbgen.New(s)
+		n, err := q.EndGrant(ctx, p)
+		if ended = n == 1; err != nil || !ended {
+			return err
+		}
+		about, err := q.AccountSubject(ctx, v.id, p.ID)
+		if err != nil {
+			return err
+		}
+		c := connectors.ConnectorName{ID: about.ConnectorID, Slug: about.ConnectorSlug, Name: about.Connector}
+		of := connectors.AgentName{Slug: about.AgentSlug, Name: about.Agent}
+		return teller{id: v.id, scope: s, q: q, jobs: v.jobs}.add(ctx, connectors.NeedsAuthNotice(c, of, p.Error))
+	})
+	return ended && err == nil, err
 }
 
 // DelayRefresh gives a lease back after a failure that may pass. It is refused (false) where the lease was lost.

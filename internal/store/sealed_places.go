@@ -41,6 +41,9 @@ var sealedPlaces = []sealedPlace{
 	{"gateway_mail", "id", "agent_id, box", func(r sealedRow) secret.AD {
 		return mailPlace(r.tenant(), r.uuid("id"), *r.agent(), r.text("box"))
 	}},
+	{"webhooks", "id", "", func(r sealedRow) secret.AD {
+		return webhookPlace(r.tenant(), connectors.WebhookID{UUID: r.uuid("id")})
+	}},
 	{"oauth_flows", "id", "", func(r sealedRow) secret.AD { return flowPlace(r.tenant(), r.uuid("id")) }},
 }
 

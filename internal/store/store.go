@@ -48,7 +48,7 @@ func (s *Store) Tenant(id connectors.TenantID) *Tenant {
 // Vault opens the door to one tenant's secrets.
 func (s *Store) Vault(id connectors.TenantID) *Vault {
 	scope := tenantScope(s.pool, id.String())
-	return &Vault{keyring: s.keyring, id: id, scope: scope, q: dbgen.New(scope)}
+	return &Vault{keyring: s.keyring, id: id, scope: scope, q: dbgen.New(scope), jobs: s.jobs}
 }
 
 // System opens the door across tenants.

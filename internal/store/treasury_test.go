@@ -28,6 +28,7 @@ type treasury struct {
 	flows int
 
 	call, done connectors.Approval // one that waits, and one with a result
+	hook       connectors.Webhook
 }
 
 func newTreasury(t *testing.T, flows int) treasury {
@@ -55,6 +56,10 @@ func newTreasury(t *testing.T, flows int) treasury {
 		}
 	}
 	y.fillApprovals(t)
+	var err error
+	if y.hook, err = door.CreateWebhook(t.Context(), connectors.Webhook{Name: "Hook", URL: "https://hooks.example.com/"}, store.WebhookSecrets{Now: "what signs"}); err != nil {
+		t.Fatal(err)
+	}
 	return y
 }
 
@@ -135,6 +140,10 @@ func (y treasury) wantAll(t *testing.T, st *store.Store) {
 		"refresh": func() (secret.Text, error) {
 			g, err := vault.Grant(t.Context(), y.oauth.ID, nil)
 			return g.Tokens.RefreshToken, err
+		},
+		"what signs": func() (secret.Text, error) {
+			_, s, err := vault.WebhookSecrets(t.Context(), y.hook.ID)
+			return s.Now, err
 		},
 		"client's secret": func() (secret.Text, error) {
 			r, err := vault.Registration(t.Context(), issuer, redirectURI)

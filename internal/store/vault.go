@@ -5,6 +5,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/queue"
 	"patchbay/internal/secret"
 	"patchbay/internal/store/dbgen"
 )
@@ -15,6 +16,7 @@ type Vault struct {
 	id      connectors.TenantID
 	scope   scope
 	q       *dbgen.Queries
+	jobs    *queue.Inserter
 }
 
 // Secret opens an agent's credential for a connector; agent nil: the shared one.

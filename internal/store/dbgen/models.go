@@ -293,3 +293,38 @@ type ToolCall struct {
 	DurationUs     *int64
 	TaskHandle     *string
 }
+
+type Webhook struct {
+	TenantID      connectors.TenantID
+	ID            connectors.WebhookID
+	Name          string
+	Url           string
+	Kinds         []string
+	Sealed        []byte
+	RotatingUntil *time.Time
+	Enabled       bool
+	DisabledWhy   connectors.WebhookEnd
+	Failures      int32
+	FailingSince  *time.Time
+	DeliveredAt   *time.Time
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+}
+
+type WebhookDelivery struct {
+	TenantID   connectors.TenantID
+	ID         connectors.DeliveryID
+	WebhookID  connectors.WebhookID
+	NoticeID   *connectors.NoticeID
+	Kind       connectors.NoticeKind
+	Body       []byte
+	State      connectors.DeliveryState
+	Attempts   int32
+	Tries      int32
+	CreatedAt  time.Time
+	NextAt     *time.Time
+	TriedAt    *time.Time
+	Status     *int32
+	Error      string
+	DurationMs *int32
+}
