@@ -1,6 +1,7 @@
 package connectors
 
 import (
+	"fmt"
 	"time"
 
 	"patchbay/internal/toolchange"
@@ -58,3 +59,33 @@ func (d ToolDiff) Waiting() []ChangeWrite {
 	}
 	return waiting
 }
+
+// ToolChangeNotice says that changes of a connector's tools wait for a person.
+func ToolChangeNotice(c ConnectorName, waiting []ChangeWrite) NewNotice {
+	n := NewNotice{
+		Kind:  NoticeToolChange,
+		Title: fmt.Sprintf("%d tools of %s wait for a decision", len(waiting), c.Name),
+		Body:  "The server changed them. Agents are served the definitions from before, and calls are refused until an admin has looked.",
+		Link:  "/changes?connector=" + c.Slug,
+		Key:   "tool_change " + c.ID.String(),
+	}
+	var tools []string
+	risk := toolchange.None
+	for _, w := range waiting {
+		if len(tools) < mostNamed {
+			tools = append(tools, w.Tool)
+		}
+		if w.Risk == toolchange.High || risk == toolchange.None {
+			risk = w.Risk
+		}
+	}
+	if len(waiting) == 1 {
+		n.Title = fmt.Sprintf("The tool %s of %s waits for a decision", tools[0], c.Name)
+		n.Body = "The server changed it, or it is new. Agents are served what was accepted before, and calls are refused until an admin has looked."
+	}
+	n.Data = c.data(map[string]any{"tools": tools, "waiting": len(waiting), "risk": string(risk)})
+	return n
+}
+
+// mostNamed are the tools that a notice names.
+const mostNamed = 20

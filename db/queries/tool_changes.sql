@@ -1,0 +1,178 @@
+-- Changes of tools' definitions: what syncs met, and what people decided.
+
+-- name: SupersedeChanges :exec
+-- What waited of these tools is not what the server says any more.
+update tool_changes
+set state = 'superseded'
+where tenant_id = @tenant_id and connector_id = @connector_id and tool = any(@tools::text[]) and state = 'waiting';
+
+-- name: InsertChanges :exec
+-- kinds: each change's, with commas between them.
+insert into tool_changes (tenant_id, id, connector_id, tool, sync_run_id, before_hash, after_hash, kinds, risk, state)
+select @tenant_id, new.id, @connector_id, new.tool, @sync_run_id, new.before_hash, new.after_hash, string_to_array(new.kinds, ','), new.risk, new.state
+from (select unnest(@ids::uuid[]) as id,
+             unnest(@tools::text[]) as tool,
+             unnest(@before_hashes::bytea[]) as before_hash,
+             unnest(@after_hashes::bytea[]) as after_hash,
+             unnest(@kinds::text[]) as kinds,
+             unnest(@risks::text[]) as risk,
+             unnest(@states::text[]) as state) new;
+
+-- name: ConnectorName :one
+select slug, name
+from connectors
+where tenant_id = @tenant_id and id = @id;
+
+-- name: OtherTools :many
+-- Tools of other connectors that have one of the names, or, where any counts, all there are; they are for finding names that are alike.
+select connectors.slug, tools.name
+from tools
+join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
+where tools.tenant_id = @tenant_id and tools.connector_id <> @connector_id and tools.removed_at is null
+  and (@every::boolean or tools.name = any(@names::text[]))
+order by tools.name = any(@names::text[]) desc, tools.name, connectors.slug
+limit @max_rows;
+
+-- name: WaitingChanges :many
+-- What waits for a person, with who is concerned. Calls of a connector are counted among its newest 100,000.
+with page as (
+    select waiting.id, waiting.connector_id
+    from tool_changes waiting
+    where waiting.tenant_id = @tenant_id and waiting.state = 'waiting'
+      and (sqlc.narg(before_id)::uuid is null or waiting.id < sqlc.narg(before_id))
+    order by waiting.id desc
+    limit @max_rows
+), called as (
+    select recent.connector_id, recent.tool, count(*) as calls
+    from (select distinct page.connector_id from page) concerned
+    cross join lateral (
+        select tool_calls.connector_id, tool_calls.tool
+        from tool_calls
+        where tool_calls.tenant_id = @tenant_id and tool_calls.connector_id = concerned.connector_id
+          and tool_calls.id > @calls_since::uuid and tool_calls.kind = 'tool'
+        order by tool_calls.id desc
+        limit 100000) recent
+    group by recent.connector_id, recent.tool
+)
+select tool_changes.id, tool_changes.connector_id, connectors.slug, connectors.name as connector_name, tool_changes.tool,
+       tool_changes.sync_run_id, tool_changes.seen_at, tool_changes.before_hash, tool_changes.after_hash, tool_changes.kinds,
+       tool_changes.risk, tool_changes.state, tool_changes.decided_by, tool_changes.decided_at,
+       (select count(*)
+        from agent_grants
+        where agent_grants.tenant_id = @tenant_id and agent_grants.connector_id = tool_changes.connector_id
+          and (agent_grants.all_tools or tool_changes.tool = any(agent_grants.tools)))::bigint as agents,
+       coalesce(called.calls, 0)::bigint as calls
+from page
+join tool_changes on tool_changes.tenant_id = @tenant_id and tool_changes.id = page.id
+join connectors on connectors.tenant_id = @tenant_id and connectors.id = page.connector_id
+left join called on called.connector_id = page.connector_id and called.tool = tool_changes.tool
+order by tool_changes.id desc;
+
+-- name: ToolChanges :many
+-- One tool's history.
+with reach as (
+    select (select count(*)
+            from agent_grants
+            where agent_grants.tenant_id = @tenant_id and agent_grants.connector_id = @connector_id
+              and (agent_grants.all_tools or @tool::text = any(agent_grants.tools))) as agents,
+           (select count(*)
+            from (select tool_calls.tool
+                  from tool_calls
+                  where tool_calls.tenant_id = @tenant_id and tool_calls.connector_id = @connector_id
+                    and tool_calls.id > @calls_since::uuid and tool_calls.kind = 'tool'
+                  order by tool_calls.id desc
+                  limit 100000) recent
+            where recent.tool = @tool::text) as calls
+)
+select tool_changes.id, tool_changes.connector_id, connectors.slug, connectors.name as connector_name, tool_changes.tool,
+       tool_changes.sync_run_id, tool_changes.seen_at, tool_changes.before_hash, tool_changes.after_hash, tool_changes.kinds,
+       tool_changes.risk, tool_changes.state, tool_changes.decided_by, tool_changes.decided_at,
+       reach.agents::bigint as agents, reach.calls::bigint as calls
+from tool_changes
+join connectors on connectors.tenant_id = tool_changes.tenant_id and connectors.id = tool_changes.connector_id
+cross join reach
+where tool_changes.tenant_id = @tenant_id and tool_changes.connector_id = @connector_id and tool_changes.tool = @tool
+  and (sqlc.narg(before_id)::uuid is null or tool_changes.id < sqlc.narg(before_id))
+order by tool_changes.id desc
+limit @max_rows;
+
+-- name: CountWaitingChanges :one
+select count(*)
+from tool_changes
+where tenant_id = @tenant_id and state = 'waiting';
+
+-- name: LockTool :one
+-- Its connector first, as the end of a sync does.
+with locked as (
+    select connectors.id
+    from connectors
+    where connectors.tenant_id = @tenant_id and connectors.id = @connector_id
+    for no key update of connectors
+)
+select tools.current_hash, tools.accepted_hash, tools.review, (tools.removed_at is not null)::boolean as removed
+from tools
+join locked on locked.id = tools.connector_id
+where tools.tenant_id = @tenant_id and tools.connector_id = @connector_id and tools.name = @tool
+for update of tools;
+
+-- name: AcceptTool :exec
+update tools
+set accepted_hash = current_hash, review = 'accepted'
+where tenant_id = @tenant_id and connector_id = @connector_id and name = @tool;
+
+-- name: RejectTool :exec
+update tools
+set review = 'rejected'
+where tenant_id = @tenant_id and connector_id = @connector_id and name = @tool;
+
+-- name: DecideChange :one
+-- The change that waits, or the last one, which was decided otherwise, once more.
+with decided as (
+    update tool_changes
+    set state = @state, decided_by = @decided_by, decided_at = now()
+    where tool_changes.tenant_id = @tenant_id and tool_changes.connector_id = @connector_id and tool_changes.tool = @tool
+      and tool_changes.state = 'waiting'
+    returning tool_changes.id
+), again as (
+    insert into tool_changes (tenant_id, id, connector_id, tool, sync_run_id, before_hash, after_hash, kinds, risk, state, decided_by, decided_at)
+    select last.tenant_id, @id, last.connector_id, last.tool, last.sync_run_id, last.before_hash, last.after_hash, last.kinds, last.risk,
+           @state, @decided_by, now()
+    from tool_changes last
+    where last.tenant_id = @tenant_id and last.connector_id = @connector_id and last.tool = @tool and last.after_hash = @hash
+      and not exists (select from decided)
+    order by last.id desc
+    limit 1
+    returning tool_changes.id
+)
+select id from decided
+union all
+select id from again;
+
+-- name: LockCosmetic :many
+-- The connectors of changes that nobody needs to read, in one order.
+select connectors.id
+from connectors
+where connectors.tenant_id = @tenant_id
+  and connectors.id in (
+      select tool_changes.connector_id
+      from tool_changes
+      where tool_changes.tenant_id = @tenant_id and tool_changes.state = 'waiting' and tool_changes.risk = 'none')
+order by connectors.id
+for no key update of connectors;
+
+-- name: AcceptCosmetic :many
+with decided as (
+    update tool_changes
+    set state = 'accepted', decided_by = @decided_by, decided_at = now()
+    from tools
+    where tool_changes.tenant_id = @tenant_id and tool_changes.state = 'waiting' and tool_changes.risk = 'none'
+      and tool_changes.connector_id = any(@locked::uuid[])
+      and tools.tenant_id = @tenant_id and tools.connector_id = tool_changes.connector_id and tools.name = tool_changes.tool
+      and tools.current_hash = tool_changes.after_hash and tools.review in ('changed', 'new') and tools.removed_at is null
+    returning tool_changes.connector_id, tool_changes.tool
+)
+update tools
+set accepted_hash = current_hash, review = 'accepted'
+from decided
+where tools.tenant_id = @tenant_id and tools.connector_id = decided.connector_id and tools.name = decided.tool
+returning tools.connector_id, tools.name;

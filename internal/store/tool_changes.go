@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store/dbgen"
+	"patchbay/internal/toolchange"
+)
+
+// callsWindow is the time over which the calls of a changed tool are counted.
+const callsWindow = 30 * 24 * time.Hour
+
+// WaitingChanges lists what waits for a person, the newest first.
+func (t *Tenant) WaitingChanges(ctx context.Context, p Page) (List[connectors.ToolChange], error) {
+	before, err := p.afterID("tool_changes")
+	if err != nil {
+		return List[connectors.ToolChange]{}, err
+	}
+	rows, err := t.q.WaitingChanges(ctx, dbgen.WaitingChangesParams{
+		TenantID: t.id, BeforeID: before, MaxRows: p.rows(), CallsSince: idFrom(time.Now().Add(-callsWindow)),
+	})
+	if err != nil {
+		return List[connectors.ToolChange]{}, err
+	}
+	return listOf(p, rows, toolChangeOf, "tool_changes", changeAt), nil
+}
+
+// CountWaitingChanges is how many changes wait for a person.
+func (t *Tenant) CountWaitingChanges(ctx context.Context) (int, error) {
+	n, err := t.q.CountWaitingChanges(ctx, t.id)
+	return int(n), err
+}
+
+// ToolChanges is the history of one tool, the newest first. Its first definition is no change.
+func (t *Tenant) ToolChanges(ctx context.Context, id connectors.ConnectorID, tool string, p Page) (List[connectors.ToolChange], error) {
+	before, err := p.afterID("changes")
+	if err != nil {
+		return List[connectors.ToolChange]{}, err
+	}
+	rows, err := t.q.ToolChanges(ctx, dbgen.ToolChangesParams{
+		TenantID: t.id, ConnectorID: id, Tool: clean(tool), BeforeID: before, MaxRows: p.rows(),
+		CallsSince: idFrom(time.Now().Add(-callsWindow)),
+	})
+	if err != nil {
+		return List[connectors.ToolChange]{}, err
+	}
+	item := func(r dbgen.ToolChangesRow) connectors.ToolChange { return toolChangeOf(dbgen.WaitingChangesRow(r)) }
+	return listOf(p, rows, item, "changes", func(r dbgen.ToolChangesRow) []string { return []string{r.ID.String()} }), nil
+}
+
+// OtherTools are tools of the tenant's other connectors that have one of the names; every: all, up to a bound, for finding names that
+// are alike.
+func (t *Tenant) OtherTools(ctx context.Context, id connectors.ConnectorID, names []string, every bool) ([]toolchange.Named, error) {
+	rows, err := t.q.OtherTools(ctx, dbgen.OtherToolsParams{
+		TenantID: t.id, ConnectorID: id, Names: cleanAll(names), Every: every, MaxRows: mostOtherTools,
+	})
+	if err != nil {
+		return nil, err
+	}
+	others := make([]toolchange.Named, len(rows))
+	for i, r := range rows {
+		others[i] = toolchange.Named{Connector: r.Slug, Tool: r.Name}
+	}
+	return others, nil
+}
+
+// mostOtherTools bounds how many names a new tool is compared with.
+const mostOtherTools = 5000
+
+// writeChanges puts on record what a sync changes, in two statements. What waited of the same tools is superseded.
+func (t *Tenant) writeChanges(ctx context.Context, q *dbgen.Queries, run dbgen.SyncRun, d connectors.ToolDiff) error {
+	touched := make([]string, 0, len(d.Added)+len(d.Changed)+len(d.Removed))
+	for _, w := range d.Added {
+		if w.Returned { // a new one has no past
+			touched = append(touched, w.Name)
+		}
+	}
+	for _, w := range d.Changed {
+		touched = append(touched, w.Name)
+	}
+	if touched = append(touched, d.Removed...); len(touched) > 0 {
+		if err := q.SupersedeChanges(ctx, t.id, run.ConnectorID, cleanAll(touched)); err != nil {
+			return err
+		}
+	}
+	if len(d.Changes) == 0 {
+		return nil
+	}
+	return q.InsertChanges(ctx, t.changes(run.ConnectorID, run.ID, d.Changes))
+}
+
+func (t *Tenant) changes(id connectors.ConnectorID, run connectors.SyncRunID, changes []connectors.ChangeWrite) dbgen.InsertChangesParams {
+	p := dbgen.InsertChangesParams{TenantID: t.id, ConnectorID: id, SyncRunID: &run.UUID}
+	for _, c := range changes {
+		p.Ids = append(p.Ids, newID())
+		p.Tools = append(p.Tools, clean(c.Tool))
+		p.BeforeHashes = append(p.BeforeHashes, hashBytes(c.Before))
+		p.AfterHashes = append(p.AfterHashes, hashBytes(c.After))
+		p.Kinds = append(p.Kinds, joinKinds(c.Kinds))
+		p.Risks = append(p.Risks, string(c.Risk))
+		p.States = append(p.States, string(c.State))
+	}
+	return p
+}
+
+// tellOfChanges tells the tenant's people that changes of a sync wait for them, all in one notice.
+func (t *Tenant) tellOfChanges(ctx context.Context, id connectors.ConnectorID, d connectors.ToolDiff) error {
+	waiting := d.Waiting()
+	if len(waiting) == 0 {
+		return nil
+	}
+	row, err := t.q.ConnectorName(ctx, t.id, id)
+	if err != nil {
+		return found(err, "connector")
+	}
+	return t.AddNotice(ctx, connectors.ToolChangeNotice(connectors.ConnectorName{ID: id, Slug: row.Slug, Name: row.Name}, waiting))
+}
+
+func joinKinds(kinds []toolchange.Kind) string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = string(k)
+	}
+	return strings.Join(names, ",")
+}
+
+// idFrom is the least id that is made at a time.
+func idFrom(at time.Time) (id uuid.UUID) {
+	ms := at.UnixMilli()
+	for i := range 6 {
+		id[i] = byte(ms >> (40 - 8*i))
+	}
+	return id
+}
+
+func changeAt(r dbgen.WaitingChangesRow) []string { return []string{r.ID.String()} }
+
+func toolChangeOf(r dbgen.WaitingChangesRow) connectors.ToolChange {
+	c := connectors.ToolChange{
+		ID: r.ID, ConnectorID: r.ConnectorID, ConnectorSlug: r.Slug, ConnectorName: r.ConnectorName, Tool: r.Tool,
+		SeenAt: r.SeenAt.UTC(), Before: hashOf(r.BeforeHash), After: hashOf(r.AfterHash), Risk: toolchange.Risk(r.Risk), State: r.State,
+		DecidedBy: r.DecidedBy, DecidedAt: utc(r.DecidedAt), Agents: int(r.Agents), Calls: int(r.Calls),
+	}
+	if r.SyncRunID != nil {
+		c.SyncRunID = &connectors.SyncRunID{UUID: *r.SyncRunID}
+	}
+	for _, k := range r.Kinds {
+		c.Kinds = append(c.Kinds, toolchange.Kind(k))
+	}
+	return c
+}

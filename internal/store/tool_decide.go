@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store/dbgen"
+)
+
+// ToolDecision is what a person says of a tool's current definition.
+type ToolDecision struct {
+	Connector connectors.ConnectorID
+	Tool      string
+	Accept    bool
+	Hash      *connectors.Hash // the definition that the person saw; nil: whichever is current
+	By        string
+}
+
+// TypeToolChanged is the problem type of a decision about a definition that is not the tool's any more.
+const TypeToolChanged = "tool-changed"
+
+// DecideTool accepts the tool's current definition, which agents are then served, or rejects it, and then the tool is not served. A
+// rejected definition may be accepted after all. Conflict: nothing waits, or the definition is another one by now.
+func (t *Tenant) DecideTool(ctx context.Context, d ToolDecision) error {
+	return t.within(ctx, func(tx *Tenant) error { return tx.decideTool(ctx, d) })
+}
+
+func (t *Tenant) decideTool(ctx context.Context, d ToolDecision) error {
+	d.Tool = clean(d.Tool)
+	row, err := t.q.LockTool(ctx, t.id, d.Connector, d.Tool)
+	if err != nil {
+		return found(err, "tool")
+	}
+	if err := decidable(row, d); err != nil {
+		return err
+	}
+	state := connectors.ChangeAccepted
+	if d.Accept {
+		err = t.q.AcceptTool(ctx, t.id, d.Connector, d.Tool)
+	} else {
+		state = connectors.ChangeRejected
+		err = t.q.RejectTool(ctx, t.id, d.Connector, d.Tool)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = t.q.DecideChange(ctx, dbgen.DecideChangeParams{
+		TenantID: t.id, ConnectorID: d.Connector, Tool: d.Tool, State: state, DecidedBy: clean(d.By),
+		ID: connectors.ToolChangeID{UUID: newID()}, Hash: row.CurrentHash,
+	})
+	if errors.Is(err, pgx.ErrNoRows) { // it was met by a first sync, and rejected before changes were kept
+		return nil
+	}
+	return err
+}
+
+// decidable tells why there is nothing to decide.
+func decidable(row dbgen.LockToolRow, d ToolDecision) error {
+	switch {
+	case row.Removed:
+		return fault.Errorf(fault.Conflict, "The server does not list the tool %q any more.", d.Tool).WithType(TypeToolChanged)
+	case d.Hash != nil && *d.Hash != *hashOf(row.CurrentHash):
+		return fault.Errorf(fault.Conflict, "The server has changed the tool %q again. Look at what it says now.", d.Tool).WithType(TypeToolChanged)
+	case row.Review == connectors.ReviewAccepted:
+		return fault.Errorf(fault.Conflict, "The tool %q is as it was accepted. There is nothing to decide.", d.Tool)
+	case row.Review == connectors.ReviewRejected && !d.Accept:
+		return fault.Errorf(fault.Conflict, "The tool %q is rejected already.", d.Tool)
+	}
+	return nil
+}
+
+// ToolName is one tool of a connector.
+type ToolName struct {
+	Connector connectors.ConnectorID
+	Tool      string
+}
+
+// AcceptCosmetic accepts all waiting changes of no risk, and tells of which tools.
+func (t *Tenant) AcceptCosmetic(ctx context.Context, by string) (accepted []ToolName, err error) {
+	err = t.within(ctx, func(tx *Tenant) error {
+		locked, err := tx.q.LockCosmetic(ctx, tx.id)
+		if err != nil || len(locked) == 0 {
+			return err
+		}
+		ids := make([]uuid.UUID, len(locked))
+		for i, id := range locked {
+			ids[i] = id.UUID
+		}
+		rows, err := tx.q.AcceptCosmetic(ctx, tx.id, clean(by), ids)
+		for _, r := range rows {
+			accepted = append(accepted, ToolName{Connector: r.ConnectorID, Tool: r.Name})
+		}
+		return err
+	})
+	return accepted, err
+}
