@@ -35,7 +35,9 @@ type conn struct {
 	in      *bufio.Reader
 	owner   *Transport
 	address string
-	since   time.Time // when it was last put on the shelf; zero: never
+	since   time.Time             // when it was last put on the shelf; zero: never
+	peek    func(fd uintptr) bool // made once, sets peeked
+	peeked  error
 
 	left  int64 // how many bytes may be read
 	sent  bool  // some of this request went out
@@ -84,7 +86,7 @@ func (c *conn) exchange(r *http.Request, out []byte) (*http.Response, error) {
 		return nil, err
 	}
 	c.left = math.MaxInt64
-	c.hand(resp, &body{conn: c, ctx: ctx, stop: stop, src: resp.Body, keep: !resp.Close})
+	c.hand(resp, &body{conn: c, ctx: ctx, stop: stop, src: resp.Body, keep: !resp.Close && resp.StatusCode >= http.StatusOK})
 	return resp, nil
 }
 
@@ -92,7 +94,6 @@ func (c *conn) exchange(r *http.Request, out []byte) (*http.Response, error) {
 func (c *conn) hand(resp *http.Response, b *body) {
 	switch {
 	case resp.StatusCode == http.StatusSwitchingProtocols: // nobody asked for that
-		b.keep = false
 		b.end()
 		resp.Body = http.NoBody
 	case resp.Body == http.NoBody:
@@ -122,14 +123,14 @@ func (c *conn) ask(r *http.Request, out []byte) (*http.Response, error) {
 
 // head reads a response up to its body, past the interim ones.
 func (c *conn) head(r *http.Request) (*http.Response, error) {
-	for range maxInterim {
+	for range 1 + maxInterim {
 		resp, err := http.ReadResponse(c.in, r)
 		switch {
 		case err != nil && !c.began && errors.Is(err, io.ErrUnexpectedEOF):
 			return nil, fmt.Errorf("the server closed the connection before it answered: %w", io.EOF)
 		case err != nil:
 			return nil, fmt.Errorf("read the response: %w", err)
-		case resp.StatusCode >= http.StatusOK || resp.StatusCode == http.StatusSwitchingProtocols:
+		case resp.StatusCode/100 != 1 || resp.StatusCode == http.StatusSwitchingProtocols:
 			return resp, nil
 		}
 	}

@@ -9,28 +9,25 @@ import (
 
 // lives tells whether an idle connection is open, and silent: what comes unasked is no response.
 func (c *conn) lives() bool {
-	_, err := c.look()
-	return errors.Is(err, syscall.EAGAIN)
+	return errors.Is(c.look(), syscall.EAGAIN)
 }
 
 // hasMore tells whether the connection has something to read, or has ended.
 func (c *conn) hasMore() bool {
-	if c.raw == nil {
-		return false
-	}
-	_, err := c.look()
-	return !errors.Is(err, syscall.EAGAIN)
+	return c.raw != nil && !c.lives()
 }
 
 // look peeks at what came, without waiting.
-func (c *conn) look() (n int, err error) {
-	failed := c.raw.Read(func(fd uintptr) bool {
-		var one [1]byte
-		n, _, err = syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		return true
-	})
-	if failed != nil {
-		return 0, failed
+func (c *conn) look() error {
+	if c.peek == nil {
+		c.peek = func(fd uintptr) bool {
+			var one [1]byte
+			_, _, c.peeked = syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+			return true
+		}
 	}
-	return n, err
+	if err := c.raw.Read(c.peek); err != nil {
+		return err
+	}
+	return c.peeked
 }

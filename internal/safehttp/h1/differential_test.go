@@ -1,0 +1,148 @@
+package h1_test
+
+import (
+	"bufio"
+	"compress/flate"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// outcome is what a caller sees of an answer.
+type outcome struct {
+	Status           string
+	StatusCode       int
+	Proto            string
+	Header, Trailer  http.Header
+	ContentLength    int64
+	TransferEncoding []string
+	Close            bool
+	Uncompressed     bool
+	Body             string
+	Problem          string // the kind of error, in the words of problem
+}
+
+func (o outcome) String() string {
+	if o.StatusCode == 0 {
+		return strings.TrimSuffix("error "+strings.TrimPrefix(o.Problem, "error"), " ")
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%d %q %s", o.StatusCode, o.Body, o.Problem), " ")
+}
+
+// problem tells the kinds of errors apart that a caller may tell apart.
+func problem(err error) string {
+	_, corrupt := errors.AsType[flate.CorruptInputError](err)
+	timeout, ok := errors.AsType[net.Error](err)
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "unexpected EOF"
+	case errors.Is(err, io.EOF):
+		return "EOF"
+	case corrupt, errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
+		return "corrupt"
+	case errors.Is(err, context.DeadlineExceeded), ok && timeout.Timeout():
+		return "timeout"
+	}
+	return "error"
+}
+
+func ask(tr http.RoundTripper, r *http.Request) outcome {
+	resp, err := tr.RoundTrip(r)
+	if err != nil {
+		return outcome{Problem: problem(err)}
+	}
+	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	return outcome{
+		resp.Status, resp.StatusCode, resp.Proto, resp.Header, resp.Trailer, resp.ContentLength, resp.TransferEncoding, resp.Close, resp.Uncompressed,
+		string(body), problem(err),
+	}
+}
+
+// serve plays an answer on one connection.
+func (a answer) serve(p *peer, conn *net.TCPConn) {
+	in := bufio.NewReader(conn)
+	for {
+		if a.early {
+			if _, err := in.Peek(1); err != nil {
+				return
+			}
+		} else if !p.listen(in) {
+			return
+		}
+		if _, err := io.WriteString(conn, a.bytes); err != nil {
+			return
+		}
+		if a.early && !p.listen(in) || !a.open {
+			return
+		}
+	}
+}
+
+// oneByOne is a connection on which every byte comes alone.
+type oneByOne struct{ *net.TCPConn }
+
+func (c oneByOne) Read(p []byte) (int, error) { return c.TCPConn.Read(p[:min(1, len(p))]) }
+
+func dialOneByOne(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return oneByOne{conn.(*net.TCPConn)}, nil
+}
+
+// Each answer is read twice on either side, which shows whether its connection is kept, and once more byte by byte.
+func TestAnswersReadAsByNetHTTP(t *testing.T) {
+	t.Parallel()
+	for _, a := range answers {
+		for _, dial := range []string{"whole", "byte by byte"} {
+			t.Run(a.name+"/"+dial, func(t *testing.T) {
+				t.Parallel()
+				if dial == "byte by byte" && len(a.bytes) > len(long) {
+					return // the short ones are split everywhere
+				}
+				ours, theirs := newTransport(t), netHTTP(t)
+				if dial == "byte by byte" {
+					ours.Dial, theirs.DialContext = dialOneByOne, dialOneByOne
+				}
+				seen := make(map[http.RoundTripper]int64)
+				got := make(map[http.RoundTripper]outcome)
+				for _, tr := range []http.RoundTripper{ours, theirs} {
+					p := newPeer(t, a.serve)
+					for range 2 {
+						got[tr] = ask(tr, a.request(t, p.url))
+						if got[tr].String() != a.want {
+							t.Errorf("%T: %s, want %s", tr, got[tr], a.want)
+						}
+					}
+					seen[tr] = p.connections.Load()
+				}
+				if diff := cmp.Diff(got[theirs], got[ours]); diff != "" {
+					t.Errorf("net/http (-) and h1 (+):\n%s", diff)
+				}
+				if seen[theirs] != seen[ours] {
+					t.Errorf("net/http connected %d times, h1 %d times", seen[theirs], seen[ours])
+				}
+			})
+		}
+	}
+}
+
+func (a answer) request(t testing.TB, url string) *http.Request {
+	t.Helper()
+	if a.method == http.MethodPost {
+		return request(t, a.method, url, strings.NewReader(`{"jsonrpc":"2.0"}`))
+	}
+	return request(t, a.method, url, nil)
+}

@@ -1,0 +1,148 @@
+package h1_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"patchbay/internal/safehttp/h1"
+)
+
+// patience ends a test that hangs.
+const patience = 30 * time.Second
+
+// peer is a server whose bytes a test writes.
+type peer struct {
+	url         string
+	address     string
+	connections atomic.Int64
+	requests    atomic.Int64
+}
+
+// newPeer starts a server that gives each connection to handle, and closes it afterwards.
+func newPeer(t testing.TB, handle func(p *peer, conn *net.TCPConn)) *peer {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &peer{url: "http://" + l.Addr().String() + "/", address: l.Addr().String()}
+	var running sync.WaitGroup
+	var mu sync.Mutex // guards open
+	open := make(map[net.Conn]bool)
+	running.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			p.connections.Add(1)
+			mu.Lock()
+			open[conn] = true
+			mu.Unlock()
+			running.Go(func() {
+				defer func() {
+					_ = conn.Close()
+					mu.Lock()
+					defer mu.Unlock()
+					delete(open, conn)
+				}()
+				handle(p, conn.(*net.TCPConn))
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		mu.Lock()
+		for conn := range open {
+			_ = conn.Close()
+		}
+		mu.Unlock()
+		running.Wait()
+	})
+	return p
+}
+
+// listen reads one request whole; false: there is none.
+func (p *peer) listen(in *bufio.Reader) bool {
+	r, err := http.ReadRequest(in)
+	if err != nil {
+		return false
+	}
+	p.requests.Add(1)
+	_, err = io.Copy(io.Discard, r.Body)
+	return err == nil
+}
+
+// answering answers each request with the same bytes.
+func answering(answer string) func(*peer, *net.TCPConn) {
+	return func(p *peer, conn *net.TCPConn) {
+		for in := bufio.NewReader(conn); p.listen(in); {
+			if _, err := io.WriteString(conn, answer); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// hello is an answer after which the connection is kept.
+const hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+
+// newTransport is the one under test, as safehttp builds it, except that nobody takes what is not its own.
+func newTransport(t testing.TB) *h1.Transport {
+	t.Helper()
+	tr := &h1.Transport{
+		Dial: new(net.Dialer).DialContext, Next: nobody{}, MaxIdle: 1000, MaxIdlePerHost: 300, IdleTimeout: patience,
+		MaxHeaderBytes: 64 << 10, ReadBuffer: 16 << 10,
+	}
+	t.Cleanup(tr.CloseIdleConnections)
+	return tr
+}
+
+// netHTTP is the transport that h1 is held against.
+func netHTTP(t testing.TB) *http.Transport {
+	t.Helper()
+	tr := &http.Transport{
+		DialContext: new(net.Dialer).DialContext, MaxIdleConnsPerHost: 300, MaxResponseHeaderBytes: 64 << 10, ReadBufferSize: 16 << 10,
+	}
+	t.Cleanup(tr.CloseIdleConnections)
+	return tr
+}
+
+var errNotOurs = errors.New("that is none for h1")
+
+// nobody refuses every request.
+type nobody struct{}
+
+func (nobody) RoundTrip(*http.Request) (*http.Response, error) { return nil, errNotOurs }
+
+// request is a request without a body that does not wait forever.
+func request(t testing.TB, method, url string, body io.Reader) *http.Request {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// read sends a request and reads what comes to its end.
+func read(tr http.RoundTripper, r *http.Request) (string, error) {
+	resp, err := tr.RoundTrip(r)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	return string(body), err
+}
+
