@@ -36,31 +36,23 @@ func (p *pool) Put(b *[]byte) {
 
 // write puts a request down as it goes over the wire (RFC 9112, section 3). The buffer goes back to buffers.
 func write(r *http.Request, body []byte) (*[]byte, error) {
-	if err := check(r); err != nil {
+	target := r.URL.RequestURI()
+	if err := check(r, target); err != nil {
 		return nil, err
 	}
 	out := buffers.Get()
 	b := append(*out, method(r)...)
 	b = append(b, ' ')
-	b = append(b, r.URL.RequestURI()...)
+	b = append(b, target...)
 	b = append(b, " HTTP/1.1\r\nHost: "...)
 	b = append(b, host(r)...)
 	b = append(b, "\r\n"...)
-	if r.Header["User-Agent"] == nil {
+	if _, named := r.Header["User-Agent"]; !named {
 		b = append(b, "User-Agent: Go-http-client/1.1\r\n"...)
 	}
 	for name, values := range r.Header {
-		if isOurs(name) {
-			continue
-		}
-		for _, v := range values {
-			if name == "User-Agent" && v == "" {
-				continue
-			}
-			b = append(b, name...)
-			b = append(b, ": "...)
-			b = append(b, textproto.TrimString(v)...)
-			b = append(b, "\r\n"...)
+		if !isOurs(name) {
+			b = appendHeader(b, name, values)
 		}
 	}
 	if asksForGzip(r) {
@@ -72,28 +64,53 @@ func write(r *http.Request, body []byte) (*[]byte, error) {
 		b = append(b, "\r\n"...)
 	}
 	b = append(b, "\r\n"...)
-	*out = append(b, body...)
+	b = append(b, body...)
+	*out = b
 	return out, nil
 }
 
-// isOurs tells whether a header's value follows from the request.
+// appendHeader adds a header, with a line for each value. Of User-Agent there is one, or none where that is empty.
+func appendHeader(b []byte, name string, values []string) []byte {
+	if name == "User-Agent" {
+		if len(values) == 0 || values[0] == "" {
+			return b
+		}
+		values = values[:1]
+	}
+	for _, v := range values {
+		b = append(b, name...)
+		b = append(b, ": "...)
+		b = append(b, textproto.TrimString(v)...)
+		b = append(b, "\r\n"...)
+	}
+	return b
+}
+
+// isOurs tells whether a header's value follows from the request. A name that somebody wrote in small letters is no way around that: a
+// server would read two lengths.
 func isOurs(name string) bool {
-	switch name {
-	case "Host", "Content-Length", "Transfer-Encoding", "Trailer":
-		return true
+	switch len(name) {
+	case len("Host"):
+		return strings.EqualFold(name, "Host")
+	case len("Trailer"):
+		return strings.EqualFold(name, "Trailer")
+	case len("Content-Length"):
+		return strings.EqualFold(name, "Content-Length")
+	case len("Transfer-Encoding"):
+		return strings.EqualFold(name, "Transfer-Encoding")
 	}
 	return false
 }
 
-// check refuses what could be read as another request, in net/http's words.
-func check(r *http.Request) error {
+// check refuses what could be read as another request, in net/http's words. target is the request's second word.
+func check(r *http.Request, target string) error {
 	if !httpguts.ValidHeaderFieldName(method(r)) {
 		return fmt.Errorf("net/http: invalid method %q", r.Method)
 	}
-	if !httpguts.ValidHostHeader(host(r)) || host(r) == "" {
+	if !httpguts.ValidHostHeader(host(r)) {
 		return fmt.Errorf("http: invalid Host header")
 	}
-	if strings.ContainsFunc(r.URL.RequestURI(), func(c rune) bool { return c <= ' ' || c == 0x7f }) {
+	if strings.ContainsFunc(target, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
 		return fmt.Errorf("net/http: can't write control character in Request.URL")
 	}
 	for name, values := range r.Header {

@@ -2,12 +2,14 @@ package h1
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"time"
+	"unicode/utf8"
 )
 
 // MaxBody is the longest request body that a Transport sends itself, in bytes. A longer one could fill every buffer on its way while
@@ -85,9 +87,8 @@ func (t *Transport) CloseIdleConnections() {
 
 // takes tells whether a request is of the usual kind.
 func takes(r *http.Request) bool {
-	return r.URL != nil && r.URL.Scheme == "http" && r.URL.Opaque == "" && plainHost(r.URL.Host) && plainHost(r.Host) &&
-		(r.Body == nil || r.Body == http.NoBody || r.ContentLength > 0) && r.ContentLength <= MaxBody &&
-		r.Method != http.MethodConnect && !r.Close && r.TransferEncoding == nil && r.Trailer == nil &&
+	return r.URL != nil && r.URL.Scheme == "http" && r.URL.Opaque == "" && r.URL.Host != "" && plainHost(r.URL.Host) && plainHost(r.Host) &&
+		plainBody(r) && r.Method != http.MethodConnect && !r.Close && r.TransferEncoding == nil && r.Trailer == nil &&
 		r.Header["Connection"] == nil && r.Header["Upgrade"] == nil && r.Header["Expect"] == nil &&
 		httptrace.ContextClientTrace(r.Context()) == nil
 }
@@ -95,24 +96,39 @@ func takes(r *http.Request) bool {
 // plainHost tells whether a host needs no conversion: not an international name, no IPv6 zone.
 func plainHost(host string) bool {
 	for i := range len(host) {
-		if c := host[i]; c <= ' ' || c >= 0x7f || c == '%' {
+		if c := host[i]; c >= utf8.RuneSelf || c == '%' {
 			return false
 		}
 	}
 	return true
 }
 
+// plainBody tells whether a request has no body, or one that is as long as it says and not too long.
+func plainBody(r *http.Request) bool {
+	switch r.Body {
+	case nil:
+		return r.ContentLength == 0
+	case http.NoBody:
+		return true
+	}
+	return 0 < r.ContentLength && r.ContentLength <= MaxBody
+}
+
+// wholeBody reads a request's body, which is as long as the request says.
 func wholeBody(r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
 	}
-	body := make([]byte, r.ContentLength)
-	_, err := io.ReadFull(r.Body, body)
-	if closed := r.Body.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	body := make([]byte, r.ContentLength+1)
+	n, err := io.ReadFull(r.Body, body)
+	closed := r.Body.Close()
+	switch {
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF):
 		return nil, fmt.Errorf("read the request's body: %w", err)
+	case int64(n) != r.ContentLength:
+		return nil, fmt.Errorf("the request's body is not as long as its length of %d says", r.ContentLength)
+	case closed != nil:
+		return nil, fmt.Errorf("close the request's body: %w", closed)
 	}
-	return body, nil
+	return body[:n], nil
 }
