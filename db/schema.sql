@@ -346,6 +346,8 @@ END) stored,
     calls_per_minute integer not null default 0,
     server_capabilities bytea,
     items_hash bytea,
+    max_definition_age_s integer not null default 900,
+    listen text not null default 'auto'::text,
     constraint connectors_args_number CHECK ((cardinality(args) <= 100)),
     constraint connectors_auth_behaviour_known CHECK ((auth_behaviour = ANY (ARRAY['unknown'::text, 'open'::text, 'list_open'::text, 'all_auth'::text]))),
     constraint connectors_auth_type_known CHECK ((auth_type = ANY (ARRAY['none'::text, 'bearer'::text, 'api_key'::text, 'basic'::text, 'oauth2'::text, 'client_credentials'::text, 'private_key_jwt'::text]))),
@@ -353,11 +355,13 @@ END) stored,
     constraint connectors_command_absolute CHECK (((command = ''::text) OR (command ~~ '/%'::text))),
     constraint connectors_command_fits CHECK (((transport = 'stdio'::text) = (command <> ''::text))),
     constraint connectors_credential_mode_known CHECK ((credential_mode = ANY (ARRAY['shared'::text, 'per_agent'::text]))),
+    constraint connectors_definition_age_bounds CHECK (((max_definition_age_s = 0) OR ((max_definition_age_s >= 60) AND (max_definition_age_s <= 86400)))),
     constraint connectors_era_known CHECK ((era = ANY (ARRAY[''::text, 'modern'::text, 'handshake'::text, 'sse'::text]))),
     constraint connectors_error_whole CHECK ((((last_error_code IS NULL) = (last_error_message IS NULL)) AND ((last_error_code IS NULL) = (last_error_at IS NULL)))),
     constraint connectors_headers_object CHECK ((jsonb_typeof(headers) = 'object'::text)),
     constraint connectors_interval_range CHECK (((sync_interval_s = 0) OR (sync_interval_s >= 60))),
     constraint connectors_items_hash_length CHECK ((length(items_hash) = 32)),
+    constraint connectors_listen_known CHECK ((listen = ANY (ARRAY['auto'::text, 'off'::text]))),
     constraint connectors_name_key UNIQUE (tenant_id, name),
     constraint connectors_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
     constraint connectors_oauth_object CHECK ((jsonb_typeof(oauth) = 'object'::text)),
@@ -750,6 +754,36 @@ alter table tool_calls force row level security;
 create policy tenant_rows on tool_calls for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
 grant delete, insert, select, update on tool_calls to patchbay_app;
 
+create table tool_changes (
+    tenant_id uuid not null,
+    id uuid not null,
+    connector_id uuid not null,
+    tool text not null,
+    sync_run_id uuid,
+    seen_at timestamp with time zone not null default now(),
+    before_hash bytea,
+    after_hash bytea,
+    kinds text[] not null,
+    risk text not null,
+    state text not null,
+    decided_by text not null default ''::text,
+    decided_at timestamp with time zone,
+    constraint tool_changes_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint tool_changes_decided CHECK (((state = ANY (ARRAY['accepted'::text, 'rejected'::text])) = (decided_at IS NOT NULL))),
+    constraint tool_changes_has_definition CHECK (((after_hash IS NOT NULL) OR (before_hash IS NOT NULL))),
+    constraint tool_changes_pkey PRIMARY KEY (tenant_id, id),
+    constraint tool_changes_risk_known CHECK ((risk = ANY (ARRAY['none'::text, 'low'::text, 'high'::text]))),
+    constraint tool_changes_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'accepted'::text, 'rejected'::text, 'automatic'::text, 'superseded'::text]))),
+    constraint tool_changes_waiting_has_definition CHECK (((state <> 'waiting'::text) OR (after_hash IS NOT NULL)))
+);
+CREATE UNIQUE INDEX tool_changes_one_waits_key ON public.tool_changes USING btree (tenant_id, connector_id, tool) WHERE (state = 'waiting'::text);
+CREATE INDEX tool_changes_tool_idx ON public.tool_changes USING btree (tenant_id, connector_id, tool, id DESC);
+CREATE INDEX tool_changes_waiting_idx ON public.tool_changes USING btree (tenant_id, id DESC) WHERE (state = 'waiting'::text);
+alter table tool_changes enable row level security;
+alter table tool_changes force row level security;
+create policy tenant_rows on tool_changes for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on tool_changes to patchbay_app;
+
 create table tool_definitions (
     tenant_id uuid not null,
     hash bytea not null,
@@ -796,6 +830,36 @@ alter table tools enable row level security;
 alter table tools force row level security;
 create policy tenant_rows on tools for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
 grant delete, insert, select, update on tools to patchbay_app;
+
+create table upstream_listeners (
+    tenant_id uuid not null,
+    connector_id uuid not null,
+    instance_id uuid,
+    state text not null default 'waiting'::text,
+    since timestamp with time zone not null default now(),
+    due_at timestamp with time zone default now(),
+    reason text not null default ''::text,
+    version integer not null,
+    credential_id uuid,
+    credential_version integer not null default 0,
+    failures integer not null default 0,
+    vain integer not null default 0,
+    notified bigint not null default 0,
+    last_notified_at timestamp with time zone,
+    constraint upstream_listeners_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint upstream_listeners_counts_positive CHECK (((failures >= 0) AND (vain >= 0) AND (notified >= 0))),
+    constraint upstream_listeners_instance_fkey FOREIGN KEY (instance_id) REFERENCES instances(id) ON DELETE SET NULL,
+    constraint upstream_listeners_off_has_reason CHECK (((state <> 'off'::text) OR (reason <> ''::text))),
+    constraint upstream_listeners_off_is_free CHECK (((state <> 'off'::text) OR (instance_id IS NULL))),
+    constraint upstream_listeners_pkey PRIMARY KEY (tenant_id, connector_id),
+    constraint upstream_listeners_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'listening'::text, 'off'::text])))
+);
+CREATE INDEX upstream_listeners_due_idx ON public.upstream_listeners USING btree (due_at) WHERE (instance_id IS NULL);
+CREATE INDEX upstream_listeners_instance_idx ON public.upstream_listeners USING btree (instance_id);
+alter table upstream_listeners enable row level security;
+alter table upstream_listeners force row level security;
+create policy tenant_rows on upstream_listeners for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on upstream_listeners to patchbay_app;
 
 create table users (
     id uuid not null,

@@ -45,11 +45,11 @@ where tenant_id = @tenant_id
 group by status;
 
 -- name: CreateConnector :exec
--- Creating starts no sync: the first scheduled one is due after one interval.
+-- Creating starts no sync: the first scheduled one is due after one interval, which a trigger sees to.
 insert into connectors (tenant_id, id, slug, name, description, transport, url, command, args, cwd, headers, credential_mode, auth_type, auth_header,
-                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, oauth, calls_per_minute, next_sync_at)
+                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, listen, oauth, calls_per_minute, next_sync_at)
 values (@tenant_id, @id, @slug, @name, @description, @transport, @url, @command, @args, @cwd, @headers, @credential_mode, @auth_type, @auth_header,
-        @timeout_ms, @retry_attempts, @enabled, @sync_interval_s, @tool_changes, @oauth, @calls_per_minute,
+        @timeout_ms, @retry_attempts, @enabled, @sync_interval_s, @tool_changes, @listen, @oauth, @calls_per_minute,
         now() + make_interval(secs => nullif(@sync_interval_s::integer, 0)));
 
 -- name: UpdateConnector :execrows
@@ -73,9 +73,9 @@ set slug = @slug,
     enabled = @enabled,
     sync_interval_s = @sync_interval_s,
     tool_changes = @tool_changes,
+    listen = @listen,
     oauth = @oauth,
     calls_per_minute = @calls_per_minute,
-    next_sync_at = now() + make_interval(secs => nullif(@sync_interval_s::integer, 0)),
     version = version + 1,
     updated_at = now()
 where tenant_id = @tenant_id and id = @id and (@version::integer = 0 or version = @version);

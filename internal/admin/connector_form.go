@@ -28,6 +28,7 @@ func draftForm(d connectors.Draft) templates.Form {
 		"retry_attempts":   strconv.Itoa(d.RetryAttempts),
 		"sync_interval_s":  strconv.Itoa(int(d.SyncInterval.Seconds())),
 		"calls_per_minute": strconv.Itoa(d.CallsPerMinute),
+		"listen":           string(d.Listen),
 	}
 	if d.Enabled {
 		values["enabled"] = "true"
@@ -58,6 +59,9 @@ func (f form) draft(before connectors.Draft) (connectors.Draft, error) {
 	}
 	if f.values.Has("credential_mode") {
 		d.CredentialMode = connectors.CredentialMode(f.text("credential_mode"))
+	}
+	if f.values.Has("listen") {
+		d.Listen = connectors.ListenPolicy(f.text("listen"))
 	}
 	if f.values.Has("auth.type") {
 		d.Auth = connectors.Auth{Type: connectors.AuthType(f.text("auth.type"))}

@@ -270,7 +270,7 @@ func TestDraftFormAndFormDraftAreInverse(t *testing.T) {
 		Name: "Linear", Slug: "linear", Description: "Issues.", Transport: connectors.TransportHTTP, URL: "https://mcp.linear.app/mcp",
 		Headers: map[string]string{"X-Team": "eu: west", "X-Area": "7"}, CredentialMode: connectors.CredentialPerAgent,
 		Auth:    connectors.Auth{Type: connectors.AuthAPIKey, Header: "X-Key"},
-		Timeout: 1500 * time.Millisecond, RetryAttempts: 2, Enabled: true, SyncInterval: time.Hour, ToolChanges: connectors.ToolChangesAuto,
+		Timeout: 1500 * time.Millisecond, RetryAttempts: 2, Enabled: true, SyncInterval: time.Hour, ToolChanges: connectors.ToolChangesAuto, Listen: connectors.ListenOff,
 	}
 	sameFromForm(t, d)
 	own, none := "https://mcp.linear.app", ""

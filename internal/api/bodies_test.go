@@ -84,6 +84,7 @@ func TestFieldsThatDoNotFitAreNamed(t *testing.T) {
 		linear(`"env": {"A": null}`):                                                       {"env.A"},
 		linear(`"args": "x"`):                                                              {"args"},
 		linear(`"tool_changes": "never"`):                                                  {"tool_changes"},
+		linear(`"listen": "never"`):                                                        {"listen"},
 		linear(`"credential_mode": ""`):                                                    {"credential_mode"},
 		linear(`"slug": "Has Spaces"`):                                                     {"slug"},
 		linear(`"description": "a\u0000b"`):                                                {"description"},

@@ -28,6 +28,7 @@ type connectorPatch struct {
 	Enabled        *bool             `json:"enabled,omitempty"`
 	SyncIntervalS  *int64            `json:"sync_interval_s,omitempty" minimum:"0" maximum:"2147483647" doc:"0: never by itself; else 60 or more."`
 	ToolChanges    *string           `json:"tool_changes,omitempty" enum:"auto,hold_risky,hold_all"`
+	Listen         *string           `json:"listen,omitempty" enum:"auto,off" doc:"auto: where the server tells that its lists have changed, Patchbay listens, and syncs."`
 	CallsPerMinute *int              `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"Of all agents together; 0: not bounded."`
 }
 
@@ -59,6 +60,7 @@ func (p connectorPatch) apply(d *connectors.Draft) {
 	set(&d.RetryAttempts, p.RetryAttempts)
 	set(&d.Enabled, p.Enabled)
 	setWord(&d.ToolChanges, p.ToolChanges)
+	setWord(&d.Listen, p.Listen)
 	set(&d.CallsPerMinute, p.CallsPerMinute)
 	if p.Headers != nil {
 		d.Headers = p.Headers

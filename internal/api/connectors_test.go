@@ -18,13 +18,13 @@ func TestCreateAnswersTheWholeConnector(t *testing.T) {
 		"name": "Linear", "slug": "linear", "description": "Issues", "transport": "streamable_http",
 		"url": "https://mcp.linear.example/mcp", "headers": map[string]string{"X-Team": "eu"}, "credential_mode": "shared",
 		"auth":       map[string]any{"type": "api_key", "key": "k-1", "header": "X-Key"},
-		"timeout_ms": 20000, "retry_attempts": 0, "enabled": true, "sync_interval_s": 0, "tool_changes": "hold_all",
+		"timeout_ms": 20000, "retry_attempts": 0, "enabled": true, "sync_interval_s": 0, "tool_changes": "hold_all", "listen": "off",
 	}).want(http.StatusCreated)
 	want := map[string]any{
 		"name": "Linear", "slug": "linear", "description": "Issues", "transport": "streamable_http",
 		"url": "https://mcp.linear.example/mcp", "headers": map[string]any{"X-Team": "eu"}, "credential_mode": "shared",
 		"auth":       map[string]any{"type": "api_key", "header": "X-Key"},
-		"timeout_ms": 20000.0, "retry_attempts": 0.0, "enabled": true, "sync_interval_s": 0.0, "tool_changes": "hold_all", "calls_per_minute": 0.0,
+		"timeout_ms": 20000.0, "retry_attempts": 0.0, "enabled": true, "sync_interval_s": 0.0, "tool_changes": "hold_all", "listen": "off", "calls_per_minute": 0.0,
 		"status": "never_synced", "auth_behaviour": "unknown", "discovered_tools": []any{}, "tool_count": 0.0,
 		"tools_last_synced_at": nil, "last_error": nil,
 		"server": map[string]any{"name": "", "version": "", "title": "", "protocol_version": "", "instructions": ""},
@@ -45,7 +45,7 @@ func TestCreateFillsInTheDefaults(t *testing.T) {
 		map[string]any{"name": "My Server", "url": "https://mcp.example.com/"}).want(http.StatusCreated)
 	for field, want := range map[string]any{
 		"slug": "my-server", "transport": "streamable_http", "credential_mode": "shared", "timeout_ms": 30000.0,
-		"retry_attempts": 3.0, "enabled": true, "sync_interval_s": 900.0, "tool_changes": "hold_risky", "description": "",
+		"retry_attempts": 3.0, "enabled": true, "sync_interval_s": 900.0, "tool_changes": "hold_risky", "listen": "auto", "description": "",
 	} {
 		if got[field] != want {
 			t.Errorf("%s is %v, want %v", field, got[field], want)

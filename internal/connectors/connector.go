@@ -86,6 +86,7 @@ type Connector struct {
 	Enabled        bool
 	SyncInterval   time.Duration // 0: never by itself
 	ToolChanges    ToolChangePolicy
+	Listen         ListenPolicy
 	CallsPerMinute int // of all agents together; 0: not bounded
 	Version        int // of the settings, for optimistic edits
 

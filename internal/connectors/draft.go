@@ -27,6 +27,7 @@ type Draft struct {
 	Enabled        bool
 	SyncInterval   time.Duration
 	ToolChanges    ToolChangePolicy
+	Listen         ListenPolicy
 	CallsPerMinute int // of all agents together; 0: not bounded
 }
 
@@ -41,6 +42,7 @@ func NewDraft() Draft {
 		Enabled:        true,
 		SyncInterval:   DefaultInterval,
 		ToolChanges:    ToolChangesHoldRisky,
+		Listen:         ListenAuto,
 	}
 }
 
@@ -51,7 +53,7 @@ func DraftOf(c Connector) Draft {
 		Transport: c.Transport, URL: c.URL, Command: c.Command, Headers: maps.Clone(c.Headers),
 		CredentialMode: c.CredentialMode, Auth: c.Auth, OAuth: c.OAuth,
 		Timeout: c.Timeout, RetryAttempts: c.RetryAttempts,
-		Enabled: c.Enabled, SyncInterval: c.SyncInterval, ToolChanges: c.ToolChanges, CallsPerMinute: c.CallsPerMinute,
+		Enabled: c.Enabled, SyncInterval: c.SyncInterval, ToolChanges: c.ToolChanges, Listen: c.Listen, CallsPerMinute: c.CallsPerMinute,
 	}
 }
 
@@ -62,7 +64,7 @@ func (d Draft) Connector() Connector {
 		Transport: d.Transport, URL: d.URL, Command: d.Command, EnvNames: d.Env.Names(), Headers: d.Headers,
 		CredentialMode: d.CredentialMode, Auth: d.Auth, OAuth: d.OAuth,
 		Timeout: d.Timeout, RetryAttempts: d.RetryAttempts,
-		Enabled: d.Enabled, SyncInterval: d.SyncInterval, ToolChanges: d.ToolChanges, CallsPerMinute: d.CallsPerMinute,
+		Enabled: d.Enabled, SyncInterval: d.SyncInterval, ToolChanges: d.ToolChanges, Listen: d.Listen, CallsPerMinute: d.CallsPerMinute,
 		Status: StatusNeverSynced, AuthBehaviour: AuthUnknown,
 	}
 }
@@ -102,6 +104,7 @@ func (d Draft) Validate() []fault.Field {
 	c.headers(d.Headers, d.Auth)
 	oneOf(&c, "credential_mode", d.CredentialMode, CredentialShared, CredentialPerAgent)
 	oneOf(&c, "tool_changes", d.ToolChanges, ToolChangesAuto, ToolChangesHoldRisky, ToolChangesHoldAll)
+	oneOf(&c, "listen", d.Listen, ListenAuto, ListenOff)
 	c.numbers(d)
 	return c.fields
 }

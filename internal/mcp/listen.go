@@ -117,8 +117,11 @@ func (c *httpCarrier) listen(ctx context.Context, opened func()) *Error {
 		default:
 			fruitless++
 		}
-		if fruitless == maxResumes || c.wait(ctx, at.pause(fruitless)) != nil {
+		if fruitless == maxResumes {
 			return nil
+		}
+		if err := c.wait(ctx, at.pause(fruitless)); err != nil {
+			return explain(ctx, PhaseListen, err)
 		}
 	}
 }

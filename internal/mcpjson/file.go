@@ -54,6 +54,7 @@ type FileServer struct {
 	RetryAttempts  *int      `json:"retry_attempts,omitempty"`
 	SyncIntervalS  *int64    `json:"sync_interval_s,omitempty"`
 	ToolChanges    string    `json:"tool_changes,omitempty"`
+	Listen         string    `json:"listen,omitempty" doc:"Where it is not auto."`
 	CallsPerMinute int       `json:"calls_per_minute,omitempty"`
 	Disabled       bool      `json:"disabled,omitempty"`
 }

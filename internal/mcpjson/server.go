@@ -44,6 +44,7 @@ var readers = map[string]reader{
 
 	"credential_mode": word(func(d *connectors.Draft, s string) { d.CredentialMode = connectors.CredentialMode(s) }),
 	"tool_changes":    word(func(d *connectors.Draft, s string) { d.ToolChanges = connectors.ToolChangePolicy(s) }),
+	"listen":          word(func(d *connectors.Draft, s string) { d.Listen = connectors.ListenPolicy(s) }),
 	"timeout":         (*reading).readTimeout,
 	"timeout_ms":      count(func(d *connectors.Draft, n int) { d.Timeout = time.Duration(n) * time.Millisecond }),
 	"retry_attempts":  count(func(d *connectors.Draft, n int) { d.RetryAttempts = n }),

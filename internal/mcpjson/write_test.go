@@ -43,7 +43,7 @@ func samples() []connectors.Connector {
 		sample("1st-plain", func(c *connectors.Connector) {
 			c.Transport, c.Timeout, c.RetryAttempts, c.SyncInterval = connectors.TransportHTTP, time.Second, 0, 0
 			c.CallsPerMinute = 7
-			c.Enabled, c.ToolChanges, c.Auth.Type = false, connectors.ToolChangesAuto, connectors.AuthBearer
+			c.Enabled, c.ToolChanges, c.Listen, c.Auth.Type = false, connectors.ToolChangesAuto, connectors.ListenOff, connectors.AuthBearer
 		}),
 	}
 }

@@ -101,6 +101,7 @@ func (t *Tenant) CreateConnector(ctx context.Context, d connectors.Draft) (conne
 			Enabled:        d.Enabled,
 			SyncIntervalS:  seconds(d.SyncInterval),
 			ToolChanges:    d.ToolChanges,
+			Listen:         d.Listen,
 			Oauth:          cleanJSON(settings),
 			CallsPerMinute: int32(d.CallsPerMinute),
 		}); err != nil {
@@ -146,6 +147,7 @@ func (t *Tenant) UpdateConnector(ctx context.Context, id connectors.ConnectorID,
 			Enabled:        d.Enabled,
 			SyncIntervalS:  seconds(d.SyncInterval),
 			ToolChanges:    d.ToolChanges,
+			Listen:         d.Listen,
 			Oauth:          cleanJSON(settings),
 			CallsPerMinute: int32(d.CallsPerMinute),
 		})
@@ -205,6 +207,7 @@ func connectorOf(row dbgen.ConnectorByRefRow) connectors.Connector {
 		Enabled:           r.Enabled,
 		SyncInterval:      time.Duration(r.SyncIntervalS) * time.Second,
 		ToolChanges:       r.ToolChanges,
+		Listen:            r.Listen,
 		Version:           int(r.Version),
 		Status:            r.Status,
 		AuthBehaviour:     r.AuthBehaviour,

@@ -39,7 +39,7 @@ func TestAConnectorComesBackAsItWasStored(t *testing.T) {
 	want := connectors.Connector{
 		ID: made.ID, Slug: draft.Slug, Name: draft.Name, Description: draft.Description, Transport: draft.Transport, URL: draft.URL,
 		Headers: draft.Headers, CredentialMode: draft.CredentialMode, Auth: draft.Auth, Timeout: draft.Timeout,
-		RetryAttempts: draft.RetryAttempts, Enabled: true, ToolChanges: draft.ToolChanges, Version: 1,
+		RetryAttempts: draft.RetryAttempts, Enabled: true, ToolChanges: draft.ToolChanges, Listen: connectors.ListenAuto, Version: 1,
 		Status: connectors.StatusNeverSynced, AuthBehaviour: connectors.AuthUnknown, DiscoveredTools: []string{},
 		CreatedAt: got.CreatedAt, UpdatedAt: got.UpdatedAt,
 	}

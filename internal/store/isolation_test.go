@@ -38,6 +38,7 @@ type outsider struct {
 	running    connectors.SyncRun // of another connector
 	approvalsOf
 	noticesOf
+	streamOf
 }
 
 // attempt is one case: what the outsider finds. A list or a count is found when it is not empty.
@@ -372,7 +373,7 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 		methods  reflect.Type
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts)},
 		{"Vault", reflect.TypeFor[*store.Vault](), attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts)},
 	} {
 		for m := range door.methods.Methods() {
@@ -383,7 +384,7 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 			}
 			found, err := try(t.Context(), o)
 			switch {
-			case ownWorld[m.Name] || ownNotices[m.Name]:
+			case ownWorld[m.Name] || ownNotices[m.Name] || ownStreams[m.Name]:
 				if found || err != nil {
 					t.Errorf("%s.%s: the outsider found something (%v), or met an error: %v", door.name, m.Name, found, err)
 				}
@@ -425,6 +426,7 @@ func newOutsider(t *testing.T) outsider {
 	o.fillApprovals(t)
 	o.fillAccess(t)
 	o.fillNotices(t)
+	o.fillStream(t)
 	return o
 }
 

@@ -53,7 +53,7 @@ var connectorFields = []string{
 	"auth.client_id", "auth.client_secret", "auth.private_key", "auth.algorithm", "auth.scopes", "auth.issuer",
 	"auth.authorization_endpoint", "auth.token_endpoint", "auth.resource", "auth.no_resource", "auth.token_endpoint_auth_method",
 	"auth.allow_missing_pkce_metadata",
-	"timeout_ms", "retry_attempts", "sync_interval_s", "calls_per_minute", "enabled", "version", "id",
+	"timeout_ms", "retry_attempts", "sync_interval_s", "calls_per_minute", "listen", "enabled", "version", "id",
 }
 
 // connectorFormProps is what the forms to add and to edit have in common.
@@ -119,6 +119,10 @@ var (
 	modeOptions = []Option{
 		{string(connectors.CredentialShared), "One, shared by all agents"},
 		{string(connectors.CredentialPerAgent), "One per agent"},
+	}
+	listenOptions = []Option{
+		{string(connectors.ListenAuto), "Where the server tells of them"},
+		{string(connectors.ListenOff), "Off"},
 	}
 	transportOptions = []Option{
 		{string(connectors.TransportStreamableHTTP), "Streamable HTTP"},

@@ -13,7 +13,7 @@ import (
 )
 
 const connectorByRef = `-- name: ConnectorByRef :one
-select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash,
+select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen,
        coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
        array(select tools.name
              from tools
@@ -83,6 +83,8 @@ func (q *Queries) ConnectorByRef(ctx context.Context, tenantID connectors.Tenant
 		&i.Connector.CallsPerMinute,
 		&i.Connector.ServerCapabilities,
 		&i.Connector.ItemsHash,
+		&i.Connector.MaxDefinitionAgeS,
+		&i.Connector.Listen,
 		&i.RunningID,
 		&i.ToolNames,
 		&i.EnvNames,
@@ -137,7 +139,7 @@ func (q *Queries) ConnectorToolsHash(ctx context.Context, tenantID connectors.Te
 }
 
 const connectorsByName = `-- name: ConnectorsByName :many
-select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash,
+select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen,
        coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
        array(select tools.name
              from tools
@@ -233,6 +235,8 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 			&i.Connector.CallsPerMinute,
 			&i.Connector.ServerCapabilities,
 			&i.Connector.ItemsHash,
+			&i.Connector.MaxDefinitionAgeS,
+			&i.Connector.Listen,
 			&i.RunningID,
 			&i.ToolNames,
 			&i.EnvNames,
@@ -249,9 +253,9 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 
 const createConnector = `-- name: CreateConnector :exec
 insert into connectors (tenant_id, id, slug, name, description, transport, url, command, args, cwd, headers, credential_mode, auth_type, auth_header,
-                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, oauth, calls_per_minute, next_sync_at)
+                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, listen, oauth, calls_per_minute, next_sync_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-        $15, $16, $17, $18, $19, $20, $21,
+        $15, $16, $17, $18, $19, $20, $21, $22,
         now() + make_interval(secs => nullif($18::integer, 0)))
 `
 
@@ -275,11 +279,12 @@ type CreateConnectorParams struct {
 	Enabled        bool
 	SyncIntervalS  int32
 	ToolChanges    connectors.ToolChangePolicy
+	Listen         connectors.ListenPolicy
 	Oauth          []byte
 	CallsPerMinute int32
 }
 
-// Creating starts no sync: the first scheduled one is due after one interval.
+// Creating starts no sync: the first scheduled one is due after one interval, which a trigger sees to.
 func (q *Queries) CreateConnector(ctx context.Context, arg CreateConnectorParams) error {
 	_, err := q.db.Exec(ctx, createConnector,
 		arg.TenantID,
@@ -301,6 +306,7 @@ func (q *Queries) CreateConnector(ctx context.Context, arg CreateConnectorParams
 		arg.Enabled,
 		arg.SyncIntervalS,
 		arg.ToolChanges,
+		arg.Listen,
 		arg.Oauth,
 		arg.CallsPerMinute,
 	)
@@ -441,12 +447,12 @@ set slug = $1,
     enabled = $15,
     sync_interval_s = $16,
     tool_changes = $17,
-    oauth = $18,
-    calls_per_minute = $19,
-    next_sync_at = now() + make_interval(secs => nullif($16::integer, 0)),
+    listen = $18,
+    oauth = $19,
+    calls_per_minute = $20,
     version = version + 1,
     updated_at = now()
-where tenant_id = $20 and id = $21 and ($22::integer = 0 or version = $22)
+where tenant_id = $21 and id = $22 and ($23::integer = 0 or version = $23)
 `
 
 type UpdateConnectorParams struct {
@@ -467,6 +473,7 @@ type UpdateConnectorParams struct {
 	Enabled        bool
 	SyncIntervalS  int32
 	ToolChanges    connectors.ToolChangePolicy
+	Listen         connectors.ListenPolicy
 	Oauth          []byte
 	CallsPerMinute int32
 	TenantID       connectors.TenantID
@@ -494,6 +501,7 @@ func (q *Queries) UpdateConnector(ctx context.Context, arg UpdateConnectorParams
 		arg.Enabled,
 		arg.SyncIntervalS,
 		arg.ToolChanges,
+		arg.Listen,
 		arg.Oauth,
 		arg.CallsPerMinute,
 		arg.TenantID,

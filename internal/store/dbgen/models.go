@@ -147,6 +147,8 @@ type Connector struct {
 	CallsPerMinute     int32
 	ServerCapabilities []byte
 	ItemsHash          []byte
+	MaxDefinitionAgeS  int32
+	Listen             connectors.ListenPolicy
 }
 
 type ConnectorClient struct {
@@ -292,6 +294,23 @@ type ToolCall struct {
 	CompletedAt    *time.Time
 	DurationUs     *int64
 	TaskHandle     *string
+}
+
+type UpstreamListener struct {
+	TenantID          connectors.TenantID
+	ConnectorID       connectors.ConnectorID
+	InstanceID        *connectors.InstanceID
+	State             connectors.ListenState
+	Since             time.Time
+	DueAt             *time.Time
+	Reason            connectors.ListenReason
+	Version           int32
+	CredentialID      *connectors.CredentialID
+	CredentialVersion int32
+	Failures          int32
+	Vain              int32
+	Notified          int64
+	LastNotifiedAt    *time.Time
 }
 
 type Webhook struct {

@@ -1,0 +1,98 @@
+-- Which connectors' servers want to be listened to, and which process does it.
+
+-- name: AddListeners :exec
+-- A server says in its capabilities that it tells of changes. ids empty: of all connectors.
+-- @sqlc-vet-disable tenant-scope
+insert into upstream_listeners (tenant_id, connector_id, version)
+select connectors.tenant_id, connectors.id, connectors.version
+from connectors
+where connectors.enabled and connectors.listen = 'auto' and connectors.transport in ('streamable_http', 'sse')
+  and encode(connectors.server_capabilities, 'escape') ~ '"listChanged"\s*:\s*true'
+  and (cardinality(@ids::uuid[]) = 0 or connectors.id = any(@ids::uuid[]))
+  and not exists (
+      select from upstream_listeners already
+      where already.tenant_id = connectors.tenant_id and already.connector_id = connectors.id)
+on conflict on constraint upstream_listeners_pkey do nothing;
+
+-- name: DropListeners :exec
+-- Whose server is not to be listened to any more. Whoever holds the stream sees that the row is gone.
+-- @sqlc-vet-disable tenant-scope
+delete from upstream_listeners
+using connectors
+where connectors.tenant_id = upstream_listeners.tenant_id and connectors.id = upstream_listeners.connector_id
+  and (cardinality(@ids::uuid[]) = 0 or connectors.id = any(@ids::uuid[]))
+  and not (connectors.enabled and connectors.listen = 'auto' and connectors.transport in ('streamable_http', 'sse')
+           and coalesce(encode(connectors.server_capabilities, 'escape') ~ '"listChanged"\s*:\s*true', false));
+
+-- name: RenewListeners :exec
+-- Other settings may mean another server: what was said of the old one is forgotten. Whoever holds the stream sees the version itself.
+-- @sqlc-vet-disable tenant-scope
+update upstream_listeners
+set state = 'waiting',
+    since = now(),
+    due_at = now(),
+    reason = '',
+    version = connectors.version,
+    failures = 0,
+    vain = 0
+from connectors
+where connectors.tenant_id = upstream_listeners.tenant_id and connectors.id = upstream_listeners.connector_id
+  and (cardinality(@ids::uuid[]) = 0 or connectors.id = any(@ids::uuid[]))
+  and upstream_listeners.instance_id is null and upstream_listeners.version <> connectors.version;
+
+-- name: WakeListeners :exec
+-- Credentials have changed: those that wait for one are tried now.
+-- @sqlc-vet-disable tenant-scope
+update upstream_listeners
+set state = 'waiting',
+    since = now(),
+    due_at = now(),
+    reason = ''
+where connector_id = any(@ids::uuid[]) and instance_id is null and reason = 'unauthorized';
+
+-- name: ClaimListeners :many
+-- The free ones that are due, the longest due first, for a process that is alive.
+-- @sqlc-vet-disable tenant-scope
+with due as (
+    select upstream_listeners.tenant_id, upstream_listeners.connector_id
+    from upstream_listeners
+    where upstream_listeners.instance_id is null and upstream_listeners.due_at <= now()
+    order by upstream_listeners.due_at
+    limit @max_rows
+    for no key update skip locked
+)
+update upstream_listeners
+set instance_id = @instance_id,
+    state = 'waiting',
+    reason = '',
+    version = connectors.version,
+    credential_id = null,
+    credential_version = 0
+from due, connectors
+where upstream_listeners.tenant_id = due.tenant_id and upstream_listeners.connector_id = due.connector_id
+  and connectors.tenant_id = due.tenant_id and connectors.id = due.connector_id
+returning upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.failures, upstream_listeners.vain;
+
+-- name: HeldListeners :many
+-- What a process holds. stale: it was opened with settings or a credential that are not what they were.
+-- @sqlc-vet-disable tenant-scope
+select upstream_listeners.tenant_id,
+       upstream_listeners.connector_id,
+       (connectors.version <> upstream_listeners.version
+        or upstream_listeners.credential_id is not null
+           and (credentials.id is null or credentials.status <> 'active'
+                or credentials.version <> upstream_listeners.credential_version))::boolean as stale
+from upstream_listeners
+join connectors on connectors.tenant_id = upstream_listeners.tenant_id and connectors.id = upstream_listeners.connector_id
+left join credentials on credentials.tenant_id = upstream_listeners.tenant_id and credentials.id = upstream_listeners.credential_id
+where upstream_listeners.instance_id = @instance_id;
+
+-- name: ReleaseListeners :exec
+-- A process stops: others take its streams over.
+-- @sqlc-vet-disable tenant-scope
+update upstream_listeners
+set instance_id = null,
+    state = 'waiting',
+    since = now(),
+    due_at = now()
+where instance_id = @instance_id;

@@ -1,0 +1,81 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+// streamOf is a stream that the victim's process holds, and on which it was told once that something had changed.
+type streamOf struct{ stream store.Stream }
+
+func (o *outsider) fillStream(t *testing.T) {
+	t.Helper()
+	c := listened(t, o.World, o.Tenant)
+	o.stream = store.Stream{Connector: c.ID, Instance: o.Instance}
+	claim(t, o.World, o.Instance)
+	if held, err := o.Door().OpenStream(t.Context(), o.stream, nil, 0); !held || err != nil {
+		t.Fatal(held, err)
+	}
+	if err := o.Door().HearStream(t.Context(), o.stream, 1, time.Now(), 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// listened is a connector whose server says that it tells of changes.
+func listened(t testing.TB, w *fixture.World, tenant connectors.TenantID, opts ...func(*connectors.Draft)) connectors.Connector {
+	t.Helper()
+	c := w.ConnectorIn(t, tenant, opts...)
+	w.TellsOfChanges(t, tenant, c.ID)
+	if err := w.St.System().ReviewListeners(t.Context(), c.ID); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// claim gives a process all streams that are due.
+func claim(t testing.TB, w *fixture.World, instance connectors.InstanceID) []store.ClaimedStream {
+	t.Helper()
+	claimed, err := w.St.System().ClaimStreams(t.Context(), instance, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return claimed
+}
+
+// ownStreams are the methods that find nothing of another tenant's, and say nothing of it.
+var ownStreams = map[string]bool{"Listenings": true, "ListenAgain": true, "OpenStream": true, "CloseStream": true, "HearStream": true}
+
+// listenerAttempts are the outsider's at streams that others hold.
+var listenerAttempts = map[string]attempt{
+	"Listenings": func(ctx context.Context, o outsider) (bool, error) {
+		all, err := o.door.Listenings(ctx, o.stream.Connector)
+		return len(all) > 0, err
+	},
+	"ListenAgain": func(ctx context.Context, o outsider) (bool, error) {
+		return o.changedStream(ctx, o.door.ListenAgain(ctx, o.stream.Connector))
+	},
+	"OpenStream": func(ctx context.Context, o outsider) (bool, error) { return o.door.OpenStream(ctx, o.stream, nil, 0) },
+	"CloseStream": func(ctx context.Context, o outsider) (bool, error) {
+		return o.changedStream(ctx, o.door.CloseStream(ctx, o.stream, store.StreamEnd{State: connectors.ListenIsOff, Reason: connectors.ListenEnds}))
+	},
+	"HearStream": func(ctx context.Context, o outsider) (bool, error) {
+		return o.changedStream(ctx, o.door.HearStream(ctx, o.stream, 1, time.Now(), 1))
+	},
+	"ListsHash": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.ListsHash(ctx, o.stream.Connector))
+	},
+}
+
+func (o outsider) changedStream(ctx context.Context, done error) (bool, error) {
+	if done != nil {
+		return false, done
+	}
+	all, err := o.Door().Listenings(ctx, o.stream.Connector)
+	now := all[o.stream.Connector]
+	return now.State != connectors.ListenListening || now.Notified != 1, err
+}

@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store/dbgen"
+)
+
+// ReviewListeners notes of connectors (none: of all) whether their servers are to be listened to, by their settings and by what the
+// servers say that they can do. Any process may do it at any time.
+func (s *System) ReviewListeners(ctx context.Context, ids ...connectors.ConnectorID) error {
+	return s.tx(ctx, func(tx *System) error {
+		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
+			plain := plainIDs(ids)
+			if err := q.DropListeners(ctx, plain); err != nil {
+				return err
+			}
+			if err := q.RenewListeners(ctx, plain); err != nil {
+				return err
+			}
+			return q.AddListeners(ctx, plain)
+		})
+	})
+}
+
+// WakeListeners has streams tried now that wait for a credential, of connectors where some have changed.
+func (s *System) WakeListeners(ctx context.Context, ids ...connectors.ConnectorID) error {
+	return s.q.WakeListeners(ctx, plainIDs(ids))
+}
+
+// ClaimedStream is a stream that a process is to open.
+type ClaimedStream struct {
+	Tenant    connectors.TenantID
+	Connector connectors.ConnectorID
+	Failures  int // in a row, before
+	Vain      int // how often in a row the lists had not changed after all
+}
+
+// ClaimStreams gives a process that is alive at most max of the streams that nobody holds and that are due.
+func (s *System) ClaimStreams(ctx context.Context, id connectors.InstanceID, max int) ([]ClaimedStream, error) {
+	rows, err := s.q.ClaimListeners(ctx, &id, int32(max))
+	if err != nil {
+		return nil, err
+	}
+	claimed := make([]ClaimedStream, len(rows))
+	for i, r := range rows {
+		claimed[i] = ClaimedStream{Tenant: r.TenantID, Connector: r.ConnectorID, Failures: int(r.Failures), Vain: int(r.Vain)}
+	}
+	return claimed, nil
+}
+
+// HeldStream is a stream that a process holds, as the database knows it.
+type HeldStream struct {
+	Tenant    connectors.TenantID
+	Connector connectors.ConnectorID
+	Stale     bool // the connector's settings or the credential are not what it was opened with
+}
+
+// HeldStreams are all that a process holds.
+func (s *System) HeldStreams(ctx context.Context, id connectors.InstanceID) ([]HeldStream, error) {
+	rows, err := s.q.HeldListeners(ctx, &id)
+	if err != nil {
+		return nil, err
+	}
+	held := make([]HeldStream, len(rows))
+	for i, r := range rows {
+		held[i] = HeldStream{Tenant: r.TenantID, Connector: r.ConnectorID, Stale: r.Stale}
+	}
+	return held, nil
+}
+
+// ReleaseStreams frees all that a process holds: it stops.
+func (s *System) ReleaseStreams(ctx context.Context, id connectors.InstanceID) error {
+	return s.q.ReleaseListeners(ctx, &id)
+}
