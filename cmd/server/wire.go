@@ -23,6 +23,7 @@ import (
 	"patchbay/internal/safehttp"
 	"patchbay/internal/telemetry"
 	"patchbay/internal/toolsync"
+	"patchbay/internal/webhooks"
 )
 
 // house is everything that is built once.
@@ -37,6 +38,7 @@ type house struct {
 	tokens   *credentials.Resolver
 	syncer   *toolsync.Syncer
 	connect  *connect.Broker
+	webhooks *webhooks.Post
 	api      *api.Handler
 	admin    *admin.Handler
 	agents   agents
@@ -91,6 +93,9 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 		Log:         s.log,
 		Programs:    toolsync.Programs{Allowed: allowedCommands(s.server), Env: programEnv()},
 		Finished:    countSync(h.metrics),
+	})
+	h.webhooks = webhooks.New(webhooks.Options{
+		Store: d.store, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: h.baseURL.String(), Log: s.log,
 	})
 	h.agents = h.buildAgents(dialer)
 	h.api, err = api.New(api.Options{

@@ -35,7 +35,7 @@ func (DeliverWebhook) InsertOpts() river.InsertOpts {
 	}}
 }
 
-// TendWebhooks looks for deliveries whose jobs are lost, and for what people should be told by the clock.
+// TendWebhooks looks for deliveries whose jobs are lost.
 type TendWebhooks struct{}
 
 // Kind is the job's name in the database; a landed name is never changed.
@@ -43,6 +43,17 @@ func (TendWebhooks) Kind() string { return "tend_webhooks" }
 
 // InsertOpts makes it one try: the next one comes by itself.
 func (TendWebhooks) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: Webhooks, MaxAttempts: 1}
+}
+
+// TendNotices looks for what people should be told by the clock, and forgets what they were told long ago.
+type TendNotices struct{}
+
+// Kind is the job's name in the database; a landed name is never changed.
+func (TendNotices) Kind() string { return "tend_notices" }
+
+// InsertOpts makes it one try: the next one comes by itself.
+func (TendNotices) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: Webhooks, MaxAttempts: 1}
 }
 

@@ -1,0 +1,263 @@
+package webhooks_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/webhooks"
+)
+
+func TestASignatureIsThatOfTheSpecificationsLibraries(t *testing.T) {
+	t.Parallel()
+	// The values that the reference implementations are tested with (standard-webhooks, libraries/*/tests).
+	got, err := webhooks.Sign("msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	if err != nil || got != "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=" {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func TestANoticeIsSentSignedAndOnce(t *testing.T) {
+	t.Parallel()
+	w, there := newOffice(t), receive(t, nil)
+	hook, text := w.hook(t, there.URL+"/hook?key=1")
+	d := w.told(t, hook)
+	for range 2 {
+		d = w.deliver(t, d, 0)
+	}
+	got := there.all()
+	if len(got) != 1 || got[0].signedBy(t, text) != 1 {
+		t.Fatalf("received %d, signed %v", len(got), got)
+	}
+	h := got[0].header
+	if h.Get("webhook-id") != "msg_"+d.ID.String() || h.Get("Content-Type") != "application/json" || h.Get("User-Agent") != "Patchbay/test" {
+		t.Errorf("header = %v", h)
+	}
+	var body struct {
+		Type      string
+		Timestamp time.Time
+		Data      struct {
+			Title, Text, URL string
+			Details          map[string]string
+		}
+	}
+	if err := json.Unmarshal(got[0].body, &body); err != nil {
+		t.Fatal(err)
+	}
+	if body.Type != "connector.down" || !body.Timestamp.Equal(d.CreatedAt) || body.Data.Title != "Linear is down" ||
+		body.Data.URL != "https://patchbay.example.com/connectors/linear" || body.Data.Details["connector"] != "linear" {
+		t.Errorf("body = %s", got[0].body)
+	}
+	if d.State != connectors.DeliveryDelivered || d.Status != http.StatusNoContent || d.Tries != 1 || d.Error != "" {
+		t.Errorf("delivery = %+v", d)
+	}
+	if hook = w.webhook(t, hook.ID); hook.DeliveredAt == nil || hook.State() != connectors.WebhookActive {
+		t.Errorf("webhook = %+v", hook)
+	}
+}
+
+func TestADeliveryThatFailsIsTriedOnTheScheduleUnderTheSameID(t *testing.T) {
+	t.Parallel()
+	w, there := newOffice(t), receive(t, answers(http.StatusInternalServerError))
+	hook, text := w.hook(t, there.URL)
+	d := w.told(t, hook)
+	for _, wait := range append(webhooks.Schedule, 0) {
+		d = w.deliver(t, d, wait)
+		w.due(t)
+	}
+	if d.State != connectors.DeliveryFailed || d.Tries != 10 || d.Error != "It answered 500 Internal Server Error." {
+		t.Errorf("delivery = %+v", d)
+	}
+	got := there.all()
+	for _, g := range got {
+		if g.header.Get("webhook-id") != "msg_"+d.ID.String() || string(g.body) != string(got[0].body) || g.signedBy(t, text) != 1 {
+			t.Errorf("a try was another one: %v %s", g.header, g.body)
+		}
+	}
+	if hook = w.webhook(t, hook.ID); len(got) != 10 || hook.Failures != 10 || hook.State() != connectors.WebhookTrouble {
+		t.Errorf("%d tries, webhook = %+v", len(got), hook)
+	}
+}
+
+func TestWhatGoesWrongIsASentence(t *testing.T) {
+	t.Parallel()
+	elsewhere := receive(t, nil)
+	released := make(chan struct{})
+	defer close(released)
+	for name, tc := range map[string]struct {
+		answer http.HandlerFunc
+		want   string
+	}{
+		"a redirect": {http.RedirectHandler(elsewhere.URL, http.StatusFound).ServeHTTP, "It answered 302, a redirect, and Patchbay follows none. Enter the address where it leads."},
+		"silence":    {func(http.ResponseWriter, *http.Request) { <-released }, "It did not answer within 0.2 seconds."},
+		"hanging up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "It closed the connection without an answer."},
+		"no status":  {answers(599), "It answered 599."},
+	} {
+		w, there := newOffice(t, func(o *webhooks.Options) { o.Timeout = 200 * time.Millisecond }), receive(t, tc.answer)
+		hook, _ := w.hook(t, there.URL)
+		if d := w.deliver(t, w.told(t, hook), webhooks.Schedule[0]); d.Error != tc.want || d.State != connectors.DeliveryWaiting {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	if n := len(elsewhere.all()); n != 0 {
+		t.Errorf("a redirect was followed %d times", n)
+	}
+	w, gone := newOffice(t), receive(t, nil)
+	gone.Close()
+	hook, _ := w.hook(t, gone.URL)
+	if d := w.deliver(t, w.told(t, hook), webhooks.Schedule[0]); d.Error != "It refused the connection." || d.Status != 0 {
+		t.Errorf("nobody there: %+v", d)
+	}
+}
+
+func TestTheRulesOfWhereToSendHoldAtEachTry(t *testing.T) {
+	t.Parallel()
+	w, there := newOffice(t), receive(t, nil)
+	hook, _ := w.hook(t, there.URL)
+	d := w.told(t, hook)
+	strict := safehttp.New(safehttp.Options{Mode: safehttp.Public})
+	w.post = webhooks.New(webhooks.Options{Store: w.St, HTTP: strict.Client(), CheckURL: strict.CheckURL, Jitter: func(d time.Duration) time.Duration { return d }})
+	d = w.deliver(t, d, webhooks.Schedule[0])
+	if !strings.Contains(d.Error, "Patchbay does not connect to it") || len(there.all()) != 0 {
+		t.Errorf("%+v, received %d", d, len(there.all()))
+	}
+}
+
+func TestWhoSaysThatItIsTooMuchIsLeftAloneForAsLongAsItSays(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		status int
+		after  string
+		want   time.Duration
+	}{
+		"a while":               {http.StatusTooManyRequests, "7200", 2 * time.Hour},
+		"nothing":               {http.StatusServiceUnavailable, "", time.Minute},
+		"for ever":              {http.StatusServiceUnavailable, "99999999", 24 * time.Hour},
+		"a while, yet it broke": {http.StatusInternalServerError, "7200", 5 * time.Second},
+	} {
+		w, there := newOffice(t), receive(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", tc.after)
+			w.WriteHeader(tc.status)
+		})
+		hook, _ := w.hook(t, there.URL)
+		if d := w.deliver(t, w.told(t, hook), tc.want); d.State != connectors.DeliveryWaiting {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
+func TestWhoWantsNothingMoreIsTurnedOffAndPeopleAreTold(t *testing.T) {
+	t.Parallel()
+	w, there := newOffice(t), receive(t, answers(http.StatusGone))
+	hook, _ := w.hook(t, there.URL)
+	other, _ := w.hook(t, receive(t, nil).URL)
+	waits, d := w.told(t, hook), w.told(t, hook)
+	w.deliver(t, d, webhooks.Schedule[0])
+	hook = w.webhook(t, hook.ID)
+	if hook.Enabled || hook.DisabledWhy != connectors.WebhookGone {
+		t.Errorf("webhook = %+v", hook)
+	}
+	if waits = w.deliver(t, waits, 0); waits.State != connectors.DeliveryCancelled || len(there.all()) != 1 {
+		t.Errorf("what waited: %+v; received %d", waits, len(there.all()))
+	}
+	if n := w.notices(t)[0]; n.Kind != connectors.NoticeWebhookOff || n.Link != "/webhooks/"+hook.ID.String() {
+		t.Errorf("notice = %+v", n)
+	}
+	if w.newest(t, other).Kind != connectors.NoticeWebhookOff {
+		t.Error("the other webhook is not told")
+	}
+	on, err := w.post.Update(t.Context(), w.admin, hook.ID, webhooks.Change{Enabled: new(true)})
+	if err != nil || on.DisabledWhy != "" || on.Failures != 0 || on.State() != connectors.WebhookActive {
+		t.Errorf("turned on again: %+v, %v", on, err)
+	}
+}
+
+func TestAWebhookIsTurnedOffWhenNothingHasArrivedForDays(t *testing.T) {
+	t.Parallel()
+	w, there := newOffice(t), receive(t, answers(http.StatusInternalServerError))
+	hook, _ := w.hook(t, there.URL)
+	w.deliver(t, w.told(t, hook), webhooks.Schedule[0])
+	w.sql(t, `update webhooks set failing_since = now() - interval '71 hours'`)
+	w.deliver(t, w.told(t, hook), webhooks.Schedule[0])
+	if !w.webhook(t, hook.ID).Enabled {
+		t.Error("it is off too early")
+	}
+	w.sql(t, `update webhooks set failing_since = now() - interval '73 hours'`)
+	w.deliver(t, w.told(t, hook), webhooks.Schedule[0])
+	if hook = w.webhook(t, hook.ID); hook.Enabled || hook.DisabledWhy != connectors.WebhookFailing || w.notices(t)[0].Kind != connectors.NoticeWebhookOff {
+		t.Errorf("webhook = %+v", hook)
+	}
+}
+
+func TestOneProcessAtATimeTriesADelivery(t *testing.T) {
+	t.Parallel()
+	w, there := newOffice(t), receive(t, nil)
+	hook, _ := w.hook(t, there.URL)
+	d := w.told(t, hook)
+	var processes sync.WaitGroup
+	for range 4 {
+		processes.Go(func() {
+			if _, err := w.post.Deliver(t.Context(), w.Tenant, d.ID); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	processes.Wait()
+	if n := len(there.all()); n != 1 {
+		t.Errorf("received %d times", n)
+	}
+}
+
+func TestADeliveryWhoseProcessDiedIsSentAgainUnderTheSameID(t *testing.T) {
+	t.Parallel()
+	w, there := newOffice(t), receive(t, nil)
+	hook, _ := w.hook(t, there.URL)
+	d := w.told(t, hook)
+	if _, claimed, err := w.Door().ClaimDelivery(t.Context(), d.ID, time.Hour); !claimed || err != nil { // and nothing more was heard of it
+		t.Fatal(claimed, err)
+	}
+	again, err := w.post.Deliver(t.Context(), w.Tenant, d.ID)
+	if err != nil || again < 59*time.Minute || again > time.Hour || len(there.all()) != 0 {
+		t.Errorf("while it is claimed: again after %v, %v; received %d", again, err, len(there.all()))
+	}
+	w.due(t)
+	d = w.deliver(t, d, 0)
+	if got := there.all(); len(got) != 1 || got[0].header.Get("webhook-id") != "msg_"+d.ID.String() || d.Tries != 2 {
+		t.Errorf("received %v, delivery %+v", got, d)
+	}
+}
+
+func TestAReceiverThatHangsCostsOnlyItself(t *testing.T) {
+	t.Parallel()
+	w := newOffice(t)
+	came, released := make(chan struct{}, 10), make(chan struct{})
+	hanging := receive(t, func(http.ResponseWriter, *http.Request) { came <- struct{}{}; <-released })
+	hung, _ := w.hook(t, strings.Replace(hanging.URL, "127.0.0.1", "localhost", 1))
+	there := receive(t, nil)
+	well, _ := w.hook(t, there.URL)
+	var tries sync.WaitGroup
+	for range 4 {
+		d := w.told(t, hung)
+		tries.Go(func() { _, _ = w.post.Deliver(t.Context(), w.Tenant, d.ID) })
+	}
+	for range 4 {
+		<-came
+	}
+	fifth := w.told(t, hung)
+	if fifth = w.deliver(t, fifth, 5*time.Second); fifth.Tries != 0 {
+		t.Errorf("a fifth is tried: %+v", fifth)
+	}
+	if d := w.deliver(t, w.newest(t, well), 0); d.State != connectors.DeliveryDelivered {
+		t.Errorf("the other host's delivery is %+v", d)
+	}
+	close(released)
+	tries.Wait()
+	if fifth = w.deliver(t, fifth, 0); fifth.State != connectors.DeliveryDelivered {
+		t.Errorf("afterwards: %+v", fifth)
+	}
+}

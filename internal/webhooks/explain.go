@@ -1,0 +1,60 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"syscall"
+
+	"patchbay/internal/safehttp"
+)
+
+// explain says in one sentence why nothing was answered. It quotes nothing that came from there.
+func (p *Post) explain(ctx context.Context, err error) string {
+	if blocked, ok := errors.AsType[*safehttp.BlockedError](err); ok {
+		return blocked.Error()
+	}
+	var netErr net.Error
+	_, noName := errors.AsType[*net.DNSError](err)
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
+		return fmt.Sprintf("It did not answer within %g seconds.", p.timeout.Seconds())
+	case noName:
+		return "Its name is not known (DNS)."
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "It refused the connection."
+	case overTLS(err):
+		return "It has no certificate that Patchbay trusts, or does not speak TLS."
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		return "It closed the connection without an answer."
+	default:
+		return "It could not be reached, or its answer is no HTTP."
+	}
+}
+
+func overTLS(err error) bool {
+	_, verification := errors.AsType[*tls.CertificateVerificationError](err)
+	_, record := errors.AsType[tls.RecordHeaderError](err)
+	_, authority := errors.AsType[x509.UnknownAuthorityError](err)
+	_, alert := errors.AsType[tls.AlertError](err)
+	return verification || record || authority || alert
+}
+
+// explainStatus says what a status means that is not 2xx.
+func explainStatus(status int) string {
+	switch {
+	case status == http.StatusGone:
+		return "It answered 410 Gone: it wants nothing more."
+	case status >= 300 && status < 400:
+		return fmt.Sprintf("It answered %d, a redirect, and Patchbay follows none. Enter the address where it leads.", status)
+	case http.StatusText(status) != "":
+		return fmt.Sprintf("It answered %d %s.", status, http.StatusText(status))
+	default:
+		return fmt.Sprintf("It answered %d.", status)
+	}
+}

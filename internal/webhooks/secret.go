@@ -1,0 +1,92 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+const (
+	secretPrefix = "whsec_"
+	secretBytes  = 32 // the specification wants 24 to 64
+	// overlap is how long after a rotation the secret before signs, too.
+	overlap = 24 * time.Hour
+)
+
+func newSecret() secret.Text {
+	key := make([]byte, secretBytes)
+	_, _ = rand.Read(key) // never fails
+	return secret.Text(secretPrefix + base64.StdEncoding.EncodeToString(key))
+}
+
+// RotateSecret makes a new secret and returns it: here and never again. For a day the one before signs beside it.
+func (p *Post) RotateSecret(ctx context.Context, a auth.Actor, id connectors.WebhookID) (w connectors.Webhook, text secret.Text, err error) {
+	if err := a.Require(connectors.RoleAdmin); err != nil {
+		return w, "", err
+	}
+	_, old, err := p.store.Vault(a.Tenant.ID).WebhookSecrets(ctx, id)
+	if err != nil && !fault.Is(err, fault.Internal) { // what cannot be opened is replaced
+		return w, "", err
+	}
+	text = newSecret()
+	next := store.WebhookSecrets{Now: text, Before: old.Now, Until: p.now().Add(overlap).UTC().Truncate(time.Second)}
+	err = p.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		if w, err = tx.SetWebhookSecrets(ctx, id, next); err != nil {
+			return err
+		}
+		return tx.Record(ctx, event(a, "webhook.rotate_secret", w))
+	})
+	if err != nil {
+		return connectors.Webhook{}, "", err
+	}
+	return w, text, nil
+}
+
+// message is what is signed.
+type message struct {
+	id   string // without a full stop
+	at   time.Time
+	body []byte
+}
+
+// signatures are the header's value: one by each secret that is good at the time.
+func (m message) signatures(s store.WebhookSecrets) (string, error) {
+	keys := []secret.Text{s.Now}
+	if !s.Before.Empty() && m.at.Before(s.Until) {
+		keys = append(keys, s.Before)
+	}
+	all := make([]string, len(keys))
+	for i, key := range keys {
+		signature, err := m.sign(key)
+		if err != nil {
+			return "", err
+		}
+		all[i] = signature
+	}
+	return strings.Join(all, " "), nil
+}
+
+func (m message) sign(text secret.Text) (string, error) {
+	encoded, ok := strings.CutPrefix(text.Reveal(), secretPrefix)
+	key, err := base64.StdEncoding.DecodeString(encoded)
+	if !ok || err != nil { // the cause could quote the secret
+		return "", fault.Errorf(fault.Internal, "The webhook's stored secret is none. Make a new one.")
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(m.id + "." + m.timestamp() + "."))
+	mac.Write(m.body)
+	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)), nil
+}
+
+func (m message) timestamp() string { return strconv.FormatInt(m.at.Unix(), 10) }
