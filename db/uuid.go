@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -79,7 +80,21 @@ func (p *slicePlan) SetNext(next pgtype.EncodePlan) { p.next = next }
 
 // Encode implements pgtype.EncodePlan.
 func (p *slicePlan) Encode(value any, buf []byte) ([]byte, error) {
+	if contents, ok := value.([][]byte); ok {
+		buf = slices.Grow(buf, roomFor(contents))
+	}
 	return p.next.Encode(p.of(value), buf)
+}
+
+// roomFor is what an array takes in PostgreSQL's format, with something for the values behind it: a buffer that holds megabytes is
+// made once, and does not grow by copies.
+func roomFor(contents [][]byte) int {
+	const head, length = 20, 4
+	size := head
+	for _, c := range contents {
+		size += length + len(c)
+	}
+	return size + size/8
 }
 
 func wrapSlice(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {

@@ -32,6 +32,7 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 		Source:    connectors.SourceGateway,
 		Token:     &b.token.ID,
 		Client:    client(r),
+		Lend:      true,
 	}
 	if r.Peer.Modern {
 		order.Input = inputOf(r.Params)
@@ -41,6 +42,7 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 		return refused(err)
 	}
 	r.Tag = outcome.CallID.UUID
+	r.After(outcome.Release)
 	return outcome.Raw, nil
 }
 

@@ -41,6 +41,8 @@ type answer struct {
 	length int64 // as announced; -1: it was not
 	kind   string
 	reply  wire.Finder
+	lends  bool // the reply may stand in memory that is used again
+	lease  lease
 	mark   mark // how far an event stream came
 	ended  bool // the body was read to its end
 }
@@ -50,10 +52,14 @@ func newAnswer(resp *http.Response, m outgoing, to inbox) *answer {
 		body:   takeReader(&bounded{src: resp.Body, left: maxStream}),
 		length: resp.ContentLength,
 		kind:   resp.Header.Get("Content-Type"),
+		lends:  m.lend,
 		reply:  wire.Finder{ID: m.id, Paged: m.paged, Fields: m.phase == PhaseCall},
 	}
 	if to != nil {
-		a.reply.Other = func(other wire.Message) { to(m.id, other) }
+		a.reply.Other = func(other wire.Message) {
+			a.lends = false // it is kept
+			to(m.id, other)
+		}
 	}
 	return a
 }
@@ -155,6 +161,9 @@ func (a *answer) json() (*wire.Reply, error) {
 		return nil, err
 	}
 	reply, err := a.reply.Find(body)
+	if !a.lends {
+		a.lease = lease{}
+	}
 	switch {
 	case errors.Is(err, wire.ErrNoReply):
 		return nil, errNoReply
@@ -178,18 +187,14 @@ func (a *answer) whole() ([]byte, error) {
 		return body, err
 	}
 	*space = body
+	if a.lends && len(body) >= minLent {
+		a.lease = lease{space, reuseScratch}
+		return body, err
+	}
 	body = bytes.Clone(body)
 	scratch.Put(space)
 	return body, err
 }
-
-// scratch is where bodies of unknown length are collected. A copy of the right size costs less than growing does.
-var scratch = sync.Pool{New: func() any {
-	space := make([]byte, 0, 8<<10)
-	return &space
-}}
-
-const maxScratch = 256 << 10
 
 // rest reads the body to its end, behind what is in body.
 func (a *answer) rest(body []byte) ([]byte, error) {
@@ -215,6 +220,9 @@ func (a *answer) rest(body []byte) ([]byte, error) {
 // events looks for the reply among the events. Notifications, the server's own requests and pings are passed over.
 func (a *answer) events() (*wire.Reply, error) {
 	stream := sse.NewReader(a.body, maxBody)
+	if a.lends {
+		stream.Lend()
+	}
 	defer func() { a.mark = markOf(stream) }()
 	end := errCutStream
 	for range maxEvents {
@@ -229,6 +237,9 @@ func (a *answer) events() (*wire.Reply, error) {
 		}
 		reply, err := a.reply.Find(event.Data)
 		if err == nil {
+			if a.lends {
+				a.lease = lease{stream.Lent(), sse.Reuse}
+			}
 			return reply, nil
 		}
 		if !errors.Is(err, wire.ErrNoReply) {

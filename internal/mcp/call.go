@@ -31,6 +31,9 @@ type Call struct {
 	// refused, and one of the modern era gets the call's result returned as InputRequired.
 	Answer func(InputRequest) (json.RawMessage, error)
 
+	// Lend allows a long result to stand in memory that is used again after [Result.Release].
+	Lend bool
+
 	// LogLevel is from which level on somebody wants to hear log messages, as MCP names them; empty: as the server likes. A server of
 	// the handshake era is told once, for all, and to say everything: who hears it chooses.
 	LogLevel string
@@ -54,6 +57,8 @@ type Result struct {
 	// At most one of the following is set; none: the call is done.
 	Task          *Task          // the server goes on by itself
 	InputRequired *InputRequired // the call has to be sent again, with Input
+
+	lease lease
 }
 
 // InputRequired is what a server of the modern era wants to know before it goes on.
@@ -145,7 +150,7 @@ func (c *conversation) call(ctx context.Context, call *Call) (*Result, error) {
 		c.hearken(ctx)
 	}
 	c.speakUp(ctx, call.LogLevel)
-	var reply *wire.Reply
+	var in incoming
 	err = c.retry.unsent().do(ctx, func() (failure *Error) {
 		id := c.id()
 		if len(r.meta) > 0 { // a token that is not ours could be another call's
@@ -159,13 +164,19 @@ func (c *conversation) call(ctx context.Context, call *Call) (*Result, error) {
 		if timeout <= 0 {
 			timeout = c.timeout
 		}
-		reply, failure = c.within(ctx, timeout, c.era.message(c, r, id))
+		m := c.era.message(c, r, id)
+		m.lend = call.Lend
+		in, failure = c.within(ctx, timeout, m)
 		return failure
 	})
 	if err != nil {
 		return nil, err
 	}
-	return c.result(reply)
+	result, err := c.result(in.reply)
+	if err == nil && result.Task == nil && result.InputRequired == nil {
+		result.lease = in.lease
+	}
+	return result, err
 }
 
 // speakUp has a server of the handshake era that keeps its log messages to itself until it is asked say them.

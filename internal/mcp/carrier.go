@@ -50,6 +50,7 @@ type outgoing struct {
 	body   []byte // the JSON-RPC message on one line, without a line end
 	paged  bool   // a request whose reply is a page of a tool list
 	again  bool   // it may be sent twice
+	lend   bool   // the reply may stand in memory that its reader gives back
 	// header goes with this message alone where there is HTTP; nil: none.
 	header http.Header
 }
@@ -58,6 +59,7 @@ type outgoing struct {
 type incoming struct {
 	reply  *wire.Reply
 	status int // of HTTP; 0: there is none
+	lease  lease
 }
 
 // An inbox takes the requests and notifications of the server, in their order. stream is the id of the request on whose answer m

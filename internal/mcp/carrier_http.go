@@ -73,7 +73,7 @@ func (c *httpCarrier) call(ctx context.Context, m outgoing) (incoming, *Error) {
 	if !a.ended {
 		c.drain(a.body, resp.Body)
 	}
-	return incoming{reply: reply, status: resp.StatusCode}, nil
+	return incoming{reply: reply, status: resp.StatusCode, lease: a.lease}, nil
 }
 
 // notify posts a message that wants no reply. Any answer is fine.

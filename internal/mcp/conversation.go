@@ -56,16 +56,17 @@ type conversation struct {
 
 // exchange sends one message once and returns the reply, where there is to be one.
 func (c *conversation) exchange(ctx context.Context, m outgoing) (*wire.Reply, *Error) {
-	return c.within(ctx, c.timeout, m)
+	in, err := c.within(ctx, c.timeout, m)
+	return in.reply, err
 }
 
 // within is exchange with a time of its own.
-func (c *conversation) within(ctx context.Context, timeout time.Duration, m outgoing) (*wire.Reply, *Error) {
+func (c *conversation) within(ctx context.Context, timeout time.Duration, m outgoing) (incoming, *Error) {
 	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	f := &flight{cancel: cancel}
 	if err := c.enter(f, m.phase); err != nil {
-		return nil, err
+		return incoming{}, err
 	}
 	defer c.leave(f)
 	in, err := c.carrier.send(timed, m)
@@ -74,11 +75,11 @@ func (c *conversation) within(ctx context.Context, timeout time.Duration, m outg
 		if timed.Err() != nil {
 			c.forget(ctx, m)
 		}
-		return nil, err
+		return incoming{}, err
 	case in.reply != nil && in.reply.Error != nil:
-		return nil, rpcError(m.phase, in.reply.Error, in.status)
+		return incoming{}, rpcError(m.phase, in.reply.Error, in.status)
 	}
-	return in.reply, nil
+	return in, nil
 }
 
 // flight is an exchange under way. It is cancelled when the conversation ends.

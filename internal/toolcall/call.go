@@ -27,6 +27,7 @@ type attempt struct {
 	went    *state // Order.Input goes on with this; nil: the call begins
 	entered connectors.ToolCallID
 	fetches bool // somebody gets the result of an approved call
+	lends   bool // the outcome's memory may be lent
 }
 
 // Call makes a tool call. The errors that a client is told of are *Refusal, *BadArguments, and *mcp.Error with the RPC error of the
@@ -62,6 +63,7 @@ func (c *Caller) callNow(ctx context.Context, o Order) (Outcome, error) {
 		return a.askFirst(ctx)
 	}
 	a.entry = c.o.History.Begin(o.View.Tenant, a.call)
+	a.lends = o.Lend
 	return a.make(ctx)
 }
 
@@ -166,6 +168,9 @@ func (a *attempt) finish(ctx context.Context, result *mcp.Result, err error) (Ou
 		return out, err // it goes on
 	}
 	out.Call = a.entry.End(func(c *connectors.ToolCall) { a.settle(c, result, err) })
+	if a.lends && result != nil && out.Call.Content == nil && out.Call.Structured == nil { // else it is the history's now
+		out.lent = result
+	}
 	if a.o.Ended != nil {
 		a.o.Ended(out.Call)
 	}

@@ -24,6 +24,9 @@ type Order struct {
 	// approved.
 	Impatient bool
 
+	// Lend: the caller says by [Outcome.Release] when nobody looks at the outcome's Raw any more.
+	Lend bool
+
 	Client
 	Input *mcp.Input // goes on with a call whose outcome was InputRequired; the state is the one that was handed out
 }
@@ -56,4 +59,14 @@ type Outcome struct {
 	InputRequired bool // Raw asks for input; call again with Input
 	// Call is the call as the history has it, or will have it; with an error, too, unless nothing was begun (then its ID is zero).
 	Call connectors.ToolCall
+
+	lent *mcp.Result // where Raw stands; nil: it is the caller's to keep
+}
+
+// Release gives back the memory of Raw, where it was lent: nobody looks at it any more. It is called once at most.
+func (o *Outcome) Release() {
+	if o.lent != nil {
+		o.lent.Release()
+		o.lent = nil
+	}
 }

@@ -57,6 +57,9 @@ func (x *exchange) serve(m *wire.Incoming) {
 	defer x.close()
 	x.await()
 	result, err := x.backend.Serve(ctx, &x.Request)
+	if x.after != nil {
+		defer x.after()
+	}
 	switch {
 	case err != nil:
 		x.fail(ctx, err)

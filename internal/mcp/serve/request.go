@@ -30,11 +30,16 @@ type Request struct {
 	exchange *exchange // nil in a backend's tests: there is nobody to talk to
 	token    json.RawMessage
 	released bool
+	after    func()
 }
 
 // Release promises that nobody looks at the raw parts any more once [Backend.Serve] has returned, so that the body's memory can be
 // used again.
 func (r *Request) Release() { r.released = true }
+
+// After has something done when the answer has left, or cannot leave any more: then nobody looks at the result that [Backend.Serve]
+// returned.
+func (r *Request) After(do func()) { r.after = do }
 
 // ProgressToken is the one under which the client wants to hear of the request's progress, as raw JSON; nil: it does not.
 func (r *Request) ProgressToken() json.RawMessage { return r.token }

@@ -18,6 +18,8 @@ const (
 	// maxScratch bounds what is kept for the next long line, which is copied out of it. Longer ones are rare, and keep what they
 	// were collected in.
 	maxScratch = 2 << 20
+	// minLent is what is worth the trouble of being given back.
+	minLent = 32 << 10
 )
 
 // scratch is where long lines are collected: how long they get shows only at their ends.
@@ -41,6 +43,9 @@ type Reader struct {
 	last  int    // how much of it the last read filled
 	err   error  // of src, to be told once buf is used up
 
+	lends bool
+	lent  *[]byte // the memory of the last long line; nil: it is the caller's
+
 	began  bool // the first line was read
 	skipLF bool // the last line ended in CR, so that an LF now is a part of that end
 	event  Event
@@ -55,9 +60,20 @@ func NewReader(src io.Reader, most int) *Reader {
 	return &Reader{src: src, most: most}
 }
 
+// Lend makes long events stand in memory that is used again: see [Reader.Lent].
+func (r *Reader) Lend() { r.lends = true }
+
+// Lent is the memory that the last event stands in, to be given to [Reuse] when nobody looks at the event any more; nil: the event is
+// the caller's to keep, and so it is where the memory is never given back.
+func (r *Reader) Lent() *[]byte { return r.lent }
+
+// Reuse takes memory back.
+func Reuse(space *[]byte) { scratch.Put(space) }
+
 // Next returns the next event that has data. At the end of the stream the error is io.EOF, and an event that was not
 // ended by a blank line comes before it.
 func (r *Reader) Next() (Event, error) {
+	r.lent = nil
 	for {
 		line, own, err := r.line()
 		if len(line) == 0 && err == nil {
@@ -136,7 +152,7 @@ func (r *Reader) line() (line []byte, own bool, err error) {
 		return nil, false, err
 	}
 	if end := lineEnd(r.buf); end >= 0 {
-		line, err = r.cut(nil, end)
+		line, err = r.cut(end)
 		return r.withoutMark(line), false, err
 	}
 	space := scratch.Get().(*[]byte)
@@ -145,6 +161,10 @@ func (r *Reader) line() (line []byte, own bool, err error) {
 		return r.withoutMark(line), true, err
 	}
 	*space = line
+	if r.lends && len(line) >= minLent {
+		r.lent = space
+		return r.withoutMark(line), true, err
+	}
 	line = bytes.Clone(line)
 	scratch.Put(space)
 	return r.withoutMark(line), true, err
@@ -166,36 +186,52 @@ func (r *Reader) begin() error {
 	}
 }
 
-// longLine collects a line that goes on behind the buffer.
+// longLine collects a line that goes on behind the buffer. It is read to where it will stand.
 func (r *Reader) longLine(line []byte) ([]byte, error) {
+	line = append(r.grow(line, len(r.buf)), r.buf...)
+	r.buf = nil
 	for {
-		end := lineEnd(r.buf)
-		if end >= 0 {
-			return r.cut(line, end)
-		}
-		if len(line)+len(r.buf) > r.most {
+		switch {
+		case len(line) > r.most:
 			return nil, ErrTooLarge
+		case r.err != nil:
+			return line, r.err
 		}
-		line = append(r.grow(line, len(r.buf)), r.buf...)
-		r.buf = nil
-		if err := r.fill(); err != nil {
-			return line, err
+		line = r.grow(line, mostBuffer)
+		n, err := r.src.Read(line[len(line):cap(line)])
+		fresh := line[len(line) : len(line)+n]
+		r.err = err
+		end := lineEnd(fresh)
+		switch {
+		case end < 0:
+			line = line[:len(line)+n]
+		case len(line)+end > r.most:
+			return nil, ErrTooLarge
+		default:
+			r.skipLF = fresh[end] == '\r'
+			r.putBack(fresh[end+1:])
+			return line[:len(line)+end], nil
 		}
 	}
 }
 
-// cut takes the line's last bytes, and its end, from the buffer. What has no beginning stays a part of that.
-func (r *Reader) cut(line []byte, end int) ([]byte, error) {
-	if len(line)+end > r.most {
+// putBack makes what was read behind a line the buffer.
+func (r *Reader) putBack(rest []byte) {
+	if len(rest) > len(r.space) {
+		r.space = make([]byte, len(rest))
+	}
+	r.buf = r.space[:copy(r.space, rest)]
+}
+
+// cut takes a line with its end from the buffer.
+func (r *Reader) cut(end int) ([]byte, error) {
+	if end > r.most {
 		return nil, ErrTooLarge
 	}
-	rest := r.buf[:end]
+	line := r.buf[:end]
 	r.skipLF = r.buf[end] == '\r'
 	r.buf = r.buf[end+1:]
-	if line == nil {
-		return rest, nil
-	}
-	return append(r.grow(line, end), rest...), nil
+	return line, nil
 }
 
 // grow makes room for n more bytes by doubling, and never past the bound: a hostile line must not cost more.

@@ -1,0 +1,104 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"patchbay/internal/mcp"
+	"patchbay/internal/mcp/mcptest"
+)
+
+// long answers the n-th call with a text of its own, 100 KiB long, without saying how long. With told it says as much before.
+func long(stream, told bool) mcptest.Handler {
+	return func(w http.ResponseWriter, _ *http.Request, c mcptest.Call) {
+		text := strings.Repeat(fmt.Sprintf("%04d ", c.N), 20<<10)
+		note := `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + text + `"}}`
+		if !stream {
+			w.Header().Set("Content-Type", "application/json")
+			reply := mcptest.Result(c, `{"content":[],"structuredContent":"`+text+`"}`)
+			if told {
+				reply = "[" + note + "," + reply + "]"
+			}
+			_, _ = io.WriteString(w, reply)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		if told {
+			_, _ = io.WriteString(w, mcptest.Event(note))
+		}
+		_, _ = io.WriteString(w, mcptest.Event(mcptest.Result(c, `{"content":[],"structuredContent":"`+text+`"}`)))
+	}
+}
+
+func TestALentResultStandsUntilItIsReleased(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ stream, told bool }{
+		"JSON": {false, false}, "a batch": {false, true}, "a stream": {true, false}, "a stream that tells before": {true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := dial(t, mcp.Target{URL: calling(t, true, long(tc.stream, tc.told)).URL})
+			var mu sync.Mutex
+			var told []string // as it came, and again at the end: it must be what it was
+			var kept []json.RawMessage
+			var group sync.WaitGroup
+			for range 8 {
+				group.Go(func() {
+					for range 20 {
+						result, err := s.Call(t.Context(), mcp.Call{Name: "a", Lend: true, Message: func(m mcp.Message) {
+							mu.Lock()
+							defer mu.Unlock()
+							told, kept = append(told, string(m.Params)), append(kept, m.Params)
+						}})
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						text := strings.Trim(string(result.Structured), `"`)
+						if len(text) != 100<<10 || strings.Count(text, text[:5]) != 20<<10 {
+							t.Errorf("a result of %d bytes is not whole, or not one", len(text))
+						}
+						result.Release()
+					}
+				})
+			}
+			group.Wait()
+			for i, was := range told {
+				if string(kept[i]) != was {
+					t.Fatalf("notification %d changed after it was heard", i)
+				}
+			}
+			if tc.told && len(told) != 160 {
+				t.Errorf("heard %d notifications", len(told))
+			}
+		})
+	}
+}
+
+func TestAResultThatIsNotReleasedIsTheCallersToKeep(t *testing.T) {
+	t.Parallel()
+	for _, stream := range []bool{false, true} {
+		s := dial(t, mcp.Target{URL: calling(t, true, long(stream, false)).URL})
+		var kept []*mcp.Result
+		for i := range 10 {
+			result, err := s.Call(t.Context(), mcp.Call{Name: "a", Lend: i%2 == 0})
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept = append(kept, result)
+		}
+		seen := map[string]bool{}
+		for _, r := range kept {
+			text := strings.Trim(string(r.Structured), `"`)
+			if strings.Count(text, text[:5]) != 20<<10 || seen[text[:5]] {
+				t.Errorf("stream %v: a kept result changed", stream)
+			}
+			seen[text[:5]] = true
+		}
+	}
+}
