@@ -88,7 +88,10 @@ func TestSlowReaderIsGivenUpWhenItsTimeIsOver(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newWatcher(8 << 20)
 				client, served := answering(serve.New(serve.Options{Log: slog.New(slog.DiscardHandler)}), b, "me", "long")
+				gone := make(chan struct{})
+				defer func() { <-gone }()
 				go func() {
+					defer close(gone)
 					for buffer := make([]byte, 64<<10); ; time.Sleep(tc.pause) {
 						if _, err := io.ReadFull(client, buffer); err != nil {
 							return
