@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"sync/atomic"
 )
 
@@ -14,8 +15,10 @@ type body struct {
 	stop func() bool // ends the watch over ctx; false: it has struck
 	src  io.Reader   // unframed by net/http
 	keep bool        // the connection is good for another request
-	over atomic.Bool // the connection is given away or closed
-	done error       // what further reads return
+	// chunked says that some of what comes is framing, after which a reader may have to wait.
+	chunked bool
+	over    atomic.Bool // the connection is given away or closed
+	done    error       // what further reads return
 }
 
 // Read reads. With the end of the body its connection is free.
@@ -23,11 +26,14 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.done != nil {
 		return 0, b.done
 	}
+	if b.over.Load() {
+		return 0, http.ErrBodyReadAfterClose
+	}
 	n, err := b.src.Read(p)
 	if err == nil {
 		return n, nil
 	}
-	if !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if !errors.Is(err, io.EOF) {
 		b.keep = false
 		if b.ctx.Err() != nil {
 			err = context.Cause(b.ctx)
@@ -36,11 +42,6 @@ func (b *body) Read(p []byte) (int, error) {
 	b.done = err
 	b.end()
 	return n, err
-}
-
-// Ready tells whether something came that was not read yet: then the next Read hardly waits.
-func (b *body) Ready() bool {
-	return b.done != nil || !b.over.Load() && (b.conn.in.Buffered() > 0 || b.conn.hasMore())
 }
 
 // Close ends the exchange. Where the body was not read to its end, the connection ends with it.

@@ -86,7 +86,10 @@ func (c *conn) exchange(r *http.Request, out []byte) (*http.Response, error) {
 		return nil, err
 	}
 	c.left = math.MaxInt64
-	c.hand(resp, &body{conn: c, ctx: ctx, stop: stop, src: resp.Body, keep: !resp.Close && resp.StatusCode >= http.StatusOK})
+	c.hand(resp, &body{
+		conn: c, ctx: ctx, stop: stop, src: resp.Body,
+		keep: !resp.Close && resp.StatusCode >= http.StatusOK, chunked: resp.TransferEncoding != nil,
+	})
 	return resp, nil
 }
 
@@ -107,17 +110,31 @@ func (c *conn) hand(resp *http.Response, b *body) {
 
 // ask writes the request and reads the head of the response.
 func (c *conn) ask(r *http.Request, out []byte) (*http.Response, error) {
-	n, failed := c.net.Write(out)
+	n, err := c.net.Write(out)
 	c.sent = n > 0
-	if failed == nil {
+	switch {
+	case err == nil:
 		return c.head(r)
+	case r.Context().Err() != nil:
+		return nil, err
+	case !c.sent && !c.since.IsZero(): // its last words would be about no request of ours
+		return nil, err
 	}
+	return c.lastWords(r, err)
+}
+
+// lastWords reads the response of a server that takes no more of a request.
+func (c *conn) lastWords(r *http.Request, failed error) (*http.Response, error) {
 	_ = c.net.SetReadDeadline(time.Now().Add(lastWords))
 	resp, err := c.head(r)
 	if err != nil {
 		return nil, failed
 	}
 	resp.Close = true
+	_ = c.net.SetReadDeadline(time.Time{})
+	if r.Context().Err() != nil { // it may have struck before, and strikes once
+		_ = c.net.SetReadDeadline(longAgo)
+	}
 	return resp, nil
 }
 

@@ -2,15 +2,17 @@ package h1
 
 import (
 	"compress/gzip"
+	"io"
 	"net/http"
 	"strings"
+	"sync"
 )
 
 // zipped is a body that the server compressed because we asked for it.
 type zipped struct {
 	*body
-	reader *gzip.Reader // nil: nothing was read yet
-	failed error
+	reader *gzip.Reader // nil: nothing was read yet, or all
+	failed error        // what further reads return
 }
 
 func isGzip(h http.Header) bool { return strings.EqualFold(h.Get("Content-Encoding"), "gzip") }
@@ -23,12 +25,30 @@ func unzip(resp *http.Response, b *body) {
 }
 
 // Read reads what was compressed.
-func (z *zipped) Read(p []byte) (int, error) {
-	if z.reader == nil && z.failed == nil {
-		z.reader, z.failed = gzip.NewReader(z.body)
-	}
+func (z *zipped) Read(p []byte) (n int, err error) {
 	if z.failed != nil {
 		return 0, z.failed
 	}
-	return z.reader.Read(p)
+	if z.reader == nil {
+		z.reader, _ = unzippers.Get().(*gzip.Reader) // nothing else is in there
+		z.failed = z.reader.Reset(z.body)
+	}
+	if z.failed == nil {
+		n, z.failed = z.reader.Read(p)
+	}
+	if z.failed != nil {
+		_ = z.reader.Reset(nothing{})
+		unzippers.Put(z.reader)
+		z.reader = nil
+	}
+	return n, z.failed
 }
+
+var unzippers = sync.Pool{New: func() any { return new(gzip.Reader) }}
+
+// nothing is what an unused gzip.Reader holds on to.
+type nothing struct{}
+
+func (nothing) Read([]byte) (int, error) { return 0, io.EOF }
+
+func (nothing) ReadByte() (byte, error) { return 0, io.EOF }

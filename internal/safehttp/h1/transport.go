@@ -71,6 +71,9 @@ func (t *Transport) connection(ctx context.Context, address string) (*conn, erro
 		_ = c.net.Close()
 	}
 	made, err := t.Dial(ctx, "tcp", address)
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
