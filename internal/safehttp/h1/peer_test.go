@@ -145,4 +145,3 @@ func read(tr http.RoundTripper, r *http.Request) (string, error) {
 	body, err := io.ReadAll(resp.Body)
 	return string(body), err
 }
-
