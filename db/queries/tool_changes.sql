@@ -69,7 +69,7 @@ left join called on called.connector_id = page.connector_id and called.tool = to
 order by tool_changes.id desc;
 
 -- name: ToolChanges :many
--- One tool's history.
+-- One tool's history, or one change of it.
 with reach as (
     select (select count(*)
             from agent_grants
@@ -93,8 +93,20 @@ join connectors on connectors.tenant_id = tool_changes.tenant_id and connectors.
 cross join reach
 where tool_changes.tenant_id = @tenant_id and tool_changes.connector_id = @connector_id and tool_changes.tool = @tool
   and (sqlc.narg(before_id)::uuid is null or tool_changes.id < sqlc.narg(before_id))
+  and (sqlc.narg(one_id)::uuid is null or tool_changes.id = sqlc.narg(one_id))
 order by tool_changes.id desc
 limit @max_rows;
+
+-- name: DefinitionsWithin :many
+-- As many of the definitions as have max_bytes together.
+with measured as (
+    select hash, raw, sum(length(raw)) over (order by hash) as bytes
+    from tool_definitions
+    where tenant_id = @tenant_id and hash = any(@hashes::bytea[])
+)
+select hash, raw
+from measured
+where bytes <= @max_bytes::bigint;
 
 -- name: CountWaitingChanges :one
 select count(*)

@@ -78,6 +78,7 @@ func New(o Options) (*Handler, error) {
 	h.huma = documenting{huma.NewAPI(h.config(o.Version), adapter{h})}
 	h.mountConnectors()
 	h.mountTools()
+	h.mountToolChanges()
 	h.mountSyncRuns()
 	h.mountCredentials()
 	h.mountConnect()

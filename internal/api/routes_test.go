@@ -32,6 +32,11 @@ var routes = map[string]struct {
 	"GET /api/v1/connectors/{id}/sync_runs":                    {connectors.RoleViewer, ""},
 	"GET /api/v1/sync_runs/{id}":                               {connectors.RoleViewer, ""},
 	"GET /api/v1/connectors/{id}/tools":                        {connectors.RoleViewer, ""},
+	"GET /api/v1/connectors/{id}/tools/{name}/changes":         {connectors.RoleViewer, ""},
+	"POST /api/v1/connectors/{id}/tools/{name}/accept":         {connectors.RoleAdmin, ""},
+	"POST /api/v1/connectors/{id}/tools/{name}/reject":         {connectors.RoleAdmin, ""},
+	"GET /api/v1/tool_changes":                                 {connectors.RoleViewer, ""},
+	"POST /api/v1/tool_changes/accept_cosmetic":                {connectors.RoleAdmin, ""},
 	"GET /api/v1/tools":                                        {connectors.RoleViewer, ""},
 	"GET /api/v1/connectors/{id}/credentials":                  {connectors.RoleViewer, ""},
 	"PUT /api/v1/connectors/{id}/credential":                   {connectors.RoleAdmin, `{"token": "t-1"}`},
@@ -119,8 +124,10 @@ func all(id string) targets {
 }
 
 func (x targets) path(pattern string) string {
-	id := x.connector
+	id, tool := x.connector, "mcp_x__y"
 	switch {
+	case strings.HasPrefix(pattern, "/api/v1/connectors"):
+		tool = "search"
 	case strings.HasPrefix(pattern, "/api/v1/agents"):
 		id = x.agent
 	case strings.HasPrefix(pattern, "/api/v1/sync_runs"):
@@ -132,7 +139,7 @@ func (x targets) path(pattern string) string {
 	case strings.HasPrefix(pattern, "/api/v1/members"):
 		id = x.member
 	}
-	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{name}", "mcp_x__y").Replace(pattern)
+	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{name}", tool).Replace(pattern)
 }
 
 func (w *world) targetsIn(t *testing.T, tenant connectors.TenantID) targets {

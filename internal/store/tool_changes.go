@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store/dbgen"
@@ -51,6 +52,23 @@ func (t *Tenant) ToolChanges(ctx context.Context, id connectors.ConnectorID, too
 	}
 	item := func(r dbgen.ToolChangesRow) connectors.ToolChange { return toolChangeOf(dbgen.WaitingChangesRow(r)) }
 	return listOf(p, rows, item, "changes", func(r dbgen.ToolChangesRow) []string { return []string{r.ID.String()} }), nil
+}
+
+// ToolChange is one change of a tool.
+func (t *Tenant) ToolChange(
+	ctx context.Context, connector connectors.ConnectorID, tool string, id connectors.ToolChangeID,
+) (connectors.ToolChange, error) {
+	rows, err := t.q.ToolChanges(ctx, dbgen.ToolChangesParams{
+		TenantID: t.id, ConnectorID: connector, Tool: clean(tool), OneID: &id.UUID, MaxRows: 1,
+		CallsSince: idFrom(time.Now().Add(-callsWindow)),
+	})
+	if err == nil && len(rows) == 0 {
+		err = pgx.ErrNoRows
+	}
+	if err != nil {
+		return connectors.ToolChange{}, found(err, "change")
+	}
+	return toolChangeOf(dbgen.WaitingChangesRow(rows[0])), nil
 }
 
 // OtherTools are tools of the tenant's other connectors that have one of the names; every: all, up to a bound, for finding names that

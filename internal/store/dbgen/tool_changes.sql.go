@@ -147,6 +147,43 @@ func (q *Queries) DecideChange(ctx context.Context, arg DecideChangeParams) (uui
 	return id, err
 }
 
+const definitionsWithin = `-- name: DefinitionsWithin :many
+with measured as (
+    select hash, raw, sum(length(raw)) over (order by hash) as bytes
+    from tool_definitions
+    where tenant_id = $2 and hash = any($3::bytea[])
+)
+select hash, raw
+from measured
+where bytes <= $1::bigint
+`
+
+type DefinitionsWithinRow struct {
+	Hash []byte
+	Raw  []byte
+}
+
+// As many of the definitions as have max_bytes together.
+func (q *Queries) DefinitionsWithin(ctx context.Context, maxBytes int64, tenantID connectors.TenantID, hashes [][]byte) ([]DefinitionsWithinRow, error) {
+	rows, err := q.db.Query(ctx, definitionsWithin, maxBytes, tenantID, hashes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DefinitionsWithinRow
+	for rows.Next() {
+		var i DefinitionsWithinRow
+		if err := rows.Scan(&i.Hash, &i.Raw); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertChanges = `-- name: InsertChanges :exec
 insert into tool_changes (tenant_id, id, connector_id, tool, sync_run_id, before_hash, after_hash, kinds, risk, state)
 select $1, new.id, $2, new.tool, $3, new.before_hash, new.after_hash, string_to_array(new.kinds, ','), new.risk, new.state
@@ -341,7 +378,7 @@ with reach as (
             from (select tool_calls.tool
                   from tool_calls
                   where tool_calls.tenant_id = $1 and tool_calls.connector_id = $2
-                    and tool_calls.id > $6::uuid and tool_calls.kind = 'tool'
+                    and tool_calls.id > $7::uuid and tool_calls.kind = 'tool'
                   order by tool_calls.id desc
                   limit 100000) recent
             where recent.tool = $3::text) as calls
@@ -355,8 +392,9 @@ join connectors on connectors.tenant_id = tool_changes.tenant_id and connectors.
 cross join reach
 where tool_changes.tenant_id = $1 and tool_changes.connector_id = $2 and tool_changes.tool = $3
   and ($4::uuid is null or tool_changes.id < $4)
+  and ($5::uuid is null or tool_changes.id = $5)
 order by tool_changes.id desc
-limit $5
+limit $6
 `
 
 type ToolChangesParams struct {
@@ -364,6 +402,7 @@ type ToolChangesParams struct {
 	ConnectorID connectors.ConnectorID
 	Tool        string
 	BeforeID    *uuid.UUID
+	OneID       *uuid.UUID
 	MaxRows     int32
 	CallsSince  uuid.UUID
 }
@@ -387,13 +426,14 @@ type ToolChangesRow struct {
 	Calls         int64
 }
 
-// One tool's history.
+// One tool's history, or one change of it.
 func (q *Queries) ToolChanges(ctx context.Context, arg ToolChangesParams) ([]ToolChangesRow, error) {
 	rows, err := q.db.Query(ctx, toolChanges,
 		arg.TenantID,
 		arg.ConnectorID,
 		arg.Tool,
 		arg.BeforeID,
+		arg.OneID,
 		arg.MaxRows,
 		arg.CallsSince,
 	)

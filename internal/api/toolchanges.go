@@ -1,0 +1,130 @@
+package api
+
+import (
+	"context"
+	"encoding/hex"
+	"net/http"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/registry"
+)
+
+type toolChangesInput struct {
+	Paging
+	State string `query:"state" enum:"waiting" default:"waiting" doc:"Those that wait for a decision."`
+}
+
+// ToolPath names a tool of a connector.
+type ToolPath struct {
+	ConnectorPath
+	Tool string `path:"name" doc:"The server's own name for it."`
+}
+
+type toolHistoryInput struct {
+	ToolPath
+	Paging
+}
+
+// toolVerdictJSON says which definition a person decides about.
+type toolVerdictJSON struct {
+	Hash *string `json:"hash,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Of the definition that was looked at: where the server has changed the tool again, the answer is 409. Without it, whichever definition is current is decided."`
+}
+
+type toolVerdictInput struct {
+	ToolPath
+	JSON optional[toolVerdictJSON]
+}
+
+func (h *Handler) mountToolChanges() {
+	const tag = "Tool changes"
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/tool_changes", id: "listToolChanges", tag: tag,
+		summary: "List the changes of tools that wait for a decision, the latest first", role: connectors.RoleViewer,
+	}, h.listToolChanges)
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/tool_changes/accept_cosmetic", id: "acceptCosmeticToolChanges", tag: tag,
+		summary: "Accept all waiting changes that no model acts on", role: connectors.RoleAdmin, status: http.StatusOK,
+	}, h.acceptCosmetic)
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/connectors/{id}/tools/{name}/changes", id: "listChangesOfTool", tag: tag,
+		summary: "List what became of a tool, with the differences, the latest first", role: connectors.RoleViewer,
+	}, h.listChangesOfTool)
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/connectors/{id}/tools/{name}/accept", id: "acceptTool", tag: tag,
+		summary: "Accept a tool's current definition, which agents are then served", role: connectors.RoleAdmin, status: http.StatusOK,
+	}, func(ctx context.Context, who auth.Actor, in *toolVerdictInput) (*answer[toolJSON], error) {
+		return h.decideTool(ctx, who, in, true)
+	})
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/connectors/{id}/tools/{name}/reject", id: "rejectTool", tag: tag,
+		summary: "Reject a tool's current definition; the tool is not served then", role: connectors.RoleAdmin, status: http.StatusOK,
+		about: "The tool is served again when the server goes back to the accepted definition, or when this one is accepted after all.",
+	}, func(ctx context.Context, who auth.Actor, in *toolVerdictInput) (*answer[toolJSON], error) {
+		return h.decideTool(ctx, who, in, false)
+	})
+}
+
+func (h *Handler) listToolChanges(ctx context.Context, who auth.Actor, in *toolChangesInput) (*answer[list[toolChangeJSON]], error) {
+	page, err := h.store.Tenant(who.Tenant.ID).WaitingChanges(ctx, in.page())
+	if err != nil {
+		return nil, err
+	}
+	return listOf(page, viewToolChange), nil
+}
+
+func (h *Handler) listChangesOfTool(ctx context.Context, who auth.Actor, in *toolHistoryInput) (*answer[list[shownChangeJSON]], error) {
+	page, err := h.registry.ToolHistory(ctx, who.Tenant.ID, in.ref(), in.Tool, in.page())
+	if err != nil {
+		return nil, err
+	}
+	return listOf(page, viewShownChange), nil
+}
+
+func (h *Handler) acceptCosmetic(ctx context.Context, who auth.Actor, _ *struct{}) (*answer[acceptedJSON], error) {
+	accepted, err := h.registry.AcceptCosmetic(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	out := acceptedJSON{Accepted: len(accepted), Tools: make([]acceptedToolJSON, len(accepted))}
+	for i, t := range accepted {
+		out.Tools[i] = acceptedToolJSON{ConnectorID: t.Connector.String(), Tool: t.Tool}
+	}
+	return &answer[acceptedJSON]{Body: out}, nil
+}
+
+func (h *Handler) decideTool(ctx context.Context, who auth.Actor, in *toolVerdictInput, accept bool) (*answer[toolJSON], error) {
+	c, err := h.store.Tenant(who.Tenant.ID).Connector(ctx, in.ref())
+	if err != nil {
+		return nil, err
+	}
+	doc, err := in.JSON.read()
+	if err != nil {
+		return nil, err
+	}
+	hash, err := definitionHash(doc.Hash)
+	if err != nil {
+		return nil, err
+	}
+	tool, err := h.registry.DecideTool(ctx, who, in.ref(), registry.ToolVerdict{Tool: in.Tool, Accept: accept, Hash: hash})
+	if err != nil {
+		return nil, err
+	}
+	exposed, ok := connectors.ExposedNames(c.Slug, c.DiscoveredTools)[tool.Name]
+	if !ok {
+		exposed = exposedName(tool)
+	}
+	return &answer[toolJSON]{Body: viewTool(tool, exposed)}, nil
+}
+
+func definitionHash(text *string) (*connectors.Hash, error) {
+	if text == nil {
+		return nil, nil
+	}
+	var hash connectors.Hash
+	if n, err := hex.Decode(hash[:], []byte(*text)); err != nil || n != len(hash) {
+		return nil, fault.InvalidFields(fault.Field{Location: "hash", Message: "hash is no SHA-256 in hexadecimal."})
+	}
+	return &hash, nil
+}

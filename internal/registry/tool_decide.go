@@ -1,0 +1,70 @@
+package registry
+
+import (
+	"context"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+// ToolVerdict is what a person says of a tool whose definition waits.
+type ToolVerdict struct {
+	Tool   string
+	Accept bool
+	Hash   *connectors.Hash // the definition that the person saw; nil: whichever is current
+}
+
+// DecideTool accepts or rejects a tool's current definition, for all agents. It is an admin's: unlike the approval of one call, it changes
+// what every agent of the tenant is told and may send. Conflict: there is nothing to decide, or the server has changed the tool again.
+func (r *Registry) DecideTool(ctx context.Context, a auth.Actor, ref connectors.Ref, v ToolVerdict) (tool connectors.Tool, err error) {
+	if err := a.Require(connectors.RoleAdmin); err != nil {
+		return connectors.Tool{}, err
+	}
+	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		c, err := tx.Connector(ctx, ref)
+		if err != nil {
+			return err
+		}
+		err = tx.DecideTool(ctx, store.ToolDecision{Connector: c.ID, Tool: v.Tool, Accept: v.Accept, Hash: v.Hash, By: a.Name})
+		if err != nil {
+			return err
+		}
+		if tool, err = tx.Tool(ctx, c.ID, v.Tool); err != nil {
+			return err
+		}
+		e := a.Event("tool.reject", c.Slug+"/"+tool.Name)
+		if v.Accept {
+			e.Action = "tool.accept"
+		}
+		e.Detail = map[string]any{"connector_id": c.ID.String(), "tool": tool.Name, "hash": tool.Hash.String()}
+		return tx.Record(ctx, e)
+	})
+	if err != nil {
+		return connectors.Tool{}, err
+	}
+	return tool, nil
+}
+
+// AcceptCosmetic accepts all waiting changes that no model acts on, and tells of which tools.
+func (r *Registry) AcceptCosmetic(ctx context.Context, a auth.Actor) (accepted []store.ToolName, err error) {
+	if err := a.Require(connectors.RoleAdmin); err != nil {
+		return nil, err
+	}
+	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		if accepted, err = tx.AcceptCosmetic(ctx, a.Name); err != nil || len(accepted) == 0 {
+			return err
+		}
+		e := a.Event("tool.accept_cosmetic", "")
+		tools := make([]string, len(accepted))
+		for i, t := range accepted {
+			tools[i] = t.Connector.String() + "/" + t.Tool
+		}
+		e.Detail = map[string]any{"tools": tools}
+		return tx.Record(ctx, e)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return accepted, nil
+}

@@ -1,0 +1,120 @@
+package registry
+
+import (
+	"context"
+	"slices"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/toolchange"
+)
+
+// ShownChange is a tool change with what is different in it, and the definitions themselves.
+type ShownChange struct {
+	connectors.ToolChange
+	Difference toolchange.Change
+	BeforeRaw  []byte // nil: there was none
+	AfterRaw   []byte // nil: removed
+}
+
+// ToolHistory is what became of one tool since its connector was first synced, the newest first. Differences are told anew from the
+// definitions, so that what Patchbay learned since is in them; kinds and risk are those by which it was decided.
+func (r *Registry) ToolHistory(
+	ctx context.Context, tenant connectors.TenantID, ref connectors.Ref, tool string, p store.Page,
+) (store.List[ShownChange], error) {
+	door := r.store.Tenant(tenant)
+	c, err := door.Connector(ctx, ref)
+	if err != nil {
+		return store.List[ShownChange]{}, err
+	}
+	if _, err := door.Tool(ctx, c.ID, tool); err != nil {
+		return store.List[ShownChange]{}, err
+	}
+	page, err := door.ToolChanges(ctx, c.ID, tool, p)
+	if err != nil {
+		return store.List[ShownChange]{}, err
+	}
+	raws, err := door.DefinitionsWithin(ctx, definitionsOf(page.Items...))
+	if err != nil {
+		return store.List[ShownChange]{}, err
+	}
+	out := store.List[ShownChange]{Items: make([]ShownChange, len(page.Items)), Next: page.Next}
+	for i, change := range page.Items {
+		if out.Items[i], err = showChange(ctx, door, c, change, raws); err != nil {
+			return out, err
+		}
+		out.Items[i].BeforeRaw, out.Items[i].AfterRaw = nil, nil // those that were large need not be held together
+	}
+	return out, nil
+}
+
+// Change is one change of a tool, with what is different.
+func (r *Registry) Change(
+	ctx context.Context, tenant connectors.TenantID, ref connectors.Ref, tool string, id connectors.ToolChangeID,
+) (ShownChange, error) {
+	door := r.store.Tenant(tenant)
+	c, err := door.Connector(ctx, ref)
+	if err != nil {
+		return ShownChange{}, err
+	}
+	change, err := door.ToolChange(ctx, c.ID, tool, id)
+	if err != nil {
+		return ShownChange{}, err
+	}
+	return showChange(ctx, door, c, change, nil)
+}
+
+// definitionsOf are the hashes that changes name, each once.
+func definitionsOf(changes ...connectors.ToolChange) []connectors.Hash {
+	seen := map[connectors.Hash]bool{}
+	var all []connectors.Hash
+	for _, c := range changes {
+		for _, h := range []*connectors.Hash{c.Before, c.After} {
+			if h != nil && !seen[*h] {
+				seen[*h] = true
+				all = append(all, *h)
+			}
+		}
+	}
+	return all
+}
+
+// showChange tells a change's differences; raws are definitions that are at hand.
+func showChange(
+	ctx context.Context, door *store.Tenant, c connectors.Connector, change connectors.ToolChange, raws map[connectors.Hash][]byte,
+) (shown ShownChange, err error) {
+	shown.ToolChange = change
+	for _, h := range definitionsOf(change) {
+		if raws[h] == nil {
+			if raws, err = door.Definitions(ctx, definitionsOf(change)); err != nil {
+				return shown, err
+			}
+			break
+		}
+	}
+	if change.Before != nil {
+		shown.BeforeRaw = raws[*change.Before]
+	}
+	if change.After != nil {
+		shown.AfterRaw = raws[*change.After]
+	}
+	names, err := namesFor(ctx, door, c, change, shown)
+	if err != nil {
+		return shown, err
+	}
+	shown.Difference = toolchange.Compare(shown.BeforeRaw, shown.AfterRaw, names)
+	return shown, nil
+}
+
+// namesFor are the tools that the changed one may be taken for, or talks about; asked for only where the sync found such.
+func namesFor(ctx context.Context, door *store.Tenant, c connectors.Connector, change connectors.ToolChange, shown ShownChange) (*toolchange.Names, error) {
+	if !slices.Contains(change.Kinds, toolchange.Shadows) {
+		return nil, nil
+	}
+	words := append(toolchange.Mentions(shown.BeforeRaw, shown.AfterRaw), change.Tool)
+	others, err := door.OtherTools(ctx, c.ID, words, change.Before == nil)
+	if err != nil {
+		return nil, err
+	}
+	return toolchange.NewNames(others, c.DiscoveredTools), nil
+}
