@@ -36,6 +36,8 @@ func connectFault(err error, config *pgx.ConnConfig) error {
 		return say("The database %q does not exist at %s.", config.Database, where)
 	case e.Code == "42704" || e.Code == "22023" || e.Code == "42501":
 		return say("The user %q may not work as the role %s. Run `patchbay migrate` first.", config.User, AppRole)
+	case e.Code == "08P01" && strings.Contains(e.Message, "startup parameter"): // PgBouncer's words for what it does not keep for a client
+		return say("A pooler stands at %s, and refuses a parameter of the connection (%s). Set PATCHBAY_DATABASE_POOLER=transaction, and take parameters like that out of the URL.", where, strings.TrimPrefix(e.Message, "unsupported startup parameter: "))
 	case e.Code == "53300":
 		return say("The database at %s has no free connection.", where)
 	}

@@ -14,9 +14,16 @@ import (
 // (pool_max_conns) say another number.
 const DefaultMaxConns = 16
 
+// The level at which all our transactions run.
+const (
+	isolation     = "default_transaction_isolation"
+	readCommitted = "read committed"
+)
+
 // PoolOptions say how a pool differs from the usual one. The zero value is useful.
 type PoolOptions struct {
 	MaxConns int32           // 0: pool_max_conns of the URL, else DefaultMaxConns
+	Pooled   bool            // a pooler stands at the URL, which may give each transaction another session
 	Tracer   pgx.QueryTracer // nil: none
 }
 
@@ -27,12 +34,11 @@ func OpenPool(ctx context.Context, url string, opts PoolOptions) (*pgxpool.Pool,
 	if err != nil {
 		return nil, err
 	}
-	if config.ConnConfig.User != AppRole {
-		config.ConnConfig.RuntimeParams["role"] = AppRole
+	if opts.Pooled {
+		behindPooler(config.ConnConfig)
+	} else {
+		asApp(config.ConnConfig)
 	}
-	// A transaction that its owner forgot must not hold its locks for ever.
-	setDefault(config.ConnConfig.RuntimeParams, "idle_in_transaction_session_timeout", "60s")
-	setDefault(config.ConnConfig.RuntimeParams, "statement_timeout", "60s")
 	if opts.MaxConns > 0 {
 		config.MaxConns = opts.MaxConns
 	}
@@ -47,7 +53,23 @@ func OpenPool(ctx context.Context, url string, opts PoolOptions) (*pgxpool.Pool,
 		pool.Close()
 		return nil, connectFault(err, config.ConnConfig)
 	}
+	if opts.Pooled {
+		if err := checkPooled(ctx, pool); err != nil {
+			pool.Close()
+			return nil, err
+		}
+	}
 	return pool, nil
+}
+
+// asApp has a session begin as the runtime role.
+func asApp(config *pgx.ConnConfig) {
+	if config.User != AppRole {
+		config.RuntimeParams["role"] = AppRole
+	}
+	// A transaction that its owner forgot must not hold its locks for ever.
+	setDefault(config.RuntimeParams, "idle_in_transaction_session_timeout", "60s")
+	setDefault(config.RuntimeParams, "statement_timeout", "60s")
 }
 
 // poolConfig reads the URL and sets what all our connections share.
@@ -65,7 +87,7 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 	setDefault(config.ConnConfig.RuntimeParams, "application_name", "patchbay")
 	// Whatever the server, the role or the URL says: the trigger that refuses what a retired key sealed looks again after it has
 	// waited for the rotation, and would see the time before in a transaction of any other level.
-	config.ConnConfig.RuntimeParams["default_transaction_isolation"] = "read committed"
+	config.ConnConfig.RuntimeParams[isolation] = readCommitted
 	return config, nil
 }
 

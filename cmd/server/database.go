@@ -29,10 +29,11 @@ type databaseCommand struct {
 
 // database is an open store, and what has to be closed after it.
 type database struct {
-	pool  *pgxpool.Pool
-	store *store.Store
-	log   *slog.Logger
-	stop  func()
+	pool    *pgxpool.Pool
+	listens *pgxpool.Pool // where notices come: the pool, another one past a pooler, or nil
+	store   *store.Store
+	log     *slog.Logger
+	stop    func()
 }
 
 // open works whether or not a server runs on the same database. It brings the schema up to date, because the first
@@ -47,11 +48,11 @@ func (c databaseCommand) open(ctx context.Context, p program) (*database, error)
 		return nil, err
 	}
 	log := telemetry.NewLogger(p.stderr, slog.LevelWarn, telemetry.Text)
-	url, stop, err := attach(ctx, settings, log)
+	route, stop, err := attach(ctx, settings, log)
 	if err != nil {
 		return nil, err
 	}
-	d, err := openDatabase(ctx, url, kek, log)
+	d, err := openDatabase(ctx, route, kek, log)
 	if err != nil {
 		stop()
 		return nil, err
@@ -60,38 +61,23 @@ func (c databaseCommand) open(ctx context.Context, p program) (*database, error)
 	return d, nil
 }
 
-// attach finds the database: the one of DATABASE_URL, the embedded one of a server that runs, or the embedded one
-// started for as long as this command takes.
-func attach(ctx context.Context, d config.Database, log *slog.Logger) (url string, stop func(), err error) {
-	if !d.Embedded() {
-		return d.URL.Reveal(), func() {}, nil
-	}
-	return postgres.Attach(ctx, postgresOptions(d, log))
-}
-
 func postgresOptions(d config.Database, log *slog.Logger) postgres.Options {
 	return postgres.Options{Dir: d.DataDir, BinDir: d.PostgresBin, Log: log}
 }
 
-// openDatabase migrates and opens the store. It leaves nothing open where it fails, and writes nothing where the key is wrong.
-func openDatabase(ctx context.Context, url string, kek secret.KEK, log *slog.Logger) (*database, error) {
-	if err := checkKey(ctx, url, kek); err != nil {
-		return nil, err
-	}
-	if err := db.Migrate(ctx, url, log); err != nil {
-		return nil, err
-	}
-	pool, err := db.OpenPool(ctx, url, db.PoolOptions{})
+// openDatabase migrates and opens the store. It leaves nothing open where it fails, and writes nothing where the key is wrong. Behind
+// a pooler nothing is migrated without a way past it.
+func openDatabase(ctx context.Context, route db.Route, kek secret.KEK, log *slog.Logger) (*database, error) {
+	route, err := migrate(ctx, route, kek, log)
 	if err != nil {
 		return nil, err
 	}
-	st, err := store.Open(ctx, pool, kek)
-	if err != nil {
-		pool.Close()
-		return nil, err
+	d := &database{log: log, stop: func() {}}
+	err = d.connect(ctx, route, kek)
+	if err == nil {
+		err = d.ensureTenant(ctx)
 	}
-	d := &database{pool: pool, store: st, log: log, stop: func() {}}
-	if err := d.ensureTenant(ctx); err != nil {
+	if err != nil {
 		d.close()
 		return nil, err
 	}
@@ -129,8 +115,14 @@ func (d *database) ensureTenant(ctx context.Context) error {
 }
 
 func (d *database) close() {
-	d.store.Close()
-	d.pool.Close()
+	if d.store != nil {
+		d.store.Close()
+	}
+	for _, pool := range []*pgxpool.Pool{d.listens, d.pool} {
+		if pool != nil {
+			pool.Close()
+		}
+	}
 	d.stop()
 }
 

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"patchbay/db"
@@ -44,24 +45,51 @@ func (e *examination) database(ctx context.Context, d config.Database) {
 	kek, ok := e.keyset(d)
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
-	address, stop, err := attach(ctx, d, log)
+	route, stop, err := attach(ctx, d, log)
 	if err != nil {
 		e.failed("database", err)
 		return
 	}
 	defer stop()
-	if socket := socketDir(address); d.Embedded() && socket != "" {
+	if socket := socketDir(route.URL); d.Embedded() && socket != "" {
 		e.ok("socket", "%s, for pg_dump and psql: host=%s user=patchbay dbname=patchbay", socket, socket)
 	}
-	pool, err := db.OpenPool(ctx, address, db.PoolOptions{MaxConns: 2})
+	if route, err = route.Find(ctx); err != nil {
+		e.failed("database", err)
+		return
+	}
+	pool, err := db.OpenPool(ctx, route.URL, db.PoolOptions{MaxConns: 2, Pooled: route.Pooled()})
 	if err != nil {
 		e.failed("database", err)
 		return
 	}
 	defer pool.Close()
 	e.clock(ctx, pool)
+	e.pooler(ctx, route, pool)
 	if e.schema(ctx, pool) && ok {
 		e.opens(ctx, pool, kek)
+	}
+}
+
+// pooler says what is slower behind a pooler, and what a session there lacks.
+func (e *examination) pooler(ctx context.Context, route db.Route, pool *pgxpool.Pool) {
+	const what = "pooler"
+	if !route.Pooled() {
+		return
+	}
+	if _, ok := route.Session(); !ok {
+		e.note(what, "there is one, and no way past it: queued syncs begin up to a second later, and what an agent may do is read once a second, and one process does not hear another. Set PATCHBAY_DATABASE_DIRECT_URL, or run one process alone.")
+	} else {
+		e.ok(what, "there is one, and PATCHBAY_DATABASE_DIRECT_URL leads past it")
+	}
+	var role string
+	var unbounded bool
+	err := pool.QueryRow(ctx, `select session_user, '0' in (current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout'))`).Scan(&role, &unbounded)
+	switch name := (pgx.Identifier{role}).Sanitize(); {
+	case err != nil:
+		e.failed(what, err)
+	case unbounded:
+		e.note(what, "a statement or a forgotten transaction may last for ever. Let an administrator run: alter role %s set statement_timeout = '60s'; alter role %s set idle_in_transaction_session_timeout = '60s'", name, name)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"patchbay/db"
 	"patchbay/internal/config"
+	"patchbay/internal/fault"
 )
 
 type migrateCommand struct {
@@ -34,12 +35,19 @@ func (c migrateCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	url, stop, err := attach(ctx, settings, log)
+	route, stop, err := attach(ctx, settings, log)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	if err := db.Migrate(ctx, url, log); err != nil {
+	if route, err = route.Find(ctx); err != nil {
+		return err
+	}
+	session, ok := route.Session()
+	if !ok {
+		return fault.Errorf(fault.Invalid, "DATABASE_URL leads to a pooler, and migrations need the database itself. Set PATCHBAY_DATABASE_DIRECT_URL to its own address.")
+	}
+	if err := db.Migrate(ctx, session, log); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(p.stdout, "The schema is current: version %d.\n", db.Version())

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"patchbay/db"
 	"patchbay/internal/config"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -97,13 +98,13 @@ func (s *serving) live(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	url, stopPostgres, err := s.startPostgres(ctx)
+	route, stopPostgres, err := s.startPostgres(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stopPostgres()) }()
 
-	d, err := openDatabase(ctx, url, kek, s.log)
+	d, err := openDatabase(ctx, route, kek, s.log)
 	if err != nil {
 		return err
 	}
@@ -136,16 +137,16 @@ func (s *serving) live(ctx context.Context) (err error) {
 }
 
 // startPostgres starts the embedded PostgreSQL; with DATABASE_URL there is nothing to start.
-func (s *serving) startPostgres(ctx context.Context) (url string, stop func() error, err error) {
+func (s *serving) startPostgres(ctx context.Context) (route db.Route, stop func() error, err error) {
 	if !s.database.Embedded() {
-		return s.database.URL.Reveal(), func() error { return nil }, nil
+		return external(s.database), func() error { return nil }, nil
 	}
 	cluster, err := postgres.Start(ctx, postgresOptions(s.database, s.log))
 	if err != nil {
-		return "", nil, err
+		return route, nil, err
 	}
 	s.cluster = cluster
-	return cluster.URL(), func() error {
+	return direct(cluster.URL()), func() error {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopTime)
 		defer cancel()
 		return cluster.Stop(stopping)

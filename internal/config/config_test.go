@@ -49,6 +49,9 @@ func TestDatabaseRefusals(t *testing.T) {
 	}{
 		"no keyset for an external database": {config.DatabaseFlags{URL: "postgres://db/p"}, []string{"PATCHBAY_KEYSET"}},
 		"no PostgreSQL address":              {config.DatabaseFlags{URL: "mysql://u:hunter2@db/p", Keyset: "x"}, []string{"DATABASE_URL"}},
+		"a pooler of no known kind":          {config.DatabaseFlags{URL: "postgres://db/p", Keyset: "x", Pooler: "session"}, []string{"PATCHBAY_DATABASE_POOLER"}},
+		"a way past no pooler":               {config.DatabaseFlags{DirectURL: "postgres://db/p"}, []string{"DATABASE_URL"}},
+		"a way past it that is no address":   {config.DatabaseFlags{URL: "postgres://db/p", Keyset: "x", DirectURL: "db:5432"}, []string{"PATCHBAY_DATABASE_DIRECT_URL"}},
 		"everything wrong at once":           {config.DatabaseFlags{URL: "host=db", PostgresBin: "/nowhere/bin"}, []string{"DATABASE_URL", "PATCHBAY_POSTGRES_BIN", "PATCHBAY_KEYSET"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,6 +15,8 @@ const defaultDataDir = "./data"
 // DatabaseFlags say where the data is and which keyset opens it. Every command that reads the database has them.
 type DatabaseFlags struct {
 	URL         string `name:"database-url" env:"DATABASE_URL" placeholder:"URL" help:"PostgreSQL 15 or newer. Unset: an embedded one in the data directory."`
+	Pooler      string `name:"database-pooler" env:"PATCHBAY_DATABASE_POOLER" placeholder:"auto|none|transaction" help:"Whether a pooler as PgBouncer stands at the database URL: transaction, where each transaction may have another session. Unset: auto, it is found out."`
+	DirectURL   string `name:"database-direct-url" env:"PATCHBAY_DATABASE_DIRECT_URL" placeholder:"URL" help:"The same database past the pooler, for migrating and for listening. Without it notices are polled for, and patchbay migrate needs another DATABASE_URL."`
 	DataDir     string `name:"data-dir" env:"PATCHBAY_DATA_DIR" placeholder:"DIR" default:"./data" help:"Where the embedded PostgreSQL and its keyset live (${default})."`
 	Keyset      string `name:"keyset" env:"PATCHBAY_KEYSET" placeholder:"KEY" help:"32 random bytes in base64, or file:PATH. It wraps all other keys. Required with a database URL; else made in the data directory at the first start."`
 	PostgresBin string `name:"postgres-bin" env:"PATCHBAY_POSTGRES_BIN" placeholder:"DIR" help:"The directory with PostgreSQL's own programs, where they are not found by themselves."`
@@ -23,6 +25,8 @@ type DatabaseFlags struct {
 // Database is where the data is, checked.
 type Database struct {
 	URL         secret.Text // empty: embedded; it can hold a password
+	DirectURL   secret.Text // past the pooler at URL; empty: not known
+	Pooler      string      // "none" or "transaction"; empty: it is found out
 	DataDir     string      // absolute
 	Keyset      secret.Text // base64 or file:PATH; empty: the file in DataDir
 	PostgresBin string      // empty: searched for
@@ -55,6 +59,7 @@ func (f DatabaseFlags) CheckSchema() (Database, error) {
 func (f DatabaseFlags) check(c *checker) Database {
 	d := Database{
 		URL:         secret.Text(f.URL),
+		DirectURL:   secret.Text(f.DirectURL),
 		Keyset:      secret.Text(f.Keyset),
 		PostgresBin: f.PostgresBin,
 	}
@@ -62,6 +67,7 @@ func (f DatabaseFlags) check(c *checker) Database {
 		// The value is left out of the sentence: it can hold a password.
 		c.refuse("DATABASE_URL", "must look like postgres://user:password@host:5432/database.")
 	}
+	d.Pooler = c.pooler(f)
 	if f.PostgresBin != "" && !isDir(f.PostgresBin) {
 		c.refuse("PATCHBAY_POSTGRES_BIN", "must be a directory with PostgreSQL's programs; there is none at %s.", f.PostgresBin)
 	}
@@ -71,6 +77,25 @@ func (f DatabaseFlags) check(c *checker) Database {
 	}
 	d.DataDir = dir
 	return d
+}
+
+// pooler checks what is said about a pooler.
+func (c *checker) pooler(f DatabaseFlags) string {
+	switch {
+	case f.URL == "" && f.DirectURL != "":
+		c.refuse("DATABASE_URL", "must be set together with PATCHBAY_DATABASE_DIRECT_URL, which leads to the same database.")
+	case f.DirectURL != "" && !isPostgresURL(f.DirectURL):
+		c.refuse("PATCHBAY_DATABASE_DIRECT_URL", "must look like postgres://user:password@host:5432/database.")
+	}
+	switch {
+	case f.URL == "":
+		return "none" // the embedded database has none
+	case f.Pooler == "" || f.Pooler == "auto":
+		return ""
+	case f.Pooler != "none" && f.Pooler != "transaction":
+		c.refuse("PATCHBAY_DATABASE_POOLER", "must be auto, none or transaction, and is %q.", f.Pooler)
+	}
+	return f.Pooler
 }
 
 func isPostgresURL(raw string) bool {

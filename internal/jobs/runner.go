@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"patchbay/internal/queue"
@@ -27,6 +28,8 @@ const (
 	rescueAfter = jobTimeout + 30*time.Second
 	// pollInterval finds what a notification did not announce. Usually a job begins at once.
 	pollInterval = 5 * time.Second
+	// deafPoll is the same where nothing is announced: how late a job begins there.
+	deafPoll = time.Second
 	// hardStop bounds the end of workers whose context is cancelled.
 	hardStop = 15 * time.Second
 )
@@ -36,8 +39,9 @@ type Runner struct {
 	client *river.Client[pgx.Tx]
 }
 
-// New makes a Runner. The pool gives one connection to listen with, and some for moments.
-func New(pool *pgxpool.Pool, syncer *toolsync.Syncer, due Due, log *slog.Logger) (*Runner, error) {
+// New makes a Runner. The pool gives connections for moments, and listens gives one to listen with: a pooler would make that one deaf.
+// Where there is none (nil), jobs are polled for.
+func New(pool, listens *pgxpool.Pool, syncer *toolsync.Syncer, due Due, log *slog.Logger) (*Runner, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -52,19 +56,35 @@ func New(pool *pgxpool.Pool, syncer *toolsync.Syncer, due Due, log *slog.Logger)
 	for _, name := range queue.Names() {
 		queues[name] = river.QueueConfig{MaxWorkers: perQueue}
 	}
-	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
+	poll := pollInterval
+	if listens == nil {
+		poll = deafPoll
+	}
+	client, err := river.NewClient(driver{riverpgxv5.New(pool), listens}, &river.Config{
 		Logger:               slog.New(quiet{log.Handler()}),
 		PeriodicJobs:         []*river.PeriodicJob{sweeps()},
 		Queues:               queues,
 		Workers:              workers,
 		JobTimeout:           jobTimeout,
 		RescueStuckJobsAfter: rescueAfter,
-		FetchPollInterval:    pollInterval,
+		FetchPollInterval:    poll,
+		PollOnly:             listens == nil,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("set up the workers: %w", err)
 	}
 	return &Runner{client: client}, nil
+}
+
+// driver listens by other connections than it works with.
+type driver struct {
+	*riverpgxv5.Driver
+	listens *pgxpool.Pool
+}
+
+// GetListener implements riverdriver.Driver.
+func (d driver) GetListener(params *riverdriver.GetListenenerParams) riverdriver.Listener {
+	return riverpgxv5.New(d.listens).GetListener(params)
 }
 
 // Start begins to work jobs, until Stop.

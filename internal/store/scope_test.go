@@ -18,7 +18,17 @@ import (
 // A connection that kept one tenant's setting, or the system's, would show its rows to whoever is next.
 func TestNoConnectionKeepsAScope(t *testing.T) {
 	t.Parallel()
-	w := fixture.New(t)
+	keepsNoScope(t, fixture.New(t))
+}
+
+// Behind PgBouncer every transaction may be in a session that another tenant's has just left.
+func TestNoSessionBehindAPoolerKeepsAScope(t *testing.T) {
+	t.Parallel()
+	keepsNoScope(t, fixture.Pooled(t))
+}
+
+func keepsNoScope(t *testing.T, w *fixture.World) {
+	t.Helper()
 	w.Connector(t)
 	var callers sync.WaitGroup
 	for range 4 {

@@ -17,6 +17,7 @@ import (
 // Store is the database, behind its doors. It is safe for concurrent use.
 type Store struct {
 	pool     *pgxpool.Pool
+	listens  *pgxpool.Pool // how Watch connects; nil: there is no way to listen
 	keyring  *ring
 	jobs     *queue.Inserter
 	sessions *Sessions
@@ -26,6 +27,12 @@ type Store struct {
 // Open takes the pool of a migrated database, which stays the caller's to close. The first Open of a database makes the
 // keyring and stores it wrapped by kek; later ones open it. With another kek the error is a fault, and nothing is written.
 func Open(ctx context.Context, pool *pgxpool.Pool, kek secret.KEK) (*Store, error) {
+	return OpenPooled(ctx, pool, pool, kek)
+}
+
+// OpenPooled is Open behind a pooler, which makes those who listen deaf: Watch connects as the pool listens does, and hears nothing
+// where that is nil.
+func OpenPooled(ctx context.Context, pool, listens *pgxpool.Pool, kek secret.KEK) (*Store, error) {
 	keyring, err := openRing(ctx, systemScope(pool), kek)
 	if err != nil {
 		return nil, err
@@ -34,7 +41,7 @@ func Open(ctx context.Context, pool *pgxpool.Pool, kek secret.KEK) (*Store, erro
 	if err != nil {
 		return nil, err
 	}
-	return &Store{pool: pool, keyring: keyring, jobs: jobs, sessions: newSessions(pool)}, nil
+	return &Store{pool: pool, listens: listens, keyring: keyring, jobs: jobs, sessions: newSessions(pool)}, nil
 }
 
 // Close stops what Open started and waits for it. The pool stays open.

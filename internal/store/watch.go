@@ -33,10 +33,14 @@ const (
 
 // Watch hears what changes, in whatever process, until ctx ends; then it returns nil. It has a connection of its own, outside the
 // pool. state is told when it begins to hear and when it does not any more: what was said meanwhile is lost. What this process itself
-// changes it hears before the change returns, and once more from the database. Both functions may be called at the same time, and must
+// changes it hears before the change returns, and once more from the database. Where there is no way to listen, that is all. Both functions may be called at the same time, and must
 // not block.
 func (s *Store) Watch(ctx context.Context, hear func(Notice), state func(connected bool)) error {
 	defer s.ears.add(hear)()
+	if s.listens == nil {
+		<-ctx.Done()
+		return nil
+	}
 	for wait := watchFirst; ; wait = min(2*wait, watchLongest) {
 		listened := s.listen(ctx, hear, func() { state(true) })
 		if listened {
@@ -53,7 +57,7 @@ func (s *Store) Watch(ctx context.Context, hear func(Notice), state func(connect
 
 // listen hears notices over one connection until it breaks. It tells whether it ever heard any.
 func (s *Store) listen(ctx context.Context, hear func(Notice), begun func()) (listened bool) {
-	config := s.pool.Config().ConnConfig
+	config := s.listens.Config().ConnConfig
 	config.Tracer = nil // its pulse is nobody's query
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
