@@ -30,6 +30,8 @@ type Call struct {
 	// Answer answers what the server asks meanwhile, and must return when ctx ends. nil: a server of the handshake era is
 	// refused, and one of the modern era gets the call's result returned as InputRequired.
 	Answer func(InputRequest) (json.RawMessage, error)
+	// Who is whose call it is, where several share a session: so many questions of the server may be open for each of them.
+	Who [16]byte
 
 	// Lend allows a long result to stand in memory that is used again after [Result.Release].
 	Lend bool
@@ -159,7 +161,7 @@ func (c *conversation) call(ctx context.Context, call *Call) (*Result, error) {
 		if call.Progress != nil {
 			r.meta = append(r.meta, wire.Member{Name: metaProgress, Value: wire.Number(id)})
 		}
-		defer c.attend(id, &caller{progress: call.Progress, message: call.Message, answer: call.Answer})()
+		defer c.attend(id, &caller{progress: call.Progress, message: call.Message, answer: call.Answer, who: call.Who})()
 		timeout := call.Timeout
 		if timeout <= 0 {
 			timeout = c.timeout

@@ -48,10 +48,10 @@ type conversation struct {
 	mu        sync.Mutex // guards what follows
 	flights   map[*flight]struct{}
 	closed    bool
-	retired   bool            // another one is in its place
-	answering int             // requests of the server that are being answered
-	watched   map[string]int  // how many watch a resource, in the handshake era
-	callers   map[int]*caller // who wants to hear what comes before the reply, by request
+	retired   bool             // another one is in its place
+	answering map[[16]byte]int // requests of the server that are being answered, by who answers
+	watched   map[string]int   // how many watch a resource, in the handshake era
+	callers   map[int]*caller  // who wants to hear what comes before the reply, by request
 }
 
 // exchange sends one message once and returns the reply, where there is to be one.

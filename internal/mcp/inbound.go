@@ -9,7 +9,8 @@ import (
 	"patchbay/internal/mcp/wire"
 )
 
-// maxAnswering bounds how many requests of one server are answered at once; what comes on top is refused.
+// maxAnswering bounds how many requests of one server are answered at once by one of those who share its session, so that one who does not
+// answer leaves the others theirs; what comes on top is passed over.
 const maxAnswering = 8
 
 // Message is a notification of the server. All of it is remote text.
@@ -37,6 +38,7 @@ type caller struct {
 	message  func(Message)
 	answer   func(InputRequest) (json.RawMessage, error)
 	answers  sync.WaitGroup // being made by answer
+	who      [16]byte
 
 	mu   sync.Mutex // guards what follows, and is held while progress or message is called
 	gone bool
@@ -128,11 +130,21 @@ func (c *conversation) caller(id int) *caller {
 func (c *conversation) asked(stream int, m wire.Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.era.asks() || c.closed || c.answering >= maxAnswering {
+	if !c.era.asks() || c.closed {
 		return
 	}
+	var who [16]byte // nobody: a ping needs none
 	w := c.answerer(stream)
-	c.answering++
+	if w != nil {
+		who = w.who
+	}
+	if c.answering[who] >= maxAnswering {
+		return
+	}
+	if c.answering == nil {
+		c.answering = map[[16]byte]int{}
+	}
+	c.answering[who]++
 	if w != nil {
 		w.answers.Add(1)
 	}
@@ -158,9 +170,13 @@ func (c *conversation) answer(w *caller, m wire.Message) {
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.answering--
+		var who [16]byte
 		if w != nil {
+			who = w.who
 			w.answers.Done()
+		}
+		if c.answering[who]--; c.answering[who] == 0 {
+			delete(c.answering, who)
 		}
 	}()
 	reply := wire.Failure(m.ID, CodeMethodNotFound, "Method not found")

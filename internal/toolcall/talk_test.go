@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
@@ -142,4 +143,33 @@ func TestAQuestionStaysOpenUntilItIsAnswered(t *testing.T) {
 func isBad(err error) bool {
 	_, ok := errors.AsType[*toolcall.BadArguments](err)
 	return ok
+}
+
+func TestQuestionsThatOneAgentLeavesOpenAreItsOwn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote)
+	b.remote.set(func(w http.ResponseWriter, r *http.Request, m message) bool {
+		if m.Method == "tools/call" {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"id\":100,\"method\":\"elicitation/create\",\"params\":{\"message\":\"0?\"}}\n\n")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}
+		return m.Method == "tools/call" || m.Method == ""
+	})
+	silent := b.modernOrder(t, b.process, b.trusted(t, c), c)
+	for range 8 { // as many as there may be
+		out, err := b.Call(t.Context(), silent)
+		must(t, err)
+		asked(t, out, silent, "")
+	}
+	other := b.modernOrder(t, b.process, b.trusted(t, c), c)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	out, err := b.Call(ctx, other)
+	must(t, err)
+	if said, _ := asked(t, out, other, ""); said != "elicitation/create 0?" {
+		t.Errorf("asked %s", said)
+	}
 }
