@@ -67,7 +67,8 @@ func (a *attempt) makeApproved(ctx context.Context, row connectors.Approval) (Ou
 	return out, err
 }
 
-// stillAllowed looks at the agent and the tool as they are now. What is sent then is what the person saw, whoever waits for it.
+// stillAllowed looks at the agent and the tool as they are now. What is sent then is what the person saw, and nothing besides, whoever
+// waits for it.
 func (a *attempt) stillAllowed(ctx context.Context, row connectors.Approval) error {
 	view, err := a.o.Access.ByAgent(ctx, a.order.View.Tenant.ID, connectors.Ref(row.AgentID.String()))
 	if err != nil {
@@ -92,6 +93,7 @@ func (a *attempt) stillAllowed(ctx context.Context, row connectors.Approval) err
 	}
 	order := *a.order
 	order.View, order.Tool, order.Arguments = view, tool, json.RawMessage(shown.Reveal())
+	order.Meta, order.Input = nil, nil // they are the waiter's: nobody was shown them, and a server may act upon them
 	a.order, a.reach = &order, tool.Reach
 	return nil
 }

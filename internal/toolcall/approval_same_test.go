@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/mcp"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
 )
@@ -123,5 +124,33 @@ func TestAnAgentAsksAboutSoManyCalls(t *testing.T) {
 	wantRefused(t, ask(other, `{"q":"x"}`), toolcall.CodeApprovalPending)
 	if _, ok := errors.AsType[*toolcall.BadArguments](ask(other, `{"q":"`+strings.Repeat("x", 1<<20)+`"}`)); !ok {
 		t.Error("a person is asked about a megabyte")
+	}
+}
+
+// TestWhatNobodyWasShownIsNotSentWithAnApprovedCall has an agent send more along than what the person reads.
+func TestWhatNobodyWasShownIsNotSentWithAnApprovedCall(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, modern)
+	c := b.connector(t, b.remote)
+	a := b.granted(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
+	sent := make(chan string, 1)
+	b.remote.set(speaksModern(map[string]func(string) string{"tools/call": func(params string) string {
+		sent <- params
+		return `{"resultType":"complete","content":[]}`
+	}}))
+	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
+	order.Meta = json.RawMessage(`{"progressToken":7,"x-also":"delete all"}`)
+	order.MultiRound, order.Input = true, &mcp.Input{Responses: json.RawMessage(`{"confirmed":true}`)}
+	waits, answers := make(chan struct{}, 10), make(chan answer, 1)
+	order.Progress = func(json.RawMessage) { waits <- struct{}{} }
+	go func() {
+		out, err := b.Call(context.WithoutCancel(t.Context()), order)
+		answers <- answer{out, err}
+	}()
+	<-waits
+	b.approve(t, b.process, b.theOne(t))
+	must(t, (<-answers).err)
+	if params := <-sent; !strings.Contains(params, `"arguments":{"q":"x"}`) || strings.Contains(params, "x-also") || strings.Contains(params, "confirmed") {
+		t.Errorf("the server got %s", params)
 	}
 }
