@@ -101,7 +101,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	h.api, err = api.New(api.Options{
 		Store: d.store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, Respond: h.respond,
 		Handover: handover.New(handover.Options{Store: d.store, Credentials: h.tokens, Log: s.log}),
-		Access:   h.agents.access, Calls: h.agents.caller,
+		Access:   h.agents.access, Calls: h.agents.caller, Webhooks: h.webhooks,
 		BaseURL: h.baseURL.String(), Version: version(),
 	})
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
 	"patchbay/internal/toolsync"
+	"patchbay/internal/webhooks"
 )
 
 // Options configure a [Handler]. All are required.
@@ -30,6 +31,7 @@ type Options struct {
 	Handover *handover.Desk
 	Access   *access.Keeper   // what agents see
 	Calls    *toolcall.Caller // what they call
+	Webhooks *webhooks.Post   // who is told of notices
 	Auth     *auth.Service    // its sessions are loaded before a request gets here
 	Respond  *respond.Responder
 	BaseURL  string // where programs reach us, without a slash at the end
@@ -45,6 +47,7 @@ type Handler struct {
 	handover *handover.Desk
 	access   *access.Keeper
 	calls    *toolcall.Caller
+	webhooks *webhooks.Post
 	auth     *auth.Service
 	respond  *respond.Responder
 	baseURL  string
@@ -66,6 +69,7 @@ func New(o Options) (*Handler, error) {
 		handover: o.Handover,
 		access:   o.Access,
 		calls:    o.Calls,
+		webhooks: o.Webhooks,
 		auth:     o.Auth,
 		respond:  o.Respond,
 		baseURL:  o.BaseURL,
@@ -91,6 +95,8 @@ func New(o Options) (*Handler, error) {
 	h.mountMCPConfig()
 	h.mountToolCalls()
 	h.mountApprovals()
+	h.mountNotices()
+	h.mountWebhooks()
 	h.mountAPIKeys()
 	h.mountMembers()
 	h.mountTenant()

@@ -32,6 +32,7 @@ import (
 	"patchbay/internal/testing/fixture"
 	"patchbay/internal/toolcall"
 	"patchbay/internal/toolsync"
+	"patchbay/internal/webhooks"
 )
 
 // world is a fixture with the API in front of it.
@@ -84,7 +85,8 @@ func newWorld(t *testing.T) *world {
 		Store: w.St, Registry: registry.New(w.St, egress, programs...), Syncer: w.syncer, Connect: w.connect,
 		Handover: handover.New(handover.Options{Store: w.St, Credentials: resolver, Log: log}),
 		Access:   w.access, Calls: w.caller,
-		Auth: w.auth, Respond: respond.New(log, w.auth.Sessions()), BaseURL: baseURL, Version: "test",
+		Webhooks: webhooks.New(webhooks.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
+		Auth:     w.auth, Respond: respond.New(log, w.auth.Sessions()), BaseURL: baseURL, Version: "test",
 	})
 	if err != nil {
 		t.Fatal(err)

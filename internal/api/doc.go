@@ -22,6 +22,12 @@
 //	GET                  /agents, /agents/{id}                          viewer
 //	POST PATCH DELETE    /agents, /agents/{id}                          admin
 //	GET                  /agents/{id}/mcp_config                        viewer; with direct=true admin
+//	GET                  /notices                                       viewer
+//	POST                 /notices/read                                  viewer, who is a person
+//	GET POST PATCH DELETE  /webhooks, /webhooks/{id}                    admin
+//	POST                 /webhooks/{id}/test, /rotate_secret            admin
+//	GET                  /webhooks/{id}/deliveries                      admin
+//	POST                 /webhooks/{id}/deliveries/{delivery}/redeliver admin
 //	GET POST DELETE      /api_keys, /api_keys/{id}                      owner
 //	GET POST PATCH DELETE  /members, /members/{id}                      owner
 //	GET PATCH            /tenant                                        owner

@@ -78,6 +78,19 @@ var routes = map[string]struct {
 	"DELETE /api/v1/members/{id}":                              {connectors.RoleOwner, ""},
 	"GET /api/v1/tenant":                                       {connectors.RoleOwner, ""},
 	"PATCH /api/v1/tenant":                                     {connectors.RoleOwner, `{"name": "Acme"}`},
+
+
+	"GET /api/v1/notices": {connectors.RoleViewer, ""},
+	"POST /api/v1/notices/read": {connectors.RoleViewer, ""},
+	"GET /api/v1/webhooks": {connectors.RoleAdmin, ""},
+	"POST /api/v1/webhooks": {connectors.RoleAdmin, `{"name": "A", "url": "https://hooks.example.com/"}`},
+	"GET /api/v1/webhooks/{id}": {connectors.RoleAdmin, ""},
+	"PATCH /api/v1/webhooks/{id}": {connectors.RoleAdmin, `{"name": "B"}`},
+	"DELETE /api/v1/webhooks/{id}": {connectors.RoleAdmin, ""},
+	"POST /api/v1/webhooks/{id}/test": {connectors.RoleAdmin, ""},
+	"POST /api/v1/webhooks/{id}/rotate_secret": {connectors.RoleAdmin, ""},
+	"GET /api/v1/webhooks/{id}/deliveries": {connectors.RoleAdmin, ""},
+	"POST /api/v1/webhooks/{id}/deliveries/{delivery}/redeliver": {connectors.RoleAdmin, ""},
 }
 
 func TestEveryRouteHasARow(t *testing.T) {
@@ -113,14 +126,14 @@ func eachRoute(t *testing.T, target targets, test func(t *testing.T, method, pat
 
 // targets are the things of one tenant that paths name.
 type targets struct {
-	connector, agent, run, key, member, call, token string
+	connector, agent, run, key, member, call, token, webhook, delivery string
 
 	only string // routes with this in their pattern; empty: all
 }
 
 // all names every thing by one word.
 func all(id string) targets {
-	return targets{connector: id, agent: id, run: id, key: id, member: id, call: id, token: id, only: "{"}
+	return targets{connector: id, agent: id, run: id, key: id, member: id, call: id, token: id, webhook: id, delivery: id, only: "{"}
 }
 
 func (x targets) path(pattern string) string {
@@ -138,8 +151,10 @@ func (x targets) path(pattern string) string {
 		id = x.call
 	case strings.HasPrefix(pattern, "/api/v1/members"):
 		id = x.member
+	case strings.HasPrefix(pattern, "/api/v1/webhooks"):
+		id = x.webhook
 	}
-	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{name}", tool).Replace(pattern)
+	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{delivery}", x.delivery, "{name}", tool).Replace(pattern)
 }
 
 func (w *world) targetsIn(t *testing.T, tenant connectors.TenantID) targets {
@@ -148,7 +163,9 @@ func (w *world) targetsIn(t *testing.T, tenant connectors.TenantID) targets {
 	a := w.AgentIn(t, tenant)
 	w.GrantIn(t, tenant, a.ID, c.ID)
 	_, token := w.TokenIn(t, tenant, a.ID)
+	hook, delivery := w.webhookIn(t, tenant)
 	return targets{
+		webhook: hook.ID.String(), delivery: delivery.ID.String(),
 		token:     token.ID.String(),
 		connector: c.ID.String(),
 		agent:     a.ID.String(),
@@ -220,20 +237,23 @@ func TestAnotherTenantsThingsAreNotThere(t *testing.T) {
 	otherConnector, otherToken := mine, mine
 	otherConnector.connector, otherConnector.only = theirs.connector, "{connector}"
 	otherToken.token, otherToken.only = theirs.token, "{token_id}"
+	otherDelivery := mine
+	otherDelivery.delivery, otherDelivery.only = theirs.delivery, "{delivery}"
 	theirs.only = "{"
 	for _, ids := range map[string]targets{
-		"another tenant's":          theirs,
-		"my connector, their agent": otherAgent,
-		"my agent, their connector": otherConnector,
-		"my agent, their token":     otherToken,
-		"an unknown id":             all(unknown),
-		"almost an id":              all(unknown[1:]),
-		"an id in other clothes":    all("{" + unknown + "}"),
-		"no id":                     all("~"),
-		"a long word":               all(strings.Repeat("a", 5000)),
-		"a NUL":                     all("a%00"),
-		"a slash":                   all("a%2Fb"),
-		"no UTF-8":                  all("%FF"),
+		"another tenant's":           theirs,
+		"my connector, their agent":  otherAgent,
+		"my agent, their connector":  otherConnector,
+		"my agent, their token":      otherToken,
+		"my webhook, their delivery": otherDelivery,
+		"an unknown id":              all(unknown),
+		"almost an id":               all(unknown[1:]),
+		"an id in other clothes":     all("{" + unknown + "}"),
+		"no id":                      all("~"),
+		"a long word":                all(strings.Repeat("a", 5000)),
+		"a NUL":                      all("a%00"),
+		"a slash":                    all("a%2Fb"),
+		"no UTF-8":                   all("%FF"),
 	} {
 		eachRoute(t, ids, func(t *testing.T, method, path, body string, _ connectors.Role) {
 			w.call(t, owner, method, path, body).problem(http.StatusNotFound, "not-found")
@@ -248,7 +268,7 @@ func (w *world) unharmed(t *testing.T, theirs targets) {
 	owner := w.keyIn(t, w.Other, connectors.RoleOwner)
 	for _, path := range []string{
 		"/api/v1/connectors/" + theirs.connector, "/api/v1/agents/" + theirs.agent, "/api/v1/members/" + theirs.member,
-		"/api/v1/sync_runs/" + theirs.run, "/api/v1/tool_calls/" + theirs.call,
+		"/api/v1/sync_runs/" + theirs.run, "/api/v1/tool_calls/" + theirs.call, "/api/v1/webhooks/" + theirs.webhook,
 	} {
 		w.call(t, owner, http.MethodGet, path, nil).want(http.StatusOK)
 	}

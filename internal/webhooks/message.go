@@ -38,5 +38,5 @@ func (p *Post) bodyOf(d connectors.Delivery) ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// idOf is what the receiver sees.
-func idOf(d connectors.Delivery) string { return "msg_" + d.ID.String() }
+// MessageID is what a delivery's receiver sees, the same at each try.
+func MessageID(id connectors.DeliveryID) string { return "msg_" + id.String() }

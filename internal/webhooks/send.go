@@ -32,7 +32,7 @@ func (p *Post) send(ctx context.Context, w connectors.Webhook, s store.WebhookSe
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
-	r, err := p.request(ctx, w, s, message{id: idOf(d), at: p.now(), body: body})
+	r, err := p.request(ctx, w, s, message{id: MessageID(d.ID), at: p.now(), body: body})
 	if fault.Is(err, fault.Invalid) {
 		return answer{sentence: fault.As(err).Message}, nil
 	}

@@ -1,0 +1,90 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+)
+
+// noticeJSON is something that people should know.
+type noticeJSON struct {
+	ID    string          `json:"id" format:"uuid"`
+	At    time.Time       `json:"at"`
+	Kind  string          `json:"kind"`
+	Title string          `json:"title"`
+	Text  string          `json:"text"`
+	Link  string          `json:"link" doc:"A path of the dashboard; empty: it leads nowhere."`
+	Data  json.RawMessage `json:"data" doc:"Ids and names, by kind."`
+	Times int             `json:"times" doc:"How often it was said before anybody read it."`
+	Read  *bool           `json:"read" doc:"By the caller; null for a key, which reads for nobody."`
+}
+
+func viewNotice(who auth.Actor) func(connectors.Notice) noticeJSON {
+	return func(n connectors.Notice) noticeJSON {
+		out := noticeJSON{
+			ID: n.ID.String(), At: n.At.UTC(), Kind: string(n.Kind), Title: n.Title, Text: n.Body, Link: n.Link, Data: n.Data, Times: n.Times,
+		}
+		if who.UserID != nil {
+			out.Read = &n.Read
+		}
+		return out
+	}
+}
+
+// readNoticesRequest says what somebody has read.
+type readNoticesRequest struct {
+	IDs []string `json:"ids,omitempty" maxItems:"1000" doc:"Of notices; absent or empty: all."`
+}
+
+// noticesReadJSON says what of it was new.
+type noticesReadJSON struct {
+	Read int `json:"read" doc:"How many of them the caller had not read before."`
+}
+
+func (h *Handler) mountNotices() {
+	const tag = "Notices"
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/notices", id: "listNotices", tag: tag,
+		summary: "List what people should know, the latest first", role: connectors.RoleViewer,
+	}, h.listNotices)
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/notices/read", id: "readNotices", tag: tag,
+		summary: "Mark notices as read by the person who asks", role: connectors.RoleViewer, status: http.StatusOK,
+	}, h.readNotices)
+}
+
+func (h *Handler) listNotices(ctx context.Context, who auth.Actor, in *Paging) (*answer[list[noticeJSON]], error) {
+	page, err := h.store.Tenant(who.Tenant.ID).Notices(ctx, who.UserID, in.page())
+	if err != nil {
+		return nil, err
+	}
+	return listOf(page, viewNotice(who)), nil
+}
+
+func (h *Handler) readNotices(ctx context.Context, who auth.Actor, in *struct{ JSON optional[readNoticesRequest] }) (*answer[noticesReadJSON], error) {
+	doc, err := in.JSON.read()
+	if err != nil {
+		return nil, err
+	}
+	if who.UserID == nil {
+		return nil, fault.Errorf(fault.Conflict, "A key reads for nobody: notices are marked as read by a person who is signed in.")
+	}
+	ids := make([]connectors.NoticeID, len(doc.IDs))
+	for i, text := range doc.IDs {
+		id, ok := connectors.Ref(text).UUID()
+		if !ok {
+			return nil, fault.InvalidFields(fault.Field{Location: "ids", Message: "These are not all ids of notices."})
+		}
+		ids[i] = connectors.NoticeID{UUID: id}
+	}
+	n, err := h.store.Tenant(who.Tenant.ID).ReadNotices(ctx, *who.UserID, ids...)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[noticesReadJSON]{Body: noticesReadJSON{Read: n}}, nil
+}
