@@ -23,6 +23,9 @@ func callingFacts(c connectors.Connector, circuit toolcall.Circuit) []templates.
 
 // circuitName says whether calls go through.
 func circuitName(c toolcall.Circuit) string {
+	if c.State != toolcall.CircuitClosed && c.Agents > 0 {
+		return fmt.Sprintf("closed, but not for %s whose calls made the server fail", plural(c.Agents, "agent"))
+	}
 	switch c.State {
 	case toolcall.CircuitOpen:
 		return "open: calls are refused"
@@ -38,7 +41,7 @@ func circuitName(c toolcall.Circuit) string {
 
 // circuitAttention says that calls are refused for a while, because the server failed again and again.
 func circuitAttention(c toolcall.Circuit, now time.Time) []templates.Attention {
-	if c.State != toolcall.CircuitOpen {
+	if c.State != toolcall.CircuitOpen || c.Agents > 0 {
 		return nil
 	}
 	until := when(c.Until, now)

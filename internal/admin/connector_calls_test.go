@@ -18,12 +18,14 @@ func TestAConnectorSaysWhetherCallsGoThrough(t *testing.T) {
 		"closed, after 2 failures in a row": {State: toolcall.CircuitClosed, Failures: 2},
 		"half open: one call tries":         {State: toolcall.CircuitHalfOpen, Failures: 5},
 		"open: calls are refused":           {State: toolcall.CircuitOpen, Failures: 5},
+
+		"closed, but not for 1 agent whose calls made the server fail": {State: toolcall.CircuitOpen, Failures: 5, Agents: 1},
 	} {
 		facts := callingFacts(connectors.Connector{CallsPerMinute: 60}, circuit)
 		if diff := cmp.Diff([]templates.Fact{{Label: "Calls", Value: "60 calls a minute"}, {Label: "Circuit breaker", Value: want}}, facts); diff != "" {
 			t.Error(diff)
 		}
-		if said := circuitAttention(circuit, noon); (len(said) > 0) != (circuit.State == toolcall.CircuitOpen) {
+		if said := circuitAttention(circuit, noon); (len(said) > 0) != (circuit.State == toolcall.CircuitOpen && circuit.Agents == 0) {
 			t.Errorf("%s: %+v", circuit.State, said)
 		}
 	}

@@ -94,8 +94,8 @@ func (a *attempt) deniedAlready(ctx context.Context) error {
 // ready tells why the call could not be made now, also if somebody agreed.
 func (a *attempt) ready(ctx context.Context) error {
 	view := a.order.View
-	if circuit := a.Circuit(view.Tenant.ID, a.reach.Connector.ID); circuit.State == CircuitOpen {
-		return circuitOpen(a.reach.Connector.Name, circuit.Until.Sub(a.o.Now()))
+	if wait := a.breakers.refuses(server{view.Tenant.ID, a.reach.Connector.ID}, view.Agent.ID, a.o.Now()); wait > 0 {
+		return circuitOpen(a.reach.Connector.Name, wait)
 	}
 	if _, err := a.pool.Resolve(ctx, a.want()); err != nil {
 		return a.explain(ctx, view, a.reach, err)

@@ -36,7 +36,7 @@ func (a *attempt) forward(ctx context.Context) (result *mcp.Result, err error) {
 
 // guarded does something behind the breaker of a server.
 func (c *Caller) guarded(ctx context.Context, v *access.View, r *access.Reach, do func() error) error {
-	p, wait, ok := c.breakers.enter(server{v.Tenant.ID, r.Connector.ID}, c.o.Now())
+	p, wait, ok := c.breakers.enter(server{v.Tenant.ID, r.Connector.ID}, v.Agent.ID, c.o.Now())
 	if !ok {
 		return circuitOpen(r.Connector.Name, wait)
 	}
