@@ -47,9 +47,10 @@ group by status;
 -- name: CreateConnector :exec
 -- Creating starts no sync: the first scheduled one is due after one interval, which a trigger sees to.
 insert into connectors (tenant_id, id, slug, name, description, transport, url, command, args, cwd, headers, credential_mode, auth_type, auth_header,
-                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, listen, oauth, calls_per_minute, next_sync_at)
+                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, listen, max_definition_age_s, oauth, calls_per_minute,
+                        next_sync_at)
 values (@tenant_id, @id, @slug, @name, @description, @transport, @url, @command, @args, @cwd, @headers, @credential_mode, @auth_type, @auth_header,
-        @timeout_ms, @retry_attempts, @enabled, @sync_interval_s, @tool_changes, @listen, @oauth, @calls_per_minute,
+        @timeout_ms, @retry_attempts, @enabled, @sync_interval_s, @tool_changes, @listen, @max_definition_age_s, @oauth, @calls_per_minute,
         now() + make_interval(secs => nullif(@sync_interval_s::integer, 0)));
 
 -- name: UpdateConnector :execrows
@@ -74,6 +75,7 @@ set slug = @slug,
     sync_interval_s = @sync_interval_s,
     tool_changes = @tool_changes,
     listen = @listen,
+    max_definition_age_s = @max_definition_age_s,
     oauth = @oauth,
     calls_per_minute = @calls_per_minute,
     version = version + 1,

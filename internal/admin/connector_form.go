@@ -29,6 +29,9 @@ func draftForm(d connectors.Draft) templates.Form {
 		"sync_interval_s":  strconv.Itoa(int(d.SyncInterval.Seconds())),
 		"calls_per_minute": strconv.Itoa(d.CallsPerMinute),
 		"listen":           string(d.Listen),
+		"tool_changes":     string(d.ToolChanges),
+
+		"max_definition_age_s": strconv.Itoa(int(d.DefinitionAge.Seconds())),
 	}
 	if d.Enabled {
 		values["enabled"] = "true"
@@ -63,6 +66,9 @@ func (f form) draft(before connectors.Draft) (connectors.Draft, error) {
 	if f.values.Has("listen") {
 		d.Listen = connectors.ListenPolicy(f.text("listen"))
 	}
+	if f.values.Has("tool_changes") {
+		d.ToolChanges = connectors.ToolChangePolicy(f.text("tool_changes"))
+	}
 	if f.values.Has("auth.type") {
 		d.Auth = connectors.Auth{Type: connectors.AuthType(f.text("auth.type"))}
 	}
@@ -78,6 +84,7 @@ func (f form) draft(before connectors.Draft) (connectors.Draft, error) {
 	p.headers(&d.Headers)
 	p.duration("timeout_ms", time.Millisecond, &d.Timeout)
 	p.duration("sync_interval_s", time.Second, &d.SyncInterval)
+	p.duration("max_definition_age_s", time.Second, &d.DefinitionAge)
 	p.number("retry_attempts", &d.RetryAttempts)
 	p.number("calls_per_minute", &d.CallsPerMinute)
 	return d, fault.InvalidFields(p.wrong...)

@@ -28,6 +28,7 @@ type connectorJSON struct {
 	Enabled           bool                `json:"enabled"`
 	SyncIntervalS     int64               `json:"sync_interval_s" doc:"0: never by itself."`
 	ToolChanges       string              `json:"tool_changes" enum:"auto,hold_risky,hold_all"`
+	MaxDefinitionAgeS int64               `json:"max_definition_age_s" doc:"How old the last successful sync may be when a tool that may destroy something is called: an older one is repeated first. 0: any age."`
 	Listen            string              `json:"listen" enum:"auto,off" doc:"auto: where the server tells that its lists have changed, Patchbay listens, and syncs."`
 	CallsPerMinute    int                 `json:"calls_per_minute" doc:"Of all agents together; 0: not bounded."`
 	Status            string              `json:"status" enum:"never_synced,ok,error,needs_auth,disabled"`
@@ -98,6 +99,7 @@ func viewConnector(c connectors.Connector) connectorJSON {
 		Enabled:           c.Enabled,
 		SyncIntervalS:     int64(c.SyncInterval / time.Second),
 		ToolChanges:       string(c.ToolChanges),
+		MaxDefinitionAgeS: int64(c.DefinitionAge / time.Second),
 		Listen:            string(c.Listen),
 		CallsPerMinute:    c.CallsPerMinute,
 		Status:            string(c.Status),

@@ -64,7 +64,11 @@ const (
 	MaxRetries      = 5
 	DefaultInterval = 900 * time.Second
 	MinInterval     = 60 * time.Second
-	MaxInterval     = 365 * 24 * time.Hour
+
+	DefaultDefinitionAge = 900 * time.Second
+	MinDefinitionAge     = 60 * time.Second
+	MaxDefinitionAge     = 24 * time.Hour
+	MaxInterval          = 365 * 24 * time.Hour
 )
 
 // Connector is a registered MCP server.
@@ -87,8 +91,9 @@ type Connector struct {
 	SyncInterval   time.Duration // 0: never by itself
 	ToolChanges    ToolChangePolicy
 	Listen         ListenPolicy
-	CallsPerMinute int // of all agents together; 0: not bounded
-	Version        int // of the settings, for optimistic edits
+	DefinitionAge  time.Duration // how old its last success may be when a tool that may destroy something is called; 0: any age
+	CallsPerMinute int           // of all agents together; 0: not bounded
+	Version        int           // of the settings, for optimistic edits
 
 	Status            ConnectorStatus
 	AuthBehaviour     AuthBehaviour
@@ -126,4 +131,7 @@ type SyncError struct {
 	Code    string
 	Message string
 	At      time.Time
+
+	Temporary  bool          // it may pass by itself; not stored
+	RetryAfter time.Duration // that the server asked for; not stored
 }

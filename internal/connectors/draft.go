@@ -28,7 +28,8 @@ type Draft struct {
 	SyncInterval   time.Duration
 	ToolChanges    ToolChangePolicy
 	Listen         ListenPolicy
-	CallsPerMinute int // of all agents together; 0: not bounded
+	DefinitionAge  time.Duration // 0: any age
+	CallsPerMinute int           // of all agents together; 0: not bounded
 }
 
 // NewDraft returns a draft with the defaults of the public contract.
@@ -43,6 +44,7 @@ func NewDraft() Draft {
 		SyncInterval:   DefaultInterval,
 		ToolChanges:    ToolChangesHoldRisky,
 		Listen:         ListenAuto,
+		DefinitionAge:  DefaultDefinitionAge,
 	}
 }
 
@@ -53,7 +55,7 @@ func DraftOf(c Connector) Draft {
 		Transport: c.Transport, URL: c.URL, Command: c.Command, Headers: maps.Clone(c.Headers),
 		CredentialMode: c.CredentialMode, Auth: c.Auth, OAuth: c.OAuth,
 		Timeout: c.Timeout, RetryAttempts: c.RetryAttempts,
-		Enabled: c.Enabled, SyncInterval: c.SyncInterval, ToolChanges: c.ToolChanges, Listen: c.Listen, CallsPerMinute: c.CallsPerMinute,
+		Enabled: c.Enabled, SyncInterval: c.SyncInterval, ToolChanges: c.ToolChanges, Listen: c.Listen, DefinitionAge: c.DefinitionAge, CallsPerMinute: c.CallsPerMinute,
 	}
 }
 
@@ -64,7 +66,7 @@ func (d Draft) Connector() Connector {
 		Transport: d.Transport, URL: d.URL, Command: d.Command, EnvNames: d.Env.Names(), Headers: d.Headers,
 		CredentialMode: d.CredentialMode, Auth: d.Auth, OAuth: d.OAuth,
 		Timeout: d.Timeout, RetryAttempts: d.RetryAttempts,
-		Enabled: d.Enabled, SyncInterval: d.SyncInterval, ToolChanges: d.ToolChanges, Listen: d.Listen, CallsPerMinute: d.CallsPerMinute,
+		Enabled: d.Enabled, SyncInterval: d.SyncInterval, ToolChanges: d.ToolChanges, Listen: d.Listen, DefinitionAge: d.DefinitionAge, CallsPerMinute: d.CallsPerMinute,
 		Status: StatusNeverSynced, AuthBehaviour: AuthUnknown,
 	}
 }
@@ -148,6 +150,9 @@ func (c *check) numbers(d Draft) {
 	}
 	if d.SyncInterval != 0 && (d.SyncInterval < MinInterval || d.SyncInterval > MaxInterval) {
 		c.refuse("sync_interval_s", "An interval is 0 for never, or %.0f to %.0f seconds.", MinInterval.Seconds(), MaxInterval.Seconds())
+	}
+	if d.DefinitionAge != 0 && (d.DefinitionAge < MinDefinitionAge || d.DefinitionAge > MaxDefinitionAge) {
+		c.refuse("max_definition_age_s", "An age is 0 for any, or %.0f to %.0f seconds.", MinDefinitionAge.Seconds(), MaxDefinitionAge.Seconds())
 	}
 	c.callsPerMinute(d.CallsPerMinute)
 }

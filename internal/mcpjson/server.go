@@ -50,6 +50,8 @@ var readers = map[string]reader{
 	"retry_attempts":  count(func(d *connectors.Draft, n int) { d.RetryAttempts = n }),
 	"sync_interval_s": count(func(d *connectors.Draft, n int) { d.SyncInterval = time.Duration(n) * time.Second }),
 
+	"max_definition_age_s": count(func(d *connectors.Draft, n int) { d.DefinitionAge = time.Duration(n) * time.Second }),
+
 	"calls_per_minute": count(func(d *connectors.Draft, n int) { d.CallsPerMinute = n }),
 
 	"enabled":  flag(func(d *connectors.Draft, yes bool) { d.Enabled = yes }),

@@ -55,6 +55,10 @@ func (w writing) server() FileServer {
 	s.Name, s.Description, s.CredentialMode, s.ToolChanges = c.Name, c.Description, string(c.CredentialMode), string(c.ToolChanges)
 	s.TimeoutMS, s.RetryAttempts, s.SyncIntervalS, s.Disabled = c.Timeout.Milliseconds(), &c.RetryAttempts, &interval, !c.Enabled
 	s.CallsPerMinute = c.CallsPerMinute
+	if c.DefinitionAge != connectors.DefaultDefinitionAge {
+		age := int64(c.DefinitionAge.Seconds())
+		s.MaxDefinitionAgeS = &age
+	}
 	if c.Listen != connectors.ListenAuto {
 		s.Listen = string(c.Listen)
 	}

@@ -138,7 +138,7 @@ func changed(old, now connectors.Connector) []string {
 		"credential_mode": old.CredentialMode != now.CredentialMode, "auth": old.Auth != now.Auth || !old.OAuth.Equal(now.OAuth),
 		"timeout_ms": old.Timeout != now.Timeout, "retry_attempts": old.RetryAttempts != now.RetryAttempts,
 		"enabled": old.Enabled != now.Enabled, "sync_interval_s": old.SyncInterval != now.SyncInterval,
-		"tool_changes": old.ToolChanges != now.ToolChanges, "listen": old.Listen != now.Listen, "calls_per_minute": old.CallsPerMinute != now.CallsPerMinute,
+		"tool_changes": old.ToolChanges != now.ToolChanges, "listen": old.Listen != now.Listen, "max_definition_age_s": old.DefinitionAge != now.DefinitionAge, "calls_per_minute": old.CallsPerMinute != now.CallsPerMinute,
 	}
 	maps.DeleteFunc(differs, func(_ string, d bool) bool { return !d })
 	return slices.Sorted(maps.Keys(differs))

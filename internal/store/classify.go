@@ -76,6 +76,7 @@ var verdicts = map[string]verdict{
 	"connectors_url_length":      {fault.Invalid, "", "url", "The URL is longer than 2048 characters."},
 	"connectors_timeout_range":   {fault.Invalid, "", "timeout_ms", "The timeout is 1000 to 300000 milliseconds."},
 	"connectors_retry_range":     {fault.Invalid, "", "retry_attempts", "The retries are 0 to 5."},
+	"connectors_definition_age_bounds": {fault.Invalid, "", "max_definition_age_s", "The age is 0 (any) or 60 to 86400 seconds."},
 	"connectors_interval_range":  {fault.Invalid, "", "sync_interval_s", "The interval is 0 (never) or at least 60 seconds."},
 	"credentials_type_known":     {fault.Invalid, "", "auth.type", "This auth type takes no credential."},
 	"connectors_transport_known": {fault.Invalid, "", "transport", "This transport is not known."},

@@ -102,6 +102,9 @@ func (t *Tenant) CreateConnector(ctx context.Context, d connectors.Draft) (conne
 			SyncIntervalS:  seconds(d.SyncInterval),
 			ToolChanges:    d.ToolChanges,
 			Listen:         d.Listen,
+
+			MaxDefinitionAgeS: seconds(d.DefinitionAge),
+
 			Oauth:          cleanJSON(settings),
 			CallsPerMinute: int32(d.CallsPerMinute),
 		}); err != nil {
@@ -148,6 +151,9 @@ func (t *Tenant) UpdateConnector(ctx context.Context, id connectors.ConnectorID,
 			SyncIntervalS:  seconds(d.SyncInterval),
 			ToolChanges:    d.ToolChanges,
 			Listen:         d.Listen,
+
+			MaxDefinitionAgeS: seconds(d.DefinitionAge),
+
 			Oauth:          cleanJSON(settings),
 			CallsPerMinute: int32(d.CallsPerMinute),
 		})
@@ -208,6 +214,7 @@ func connectorOf(row dbgen.ConnectorByRefRow) connectors.Connector {
 		SyncInterval:      time.Duration(r.SyncIntervalS) * time.Second,
 		ToolChanges:       r.ToolChanges,
 		Listen:            r.Listen,
+		DefinitionAge:     time.Duration(r.MaxDefinitionAgeS) * time.Second,
 		Version:           int(r.Version),
 		Status:            r.Status,
 		AuthBehaviour:     r.AuthBehaviour,

@@ -53,7 +53,7 @@ var connectorFields = []string{
 	"auth.client_id", "auth.client_secret", "auth.private_key", "auth.algorithm", "auth.scopes", "auth.issuer",
 	"auth.authorization_endpoint", "auth.token_endpoint", "auth.resource", "auth.no_resource", "auth.token_endpoint_auth_method",
 	"auth.allow_missing_pkce_metadata",
-	"timeout_ms", "retry_attempts", "sync_interval_s", "calls_per_minute", "listen", "enabled", "version", "id",
+	"timeout_ms", "retry_attempts", "sync_interval_s", "calls_per_minute", "listen", "tool_changes", "max_definition_age_s", "enabled", "version", "id",
 }
 
 // connectorFormProps is what the forms to add and to edit have in common.
@@ -107,7 +107,7 @@ func (p connectorFormProps) env() fieldProps {
 
 // advancedOpen shows the settings that most people leave alone when one of them is wrong.
 func (p connectorFormProps) advancedOpen() bool {
-	for _, name := range []string{"slug", "headers", "timeout_ms", "retry_attempts", "sync_interval_s", "calls_per_minute"} {
+	for _, name := range []string{"slug", "headers", "timeout_ms", "retry_attempts", "sync_interval_s", "calls_per_minute", "max_definition_age_s"} {
 		if p.Form.Error(name) != "" {
 			return true
 		}
@@ -119,6 +119,11 @@ var (
 	modeOptions = []Option{
 		{string(connectors.CredentialShared), "One, shared by all agents"},
 		{string(connectors.CredentialPerAgent), "One per agent"},
+	}
+	toolChangeOptions = []Option{
+		{string(connectors.ToolChangesHoldRisky), "Hold the risky ones for an admin"},
+		{string(connectors.ToolChangesHoldAll), "Hold all of them for an admin"},
+		{string(connectors.ToolChangesAuto), "Serve them at once"},
 	}
 	listenOptions = []Option{
 		{string(connectors.ListenAuto), "Where the server tells of them"},

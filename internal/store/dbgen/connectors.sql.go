@@ -253,35 +253,37 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 
 const createConnector = `-- name: CreateConnector :exec
 insert into connectors (tenant_id, id, slug, name, description, transport, url, command, args, cwd, headers, credential_mode, auth_type, auth_header,
-                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, listen, oauth, calls_per_minute, next_sync_at)
+                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, listen, max_definition_age_s, oauth, calls_per_minute,
+                        next_sync_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-        $15, $16, $17, $18, $19, $20, $21, $22,
+        $15, $16, $17, $18, $19, $20, $21, $22, $23,
         now() + make_interval(secs => nullif($18::integer, 0)))
 `
 
 type CreateConnectorParams struct {
-	TenantID       connectors.TenantID
-	ID             connectors.ConnectorID
-	Slug           string
-	Name           string
-	Description    string
-	Transport      connectors.Transport
-	Url            string
-	Command        string
-	Args           []string
-	Cwd            string
-	Headers        []byte
-	CredentialMode connectors.CredentialMode
-	AuthType       connectors.AuthType
-	AuthHeader     string
-	TimeoutMs      int32
-	RetryAttempts  int32
-	Enabled        bool
-	SyncIntervalS  int32
-	ToolChanges    connectors.ToolChangePolicy
-	Listen         connectors.ListenPolicy
-	Oauth          []byte
-	CallsPerMinute int32
+	TenantID          connectors.TenantID
+	ID                connectors.ConnectorID
+	Slug              string
+	Name              string
+	Description       string
+	Transport         connectors.Transport
+	Url               string
+	Command           string
+	Args              []string
+	Cwd               string
+	Headers           []byte
+	CredentialMode    connectors.CredentialMode
+	AuthType          connectors.AuthType
+	AuthHeader        string
+	TimeoutMs         int32
+	RetryAttempts     int32
+	Enabled           bool
+	SyncIntervalS     int32
+	ToolChanges       connectors.ToolChangePolicy
+	Listen            connectors.ListenPolicy
+	MaxDefinitionAgeS int32
+	Oauth             []byte
+	CallsPerMinute    int32
 }
 
 // Creating starts no sync: the first scheduled one is due after one interval, which a trigger sees to.
@@ -307,6 +309,7 @@ func (q *Queries) CreateConnector(ctx context.Context, arg CreateConnectorParams
 		arg.SyncIntervalS,
 		arg.ToolChanges,
 		arg.Listen,
+		arg.MaxDefinitionAgeS,
 		arg.Oauth,
 		arg.CallsPerMinute,
 	)
@@ -448,37 +451,39 @@ set slug = $1,
     sync_interval_s = $16,
     tool_changes = $17,
     listen = $18,
-    oauth = $19,
-    calls_per_minute = $20,
+    max_definition_age_s = $19,
+    oauth = $20,
+    calls_per_minute = $21,
     version = version + 1,
     updated_at = now()
-where tenant_id = $21 and id = $22 and ($23::integer = 0 or version = $23)
+where tenant_id = $22 and id = $23 and ($24::integer = 0 or version = $24)
 `
 
 type UpdateConnectorParams struct {
-	Slug           string
-	Name           string
-	Description    string
-	Transport      connectors.Transport
-	Url            string
-	Command        string
-	Args           []string
-	Cwd            string
-	Headers        []byte
-	CredentialMode connectors.CredentialMode
-	AuthType       connectors.AuthType
-	AuthHeader     string
-	TimeoutMs      int32
-	RetryAttempts  int32
-	Enabled        bool
-	SyncIntervalS  int32
-	ToolChanges    connectors.ToolChangePolicy
-	Listen         connectors.ListenPolicy
-	Oauth          []byte
-	CallsPerMinute int32
-	TenantID       connectors.TenantID
-	ID             connectors.ConnectorID
-	Version        int32
+	Slug              string
+	Name              string
+	Description       string
+	Transport         connectors.Transport
+	Url               string
+	Command           string
+	Args              []string
+	Cwd               string
+	Headers           []byte
+	CredentialMode    connectors.CredentialMode
+	AuthType          connectors.AuthType
+	AuthHeader        string
+	TimeoutMs         int32
+	RetryAttempts     int32
+	Enabled           bool
+	SyncIntervalS     int32
+	ToolChanges       connectors.ToolChangePolicy
+	Listen            connectors.ListenPolicy
+	MaxDefinitionAgeS int32
+	Oauth             []byte
+	CallsPerMinute    int32
+	TenantID          connectors.TenantID
+	ID                connectors.ConnectorID
+	Version           int32
 }
 
 // version 0: whatever the stored one is. Another server may speak another era.
@@ -502,6 +507,7 @@ func (q *Queries) UpdateConnector(ctx context.Context, arg UpdateConnectorParams
 		arg.SyncIntervalS,
 		arg.ToolChanges,
 		arg.Listen,
+		arg.MaxDefinitionAgeS,
 		arg.Oauth,
 		arg.CallsPerMinute,
 		arg.TenantID,

@@ -106,27 +106,28 @@ type ConnectLink struct {
 }
 
 type Connector struct {
-	TenantID           connectors.TenantID
-	ID                 connectors.ConnectorID
-	Slug               string
-	Name               string
-	Description        string
-	Transport          connectors.Transport
-	Url                string
-	Headers            []byte
-	CredentialMode     connectors.CredentialMode
-	AuthType           connectors.AuthType
-	AuthHeader         string
-	TimeoutMs          int32
-	RetryAttempts      int32
-	Enabled            bool
-	SyncIntervalS      int32
-	ToolChanges        connectors.ToolChangePolicy
-	Version            int32
-	AuthBehaviour      connectors.AuthBehaviour
-	ToolCount          int32
-	ToolsHash          []byte
-	ToolsLastSyncedAt  *time.Time
+	TenantID          connectors.TenantID
+	ID                connectors.ConnectorID
+	Slug              string
+	Name              string
+	Description       string
+	Transport         connectors.Transport
+	Url               string
+	Headers           []byte
+	CredentialMode    connectors.CredentialMode
+	AuthType          connectors.AuthType
+	AuthHeader        string
+	TimeoutMs         int32
+	RetryAttempts     int32
+	Enabled           bool
+	SyncIntervalS     int32
+	ToolChanges       connectors.ToolChangePolicy
+	Version           int32
+	AuthBehaviour     connectors.AuthBehaviour
+	ToolCount         int32
+	ToolsHash         []byte
+	ToolsLastSyncedAt *time.Time
+	// Not used any more: connector_clock.due_at is.
 	NextSyncAt         *time.Time
 	LastErrorCode      *string
 	LastErrorMessage   *string
@@ -235,6 +236,8 @@ type SyncRun struct {
 	ProtocolVersion  string
 	ErrorCode        *string
 	ErrorMessage     *string
+	Repeats          int32
+	RepeatedAt       *time.Time
 }
 
 type Tenant struct {
