@@ -1,0 +1,107 @@
+package h1_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/safehttp/h1"
+)
+
+// FuzzAnswer reads what a server may write by h1 and by net/http: both see the same, or both fail.
+func FuzzAnswer(f *testing.F) {
+	for i, a := range answers {
+		if len(a.bytes) < len(long) {
+			f.Add([]byte(a.bytes), uint8(i%8), a.method == http.MethodHead)
+		}
+	}
+	f.Fuzz(func(t *testing.T, answer []byte, pieces uint8, head bool) {
+		if tooManyInterims(answer) {
+			return
+		}
+		dial := func(context.Context, string, string) (net.Conn, error) { return newScript(answer, int(pieces)), nil }
+		ours := &h1.Transport{Dial: dial, Next: nobody{}, MaxHeaderBytes: 64 << 10, ReadBuffer: 4 << 10}
+		theirs := &http.Transport{DialContext: dial, MaxResponseHeaderBytes: 64 << 10, ReadBufferSize: 4 << 10}
+		defer theirs.CloseIdleConnections()
+		method := http.MethodGet
+		if head {
+			method = http.MethodHead
+		}
+		got, want := ask(ours, fuzzRequest(t, method)), ask(theirs, fuzzRequest(t, method))
+		if got.Problem == "timeout" {
+			t.Fatal("it hangs")
+		}
+		if got.StatusCode == http.StatusSwitchingProtocols {
+			got.Body, want.Body = "", "" // nobody asked for that, so that ours has none
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("net/http (-) and h1 (+):\n%s", diff)
+		}
+	})
+}
+
+func fuzzRequest(t *testing.T, method string) *http.Request {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, method, "http://example.com/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// tooManyInterims tells whether an answer may hold more interim ones than h1 takes.
+func tooManyInterims(answer []byte) bool { return strings.Count(string(answer), "HTTP/") > 5 }
+
+// script is a connection that says what it has to say once it was asked, in pieces, and ends.
+type script struct {
+	asked chan struct{}
+	once  sync.Once
+	mu    sync.Mutex // guards left
+	left  []byte
+	size  int
+}
+
+func newScript(answer []byte, pieces int) *script {
+	s := &script{asked: make(chan struct{}), left: answer, size: len(answer)}
+	if pieces > 0 {
+		s.size = len(answer)/pieces + 1
+	}
+	return s
+}
+
+func (s *script) Write(p []byte) (int, error) {
+	s.once.Do(func() { close(s.asked) })
+	return len(p), nil
+}
+
+func (s *script) Read(p []byte) (int, error) {
+	<-s.asked
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.left) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, s.left[:min(s.size, len(s.left))])
+	s.left = s.left[n:]
+	return n, nil
+}
+
+func (s *script) Close() error {
+	s.once.Do(func() { close(s.asked) })
+	return nil
+}
+
+func (*script) LocalAddr() net.Addr              { return &net.TCPAddr{} }
+func (*script) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
+func (*script) SetDeadline(time.Time) error      { return nil }
+func (*script) SetReadDeadline(time.Time) error  { return nil }
+func (*script) SetWriteDeadline(time.Time) error { return nil }
