@@ -1,26 +1,37 @@
 -- Which connectors' servers want to be listened to, and which process does it.
 
+-- name: ListenersToReview :many
+-- Connectors whose row is not what it should be: a server says in its capabilities that it tells of changes. It is for the start, and for
+-- what nobody heard.
+-- @sqlc-vet-disable tenant-scope
+select connectors.tenant_id, connectors.id
+from connectors
+left join upstream_listeners
+    on upstream_listeners.tenant_id = connectors.tenant_id and upstream_listeners.connector_id = connectors.id
+where (upstream_listeners.connector_id is not null)
+          <> (connectors.enabled and connectors.listen = 'auto' and connectors.transport in ('streamable_http', 'sse')
+              and coalesce(encode(connectors.server_capabilities, 'escape') ~ '"listChanged"\s*:\s*true', false))
+   or upstream_listeners.instance_id is null and upstream_listeners.version <> connectors.version
+limit @max_rows;
+
 -- name: AddListeners :exec
--- A server says in its capabilities that it tells of changes. ids empty: of all connectors.
 -- @sqlc-vet-disable tenant-scope
 insert into upstream_listeners (tenant_id, connector_id, version)
 select connectors.tenant_id, connectors.id, connectors.version
-from connectors
+from (select unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@ids::uuid[]) as id) moved
+join connectors on connectors.tenant_id = moved.tenant_id and connectors.id = moved.id
 where connectors.enabled and connectors.listen = 'auto' and connectors.transport in ('streamable_http', 'sse')
   and encode(connectors.server_capabilities, 'escape') ~ '"listChanged"\s*:\s*true'
-  and (cardinality(@ids::uuid[]) = 0 or connectors.id = any(@ids::uuid[]))
-  and not exists (
-      select from upstream_listeners already
-      where already.tenant_id = connectors.tenant_id and already.connector_id = connectors.id)
 on conflict on constraint upstream_listeners_pkey do nothing;
 
 -- name: DropListeners :exec
--- Whose server is not to be listened to any more. Whoever holds the stream sees that the row is gone.
+-- Whoever holds the stream sees that the row is gone.
 -- @sqlc-vet-disable tenant-scope
 delete from upstream_listeners
-using connectors
-where connectors.tenant_id = upstream_listeners.tenant_id and connectors.id = upstream_listeners.connector_id
-  and (cardinality(@ids::uuid[]) = 0 or connectors.id = any(@ids::uuid[]))
+using (select unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@ids::uuid[]) as id) moved,
+      connectors
+where connectors.tenant_id = moved.tenant_id and connectors.id = moved.id
+  and upstream_listeners.tenant_id = moved.tenant_id and upstream_listeners.connector_id = moved.id
   and not (connectors.enabled and connectors.listen = 'auto' and connectors.transport in ('streamable_http', 'sse')
            and coalesce(encode(connectors.server_capabilities, 'escape') ~ '"listChanged"\s*:\s*true', false));
 
@@ -35,9 +46,10 @@ set state = 'waiting',
     version = connectors.version,
     failures = 0,
     vain = 0
-from connectors
-where connectors.tenant_id = upstream_listeners.tenant_id and connectors.id = upstream_listeners.connector_id
-  and (cardinality(@ids::uuid[]) = 0 or connectors.id = any(@ids::uuid[]))
+from (select unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@ids::uuid[]) as id) moved,
+     connectors
+where connectors.tenant_id = moved.tenant_id and connectors.id = moved.id
+  and upstream_listeners.tenant_id = moved.tenant_id and upstream_listeners.connector_id = moved.id
   and upstream_listeners.instance_id is null and upstream_listeners.version <> connectors.version;
 
 -- name: WakeListeners :exec
@@ -48,13 +60,15 @@ set state = 'waiting',
     since = now(),
     due_at = now(),
     reason = ''
-where connector_id = any(@ids::uuid[]) and instance_id is null and reason = 'unauthorized';
+from (select unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@ids::uuid[]) as id) moved
+where upstream_listeners.tenant_id = moved.tenant_id and upstream_listeners.connector_id = moved.id
+  and upstream_listeners.instance_id is null and upstream_listeners.reason = 'unauthorized';
 
 -- name: ClaimListeners :many
--- The free ones that are due, the longest due first, for a process that is alive.
+-- The free ones that are due, the longest due first, for a process that is alive. reason: why each waited.
 -- @sqlc-vet-disable tenant-scope
 with due as (
-    select upstream_listeners.tenant_id, upstream_listeners.connector_id
+    select upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.reason
     from upstream_listeners
     where upstream_listeners.instance_id is null and upstream_listeners.due_at <= now()
     order by upstream_listeners.due_at
@@ -71,7 +85,7 @@ set instance_id = @instance_id,
 from due, connectors
 where upstream_listeners.tenant_id = due.tenant_id and upstream_listeners.connector_id = due.connector_id
   and connectors.tenant_id = due.tenant_id and connectors.id = due.connector_id
-returning upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.failures, upstream_listeners.vain;
+returning upstream_listeners.tenant_id, upstream_listeners.connector_id, due.reason, upstream_listeners.failures, upstream_listeners.vain;
 
 -- name: HeldListeners :many
 -- What a process holds. stale: it was opened with settings or a credential that are not what they were.

@@ -36,6 +36,7 @@ var Rooms = []Room{
 	{Path: "internal/admin", Floor: Doors, Sentence: "the dashboard: routes, forms, views"},
 	{Path: "internal/api", Floor: Doors, Sentence: "the JSON twin of the dashboard, with its OpenAPI document"},
 	{Path: "internal/gateway", Floor: Doors, Sentence: "one MCP server for each agent, over the connectors that it was granted"},
+	{Path: "internal/listening", Floor: Doors, Sentence: "hears when servers say that their lists have changed, and has them synced"},
 	{Path: "internal/jobs", Floor: Doors, Sentence: "workers that run queued syncs; no rules of their own"},
 
 	{Path: "internal/handover", Floor: Deeds, Sentence: "hands an agent's credentials out, to programs that go to the servers themselves"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -136,6 +137,9 @@ func (c *httpCarrier) overhear(ctx context.Context, at mark, opened func()) (mar
 	if resp.StatusCode != http.StatusOK {
 		var stranger httpCarrier // 404 says that there is no stream, and nothing about the session
 		return at, stranger.refusal(outgoing{phase: PhaseListen}, resp)
+	}
+	if kind := strings.ToLower(resp.Header.Get("Content-Type")); kind != "" && !strings.HasPrefix(kind, "text/event-stream") {
+		return at, protocolError(PhaseListen, "offers no event stream at this address")
 	}
 	opened()
 	events := sse.NewReader(&rationed{src: resp.Body, left: maxStream}, maxBody)

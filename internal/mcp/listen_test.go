@@ -40,10 +40,16 @@ func TestAListenerIsToldThatThereIsAStream(t *testing.T) {
 
 func TestAListenerIsNotToldOfAStreamThatIsRefused(t *testing.T) {
 	t.Parallel()
-	up := mcptest.Start(t, mcptest.Script{})
-	err := dial(t, mcp.Target{URL: up.URL}).Listen(t.Context(), func() { t.Error("opened") }, func(mcp.Message) {})
-	if f := factsOf(t, err); f.HTTP != http.StatusMethodNotAllowed {
-		t.Errorf("%+v", f)
+	for _, script := range []mcptest.Script{
+		{},
+		{On: map[string]mcptest.Handler{"GET": mcptest.Answer("text/html", func(mcptest.Call) string { return "<html>" })}},
+		{Modern: true},
+	} {
+		up := mcptest.Start(t, script)
+		err := dial(t, mcp.Target{URL: up.URL}).Listen(t.Context(), func() { t.Error("opened") }, func(mcp.Message) {})
+		if f := factsOf(t, err); f.Phase != mcp.PhaseListen || f.Retryable {
+			t.Errorf("%+v", f)
+		}
 	}
 }
 

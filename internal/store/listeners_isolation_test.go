@@ -31,7 +31,7 @@ func listened(t testing.TB, w *fixture.World, tenant connectors.TenantID, opts .
 	t.Helper()
 	c := w.ConnectorIn(t, tenant, opts...)
 	w.TellsOfChanges(t, tenant, c.ID)
-	if err := w.St.System().ReviewListeners(t.Context(), c.ID); err != nil {
+	if err := w.St.System().ReviewListeners(t.Context(), store.OwnedConnector{Tenant: tenant, ID: c.ID}); err != nil {
 		t.Fatal(err)
 	}
 	return c

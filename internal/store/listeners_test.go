@@ -18,7 +18,21 @@ func listening(t *testing.T, w *fixture.World, c connectors.Connector) connector
 	return all[c.ID]
 }
 
-// end makes an instance that nobody hears any more.
+// reviewAll finds what nobody heard of.
+func reviewAll(t *testing.T, w *fixture.World) int {
+	t.Helper()
+	sys := w.St.System()
+	moved, err := sys.ListenersToReview(t.Context(), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sys.ReviewListeners(t.Context(), moved...); err != nil {
+		t.Fatal(err)
+	}
+	return len(moved)
+}
+
+// silent makes a process that nobody hears any more.
 func silent(t *testing.T, w *fixture.World) connectors.InstanceID {
 	t.Helper()
 	id := fixture.NewInstance()
@@ -38,12 +52,13 @@ func TestOnlyServersThatTellOfChangesAreListenedTo(t *testing.T) {
 	listened(t, w, w.Tenant, func(d *connectors.Draft) { d.Enabled = false })
 	listened(t, w, w.Tenant, func(d *connectors.Draft) { d.Listen = connectors.ListenOff })
 	listened(t, w, w.Tenant, func(d *connectors.Draft) { d.Transport = connectors.TransportHTTP })
-	c := listened(t, w, w.Other)
-	if err := w.St.System().ReviewListeners(t.Context()); err != nil { // all
-		t.Fatal(err)
+	c, forgotten := listened(t, w, w.Other), w.Connector(t)
+	w.TellsOfChanges(t, w.Tenant, forgotten.ID)
+	if n := reviewAll(t, w); n != 1 { // the one that nobody has heard of
+		t.Errorf("%d were not as they should be", n)
 	}
 	claimed := claim(t, w, w.Instance)
-	if len(claimed) != 1 || claimed[0].Connector != c.ID || claimed[0].Tenant != w.Other {
+	if len(claimed) != 2 || claimed[0].Connector != c.ID || claimed[0].Tenant != w.Other || claimed[1].Connector != forgotten.ID {
 		t.Errorf("claimed %+v", claimed)
 	}
 }
@@ -132,21 +147,19 @@ func TestWhatIsOffStaysOffUntilAPersonOrOtherSettings(t *testing.T) {
 			w := fixture.New(t)
 			c := listened(t, w, w.Tenant)
 			claim(t, w, w.Instance)
+			sys := w.St.System()
 			off := store.StreamEnd{State: connectors.ListenIsOff, Reason: connectors.ListenFlood, Failures: 3}
 			if err := w.Door().CloseStream(t.Context(), store.Stream{Connector: c.ID, Instance: w.Instance}, off); err != nil {
 				t.Fatal(err)
 			}
-			sys := w.St.System()
-			if err := sys.ReviewListeners(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			reviewAll(t, w)
 			if l := listening(t, w, c); l.State != connectors.ListenIsOff || l.Reason != connectors.ListenFlood || len(claim(t, w, w.Instance)) != 0 {
 				t.Errorf("%+v", l)
 			}
 			if err := again(w, c); err != nil {
 				t.Fatal(err)
 			}
-			if err := sys.ReviewListeners(t.Context(), c.ID); err != nil {
+			if err := sys.ReviewListeners(t.Context(), store.OwnedConnector{Tenant: w.Tenant, ID: c.ID}); err != nil {
 				t.Fatal(err)
 			}
 			if claimed := claim(t, w, w.Instance); len(claimed) != 1 || claimed[0].Failures != 0 {
@@ -169,7 +182,7 @@ func TestAStreamThatWantsACredentialIsTriedWhenOneIsStored(t *testing.T) {
 	if n := len(claim(t, w, w.Instance)); n != 0 {
 		t.Fatalf("claimed %d", n)
 	}
-	if err := w.St.System().WakeListeners(t.Context(), c.ID); err != nil {
+	if err := w.St.System().WakeListeners(t.Context(), store.OwnedConnector{Tenant: w.Tenant, ID: c.ID}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(claim(t, w, w.Instance)); n != 1 {

@@ -3,38 +3,67 @@ package store
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"patchbay/internal/connectors"
 	"patchbay/internal/store/dbgen"
 )
 
-// ReviewListeners notes of connectors (none: of all) whether their servers are to be listened to, by their settings and by what the
-// servers say that they can do. Any process may do it at any time.
-func (s *System) ReviewListeners(ctx context.Context, ids ...connectors.ConnectorID) error {
+// OwnedConnector names a connector with its tenant.
+type OwnedConnector struct {
+	Tenant connectors.TenantID
+	ID     connectors.ConnectorID
+}
+
+// ReviewListeners notes of connectors whether their servers are to be listened to, by their settings and by what the servers say that
+// they can do. Any process may do it at any time.
+func (s *System) ReviewListeners(ctx context.Context, moved ...OwnedConnector) error {
+	tenants, ids := apart(moved)
 	return s.tx(ctx, func(tx *System) error {
 		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
-			plain := plainIDs(ids)
-			if err := q.DropListeners(ctx, plain); err != nil {
-				return err
+			for _, step := range []func(context.Context, []uuid.UUID, []uuid.UUID) error{q.DropListeners, q.RenewListeners, q.AddListeners} {
+				if err := step(ctx, tenants, ids); err != nil {
+					return err
+				}
 			}
-			if err := q.RenewListeners(ctx, plain); err != nil {
-				return err
-			}
-			return q.AddListeners(ctx, plain)
+			return nil
 		})
 	})
 }
 
+// ListenersToReview finds connectors that ReviewListeners would change, at most max.
+func (s *System) ListenersToReview(ctx context.Context, max int) ([]OwnedConnector, error) {
+	rows, err := s.q.ListenersToReview(ctx, int32(max))
+	if err != nil {
+		return nil, err
+	}
+	moved := make([]OwnedConnector, len(rows))
+	for i, r := range rows {
+		moved[i] = OwnedConnector{Tenant: r.TenantID, ID: r.ID}
+	}
+	return moved, nil
+}
+
 // WakeListeners has streams tried now that wait for a credential, of connectors where some have changed.
-func (s *System) WakeListeners(ctx context.Context, ids ...connectors.ConnectorID) error {
-	return s.q.WakeListeners(ctx, plainIDs(ids))
+func (s *System) WakeListeners(ctx context.Context, moved ...OwnedConnector) error {
+	tenants, ids := apart(moved)
+	return s.q.WakeListeners(ctx, tenants, ids)
+}
+
+func apart(owned []OwnedConnector) (tenants, ids []uuid.UUID) {
+	for _, c := range owned {
+		tenants, ids = append(tenants, c.Tenant.UUID), append(ids, c.ID.UUID)
+	}
+	return tenants, ids
 }
 
 // ClaimedStream is a stream that a process is to open.
 type ClaimedStream struct {
 	Tenant    connectors.TenantID
 	Connector connectors.ConnectorID
-	Failures  int // in a row, before
-	Vain      int // how often in a row the lists had not changed after all
+	Reason    connectors.ListenReason // why it waited
+	Failures  int                     // in a row, for that reason
+	Vain      int                     // how often in a row the lists had not changed after all
 }
 
 // ClaimStreams gives a process that is alive at most max of the streams that nobody holds and that are due.
@@ -45,7 +74,7 @@ func (s *System) ClaimStreams(ctx context.Context, id connectors.InstanceID, max
 	}
 	claimed := make([]ClaimedStream, len(rows))
 	for i, r := range rows {
-		claimed[i] = ClaimedStream{Tenant: r.TenantID, Connector: r.ConnectorID, Failures: int(r.Failures), Vain: int(r.Vain)}
+		claimed[i] = ClaimedStream{Tenant: r.TenantID, Connector: r.ConnectorID, Reason: connectors.ListenReason(r.Reason), Failures: int(r.Failures), Vain: int(r.Vain)}
 	}
 	return claimed, nil
 }

@@ -13,30 +13,24 @@ import (
 )
 
 const addListeners = `-- name: AddListeners :exec
-
 insert into upstream_listeners (tenant_id, connector_id, version)
 select connectors.tenant_id, connectors.id, connectors.version
-from connectors
+from (select unnest($1::uuid[]) as tenant_id, unnest($2::uuid[]) as id) moved
+join connectors on connectors.tenant_id = moved.tenant_id and connectors.id = moved.id
 where connectors.enabled and connectors.listen = 'auto' and connectors.transport in ('streamable_http', 'sse')
   and encode(connectors.server_capabilities, 'escape') ~ '"listChanged"\s*:\s*true'
-  and (cardinality($1::uuid[]) = 0 or connectors.id = any($1::uuid[]))
-  and not exists (
-      select from upstream_listeners already
-      where already.tenant_id = connectors.tenant_id and already.connector_id = connectors.id)
 on conflict on constraint upstream_listeners_pkey do nothing
 `
 
-// Which connectors' servers want to be listened to, and which process does it.
-// A server says in its capabilities that it tells of changes. ids empty: of all connectors.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) AddListeners(ctx context.Context, ids []uuid.UUID) error {
-	_, err := q.db.Exec(ctx, addListeners, ids)
+func (q *Queries) AddListeners(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, addListeners, tenantIds, ids)
 	return err
 }
 
 const claimListeners = `-- name: ClaimListeners :many
 with due as (
-    select upstream_listeners.tenant_id, upstream_listeners.connector_id
+    select upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.reason
     from upstream_listeners
     where upstream_listeners.instance_id is null and upstream_listeners.due_at <= now()
     order by upstream_listeners.due_at
@@ -53,17 +47,18 @@ set instance_id = $1,
 from due, connectors
 where upstream_listeners.tenant_id = due.tenant_id and upstream_listeners.connector_id = due.connector_id
   and connectors.tenant_id = due.tenant_id and connectors.id = due.connector_id
-returning upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.failures, upstream_listeners.vain
+returning upstream_listeners.tenant_id, upstream_listeners.connector_id, due.reason, upstream_listeners.failures, upstream_listeners.vain
 `
 
 type ClaimListenersRow struct {
 	TenantID    connectors.TenantID
 	ConnectorID connectors.ConnectorID
+	Reason      string
 	Failures    int32
 	Vain        int32
 }
 
-// The free ones that are due, the longest due first, for a process that is alive.
+// The free ones that are due, the longest due first, for a process that is alive. reason: why each waited.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) ClaimListeners(ctx context.Context, instanceID *connectors.InstanceID, maxRows int32) ([]ClaimListenersRow, error) {
 	rows, err := q.db.Query(ctx, claimListeners, instanceID, maxRows)
@@ -77,6 +72,7 @@ func (q *Queries) ClaimListeners(ctx context.Context, instanceID *connectors.Ins
 		if err := rows.Scan(
 			&i.TenantID,
 			&i.ConnectorID,
+			&i.Reason,
 			&i.Failures,
 			&i.Vain,
 		); err != nil {
@@ -92,17 +88,18 @@ func (q *Queries) ClaimListeners(ctx context.Context, instanceID *connectors.Ins
 
 const dropListeners = `-- name: DropListeners :exec
 delete from upstream_listeners
-using connectors
-where connectors.tenant_id = upstream_listeners.tenant_id and connectors.id = upstream_listeners.connector_id
-  and (cardinality($1::uuid[]) = 0 or connectors.id = any($1::uuid[]))
+using (select unnest($1::uuid[]) as tenant_id, unnest($2::uuid[]) as id) moved,
+      connectors
+where connectors.tenant_id = moved.tenant_id and connectors.id = moved.id
+  and upstream_listeners.tenant_id = moved.tenant_id and upstream_listeners.connector_id = moved.id
   and not (connectors.enabled and connectors.listen = 'auto' and connectors.transport in ('streamable_http', 'sse')
            and coalesce(encode(connectors.server_capabilities, 'escape') ~ '"listChanged"\s*:\s*true', false))
 `
 
-// Whose server is not to be listened to any more. Whoever holds the stream sees that the row is gone.
+// Whoever holds the stream sees that the row is gone.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DropListeners(ctx context.Context, ids []uuid.UUID) error {
-	_, err := q.db.Exec(ctx, dropListeners, ids)
+func (q *Queries) DropListeners(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, dropListeners, tenantIds, ids)
 	return err
 }
 
@@ -147,6 +144,48 @@ func (q *Queries) HeldListeners(ctx context.Context, instanceID *connectors.Inst
 	return items, nil
 }
 
+const listenersToReview = `-- name: ListenersToReview :many
+
+select connectors.tenant_id, connectors.id
+from connectors
+left join upstream_listeners
+    on upstream_listeners.tenant_id = connectors.tenant_id and upstream_listeners.connector_id = connectors.id
+where (upstream_listeners.connector_id is not null)
+          <> (connectors.enabled and connectors.listen = 'auto' and connectors.transport in ('streamable_http', 'sse')
+              and coalesce(encode(connectors.server_capabilities, 'escape') ~ '"listChanged"\s*:\s*true', false))
+   or upstream_listeners.instance_id is null and upstream_listeners.version <> connectors.version
+limit $1
+`
+
+type ListenersToReviewRow struct {
+	TenantID connectors.TenantID
+	ID       connectors.ConnectorID
+}
+
+// Which connectors' servers want to be listened to, and which process does it.
+// Connectors whose row is not what it should be: a server says in its capabilities that it tells of changes. It is for the start, and for
+// what nobody heard.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) ListenersToReview(ctx context.Context, maxRows int32) ([]ListenersToReviewRow, error) {
+	rows, err := q.db.Query(ctx, listenersToReview, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListenersToReviewRow
+	for rows.Next() {
+		var i ListenersToReviewRow
+		if err := rows.Scan(&i.TenantID, &i.ID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const releaseListeners = `-- name: ReleaseListeners :exec
 update upstream_listeners
 set instance_id = null,
@@ -172,16 +211,17 @@ set state = 'waiting',
     version = connectors.version,
     failures = 0,
     vain = 0
-from connectors
-where connectors.tenant_id = upstream_listeners.tenant_id and connectors.id = upstream_listeners.connector_id
-  and (cardinality($1::uuid[]) = 0 or connectors.id = any($1::uuid[]))
+from (select unnest($1::uuid[]) as tenant_id, unnest($2::uuid[]) as id) moved,
+     connectors
+where connectors.tenant_id = moved.tenant_id and connectors.id = moved.id
+  and upstream_listeners.tenant_id = moved.tenant_id and upstream_listeners.connector_id = moved.id
   and upstream_listeners.instance_id is null and upstream_listeners.version <> connectors.version
 `
 
 // Other settings may mean another server: what was said of the old one is forgotten. Whoever holds the stream sees the version itself.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) RenewListeners(ctx context.Context, ids []uuid.UUID) error {
-	_, err := q.db.Exec(ctx, renewListeners, ids)
+func (q *Queries) RenewListeners(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, renewListeners, tenantIds, ids)
 	return err
 }
 
@@ -191,12 +231,14 @@ set state = 'waiting',
     since = now(),
     due_at = now(),
     reason = ''
-where connector_id = any($1::uuid[]) and instance_id is null and reason = 'unauthorized'
+from (select unnest($1::uuid[]) as tenant_id, unnest($2::uuid[]) as id) moved
+where upstream_listeners.tenant_id = moved.tenant_id and upstream_listeners.connector_id = moved.id
+  and upstream_listeners.instance_id is null and upstream_listeners.reason = 'unauthorized'
 `
 
 // Credentials have changed: those that wait for one are tried now.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) WakeListeners(ctx context.Context, ids []uuid.UUID) error {
-	_, err := q.db.Exec(ctx, wakeListeners, ids)
+func (q *Queries) WakeListeners(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, wakeListeners, tenantIds, ids)
 	return err
 }

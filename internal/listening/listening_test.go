@@ -1,0 +1,164 @@
+package listening_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/listening"
+	"patchbay/internal/testing/fixture"
+)
+
+func TestAToolThatAServerTellsOfIsSyncedInBothEras(t *testing.T) {
+	t.Parallel()
+	for _, stateless := range []bool{false, true} {
+		t.Run(fmt.Sprintf("stateless %v", stateless), func(t *testing.T) {
+			t.Parallel()
+			p := start(t, fixture.New(t))
+			up := serve(t, stateless)
+			c := p.to(t, up.url)
+			p.becomes(t, c, connectors.ListenListening, "")
+			up.offer("second")
+			run := p.queued(t, c)
+			if run.Trigger != connectors.TriggerListChanged || run.Counts.Added != 1 {
+				t.Errorf("%+v", run)
+			}
+			l := p.listening(t, c)
+			if l.Notified == 0 || l.LastNotifiedAt == nil || p.Stats().Streams != 1 || p.Stats().Syncs != 1 {
+				t.Errorf("%+v %+v", l, p.Stats())
+			}
+		})
+	}
+}
+
+func TestAServerHasOneStreamAndKeepsOneWhenItsProcessDiesOrStops(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*testing.T, *process){
+		"dies": func(t *testing.T, p *process) {
+			p.Die()
+			p.beats(t, "- interval '7 seconds'")
+		},
+		"stops": func(t *testing.T, p *process) { p.Stop(t.Context()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := fixture.New(t)
+			one, two := start(t, w), start(t, w)
+			up := serve(t, false)
+			c := one.to(t, up.url)
+			one.becomes(t, c, connectors.ListenListening, "")
+			holder, other := one, two
+			if two.Stats().Streams > 0 {
+				holder, other = two, one
+			}
+			end(t, holder)
+			must(t, w.St.System().Beat(t.Context(), w.Instance)) // as each living process does every two seconds
+			within(t, "the other one listens", func() bool { return other.Stats().Streams == 1 })
+			other.becomes(t, c, connectors.ListenListening, "")
+			up.offer("second")
+			other.queued(t, c)
+			if most := up.most.Load(); most != 1 {
+				t.Errorf("%d streams at once", most)
+			}
+		})
+	}
+}
+
+func TestAStreamEndsWithWhatItWasOpenedFor(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*process, connectors.Connector) error{
+		"switched off": func(p *process, c connectors.Connector) error {
+			d := connectors.DraftOf(c)
+			d.Listen = connectors.ListenOff
+			_, err := p.Door().UpdateConnector(t.Context(), c.ID, 0, d)
+			return err
+		},
+		"disabled": func(p *process, c connectors.Connector) error {
+			d := connectors.DraftOf(c)
+			d.Enabled = false
+			_, err := p.Door().UpdateConnector(t.Context(), c.ID, 0, d)
+			return err
+		},
+		"deleted": func(p *process, c connectors.Connector) error { return p.Door().DeleteConnector(t.Context(), c.ID) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, fixture.New(t))
+			up := serve(t, false)
+			c := p.to(t, up.url)
+			p.becomes(t, c, connectors.ListenListening, "")
+			must(t, change(p, c))
+			within(t, "the stream has ended", func() bool { return up.streams.Load() == 0 && p.Stats().Streams == 0 })
+			p.becomes(t, c, "", "")
+		})
+	}
+}
+
+func TestOtherSettingsOpenTheStreamAnew(t *testing.T) {
+	t.Parallel()
+	p := start(t, fixture.New(t))
+	before, after := serve(t, false), serve(t, true)
+	c := p.to(t, before.url)
+	p.becomes(t, c, connectors.ListenListening, "")
+	d := connectors.DraftOf(c)
+	d.URL = after.url
+	_, err := p.Door().UpdateConnector(t.Context(), c.ID, 0, d)
+	must(t, err)
+	within(t, "the stream has moved", func() bool { return before.streams.Load() == 0 && after.streams.Load() == 1 })
+}
+
+func TestChangesInARowCauseOneSyncOfEachList(t *testing.T) {
+	t.Parallel()
+	p := start(t, fixture.New(t), func(o *listening.Options) { o.Gap = time.Hour })
+	say := make(chan string)
+	c := p.to(t, talking(t, say).URL)
+	for range 50 {
+		say <- "notifications/tools/list_changed"
+		say <- "notifications/prompts/list_changed"
+		say <- "notifications/message"
+	}
+	within(t, "all was heard", func() bool { return p.Stats().Notified == 100 })
+	p.queued(t, c)
+	if n := p.Stats().Syncs; n > 2 {
+		t.Errorf("%d syncs", n)
+	}
+}
+
+func TestTooManyStreamsWait(t *testing.T) {
+	t.Parallel()
+	for name, bound := range map[string]func(*listening.Options){
+		"of a tenant": func(o *listening.Options) { o.PerTenant = 1 },
+		"to a host":   func(o *listening.Options) { o.PerHost = 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, fixture.New(t), bound)
+			up := serve(t, true)
+			all := []connectors.Connector{p.to(t, up.url), p.to(t, up.url)}
+			within(t, "one listens, and one waits", func() bool {
+				states := []string{}
+				for _, c := range all {
+					l := p.listening(t, c)
+					states = append(states, string(l.State)+" "+string(l.Reason))
+				}
+				slices.Sort(states)
+				return slices.Equal(states, []string{"listening ", "waiting crowded"})
+			})
+		})
+	}
+}
+
+func TestAFullProcessLeavesTheOthersTheirStreams(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	one := start(t, w, func(o *listening.Options) { o.Most = 1 })
+	up := serve(t, true)
+	for range 2 {
+		one.to(t, up.url)
+	}
+	within(t, "one listens", func() bool { return one.Stats().Streams == 1 })
+	two := start(t, w)
+	within(t, "the other listens", func() bool { return two.Stats().Streams == 1 && up.streams.Load() == 2 })
+}

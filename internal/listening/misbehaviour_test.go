@@ -1,0 +1,184 @@
+package listening_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/listening"
+	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/testing/fixture"
+)
+
+const capable = `{"tools":{"listChanged":true}}`
+
+// talking is a server that says on its stream what it is told.
+func talking(t testing.TB, say <-chan string) *mcptest.Server {
+	t.Helper()
+	return mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1), Capabilities: capable, On: map[string]mcptest.Handler{"GET": speak(say)}})
+}
+
+func speak(say <-chan string) mcptest.Handler {
+	return func(w http.ResponseWriter, r *http.Request, _ mcptest.Call) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for {
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case method := <-say:
+				_, _ = io.WriteString(w, mcptest.Event(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q}`, method)))
+			case <-r.Context().Done():
+				return
+			}
+		}
+	}
+}
+
+// answering is a server whose stream is answered so.
+func answering(t testing.TB, stream mcptest.Handler) *mcptest.Server {
+	t.Helper()
+	return mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1), Capabilities: capable, On: map[string]mcptest.Handler{"GET": stream}})
+}
+
+func TestAFloodIsSwitchedOffUntilAPersonSaysOtherwise(t *testing.T) {
+	t.Parallel()
+	p := start(t, fixture.New(t))
+	flood := true
+	c := p.to(t, answering(t, func(w http.ResponseWriter, r *http.Request, _ mcptest.Call) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for range 601 {
+			if flood {
+				_, _ = io.WriteString(w, mcptest.Event(`{"jsonrpc":"2.0","method":"notifications/message"}`))
+			}
+		}
+		flood = false
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}).URL)
+	p.becomes(t, c, connectors.ListenIsOff, connectors.ListenFlood)
+	if s := p.Stats(); s.Streams != 0 || s.Off[connectors.ListenFlood] != 1 {
+		t.Errorf("%+v", s)
+	}
+	p.synced(t, c) // which is no reason to listen again
+	p.becomes(t, c, connectors.ListenIsOff, connectors.ListenFlood)
+	must(t, p.Door().ListenAgain(t.Context(), c.ID))
+	p.becomes(t, c, connectors.ListenListening, "")
+}
+
+func TestAServerThatCriesWolfIsSwitchedOff(t *testing.T) {
+	t.Parallel()
+	p := start(t, fixture.New(t))
+	say := make(chan string)
+	c := p.to(t, talking(t, say).URL)
+	for range 10 { // the first one may be true
+		say <- "notifications/tools/list_changed"
+		if run := p.queued(t, c); run.Counts.Added+run.Counts.Changed+run.Counts.Removed != 0 {
+			t.Fatalf("%+v", run)
+		}
+	}
+	say <- "notifications/tools/list_changed"
+	p.becomes(t, c, connectors.ListenIsOff, connectors.ListenVain)
+	if l := p.listening(t, c); l.Notified != 11 {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestAServerThatSometimesCriesWolfIsListenedTo(t *testing.T) {
+	t.Parallel()
+	p := start(t, fixture.New(t))
+	say := make(chan string)
+	up := talking(t, say)
+	c := p.to(t, up.URL)
+	for i := range 12 {
+		if i == 6 {
+			up.SetTools(mcptest.Tools(2)...)
+		}
+		say <- "notifications/tools/list_changed"
+		p.queued(t, c)
+	}
+	p.becomes(t, c, connectors.ListenListening, "")
+}
+
+func TestAStreamThatEndsAtOnceAgainAndAgainIsSwitchedOff(t *testing.T) {
+	t.Parallel()
+	p := start(t, fixture.New(t))
+	up := mcptest.Start(t, mcptest.Script{Modern: true, Tools: mcptest.Tools(1), Capabilities: capable, On: map[string]mcptest.Handler{
+		"subscriptions/listen": mcptest.Answer("text/event-stream", func(mcptest.Call) string {
+			return mcptest.Event(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged"}`)
+		}),
+	}})
+	c := p.to(t, up.URL)
+	p.becomes(t, c, connectors.ListenIsOff, connectors.ListenEnds)
+	n := 0
+	for _, method := range up.Methods() {
+		if method == "subscriptions/listen" {
+			n++
+		}
+	}
+	if n != 8 {
+		t.Errorf("it was tried %d times", n)
+	}
+}
+
+func TestAServerThatIsDownIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	p := start(t, fixture.New(t))
+	say, tries := make(chan string), make(chan int, 100)
+	c := p.to(t, answering(t, func(w http.ResponseWriter, r *http.Request, call mcptest.Call) {
+		tries <- call.N
+		if call.N <= 2 {
+			// It hangs up without an answer.
+			panic(http.ErrAbortHandler)
+		}
+		speak(say)(w, r, call)
+	}).URL)
+	p.becomes(t, c, connectors.ListenListening, "")
+	say <- "notifications/tools/list_changed"
+	p.queued(t, c)
+}
+
+func TestAServerWithoutAStreamIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	p := start(t, fixture.New(t), func(o *listening.Options) { o.Most = 10 })
+	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1), Capabilities: capable}) // 405
+	c := p.to(t, up.URL)
+	p.becomes(t, c, connectors.ListenIsOff, connectors.ListenNoStream)
+}
+
+func TestARevokedCredentialEndsTheStreamAndTheNextOneOpensIt(t *testing.T) {
+	t.Parallel()
+	p := start(t, fixture.New(t))
+	say, tokens := make(chan string), make(chan string, 100)
+	up := answering(t, func(w http.ResponseWriter, r *http.Request, call mcptest.Call) {
+		token := r.Header.Get("Authorization")
+		if token == "" {
+			http.Error(w, "no", http.StatusUnauthorized)
+			return
+		}
+		tokens <- token
+		speak(say)(w, r, call)
+		tokens <- "end of " + token
+	})
+	c := p.Connector(t, func(d *connectors.Draft) { d.URL, d.Auth.Type = up.URL, connectors.AuthBearer })
+	p.token(t, c, "one")
+	p.synced(t, c)
+	p.becomes(t, c, connectors.ListenListening, "")
+	p.token(t, c, "two")
+	for _, want := range []string{"Bearer one", "end of Bearer one", "Bearer two"} {
+		if got := <-tokens; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	p.becomes(t, c, connectors.ListenListening, "")
+	must(t, p.Door().DeleteCredential(t.Context(), c.ID, nil))
+	if got := <-tokens; got != "end of Bearer two" {
+		t.Errorf("%q", got)
+	}
+	p.becomes(t, c, connectors.ListenIsOff, connectors.ListenUnauthorized)
+	p.token(t, c, "three")
+	p.becomes(t, c, connectors.ListenListening, "")
+	if got := <-tokens; got != "Bearer three" {
+		t.Errorf("%q", got)
+	}
+}
