@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/gateway"
 	"patchbay/internal/history"
+	"patchbay/internal/listening"
 	"patchbay/internal/mcp"
 	"patchbay/internal/store"
 	"patchbay/internal/telemetry"
@@ -21,6 +22,7 @@ type agents struct {
 	history *history.Writer
 	caller  *toolcall.Caller
 	gateway *gateway.Handler
+	servers *listening.Keeper // hears of changes at connectors' servers
 }
 
 // buildAgents makes what serves agents; the rest of the house is there.
@@ -28,6 +30,7 @@ func (h *house) buildAgents(dialer *mcp.Dialer) agents {
 	log, st := h.serving.log, h.database.store
 	a := agents{
 		access:  access.New(access.Options{Store: st, Log: log}),
+		servers: h.buildListening(),
 		history: history.New(history.Options{Store: st, Instance: h.instance, Journal: h.serving.database.DataDir, Log: log}),
 	}
 	a.caller = toolcall.New(toolcall.Options{
@@ -66,9 +69,11 @@ func (a agents) start(ctx context.Context, st *store.Store) (stop func()) {
 	tasks.Go(func() { _ = st.Watch(ctx, a.hear, a.connected) }) // nil: it ends with ctx
 	a.history.Recover(ctx)
 	a.caller.Start(ctx)
+	a.servers.Start()
 	return func() {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
+		a.servers.Stop(stopping)
 		a.caller.Stop(stopping)
 		a.history.Stop(stopping)
 		end()
@@ -80,11 +85,13 @@ func (a agents) hear(n store.Notice) {
 	a.access.Hear(n)
 	a.caller.Hear(n)
 	a.gateway.Hear(n)
+	a.servers.Hear(n)
 }
 
 func (a agents) connected(yes bool) {
 	a.access.Connected(yes)
 	a.caller.Connected(yes)
+	a.servers.Connected(yes)
 }
 
 // drain lets the agents' calls end until ctx is done. Streams of those who listen, which would never end, end at once.

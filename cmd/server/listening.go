@@ -1,0 +1,21 @@
+package main
+
+import (
+	"patchbay/internal/listening"
+	"patchbay/internal/telemetry"
+)
+
+// buildListening makes what hears from connectors' servers that their lists have changed; the syncer is there.
+func (h *house) buildListening() *listening.Keeper {
+	k := listening.New(listening.Options{
+		Store: h.database.store, Syncer: h.syncer, Instance: h.instance, Log: h.serving.log,
+	})
+	h.metrics.WatchListening(func() telemetry.ListeningStats {
+		s, off := k.Stats(), map[string]int{}
+		for reason, n := range s.Off {
+			off[string(reason)] = n
+		}
+		return telemetry.ListeningStats{Streams: s.Streams, Notified: s.Notified, Syncs: s.Syncs, Off: off}
+	})
+	return k
+}
