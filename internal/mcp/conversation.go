@@ -45,8 +45,8 @@ type conversation struct {
 
 	open sync.WaitGroup // exchanges under way
 
-	mu        sync.Mutex // guards what follows
-	flights   map[*flight]struct{}
+	mu        sync.Mutex                 // guards what follows
+	flights   map[*timedContext]struct{} // exchanges under way
 	closed    bool
 	retired   bool             // another one is in its place
 	answering map[[16]byte]int // requests of the server that are being answered, by who answers
@@ -62,13 +62,12 @@ func (c *conversation) exchange(ctx context.Context, m outgoing) (*wire.Reply, *
 
 // within is exchange with a time of its own.
 func (c *conversation) within(ctx context.Context, timeout time.Duration, m outgoing) (incoming, *Error) {
-	timed, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	f := &flight{cancel: cancel}
-	if err := c.enter(f, m.phase); err != nil {
+	timed := newTimed(ctx, time.Now().Add(timeout))
+	defer timed.end()
+	if err := c.enter(timed, m.phase); err != nil {
 		return incoming{}, err
 	}
-	defer c.leave(f)
+	defer c.leave(timed)
 	in, err := c.carrier.send(timed, m)
 	switch {
 	case err != nil:
@@ -82,11 +81,8 @@ func (c *conversation) within(ctx context.Context, timeout time.Duration, m outg
 	return in, nil
 }
 
-// flight is an exchange under way. It is cancelled when the conversation ends.
-type flight struct{ cancel context.CancelFunc }
-
-// enter begins an exchange, unless the conversation is over.
-func (c *conversation) enter(f *flight, phase Phase) *Error {
+// enter begins an exchange, unless the conversation is over. With that it ends.
+func (c *conversation) enter(timed *timedContext, phase Phase) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -96,16 +92,16 @@ func (c *conversation) enter(f *flight, phase Phase) *Error {
 		return &Error{Phase: phase, Reason: ReasonHTTPStatus, HTTPStatus: http.StatusNotFound, Err: errSessionLost}
 	}
 	if c.flights == nil {
-		c.flights = make(map[*flight]struct{})
+		c.flights = make(map[*timedContext]struct{})
 	}
-	c.flights[f] = struct{}{}
+	c.flights[timed] = struct{}{}
 	c.open.Add(1)
 	return nil
 }
 
-func (c *conversation) leave(f *flight) {
+func (c *conversation) leave(timed *timedContext) {
 	c.mu.Lock()
-	delete(c.flights, f)
+	delete(c.flights, timed)
 	c.mu.Unlock()
 	c.open.Done()
 }
@@ -115,8 +111,8 @@ func (c *conversation) end() {
 	c.die()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for f := range c.flights {
-		f.cancel()
+	for timed := range c.flights {
+		timed.end()
 	}
 }
 

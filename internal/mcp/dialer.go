@@ -84,10 +84,8 @@ func (d *Dialer) Dial(ctx context.Context, t Target) (*Session, error) {
 	}
 	s := &Session{dialer: d, target: t, retry: d.retry(t.Retries), era: t.Era, deadline: time.Now().Add(t.budget())}
 	s.life, s.end = context.WithCancel(context.Background())
-	ctx, cancel := context.WithDeadline(ctx, s.deadline)
-	defer cancel()
 	s.report(Progress{Phase: PhaseConnect})
-	c, err := s.open(ctx)
+	c, err := s.open(until{ctx, s.deadline})
 	if err != nil {
 		return nil, err
 	}

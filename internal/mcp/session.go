@@ -55,25 +55,26 @@ func (s *Session) current() *conversation {
 // Tools reads the whole tool list. A session that the server lost meanwhile is opened anew, once, and the list begun
 // again: cursors belong to a session. Every error is an *Error.
 func (s *Session) Tools(ctx context.Context) (ToolList, error) {
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
+	end := s.listEnd()
 	c := s.current()
-	list, err := c.list(ctx)
+	list, err := c.list(until{ctx, end})
 	if !lost(err) {
 		return list, err
 	}
+	ctx, cancel := context.WithDeadline(ctx, end)
+	defer cancel()
 	if c, err = s.renew(ctx, c); err != nil {
 		return ToolList{}, err
 	}
 	return c.list(ctx)
 }
 
-// bounded is ctx for one list. The first one shares its time with Dial, so that a whole sync is bounded.
-func (s *Session) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+// listEnd is by when one list must have come. The first one shares its time with Dial, so that a whole sync is bounded.
+func (s *Session) listEnd() time.Time {
 	if s.listed.Swap(true) {
-		return context.WithTimeout(ctx, s.target.budget())
+		return time.Now().Add(s.target.budget())
 	}
-	return context.WithDeadline(ctx, s.deadline)
+	return s.deadline
 }
 
 // Close ends what is under way, and the session on the server, within three seconds and as a courtesy: its failure changes

@@ -42,9 +42,9 @@ func (s *scanner) peek() byte {
 func (s *scanner) value() error {
 	switch c := s.peek(); {
 	case c == '{':
-		return s.object(func([]byte) error { return s.value() })
+		return s.passObject()
 	case c == '[':
-		return s.array(s.value)
+		return s.passArray()
 	case c == '"':
 		_, err := s.str()
 		return err
@@ -58,6 +58,62 @@ func (s *scanner) value() error {
 		return s.word("null")
 	}
 	return ErrSyntax
+}
+
+// passObject is object for one that nobody wants to know more of: most of a tool list are schemas.
+func (s *scanner) passObject() error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	if s.peek() == '}' {
+		return s.leave()
+	}
+	for {
+		if s.peek() != '"' {
+			return ErrSyntax
+		}
+		if _, err := s.str(); err != nil {
+			return err
+		}
+		if s.peek() != ':' {
+			return ErrSyntax
+		}
+		s.pos++
+		if err := s.value(); err != nil {
+			return err
+		}
+		switch s.peek() {
+		case ',':
+			s.pos++
+		case '}':
+			return s.leave()
+		default:
+			return ErrSyntax
+		}
+	}
+}
+
+// passArray is array for one that nobody wants to know more of.
+func (s *scanner) passArray() error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	if s.peek() == ']' {
+		return s.leave()
+	}
+	for {
+		if err := s.value(); err != nil {
+			return err
+		}
+		switch s.peek() {
+		case ',':
+			s.pos++
+		case ']':
+			return s.leave()
+		default:
+			return ErrSyntax
+		}
+	}
 }
 
 // object reads an object. member is called for each key, unquoted, with the scanner before the value, which it must read.
@@ -173,7 +229,7 @@ func (s *scanner) str() ([]byte, error) {
 // plainBytes is how many bytes b begins with that stand for themselves: the first ones are looked at one by one, for most strings
 // are short, and the others in words of eight.
 func plainBytes(b []byte) (n int) {
-	const few = 24
+	const few = 16
 	for short := b[:min(few, len(b))]; n < len(short); n++ {
 		if !plain[short[n]] {
 			return n

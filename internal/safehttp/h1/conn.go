@@ -75,7 +75,7 @@ func (c *conn) wasClosed(r *http.Request) bool {
 func (c *conn) exchange(r *http.Request, out []byte) (*http.Response, error) {
 	ctx := r.Context()
 	c.sent, c.began, c.left = false, false, c.owner.MaxHeaderBytes
-	stop := context.AfterFunc(ctx, func() { _ = c.net.SetDeadline(longAgo) })
+	stop := afterFunc(ctx, func() { _ = c.net.SetDeadline(longAgo) })
 	resp, err := c.ask(r, out)
 	if err != nil {
 		stop()
@@ -91,6 +91,16 @@ func (c *conn) exchange(r *http.Request, out []byte) (*http.Response, error) {
 		keep: !resp.Close && resp.StatusCode >= http.StatusOK, chunked: resp.TransferEncoding != nil,
 	})
 	return resp, nil
+}
+
+// afterFunc is context.AfterFunc, done by the context itself where it can.
+func afterFunc(ctx context.Context, do func()) (stop func() bool) {
+	if c, ok := ctx.(interface {
+		AfterFunc(do func()) (stop func() bool)
+	}); ok {
+		return c.AfterFunc(do)
+	}
+	return context.AfterFunc(ctx, do)
 }
 
 // hand gives a response the body b.
