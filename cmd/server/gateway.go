@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/history"
 	"patchbay/internal/listening"
 	"patchbay/internal/mcp"
+	"patchbay/internal/middleware"
 	"patchbay/internal/store"
 	"patchbay/internal/telemetry"
 	"patchbay/internal/toolcall"
@@ -49,6 +50,7 @@ func (h *house) buildAgents(dialer *mcp.Dialer) agents {
 	})
 	a.gateway = gateway.New(gateway.Options{
 		Store: st, Access: a.access, Caller: a.caller, BaseURL: h.baseURL, Version: version(), Log: log,
+		Address: middleware.AddressOf(h.serving.server.Proxies),
 	})
 	h.metrics.WatchGateway(func() telemetry.GatewayStats {
 		calls, circuits := a.caller.Stats(), map[string]int{}

@@ -46,12 +46,16 @@ type Keeper struct {
 	dirty   map[*seat]bool                                       // guarded by mu: with listeners, and perhaps another view
 	wake    chan struct{}                                        // that something is dirty
 	touches chan connectors.AgentTokenID
+	finding chan struct{} // a place for each token that is being looked for
+	unknown unknown
 }
 
 const (
 	defaultBytes = 256 << 20
 	// mostEntries bounds tokens, and seats of agents, in memory.
 	mostEntries = 100_000
+	// mostFinding bounds the tokens that are looked for in the database at once.
+	mostFinding = 8
 	// trustedDeaf is how long something is trusted while nobody hears what changes.
 	trustedDeaf = time.Second
 	// loadTime bounds one load of a view.
@@ -73,6 +77,7 @@ func New(o Options) *Keeper {
 		store: o.Store, log: o.Log, now: o.Now, budget: o.Bytes,
 		users: map[*list]int{}, dirty: map[*seat]bool{},
 		wake: make(chan struct{}, 1), touches: make(chan connectors.AgentTokenID, 1024),
+		finding: make(chan struct{}, mostFinding),
 	}
 	k.empty()
 	return k

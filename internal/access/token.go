@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/secret"
+	"patchbay/internal/store"
 )
 
 // Token is the token with which an agent came. Its LastUsedAt is as it was when the token was first seen here.
@@ -29,13 +30,19 @@ type tokenEntry struct {
 // ByToken is what the agent that sent a token may do. Where the token is none, is revoked or over, or its agent is disabled, the error is
 // an Unauthenticated fault. When warm, it costs a hash and two look-ups in memory.
 func (k *Keeper) ByToken(ctx context.Context, text secret.Text) (*View, *Token, error) {
+	return k.ByTokenAsking(ctx, text, func() error { return nil })
+}
+
+// ByTokenAsking is ByToken for a caller that may not want the database to be asked about a token: mayAsk is called before that, and its
+// error is returned.
+func (k *Keeper) ByTokenAsking(ctx context.Context, text secret.Text, mayAsk func() error) (*View, *Token, error) {
 	now, sum := k.now(), sha256.Sum256([]byte(text.Reveal()))
 	k.mu.RLock()
 	e := k.tokens[sum]
 	k.mu.RUnlock()
 	if e == nil || !k.trusts(e.stamp, now) {
 		var err error
-		if e, err = k.recognise(ctx, text, sum); err != nil {
+		if e, err = k.recognise(ctx, text, sum, mayAsk); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -58,24 +65,27 @@ func (k *Keeper) ByToken(ctx context.Context, text secret.Text) (*View, *Token, 
 func badToken(sentence string) error { return fault.Errorf(fault.Unauthenticated, "%s", sentence) }
 
 // recognise finds the token of a text in the database, and remembers it unless tokens were revoked meanwhile.
-func (k *Keeper) recognise(ctx context.Context, text secret.Text, sum [sha256.Size]byte) (*tokenEntry, error) {
+func (k *Keeper) recognise(ctx context.Context, text secret.Text, sum [sha256.Size]byte, mayAsk func() error) (*tokenEntry, error) {
 	bearer, ok := secret.ParseBearer(secret.AgentBearer, text)
 	switch {
 	case !ok && secret.IsBearer(secret.KeyBearer, text):
 		return nil, badToken("An API key opens the API only. The gateway takes an agent's token (pb_agent_…).")
 	case !ok:
 		return nil, badToken("This is not a whole agent's token (pb_agent_…).")
+	case k.unknown.has(sum, k.now()):
+		return nil, unknownToken()
+	}
+	if err := mayAsk(); err != nil {
+		return nil, err
 	}
 	revoked, at := k.revocations(), k.stamp()
-	stored, err := k.store.System().AgentToken(ctx, connectors.AgentTokenID{UUID: bearer.ID})
-	if fault.Is(err, fault.NotFound) {
-		return nil, badToken("This token is not known, or was revoked.")
-	}
-	if err != nil {
+	stored, err := k.find(ctx, connectors.AgentTokenID{UUID: bearer.ID})
+	if err != nil && !fault.Is(err, fault.NotFound) {
 		return nil, fmt.Errorf("find agent token: %w", err)
 	}
-	if k.store.Keyring().VerifyBearer(bearer, stored.SecretMAC) != nil {
-		return nil, badToken("This token is not known, or was revoked.")
+	if err != nil || k.store.Keyring().VerifyBearer(bearer, stored.SecretMAC) != nil {
+		k.unknown.add(sum, k.now())
+		return nil, unknownToken()
 	}
 	e := &tokenEntry{
 		token: Token{AgentToken: stored.Token, Tenant: stored.Tenant}, stamp: at,
@@ -86,6 +96,19 @@ func (k *Keeper) recognise(ctx context.Context, text secret.Text, sum [sha256.Si
 	}
 	k.remember(e, sum, revoked)
 	return e, nil
+}
+
+func unknownToken() error { return badToken("This token is not known, or was revoked.") }
+
+// find reads a token. Few are read at a time: strangers' tokens keep no more of the database's connections from everybody else.
+func (k *Keeper) find(ctx context.Context, id connectors.AgentTokenID) (store.StoredAgentToken, error) {
+	select {
+	case k.finding <- struct{}{}:
+		defer func() { <-k.finding }()
+	case <-ctx.Done():
+		return store.StoredAgentToken{}, ctx.Err()
+	}
+	return k.store.System().AgentToken(ctx, id)
 }
 
 func (k *Keeper) revocations() uint64 {

@@ -186,3 +186,33 @@ func TestAChangeIsThereWhenTheOneWhoMadeItIsAnswered(t *testing.T) {
 		}
 	}
 }
+
+func TestATokenThatNobodyKnowsIsLookedForOnceASecond(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, _ := b.granted(t, "search")
+	text := b.Token(t, agent.ID)
+	list, err := b.Door().AgentTokens(t.Context(), agent.ID, store.Page{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Door().DeleteAgentToken(t.Context(), agent.ID, list.Items[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	k := access.New(access.Options{Store: b.St, Now: func() time.Time { return now }})
+	asked := func() (n int64) {
+		t.Helper()
+		before := b.Queries()
+		_, _, err := k.ByToken(t.Context(), text)
+		wantKind(t, err, fault.Unauthenticated)
+		return b.Queries() - before
+	}
+	first := asked()
+	if again := asked(); first == 0 || again != 0 {
+		t.Errorf("%d queries, then %d", first, again)
+	}
+	if now = now.Add(time.Second); asked() != first {
+		t.Error("it is not looked for any more")
+	}
+}

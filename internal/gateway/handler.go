@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
@@ -28,6 +30,8 @@ type Options struct {
 	BaseURL *url.URL // where agents reach Patchbay
 	Version string   // ours
 	Log     *slog.Logger
+	Address func(*http.Request) netip.Addr // where a request comes from; nil: from the other end of its connection
+	Now     func() time.Time               // nil: time.Now
 }
 
 // Handler serves agents.
@@ -38,6 +42,9 @@ type Handler struct {
 	router *router
 
 	listeners atomic.Int64 // agents that listen
+	strangers strangers
+	address   func(*http.Request) netip.Addr
+	now       func() time.Time
 	log       *slog.Logger
 
 	version string
@@ -52,7 +59,15 @@ func New(o Options) *Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Address == nil {
+		o.Address = peer
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	h := &Handler{
+		address: o.Address,
+		now:     o.Now,
 		access:  o.Access,
 		caller:  o.Caller,
 		router:  newRouter(o.Store),
@@ -128,7 +143,7 @@ func (h *Handler) backend(r *http.Request) (*backend, error) {
 	if text.Empty() {
 		return nil, fault.Errorf(fault.Unauthenticated, "An agent's token is needed: send it as Authorization: Bearer pb_agent_….")
 	}
-	view, token, err := h.access.ByToken(r.Context(), text)
+	view, token, err := h.recognise(r, text)
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +157,22 @@ func (h *Handler) backend(r *http.Request) (*backend, error) {
 		return nil, fault.Errorf(fault.NotFound, "This agent has no such connector. Ask for it to be granted, or enabled.")
 	}
 	return b, nil
+}
+
+// recognise finds the agent of a token. Where too many came from the same address that are none, it does not look.
+func (h *Handler) recognise(r *http.Request, text secret.Text) (*access.View, *access.Token, error) {
+	asked := false
+	view, token, err := h.access.ByTokenAsking(r.Context(), text, func() error {
+		asked = true
+		if wait := h.strangers.wait(h.address(r), h.now()); wait > 0 {
+			return tooManyStrangers(wait)
+		}
+		return nil
+	})
+	if asked && fault.Is(err, fault.Unauthenticated) {
+		h.strangers.note(h.address(r), h.now())
+	}
+	return view, token, err
 }
 
 // bearer reads the token that a request brings (RFC 6750 §2.1); empty: none.

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"net/http"
 	"net/netip"
 
 	"github.com/go-chi/chi/v5/middleware"
@@ -17,4 +18,15 @@ func ClientAddress(trusted []netip.Prefix) Middleware {
 		prefixes[i] = p.String()
 	}
 	return middleware.ClientIPFromXFF(prefixes...)
+}
+
+// AddressOf reads where a request comes from as [ClientAddress] does, for a door that stands outside the envelope.
+func AddressOf(trusted []netip.Prefix) func(*http.Request) netip.Addr {
+	establish := ClientAddress(trusted)
+	return func(r *http.Request) (from netip.Addr) {
+		establish(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			from = middleware.GetClientIPAddr(r.Context())
+		})).ServeHTTP(nil, r)
+		return from
+	}
 }

@@ -1,0 +1,44 @@
+package gateway_test
+
+import (
+	"net/http"
+	"strconv"
+	"testing"
+
+	"github.com/google/uuid"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/internal/secret"
+)
+
+func TestAnAddressThatTriesTokensIsMadeToWait(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent := b.auto(t)
+	b.Grant(t, agent.ID, b.to(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a").url).ID)
+	known, unseen := bearer(b.Token(t, agent.ID)), bearer(b.Token(t, agent.ID))
+	ask := func(authorization string) answer {
+		t.Helper()
+		return post(t, b.url+"/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+modernMeta+`}}`, "Authorization", authorization)
+	}
+	if got := ask(known); got.status != http.StatusOK {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	var last answer
+	for range 70 {
+		last = ask(bearer(secret.NewBearer(secret.AgentBearer, uuid.New()).Text()))
+	}
+	if after, err := strconv.Atoi(last.header.Get("Retry-After")); last.status != http.StatusTooManyRequests || err != nil || after < 1 {
+		t.Errorf("%d %v %s", last.status, last.header, last.body)
+	}
+	if got := ask(unseen); got.status != http.StatusTooManyRequests {
+		t.Errorf("another token that is not in memory: %d", got.status)
+	}
+	before := b.Queries()
+	if got := ask(known); got.status != http.StatusOK || b.Queries() != before {
+		t.Errorf("the token that is: %d, %d queries", got.status, b.Queries()-before)
+	}
+	if got := ask(""); got.status != http.StatusUnauthorized {
+		t.Errorf("no token: %d", got.status)
+	}
+}
