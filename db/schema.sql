@@ -13,6 +13,19 @@ begin
     return new;
 end $function$
 
+CREATE OR REPLACE FUNCTION public.resume_clock()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    update connector_clock
+    set due_at = now() + make_interval(secs => least(connectors.sync_interval_s, 60))
+    from connectors
+    where connector_clock.tenant_id = new.tenant_id and connector_clock.connector_id = new.connector_id and connector_clock.due_at is null
+      and connectors.tenant_id = new.tenant_id and connectors.id = new.connector_id and connectors.enabled and connectors.sync_interval_s > 0;
+    return null;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.say_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -21,6 +34,17 @@ declare
     row jsonb := to_jsonb(coalesce(new, old));
 begin
     perform pg_notify('patchbay_changes', tg_argv[0] || ' ' || (row ->> tg_argv[1]) || ' ' || coalesce(row ->> tg_argv[2], ''));
+    return null;
+end $function$
+
+CREATE OR REPLACE FUNCTION public.set_clock()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    insert into connector_clock (tenant_id, connector_id, due_at)
+    values (new.tenant_id, new.id, case when new.enabled then now() + make_interval(secs => nullif(new.sync_interval_s, 0)) end)
+    on conflict on constraint connector_clock_pkey do update set due_at = excluded.due_at;
     return null;
 end $function$
 
@@ -35,6 +59,24 @@ CREATE OR REPLACE FUNCTION public.tenant()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 AS $function$ select nullif(current_setting('app.tenant_id', true), '')::uuid $function$
+
+CREATE OR REPLACE FUNCTION public.turn_hour()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    if old.hour_ok + old.hour_failed > 0 then
+        insert into connector_health (tenant_id, connector_id, hour, ok, failed, ms_sum, ms_max)
+        values (old.tenant_id, old.connector_id, old.hour, old.hour_ok, old.hour_failed, old.hour_ms, old.hour_max_ms)
+        on conflict on constraint connector_health_pkey do nothing;
+    end if;
+    new.hour := date_trunc('hour', new.checked_at, 'UTC');
+    new.hour_ok := new.hour_ok - old.hour_ok;
+    new.hour_failed := new.hour_failed - old.hour_failed;
+    new.hour_ms := new.hour_ms - old.hour_ms;
+    new.hour_max_ms := new.hour_ms;
+    return new;
+end $function$
 
 create table agent_grants (
     tenant_id uuid not null,
@@ -221,6 +263,14 @@ alter table client_registrations force row level security;
 create policy tenant_rows on client_registrations for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
 grant delete, insert, select, update on client_registrations to patchbay_app;
 
+create table clock_turn (
+    one boolean not null default true,
+    at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+    constraint clock_turn_one CHECK (one),
+    constraint clock_turn_pkey PRIMARY KEY (one)
+);
+grant select, update on clock_turn to patchbay_app;
+
 create table connect_links (
     tenant_id uuid not null,
     token_hash bytea not null,
@@ -263,6 +313,36 @@ alter table connector_clients force row level security;
 create policy tenant_rows on connector_clients for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
 grant delete, insert, select, update on connector_clients to patchbay_app;
 
+create table connector_clock (
+    tenant_id uuid not null,
+    connector_id uuid not null,
+    shard smallint not null generated always as ((get_byte(uuid_send(tenant_id), 15) % 16)) stored,
+    failures integer not null default 0,
+    failing_since timestamp with time zone,
+    run_id uuid,
+    hour timestamp with time zone not null default '-infinity'::timestamp with time zone,
+    due_at timestamp with time zone,
+    claimed_by uuid,
+    claimed_at timestamp with time zone,
+    checked_at timestamp with time zone,
+    ok_at timestamp with time zone,
+    checks integer not null default 0,
+    hour_ok integer not null default 0,
+    hour_failed integer not null default 0,
+    hour_ms bigint not null default 0,
+    hour_max_ms bigint not null default 0,
+    constraint connector_clock_claim_whole CHECK (((claimed_by IS NULL) = (claimed_at IS NULL))),
+    constraint connector_clock_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint connector_clock_failing_whole CHECK (((failures = 0) = (failing_since IS NULL))),
+    constraint connector_clock_pkey PRIMARY KEY (tenant_id, connector_id)
+) with (fillfactor=70);
+CREATE INDEX connector_clock_due_idx ON public.connector_clock USING btree (shard, due_at);
+CREATE TRIGGER turn_hour BEFORE UPDATE OF checked_at ON public.connector_clock FOR EACH ROW WHEN ((new.checked_at >= (old.hour + '01:00:00'::interval))) EXECUTE FUNCTION turn_hour();
+alter table connector_clock enable row level security;
+alter table connector_clock force row level security;
+create policy tenant_rows on connector_clock for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on connector_clock to patchbay_app;
+
 create table connector_envs (
     tenant_id uuid not null,
     connector_id uuid not null,
@@ -275,11 +355,28 @@ create table connector_envs (
     constraint connector_envs_pkey PRIMARY KEY (tenant_id, connector_id),
     constraint connector_envs_program_given CHECK ((program <> ''::text))
 );
+CREATE TRIGGER resume_clock AFTER INSERT OR UPDATE ON public.connector_envs FOR EACH ROW EXECUTE FUNCTION resume_clock();
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.connector_envs FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table connector_envs enable row level security;
 alter table connector_envs force row level security;
 create policy tenant_rows on connector_envs for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
 grant delete, insert, select, update on connector_envs to patchbay_app;
+
+create table connector_health (
+    tenant_id uuid not null,
+    connector_id uuid not null,
+    hour timestamp with time zone not null,
+    ok integer not null,
+    failed integer not null,
+    ms_sum bigint not null,
+    ms_max bigint not null,
+    constraint connector_health_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint connector_health_pkey PRIMARY KEY (tenant_id, connector_id, hour)
+);
+alter table connector_health enable row level security;
+alter table connector_health force row level security;
+create policy tenant_rows on connector_health for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on connector_health to patchbay_app;
 
 create table connector_items (
     tenant_id uuid not null,
@@ -380,6 +477,8 @@ END) stored,
 CREATE INDEX connectors_page_idx ON public.connectors USING btree (tenant_id, lower(name), id);
 CREATE TRIGGER say_connector_change AFTER UPDATE ON public.connectors FOR EACH ROW WHEN ((((((((((((((((((((((old.slug IS DISTINCT FROM new.slug) OR (old.name IS DISTINCT FROM new.name)) OR (old.description IS DISTINCT FROM new.description)) OR (old.transport IS DISTINCT FROM new.transport)) OR (old.url IS DISTINCT FROM new.url)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.credential_mode IS DISTINCT FROM new.credential_mode)) OR (old.auth_type IS DISTINCT FROM new.auth_type)) OR (old.auth_header IS DISTINCT FROM new.auth_header)) OR (old.timeout_ms IS DISTINCT FROM new.timeout_ms)) OR (old.retry_attempts IS DISTINCT FROM new.retry_attempts)) OR (old.enabled IS DISTINCT FROM new.enabled)) OR (old.calls_per_minute IS DISTINCT FROM new.calls_per_minute)) OR (old.version IS DISTINCT FROM new.version)) OR (old.items_hash IS DISTINCT FROM new.items_hash)) OR (old.server_capabilities IS DISTINCT FROM new.server_capabilities)) OR (old.server_instructions IS DISTINCT FROM new.server_instructions)) OR (old.era IS DISTINCT FROM new.era)) OR (old.command IS DISTINCT FROM new.command)) OR (old.args IS DISTINCT FROM new.args)) OR (old.cwd IS DISTINCT FROM new.cwd))) EXECUTE FUNCTION say_change('connector', 'tenant_id', 'id');
 CREATE TRIGGER say_connector_end AFTER DELETE ON public.connectors FOR EACH ROW EXECUTE FUNCTION say_change('connector', 'tenant_id', 'id');
+CREATE TRIGGER set_clock AFTER UPDATE OF version ON public.connectors FOR EACH ROW WHEN ((new.version <> old.version)) EXECUTE FUNCTION set_clock();
+CREATE TRIGGER set_new_clock AFTER INSERT ON public.connectors FOR EACH ROW EXECUTE FUNCTION set_clock();
 alter table connectors enable row level security;
 alter table connectors force row level security;
 create policy tenant_rows on connectors for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
@@ -420,6 +519,7 @@ create table credentials (
 );
 CREATE INDEX credentials_agent_idx ON public.credentials USING btree (tenant_id, agent_id);
 CREATE INDEX credentials_expires_idx ON public.credentials USING btree (tenant_id, expires_at) WHERE (expires_at IS NOT NULL);
+CREATE TRIGGER resume_clock AFTER INSERT OR UPDATE OF version ON public.credentials FOR EACH ROW WHEN ((new.status = 'active'::text)) EXECUTE FUNCTION resume_clock();
 CREATE TRIGGER say_credential_change AFTER INSERT OR DELETE OR UPDATE OF sealed, status, version, origin, type ON public.credentials FOR EACH ROW EXECUTE FUNCTION say_change('credential', 'tenant_id', 'connector_id');
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.credentials FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table credentials enable row level security;
@@ -453,6 +553,7 @@ create table instances (
     started_at timestamp with time zone not null default now(),
     beat_at timestamp with time zone not null default now(),
     keyset_generation integer not null default 0,
+    steady_since timestamp with time zone not null default pg_postmaster_start_time(),
     constraint instances_pkey PRIMARY KEY (id)
 );
 grant delete, insert, select, update on instances to patchbay_app;
@@ -643,11 +744,14 @@ create table sync_runs (
     protocol_version text not null default ''::text,
     error_code text,
     error_message text,
+    repeats integer not null default 0,
+    repeated_at timestamp with time zone,
     constraint sync_runs_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE SET NULL (agent_id),
     constraint sync_runs_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint sync_runs_ended_has_end CHECK (((state = ANY (ARRAY['ok'::text, 'error'::text])) = (finished_at IS NOT NULL))),
     constraint sync_runs_error_whole CHECK (((error_code IS NULL) = (error_message IS NULL))),
     constraint sync_runs_pkey PRIMARY KEY (tenant_id, id),
+    constraint sync_runs_repeats_whole CHECK (((repeats > 0) = (repeated_at IS NOT NULL))),
     constraint sync_runs_running_has_owner CHECK (((state <> 'running'::text) OR ((instance_id IS NOT NULL) AND (started_at IS NOT NULL)))),
     constraint sync_runs_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'ok'::text, 'error'::text]))),
     constraint sync_runs_trigger_known CHECK ((trigger = ANY (ARRAY['manual'::text, 'api'::text, 'oauth'::text, 'schedule'::text, 'list_changed'::text])))

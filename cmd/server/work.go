@@ -18,7 +18,7 @@ func (s *serving) startWork(ctx context.Context, d *database, h *house) (stop fu
 	if err := h.syncer.Start(ctx); err != nil {
 		return nil, err
 	}
-	runner, err := jobs.New(d.pool, d.listens, h.syncer, d.store.System().QueueDue, s.log)
+	runner, err := jobs.New(jobs.Options{Pool: d.pool, Listens: d.listens, Syncer: h.syncer, Due: d.store.System().DueShards, Log: s.log})
 	if err != nil {
 		return nil, err
 	}

@@ -47,11 +47,9 @@ group by status;
 -- name: CreateConnector :exec
 -- Creating starts no sync: the first scheduled one is due after one interval, which a trigger sees to.
 insert into connectors (tenant_id, id, slug, name, description, transport, url, command, args, cwd, headers, credential_mode, auth_type, auth_header,
-                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, listen, max_definition_age_s, oauth, calls_per_minute,
-                        next_sync_at)
+                        timeout_ms, retry_attempts, enabled, sync_interval_s, tool_changes, listen, max_definition_age_s, oauth, calls_per_minute)
 values (@tenant_id, @id, @slug, @name, @description, @transport, @url, @command, @args, @cwd, @headers, @credential_mode, @auth_type, @auth_header,
-        @timeout_ms, @retry_attempts, @enabled, @sync_interval_s, @tool_changes, @listen, @max_definition_age_s, @oauth, @calls_per_minute,
-        now() + make_interval(secs => nullif(@sync_interval_s::integer, 0)));
+        @timeout_ms, @retry_attempts, @enabled, @sync_interval_s, @tool_changes, @listen, @max_definition_age_s, @oauth, @calls_per_minute);
 
 -- name: UpdateConnector :execrows
 -- version 0: whatever the stored one is. Another server may speak another era.

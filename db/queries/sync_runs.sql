@@ -1,15 +1,20 @@
 -- name: SyncRuns :many
-select sync_runs.*
+-- Repetitions of the newest run stand in the clock until another run comes.
+select sqlc.embed(sync_runs), coalesce(clock.checks, 0)::integer as checks, clock.checked_at
 from sync_runs
-where tenant_id = @tenant_id and connector_id = @connector_id
-  and (sqlc.narg(before_id)::uuid is null or id < sqlc.narg(before_id))
-order by id desc
+left join connector_clock clock
+    on clock.tenant_id = sync_runs.tenant_id and clock.connector_id = sync_runs.connector_id and clock.run_id = sync_runs.id
+where sync_runs.tenant_id = @tenant_id and sync_runs.connector_id = @connector_id
+  and (sqlc.narg(before_id)::uuid is null or sync_runs.id < sqlc.narg(before_id))
+order by sync_runs.id desc
 limit @max_rows;
 
 -- name: SyncRun :one
-select sync_runs.*
+select sqlc.embed(sync_runs), coalesce(clock.checks, 0)::integer as checks, clock.checked_at
 from sync_runs
-where tenant_id = @tenant_id and id = @id;
+left join connector_clock clock
+    on clock.tenant_id = sync_runs.tenant_id and clock.connector_id = sync_runs.connector_id and clock.run_id = sync_runs.id
+where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id;
 
 -- name: QueueRun :one
 -- No row: one is waiting already.
@@ -31,41 +36,123 @@ on conflict (tenant_id, connector_id) where state = 'queued' do nothing
 returning sync_runs.id, sync_runs.connector_id;
 
 -- name: StartRun :one
--- No row: one is running.
+-- No row: one is under way, or the connector is gone. The claim in the clock is the lock, for scheduled syncs too; a run that ends
+-- the repetitions of the one before writes down how many there were.
+with locked as materialized (
+    select connectors.id
+    from connectors
+    where connectors.tenant_id = @tenant_id and connectors.id = @connector_id
+    for key share
+), free as materialized (
+    select clock.connector_id, clock.run_id, clock.checks, clock.checked_at
+    from connector_clock clock, locked
+    where clock.tenant_id = @tenant_id and clock.connector_id = locked.id
+      and (clock.claimed_by is null or not exists (select from instances where instances.id = clock.claimed_by))
+      and not exists (
+          select from sync_runs other
+          where other.tenant_id = @tenant_id and other.connector_id = locked.id and other.state = 'running')
+    for no key update of clock
+), claimed as (
+    update connector_clock
+    set claimed_by = @instance_id::uuid, claimed_at = now(), run_id = null, checks = 0
+    from free
+    where connector_clock.tenant_id = @tenant_id and connector_clock.connector_id = free.connector_id
+), closed as (
+    update sync_runs
+    set repeats = free.checks, repeated_at = free.checked_at
+    from free
+    where sync_runs.tenant_id = @tenant_id and sync_runs.id = free.run_id and free.checks > 0
+)
 insert into sync_runs (tenant_id, id, connector_id, agent_id, trigger, state, instance_id, started_at)
-values (@tenant_id, @id, @connector_id, @agent_id, @trigger, 'running', @instance_id, now())
-on conflict (tenant_id, connector_id) where state = 'running' do nothing
+select @tenant_id, @id, free.connector_id, sqlc.narg(agent_id), @trigger, 'running', @instance_id::uuid, now()
+from free
 returning sync_runs.*;
 
 -- name: StartQueuedRun :one
--- No row: it is queued no more, or another one is running.
+-- No row: it is queued no more, or another one is under way. To be rolled back then: the claim may have been taken.
+with free as materialized (
+    select clock.connector_id, clock.run_id, clock.checks, clock.checked_at
+    from sync_runs queued
+    join connector_clock clock on clock.tenant_id = queued.tenant_id and clock.connector_id = queued.connector_id
+    where queued.tenant_id = @tenant_id and queued.id = @id and queued.state = 'queued'
+      and (clock.claimed_by is null or not exists (select from instances where instances.id = clock.claimed_by))
+      and not exists (
+          select from sync_runs other
+          where other.tenant_id = @tenant_id and other.connector_id = queued.connector_id and other.state = 'running')
+    for no key update of clock
+), claimed as (
+    update connector_clock
+    set claimed_by = @instance_id::uuid, claimed_at = now(), run_id = null, checks = 0
+    from free
+    where connector_clock.tenant_id = @tenant_id and connector_clock.connector_id = free.connector_id
+), closed as (
+    update sync_runs
+    set repeats = free.checks, repeated_at = free.checked_at
+    from free
+    where sync_runs.tenant_id = @tenant_id and sync_runs.id = free.run_id and free.checks > 0
+)
 update sync_runs
-set state = 'running', instance_id = @instance_id, started_at = now()
+set state = 'running', instance_id = @instance_id::uuid, started_at = now()
+from free
 where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id and sync_runs.state = 'queued'
-  and not exists (
-      select from sync_runs other
-      where other.tenant_id = sync_runs.tenant_id and other.connector_id = sync_runs.connector_id and other.state = 'running')
 returning sync_runs.*;
 
+-- name: StartClaimedRun :one
+-- The row of a scheduled sync that has something to tell. No row: the claim is another's now.
+with held as materialized (
+    select clock.connector_id, clock.run_id, clock.checks, clock.checked_at
+    from connector_clock clock
+    where clock.tenant_id = @tenant_id and clock.connector_id = @connector_id
+      and clock.claimed_by = @instance_id::uuid and clock.claimed_at = @claimed_at::timestamptz
+    for no key update
+), cleared as (
+    update connector_clock
+    set run_id = null, checks = 0
+    from held
+    where connector_clock.tenant_id = @tenant_id and connector_clock.connector_id = held.connector_id and held.run_id is not null
+), closed as (
+    update sync_runs
+    set repeats = held.checks, repeated_at = held.checked_at
+    from held
+    where sync_runs.tenant_id = @tenant_id and sync_runs.id = held.run_id and held.checks > 0
+)
+insert into sync_runs (tenant_id, id, connector_id, trigger, state, instance_id, queued_at, started_at)
+select @tenant_id, @id, held.connector_id, 'schedule', 'running', @instance_id::uuid, @began_at::timestamptz, @began_at::timestamptz
+from held
+returning sync_runs.*;
+
+-- name: Claim :one
+-- Whether somebody is at the connector.
+select (claimed_by is not null)::boolean as taken
+from connector_clock
+where tenant_id = @tenant_id and connector_id = @connector_id;
+
 -- name: CloseOrphanedRuns :execrows
--- A connector's running run whose process is silent. The asking process is alive, whatever its last beat.
-update sync_runs
-set state = 'error',
-    finished_at = now(),
-    error_code = 'interrupted',
-    error_message = 'The server stopped during this sync.'
-where sync_runs.tenant_id = @tenant_id and sync_runs.connector_id = @connector_id and sync_runs.state = 'running'
-  and sync_runs.instance_id <> @instance_id
-  and not exists (
-      select from instances
-      where instances.id = sync_runs.instance_id and instances.beat_at > now() - interval '6 seconds');
+-- A connector's running run whose process is dead, and its claim.
+with closed as (
+    update sync_runs
+    set state = 'error',
+        finished_at = now(),
+        error_code = 'interrupted',
+        error_message = 'The server stopped during this sync.'
+    where sync_runs.tenant_id = @tenant_id and sync_runs.connector_id = @connector_id and sync_runs.state = 'running'
+      and sync_runs.instance_id <> @instance_id
+      and not exists (select from instances where instances.id = sync_runs.instance_id)
+    returning sync_runs.connector_id, sync_runs.instance_id
+), released as (
+    update connector_clock
+    set claimed_by = null, claimed_at = null
+    from closed
+    where connector_clock.tenant_id = @tenant_id and connector_clock.connector_id = closed.connector_id
+      and connector_clock.claimed_by = closed.instance_id
+)
+select connector_id from closed;
 
 -- name: FinishUnchanged :one
 -- The whole end of a sync whose list is the one we know. No row: it is another list, or the run has ended.
 with stamped as (
     update connectors
     set tools_last_synced_at = now(),
-        next_sync_at = now() + make_interval(secs => nullif(sync_interval_s, 0)),
         auth_behaviour = coalesce(nullif(@auth_behaviour::text, ''), connectors.auth_behaviour),
         era = coalesce(nullif(@era::text, ''), connectors.era),
         last_error_code = null,
@@ -81,7 +168,23 @@ with stamped as (
     where connectors.tenant_id = @tenant_id and connectors.tools_hash = @list_hash
       and run.tenant_id = @tenant_id and run.id = @id and run.state = 'running'
       and connectors.id = run.connector_id
-    returning connectors.id
+    returning connectors.id, connectors.enabled, connectors.sync_interval_s, run.id as run_id, run.trigger, run.started_at
+), released as (
+    update connector_clock
+    set due_at = case when stamped.enabled then now() + nullif(stamped.sync_interval_s, 0) * (0.95 + 0.1 * random()) * interval '1 second' end,
+        claimed_by = null,
+        claimed_at = null,
+        failures = 0,
+        failing_since = null,
+        run_id = case when stamped.trigger = 'schedule' then stamped.run_id end,
+        checks = 0,
+        checked_at = now(),
+        ok_at = now(),
+        hour_ok = hour_ok + 1,
+        hour_ms = hour_ms + extract(epoch from now() - stamped.started_at) * 1000,
+        hour_max_ms = greatest(hour_max_ms, extract(epoch from now() - stamped.started_at) * 1000)
+    from stamped
+    where connector_clock.tenant_id = @tenant_id and connector_clock.connector_id = stamped.id
 )
 update sync_runs
 set state = 'ok',
@@ -118,38 +221,79 @@ where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id and sync_runs.stat
 returning sync_runs.*;
 
 -- name: StampConnector :exec
-update connectors
-set tools_hash = @list_hash,
-    tool_count = @tool_count,
-    tools_last_synced_at = now(),
-    next_sync_at = now() + make_interval(secs => nullif(sync_interval_s, 0)),
-    auth_behaviour = coalesce(nullif(@auth_behaviour::text, ''), auth_behaviour),
-    era = coalesce(nullif(@era::text, ''), era),
-    last_error_code = null,
-    last_error_message = null,
-    last_error_at = null,
-    server_name = @server_name,
-    server_version = @server_version,
-    server_title = @server_title,
-    server_protocol = @server_protocol,
-    server_instructions = @server_instructions,
-    server_capabilities = @server_capabilities
-where tenant_id = @tenant_id and id = @id;
+-- After a list that differs. The connector is free again.
+with stamped as (
+    update connectors
+    set tools_hash = @list_hash,
+        tool_count = @tool_count,
+        tools_last_synced_at = now(),
+        auth_behaviour = coalesce(nullif(@auth_behaviour::text, ''), auth_behaviour),
+        era = coalesce(nullif(@era::text, ''), era),
+        last_error_code = null,
+        last_error_message = null,
+        last_error_at = null,
+        server_name = @server_name,
+        server_version = @server_version,
+        server_title = @server_title,
+        server_protocol = @server_protocol,
+        server_instructions = @server_instructions,
+        server_capabilities = @server_capabilities
+    where connectors.tenant_id = @tenant_id and connectors.id = @id
+    returning connectors.id, connectors.enabled, connectors.sync_interval_s
+)
+update connector_clock
+set due_at = case when stamped.enabled then now() + nullif(stamped.sync_interval_s, 0) * (0.95 + 0.1 * random()) * interval '1 second' end,
+    claimed_by = null,
+    claimed_at = null,
+    failures = 0,
+    failing_since = null,
+    run_id = null,
+    checks = 0,
+    checked_at = now(),
+    ok_at = now(),
+    hour_ok = hour_ok + 1,
+    hour_ms = hour_ms + @took_ms::bigint,
+    hour_max_ms = greatest(hour_max_ms, @took_ms::bigint)
+from stamped
+where connector_clock.tenant_id = @tenant_id and connector_clock.connector_id = stamped.id;
+
+-- name: RunTrouble :one
+-- What decides when a connector whose run fails is tried again.
+select connectors.enabled, connectors.sync_interval_s, clock.failures,
+       coalesce(extract(epoch from now() - clock.failing_since), 0)::double precision as failing_s
+from sync_runs run
+join connectors on connectors.tenant_id = run.tenant_id and connectors.id = run.connector_id
+join connector_clock clock on clock.tenant_id = run.tenant_id and clock.connector_id = run.connector_id
+where run.tenant_id = @tenant_id and run.id = @id and run.state in ('queued', 'running');
 
 -- name: FailRun :one
--- The tools that are known stay; only the error is remembered.
+-- The tools that are known stay; only the error is remembered. A run that never began says nothing of the server.
 with stamped as (
     update connectors
     set last_error_code = @error_code::text,
         last_error_message = @error_message::text,
         last_error_at = now(),
-        auth_behaviour = coalesce(nullif(@auth_behaviour::text, ''), connectors.auth_behaviour),
-        next_sync_at = now() + make_interval(secs => nullif(connectors.sync_interval_s, 0))
+        auth_behaviour = coalesce(nullif(@auth_behaviour::text, ''), connectors.auth_behaviour)
     from sync_runs run
     where connectors.tenant_id = @tenant_id
       and run.tenant_id = @tenant_id and run.id = @id and run.state in ('queued', 'running')
       and connectors.id = run.connector_id
-    returning connectors.id
+    returning connectors.id, run.state, run.started_at
+), released as (
+    update connector_clock
+    set due_at = now() + make_interval(secs => sqlc.narg(wait_s)::double precision),
+        claimed_by = null,
+        claimed_at = null,
+        failures = failures + 1,
+        failing_since = coalesce(failing_since, now()),
+        run_id = null,
+        checks = 0,
+        checked_at = now(),
+        hour_failed = hour_failed + 1,
+        hour_ms = hour_ms + extract(epoch from now() - stamped.started_at) * 1000,
+        hour_max_ms = greatest(hour_max_ms, extract(epoch from now() - stamped.started_at) * 1000)
+    from stamped
+    where connector_clock.tenant_id = @tenant_id and connector_clock.connector_id = stamped.id and stamped.state = 'running'
 )
 update sync_runs
 set state = 'error',

@@ -83,7 +83,7 @@ set status = 'error',
 where tool_calls.completed_at is null and tool_calls.status = 'running' and tool_calls.instance_id <> @id
   and not exists (
       select from instances
-      where instances.id = tool_calls.instance_id and instances.beat_at >= now() - interval '6 seconds');
+      where instances.id = tool_calls.instance_id);
 
 -- name: CloseCallsOf :exec
 -- @sqlc-vet-disable tenant-scope

@@ -4,24 +4,36 @@
 insert into instances (id, keyset_generation)
 values (@id, @keyset_generation)
 on conflict (id) do update
-set beat_at = now(),
+set steady_since = case when instances.beat_at < now() - interval '4 seconds' then now() else instances.steady_since end,
+    beat_at = now(),
     keyset_generation = excluded.keyset_generation;
 
 -- name: ForgetSilentInstances :exec
+-- Who is not in instances is dead, for everybody. A process that could not beat itself until a moment ago (the database was away)
+-- knows nothing of the others' silence.
 delete from instances
-where beat_at < now() - interval '6 seconds' and id <> @id;
+where instances.beat_at < now() - interval '6 seconds' and instances.id <> @id
+  and exists (
+      select from instances judge
+      where judge.id = @id and judge.steady_since < now() - interval '6 seconds');
 
 -- name: CloseRunsOfSilentInstances :exec
 -- @sqlc-vet-disable tenant-scope
-update sync_runs
-set state = 'error',
-    finished_at = now(),
-    error_code = 'interrupted',
-    error_message = 'The server stopped during this sync.'
-where sync_runs.state = 'running' and sync_runs.instance_id <> @id
-  and not exists (
-      select from instances
-      where instances.id = sync_runs.instance_id and instances.beat_at >= now() - interval '6 seconds');
+with closed as (
+    update sync_runs
+    set state = 'error',
+        finished_at = now(),
+        error_code = 'interrupted',
+        error_message = 'The server stopped during this sync.'
+    where sync_runs.state = 'running' and sync_runs.instance_id <> @id
+      and not exists (select from instances where instances.id = sync_runs.instance_id)
+    returning sync_runs.tenant_id, sync_runs.connector_id, sync_runs.instance_id
+)
+update connector_clock
+set claimed_by = null, claimed_at = null
+from closed
+where connector_clock.tenant_id = closed.tenant_id and connector_clock.connector_id = closed.connector_id
+  and connector_clock.claimed_by = closed.instance_id;
 
 -- name: EndInstance :exec
 delete from instances

@@ -39,6 +39,9 @@ type SyncRun struct {
 	ProtocolVersion string
 	ErrorCode       string // empty: none
 	ErrorMessage    string
+
+	Repeats    int        // later scheduled syncs that came to the same, and have no runs of their own
+	RepeatedAt *time.Time // the end of the last of them; nil: there is none
 }
 
 // Duration is how long the run took; 0 while it is not finished.
@@ -47,6 +50,14 @@ func (r SyncRun) Duration() time.Duration {
 		return 0
 	}
 	return r.FinishedAt.Sub(*r.StartedAt)
+}
+
+// LastAt is the end of the run, or of the last one that came to the same; nil while it is not finished.
+func (r SyncRun) LastAt() *time.Time {
+	if r.RepeatedAt != nil {
+		return r.RepeatedAt
+	}
+	return r.FinishedAt
 }
 
 // SyncCounts is what a sync found.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,7 +19,7 @@ import (
 )
 
 const (
-	// atOnce is how many queued syncs a process has under way: each waits for its server nearly all of the time.
+	// atOnce is how many syncs that somebody asked for a process has under way: each waits for its server nearly all of the time.
 	atOnce = 64
 	// perQueue leaves three quarters of the places to the other tenants, however much one has queued.
 	perQueue = 16
@@ -30,50 +31,67 @@ const (
 	pollInterval = 5 * time.Second
 	// deafPoll is the same where nothing is announced: how late a job begins there.
 	deafPoll = time.Second
+	// dueWorkers is how many jobs of the clock a process has at once: they claim and end.
+	dueWorkers = 24
+	// retention is how long a job that has ended is kept, for who looks.
+	retention = time.Hour
 	// hardStop bounds the end of workers whose context is cancelled.
 	hardStop = 15 * time.Second
 )
 
-// Runner works the jobs of this process.
-type Runner struct {
-	client *river.Client[pgx.Tx]
+// Options are what the workers need.
+type Options struct {
+	Pool    *pgxpool.Pool // gives connections for moments
+	Listens *pgxpool.Pool // gives one to listen with: a pooler would make that one deaf; nil: jobs are polled for
+	Syncer  *toolsync.Syncer
+	Due     Due
+	Log     *slog.Logger // nil: nowhere
 }
 
-// New makes a Runner. The pool gives connections for moments, and listens gives one to listen with: a pooler would make that one deaf.
-// Where there is none (nil), jobs are polled for.
-func New(pool, listens *pgxpool.Pool, syncer *toolsync.Syncer, due Due, log *slog.Logger) (*Runner, error) {
+// Runner works the jobs of this process, and is its clock.
+type Runner struct {
+	client *river.Client[pgx.Tx]
+	clock  clock
+	ticks  sync.WaitGroup
+	halt   context.CancelFunc // of the clock; nil: not started
+}
+
+// New makes a Runner.
+func New(o Options) (*Runner, error) {
+	log := o.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
 	workers := river.NewWorkers()
-	if err := river.AddWorkerSafely(workers, newSyncToolsWorker(syncer)); err != nil {
+	if err := errors.Join(
+		river.AddWorkerSafely(workers, newSyncToolsWorker(o.Syncer)),
+		river.AddWorkerSafely(workers, &SyncDueWorker{syncer: o.Syncer}),
+	); err != nil {
 		return nil, fmt.Errorf("set up the workers: %w", err)
 	}
-	if err := river.AddWorkerSafely(workers, &SweepDueWorker{due: due, log: log}); err != nil {
-		return nil, fmt.Errorf("set up the workers: %w", err)
-	}
-	queues := map[string]river.QueueConfig{queue.Sweeps: {MaxWorkers: 1}}
+	queues := map[string]river.QueueConfig{queue.Due: {MaxWorkers: dueWorkers}}
 	for _, name := range queue.Names() {
 		queues[name] = river.QueueConfig{MaxWorkers: perQueue}
 	}
 	poll := pollInterval
-	if listens == nil {
+	if o.Listens == nil {
 		poll = deafPoll
 	}
-	client, err := river.NewClient(driver{riverpgxv5.New(pool), listens}, &river.Config{
-		Logger:               slog.New(quiet{log.Handler()}),
-		PeriodicJobs:         []*river.PeriodicJob{sweeps()},
-		Queues:               queues,
-		Workers:              workers,
-		JobTimeout:           jobTimeout,
-		RescueStuckJobsAfter: rescueAfter,
-		FetchPollInterval:    poll,
-		PollOnly:             listens == nil,
-	})
+	config := &river.Config{
+		Logger:                      slog.New(quiet{log.Handler()}),
+		Queues:                      queues,
+		Workers:                     workers,
+		JobTimeout:                  jobTimeout,
+		RescueStuckJobsAfter:        rescueAfter,
+		FetchPollInterval:           poll,
+		PollOnly:                    o.Listens == nil,
+		CompletedJobRetentionPeriod: retention,
+	}
+	client, err := river.NewClient(driver{riverpgxv5.New(o.Pool), o.Listens}, config)
 	if err != nil {
 		return nil, fmt.Errorf("set up the workers: %w", err)
 	}
-	return &Runner{client: client}, nil
+	return &Runner{client: client, clock: clock{due: o.Due, client: client, log: log}}, nil
 }
 
 // driver listens by other connections than it works with.
@@ -93,12 +111,19 @@ func (r *Runner) Start(ctx context.Context) error {
 	if err := r.client.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the workers: %w", err)
 	}
+	ticking, halt := context.WithCancel(context.WithoutCancel(ctx))
+	r.halt = halt
+	r.ticks.Go(func() { r.clock.run(ticking) })
 	return nil
 }
 
 // Stop takes no more jobs and waits for those under way until ctx is done; then their contexts are cancelled. The syncer is to
 // be stopped before or at the same time: it is what cuts runs off.
 func (r *Runner) Stop(ctx context.Context) error {
+	if r.halt != nil {
+		r.halt()
+		r.ticks.Wait()
+	}
 	err := r.client.Stop(ctx)
 	if err == nil || !errors.Is(err, ctx.Err()) {
 		return err

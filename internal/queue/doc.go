@@ -2,6 +2,7 @@
 // exactly if the rows that it is about do.
 //
 //	SyncTools   one queued sync run; worked by package jobs
+//	SyncDue     whatever is due in one shard of the tenants
 //
 // A tenant's jobs always go to the same one of [Count] queues, chosen by its id. Each queue has workers of its own, so that a
 // tenant with many jobs keeps only its own queue busy.

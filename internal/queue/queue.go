@@ -2,7 +2,6 @@ package queue
 
 import (
 	"fmt"
-	"hash/fnv"
 
 	"github.com/google/uuid"
 )
@@ -20,10 +19,10 @@ func Names() []string {
 }
 
 // For returns the queue of a tenant's jobs.
-func For(tenant uuid.UUID) string {
-	h := fnv.New32a()
-	_, _ = h.Write(tenant[:]) // a hash never fails
-	return name(int(h.Sum32() % Count))
-}
+func For(tenant uuid.UUID) string { return name(Shard(tenant)) }
+
+// Shard is the number of a tenant's queue, from 0. The database computes it in the same way, as connector_clock.shard: the end of a
+// version 7 UUID is random.
+func Shard(tenant uuid.UUID) int { return int(tenant[len(tenant)-1]) % Count }
 
 func name(i int) string { return fmt.Sprintf("sync_%02d", i) }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -84,7 +85,10 @@ func (t *Tenant) FinishSync(ctx context.Context, id connectors.SyncRunID, res Sy
 			return err
 		}
 		run = syncRunOf(row)
-		return tx.says(tx.writeTools(ctx, row.ConnectorID, res), "connector", row.ConnectorID)
+		if err := tx.writeTools(ctx, row, res); err != nil {
+			return tx.says(err, "connector", row.ConnectorID)
+		}
+		return tx.says(tx.tellOfChanges(ctx, row.ConnectorID, res.Diff), "connector", row.ConnectorID)
 	})
 	if err != nil {
 		return connectors.SyncRun{}, err
@@ -92,8 +96,16 @@ func (t *Tenant) FinishSync(ctx context.Context, id connectors.SyncRunID, res Sy
 	return run, nil
 }
 
-// FailSync ends a run with its reason. The tools that are known stay.
+// FailSync ends a run with its reason. The tools that are known stay; when the connector is tried again by itself, the kind of
+// failure says.
 func (t *Tenant) FailSync(ctx context.Context, id connectors.SyncRunID, e connectors.SyncError, seen Seen) (connectors.SyncRun, error) {
+	trouble, err := t.q.RunTrouble(ctx, t.id, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return connectors.SyncRun{}, t.ended(ctx, id)
+	}
+	if err != nil {
+		return connectors.SyncRun{}, err
+	}
 	code, message := clean(e.Code), clean(e.Message)
 	row, err := t.q.FailRun(ctx, dbgen.FailRunParams{
 		TenantID:         t.id,
@@ -104,6 +116,7 @@ func (t *Tenant) FailSync(ctx context.Context, id connectors.SyncRunID, e connec
 		ErrorCode:        &code,
 		ErrorMessage:     &message,
 		AuthBehaviour:    string(seen.AuthBehaviour),
+		WaitS:            waitAfter(trouble, e),
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return connectors.SyncRun{}, t.ended(ctx, id)
@@ -112,6 +125,23 @@ func (t *Tenant) FailSync(ctx context.Context, id connectors.SyncRunID, e connec
 		return connectors.SyncRun{}, err
 	}
 	return syncRunOf(row), nil
+}
+
+// waitAfter is how long a connector is left alone after a failure, in seconds; nil: until somebody mends it.
+func waitAfter(r dbgen.RunTroubleRow, e connectors.SyncError) *float64 {
+	t := connectors.Trouble{
+		Code: e.Code, Temporary: e.Temporary, RetryAfter: e.RetryAfter,
+		Failures: int(r.Failures), Failing: time.Duration(r.FailingS * float64(time.Second)),
+	}
+	if r.Enabled {
+		t.Interval = time.Duration(r.SyncIntervalS) * time.Second
+	}
+	wait, ok := t.Wait()
+	if !ok {
+		return nil
+	}
+	seconds := wait.Seconds()
+	return &seconds
 }
 
 // ended says why a run cannot be ended: it is not there, or it has ended.

@@ -24,7 +24,8 @@ func (t *Tenant) SyncRuns(ctx context.Context, id connectors.ConnectorID, p Page
 	if err != nil {
 		return List[connectors.SyncRun]{}, err
 	}
-	return listOf(p, rows, syncRunOf, "sync_runs", func(r dbgen.SyncRun) []string { return []string{r.ID.String()} }), nil
+	item := func(r dbgen.SyncRunsRow) connectors.SyncRun { return repeatedRunOf(dbgen.SyncRunRow(r)) }
+	return listOf(p, rows, item, "sync_runs", func(r dbgen.SyncRunsRow) []string { return []string{r.SyncRun.ID.String()} }), nil
 }
 
 // SyncRun is one sync run.
@@ -33,7 +34,7 @@ func (t *Tenant) SyncRun(ctx context.Context, id connectors.SyncRunID) (connecto
 	if err != nil {
 		return connectors.SyncRun{}, found(err, "sync run")
 	}
-	return syncRunOf(row), nil
+	return repeatedRunOf(row), nil
 }
 
 // StartSync begins a run: a new one, or the queued one s.Run. Where another run of the connector is under way it is a
@@ -59,7 +60,7 @@ func (t *Tenant) StartSync(ctx context.Context, s StartSync) (connectors.SyncRun
 		case closeErr != nil:
 			return connectors.SyncRun{}, closeErr
 		case closed == 0 && s.Run == nil:
-			return connectors.SyncRun{}, errRunning()
+			return connectors.SyncRun{}, t.whyTaken(ctx, connector)
 		}
 		row, err = t.startRun(ctx, s)
 	}
@@ -74,18 +75,30 @@ func (t *Tenant) StartSync(ctx context.Context, s StartSync) (connectors.SyncRun
 	return connectors.SyncRun{}, errRunning()
 }
 
-func (t *Tenant) startRun(ctx context.Context, s StartSync) (dbgen.SyncRun, error) {
-	if s.Run != nil {
-		return t.q.StartQueuedRun(ctx, &s.Instance, t.id, *s.Run)
+func (t *Tenant) startRun(ctx context.Context, s StartSync) (row dbgen.SyncRun, err error) {
+	if s.Run == nil {
+		return t.q.StartRun(ctx, dbgen.StartRunParams{
+			TenantID:    t.id,
+			ID:          connectors.SyncRunID{UUID: newID()},
+			ConnectorID: s.ConnectorID,
+			AgentID:     s.AgentID,
+			Trigger:     s.Trigger,
+			InstanceID:  s.Instance.UUID,
+		})
 	}
-	return t.q.StartRun(ctx, dbgen.StartRunParams{
-		TenantID:    t.id,
-		ID:          connectors.SyncRunID{UUID: newID()},
-		ConnectorID: s.ConnectorID,
-		AgentID:     s.AgentID,
-		Trigger:     s.Trigger,
-		InstanceID:  &s.Instance,
+	err = t.within(ctx, func(tx *Tenant) error { // without a row the claim must not stand
+		row, err = tx.q.StartQueuedRun(ctx, s.Instance.UUID, tx.id, *s.Run)
+		return err
 	})
+	return row, err
+}
+
+// whyTaken tells a connector that somebody is at from one that is gone.
+func (t *Tenant) whyTaken(ctx context.Context, id connectors.ConnectorID) error {
+	if _, err := t.q.Claim(ctx, t.id, id); err != nil {
+		return found(err, "connector")
+	}
+	return errRunning()
 }
 
 // whyNotStarted tells a queued run that waits for another one from a queued run that somebody has taken.
@@ -108,8 +121,19 @@ func errTaken() error {
 	return fault.Errorf(fault.Conflict, "This sync has begun already.").WithType(TypeSyncTaken)
 }
 
+// repeatedRunOf is a run with its repetitions, which stand in the clock while it is the newest.
+func repeatedRunOf(r dbgen.SyncRunRow) connectors.SyncRun {
+	run := syncRunOf(r.SyncRun)
+	if r.Checks > 0 {
+		run.Repeats, run.RepeatedAt = int(r.Checks), utc(r.CheckedAt)
+	}
+	return run
+}
+
 func syncRunOf(r dbgen.SyncRun) connectors.SyncRun {
 	return connectors.SyncRun{
+		Repeats:     int(r.Repeats),
+		RepeatedAt:  utc(r.RepeatedAt),
 		ID:          r.ID,
 		ConnectorID: r.ConnectorID,
 		AgentID:     r.AgentID,

@@ -9,9 +9,10 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// writeTools writes what a sync changes, in one round trip. The order matters: definitions before the tools that refer to
-// them, and the connector last, because removed tools take their last sighting from it.
-func (t *Tenant) writeTools(ctx context.Context, id connectors.ConnectorID, res SyncResult) error {
+// writeTools writes what a run changes, in one round trip. The order matters: definitions before the tools that refer to
+// them, and the connector last, because removed tools take their last sighting from it. It is free then.
+func (t *Tenant) writeTools(ctx context.Context, run dbgen.SyncRun, res SyncResult) error {
+	id := run.ConnectorID
 	writes := slices.Concat(res.Diff.Added, res.Diff.Changed)
 	return t.scope.pipelined(ctx, func(q *dbgen.Queries) error {
 		if len(writes) > 0 {
@@ -35,7 +36,10 @@ func (t *Tenant) writeTools(ctx context.Context, id connectors.ConnectorID, res 
 				return err
 			}
 		}
-		return q.StampConnector(ctx, t.stamp(id, res))
+		if err := t.writeChanges(ctx, q, run, res.Diff); err != nil {
+			return err
+		}
+		return q.StampConnector(ctx, t.stamp(syncRunOf(run), res))
 	})
 }
 
@@ -93,10 +97,11 @@ func (t *Tenant) quarantined(id connectors.ConnectorID, entries []connectors.Qua
 	return p
 }
 
-func (t *Tenant) stamp(id connectors.ConnectorID, res SyncResult) dbgen.StampConnectorParams {
+func (t *Tenant) stamp(run connectors.SyncRun, res SyncResult) dbgen.StampConnectorParams {
 	return dbgen.StampConnectorParams{
 		TenantID:           t.id,
-		ID:                 id,
+		ID:                 run.ConnectorID,
+		TookMs:             run.Duration().Milliseconds(),
 		ListHash:           res.ListHash[:],
 		ToolCount:          int32(res.Total),
 		AuthBehaviour:      string(res.AuthBehaviour),

@@ -9,7 +9,8 @@ import (
 )
 
 // Beat says that a process is alive and which keys it has, which it reads again where they have changed, and closes the runs and
-// the calls of those that have been silent for more than six seconds. A process beats every two seconds or so.
+// the calls of those that have been silent for more than six seconds; a process that could not beat itself just now waits before it
+// judges others. A process beats every two seconds or so.
 func (s *System) Beat(ctx context.Context, id connectors.InstanceID) error {
 	generation, behind := s.keys.catchUp(ctx) // with older keys it lives on, and a rotation waits for it
 	return errors.Join(behind, s.beat(ctx, id, generation))
@@ -21,13 +22,13 @@ func (s *System) beat(ctx context.Context, id connectors.InstanceID, generation 
 			if err := q.Beat(ctx, id, int32(generation)); err != nil {
 				return err
 			}
+			if err := q.ForgetSilentInstances(ctx, id); err != nil {
+				return err
+			}
 			if err := q.CloseRunsOfSilentInstances(ctx, &id); err != nil {
 				return err
 			}
-			if err := q.CloseCallsOfSilentInstances(ctx, &id); err != nil {
-				return err
-			}
-			return q.ForgetSilentInstances(ctx, id)
+			return q.CloseCallsOfSilentInstances(ctx, &id)
 		})
 	})
 }

@@ -26,6 +26,7 @@ func TestARunWhoseEndCouldNotBeStoredIsClosedByALaterBeat(t *testing.T) {
 	}
 	c := b.to(t, upstream(t, mcptest.Script{Tools: mcptest.Tools(2)}).URL)
 	exec("revoke update on sync_runs from patchbay_app")
+	exec("grant update (repeats, repeated_at) on sync_runs to patchbay_app") // which the beginning of a run needs
 
 	if _, err := b.run(t, c); err == nil {
 		t.Fatal("no error")

@@ -26,14 +26,28 @@ type run struct {
 	agent     *connectors.AgentID
 	seen      store.Seen
 	offer     offer
+	quiet     bool // nobody watches its steps
 }
 
 // perform takes a started run to its end. Whatever happens in between, it does not stay running.
 func (r *run) perform(ctx context.Context) (done connectors.SyncRun, err error) {
-	began := time.Now()
+	return r.concluded(ctx, time.Now(), func() (connectors.SyncRun, error) {
+		r.feed.send(r.tenant, Progress{Connector: r.connector.ID, Run: r.id})
+		list, err := r.talk(ctx)
+		if err != nil {
+			return connectors.SyncRun{}, err
+		}
+		return r.save(ctx, list)
+	})
+}
+
+// concluded does a part of a run that began, and where it fails or panics stores that as the run's end.
+func (r *run) concluded(
+	ctx context.Context, began time.Time, do func() (connectors.SyncRun, error),
+) (done connectors.SyncRun, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fault.Wrap(fault.Internal, fmt.Errorf("panic in a sync: %s\n%s", describe(p), debug.Stack()), "Something went wrong on our side.")
+			err = panicked(p)
 		}
 		if err != nil {
 			f := r.failure(ctx, err)
@@ -42,12 +56,11 @@ func (r *run) perform(ctx context.Context) (done connectors.SyncRun, err error) 
 		r.feed.send(r.tenant, Progress{Connector: r.connector.ID, Run: r.id, Done: true})
 		r.logEnd(ctx, done, err, time.Since(began))
 	}()
-	r.feed.send(r.tenant, Progress{Connector: r.connector.ID, Run: r.id})
-	list, err := r.talk(ctx)
-	if err != nil {
-		return done, err
-	}
-	return r.save(ctx, list)
+	return do()
+}
+
+func panicked(p any) error {
+	return fault.Wrap(fault.Internal, fmt.Errorf("panic in a sync: %s\n%s", describe(p), debug.Stack()), "Something went wrong on our side.")
 }
 
 // describe names what a run panicked with: the runtime's own words, and of anything else the type alone. It could hold a
@@ -119,6 +132,9 @@ func (r *run) converse(ctx context.Context, a attempt) (mcp.ToolList, error) {
 
 func (r *run) target(ctx context.Context, a attempt) mcp.Target {
 	t := r.Syncer.target(ctx, r.connector, a)
+	if r.quiet {
+		return t
+	}
 	t.Observe = func(p mcp.Progress) {
 		r.feed.send(r.tenant, Progress{
 			Connector: r.connector.ID, Run: r.id, Phase: string(p.Phase), Page: p.Page, Tools: p.Tools,

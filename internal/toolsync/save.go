@@ -12,26 +12,45 @@ import (
 	"patchbay/internal/store"
 )
 
-// save stores what differs; the items first, so that all is there when the run has ended. The list arrived whole, so that it is stored even where the process is about to stop.
+// listing is a list of tools as it arrived, whole.
+type listing struct {
+	tools       []connectors.Definition
+	quarantined []connectors.Quarantined
+	hash        connectors.Hash
+}
+
+// save stores what differs. The list arrived whole, so that it is stored even where the process is about to stop.
 func (r *run) save(ctx context.Context, list mcp.ToolList) (connectors.SyncRun, error) {
+	return r.keep(ctx, r.digest(context.WithoutCancel(ctx), list))
+}
+
+// digest reads what was listed, and stores the items: all is there when the run has ended.
+func (r *run) digest(ctx context.Context, list mcp.ToolList) listing {
+	ctx, cancel := context.WithTimeout(ctx, saveTime)
+	defer cancel()
+	var l listing
+	l.tools, l.quarantined = definitions(list)
+	r.saveItems(ctx, r.offer)
+	r.seen.Total, r.seen.Quarantined = len(l.tools), len(l.quarantined)
+	l.hash = connectors.ListHash(l.tools, l.quarantined)
+	return l
+}
+
+// keep ends the run with what was listed.
+func (r *run) keep(ctx context.Context, l listing) (connectors.SyncRun, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
-	tools, quarantined := definitions(list)
-	r.saveItems(ctx, r.offer)
-	r.seen.Total, r.seen.Quarantined = len(tools), len(quarantined)
-	hash := connectors.ListHash(tools, quarantined)
-
 	st := r.store.Tenant(r.tenant)
-	unchanged, done, err := st.FinishUnchanged(ctx, r.id, hash, r.seen)
+	unchanged, done, err := st.FinishUnchanged(ctx, r.id, l.hash, r.seen)
 	if err != nil || unchanged {
 		return done, err
 	}
-	diff, err := r.compare(ctx, st, tools)
+	diff, err := r.compare(ctx, st, l.tools)
 	if err != nil {
 		return done, err
 	}
 	return st.FinishSync(ctx, r.id, store.SyncResult{
-		Seen: r.seen, ListHash: hash, Diff: diff, Definitions: tools, Quarantined: quarantined,
+		Seen: r.seen, ListHash: l.hash, Diff: diff, Definitions: l.tools, Quarantined: l.quarantined,
 	})
 }
 
@@ -45,6 +64,9 @@ func (r *run) compare(ctx context.Context, st *store.Tenant, tools []connectors.
 		if c.Accepted, err = st.Definitions(ctx, hashes); err != nil {
 			return connectors.ToolDiff{}, err
 		}
+	}
+	if c.Names, err = otherTools(ctx, st, r.connector.ID, c); err != nil {
+		return connectors.ToolDiff{}, err
 	}
 	return connectors.Diff(c), nil
 }
@@ -77,7 +99,7 @@ func (s *Syncer) close(
 ) connectors.SyncRun {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
-	l := leftover{tenant: tenant, run: id, seen: seen, err: connectors.SyncError{Code: code(f), Message: f.Message, At: time.Now()}}
+	l := leftover{tenant: tenant, run: id, seen: seen, err: syncError(f)}
 	done, err := s.fail(ctx, l)
 	if err != nil && !over(err) {
 		s.log.ErrorContext(ctx, "end of a sync not stored yet", slog.String("sync_run_id", id.String()), slog.Any("error", err))
@@ -88,6 +110,14 @@ func (s *Syncer) close(
 
 func (s *Syncer) fail(ctx context.Context, l leftover) (connectors.SyncRun, error) {
 	return s.store.Tenant(l.tenant).FailSync(ctx, l.run, l.err, l.seen)
+}
+
+// syncError is what is stored of a failure.
+func syncError(f *fault.Error) connectors.SyncError {
+	e := connectors.SyncError{Code: code(f), Message: f.Message, At: time.Now()}
+	e.Temporary = f.Remote != nil && f.Remote.Retryable || f.Kind != fault.Upstream
+	e.RetryAfter = time.Duration(f.RetryAfter) * time.Second
+	return e
 }
 
 // over tells whether a run needs no closing any more: it is gone, or has ended.

@@ -44,6 +44,8 @@ type Syncer struct {
 	seats       seats
 	lasting     seats // of conversations that are no syncs
 	heart       heart
+	places      *places // of scheduled syncs
+	ends        *ends   // of scheduled syncs
 }
 
 // New makes a Syncer.
@@ -71,6 +73,8 @@ func New(o Options) *Syncer {
 		programs:    o.Programs,
 	}
 	s.heart.cutOff, s.heart.cut = context.WithCancel(context.Background())
+	s.places = newPlaces()
+	s.ends = &ends{store: s.store, instance: s.instance, log: s.log, stopped: s.heart.cutOff}
 	return s
 }
 

@@ -7,25 +7,48 @@ package dbgen
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 	connectors "patchbay/internal/connectors"
 )
 
-const closeOrphanedRuns = `-- name: CloseOrphanedRuns :execrows
-update sync_runs
-set state = 'error',
-    finished_at = now(),
-    error_code = 'interrupted',
-    error_message = 'The server stopped during this sync.'
-where sync_runs.tenant_id = $1 and sync_runs.connector_id = $2 and sync_runs.state = 'running'
-  and sync_runs.instance_id <> $3
-  and not exists (
-      select from instances
-      where instances.id = sync_runs.instance_id and instances.beat_at > now() - interval '6 seconds')
+const claim = `-- name: Claim :one
+select (claimed_by is not null)::boolean as taken
+from connector_clock
+where tenant_id = $1 and connector_id = $2
 `
 
-// A connector's running run whose process is silent. The asking process is alive, whatever its last beat.
+// Whether somebody is at the connector.
+func (q *Queries) Claim(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (bool, error) {
+	row := q.db.QueryRow(ctx, claim, tenantID, connectorID)
+	var taken bool
+	err := row.Scan(&taken)
+	return taken, err
+}
+
+const closeOrphanedRuns = `-- name: CloseOrphanedRuns :execrows
+with closed as (
+    update sync_runs
+    set state = 'error',
+        finished_at = now(),
+        error_code = 'interrupted',
+        error_message = 'The server stopped during this sync.'
+    where sync_runs.tenant_id = $1 and sync_runs.connector_id = $2 and sync_runs.state = 'running'
+      and sync_runs.instance_id <> $3
+      and not exists (select from instances where instances.id = sync_runs.instance_id)
+    returning sync_runs.connector_id, sync_runs.instance_id
+), released as (
+    update connector_clock
+    set claimed_by = null, claimed_at = null
+    from closed
+    where connector_clock.tenant_id = $1 and connector_clock.connector_id = closed.connector_id
+      and connector_clock.claimed_by = closed.instance_id
+)
+select connector_id from closed
+`
+
+// A connector's running run whose process is dead, and its claim.
 func (q *Queries) CloseOrphanedRuns(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, instanceID *connectors.InstanceID) (int64, error) {
 	result, err := q.db.Exec(ctx, closeOrphanedRuns, tenantID, connectorID, instanceID)
 	if err != nil {
@@ -40,13 +63,27 @@ with stamped as (
     set last_error_code = $4::text,
         last_error_message = $5::text,
         last_error_at = now(),
-        auth_behaviour = coalesce(nullif($8::text, ''), connectors.auth_behaviour),
-        next_sync_at = now() + make_interval(secs => nullif(connectors.sync_interval_s, 0))
+        auth_behaviour = coalesce(nullif($8::text, ''), connectors.auth_behaviour)
     from sync_runs run
     where connectors.tenant_id = $6
       and run.tenant_id = $6 and run.id = $7 and run.state in ('queued', 'running')
       and connectors.id = run.connector_id
-    returning connectors.id
+    returning connectors.id, run.state, run.started_at
+), released as (
+    update connector_clock
+    set due_at = now() + make_interval(secs => $9::double precision),
+        claimed_by = null,
+        claimed_at = null,
+        failures = failures + 1,
+        failing_since = coalesce(failing_since, now()),
+        run_id = null,
+        checks = 0,
+        checked_at = now(),
+        hour_failed = hour_failed + 1,
+        hour_ms = hour_ms + extract(epoch from now() - stamped.started_at) * 1000,
+        hour_max_ms = greatest(hour_max_ms, extract(epoch from now() - stamped.started_at) * 1000)
+    from stamped
+    where connector_clock.tenant_id = $6 and connector_clock.connector_id = stamped.id and stamped.state = 'running'
 )
 update sync_runs
 set state = 'error',
@@ -59,7 +96,7 @@ set state = 'error',
 from stamped
 where sync_runs.tenant_id = $6 and sync_runs.id = $7 and sync_runs.state in ('queued', 'running')
   and sync_runs.connector_id = stamped.id
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at
 `
 
 type FailRunParams struct {
@@ -71,9 +108,10 @@ type FailRunParams struct {
 	TenantID         connectors.TenantID
 	ID               connectors.SyncRunID
 	AuthBehaviour    string
+	WaitS            *float64
 }
 
-// The tools that are known stay; only the error is remembered.
+// The tools that are known stay; only the error is remembered. A run that never began says nothing of the server.
 func (q *Queries) FailRun(ctx context.Context, arg FailRunParams) (SyncRun, error) {
 	row := q.db.QueryRow(ctx, failRun,
 		arg.ToolsTotal,
@@ -84,6 +122,7 @@ func (q *Queries) FailRun(ctx context.Context, arg FailRunParams) (SyncRun, erro
 		arg.TenantID,
 		arg.ID,
 		arg.AuthBehaviour,
+		arg.WaitS,
 	)
 	var i SyncRun
 	err := row.Scan(
@@ -105,6 +144,8 @@ func (q *Queries) FailRun(ctx context.Context, arg FailRunParams) (SyncRun, erro
 		&i.ProtocolVersion,
 		&i.ErrorCode,
 		&i.ErrorMessage,
+		&i.Repeats,
+		&i.RepeatedAt,
 	)
 	return i, err
 }
@@ -129,7 +170,7 @@ set state = 'ok',
 from locked
 where sync_runs.tenant_id = $7 and sync_runs.id = $8 and sync_runs.state = 'running'
   and sync_runs.connector_id = locked.id
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at
 `
 
 type FinishRunParams struct {
@@ -175,6 +216,8 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (SyncRun, 
 		&i.ProtocolVersion,
 		&i.ErrorCode,
 		&i.ErrorMessage,
+		&i.Repeats,
+		&i.RepeatedAt,
 	)
 	return i, err
 }
@@ -183,7 +226,6 @@ const finishUnchanged = `-- name: FinishUnchanged :one
 with stamped as (
     update connectors
     set tools_last_synced_at = now(),
-        next_sync_at = now() + make_interval(secs => nullif(sync_interval_s, 0)),
         auth_behaviour = coalesce(nullif($6::text, ''), connectors.auth_behaviour),
         era = coalesce(nullif($7::text, ''), connectors.era),
         last_error_code = null,
@@ -199,7 +241,23 @@ with stamped as (
     where connectors.tenant_id = $4 and connectors.tools_hash = $13
       and run.tenant_id = $4 and run.id = $5 and run.state = 'running'
       and connectors.id = run.connector_id
-    returning connectors.id
+    returning connectors.id, connectors.enabled, connectors.sync_interval_s, run.id as run_id, run.trigger, run.started_at
+), released as (
+    update connector_clock
+    set due_at = case when stamped.enabled then now() + nullif(stamped.sync_interval_s, 0) * (0.95 + 0.1 * random()) * interval '1 second' end,
+        claimed_by = null,
+        claimed_at = null,
+        failures = 0,
+        failing_since = null,
+        run_id = case when stamped.trigger = 'schedule' then stamped.run_id end,
+        checks = 0,
+        checked_at = now(),
+        ok_at = now(),
+        hour_ok = hour_ok + 1,
+        hour_ms = hour_ms + extract(epoch from now() - stamped.started_at) * 1000,
+        hour_max_ms = greatest(hour_max_ms, extract(epoch from now() - stamped.started_at) * 1000)
+    from stamped
+    where connector_clock.tenant_id = $4 and connector_clock.connector_id = stamped.id
 )
 update sync_runs
 set state = 'ok',
@@ -210,7 +268,7 @@ set state = 'ok',
 from stamped
 where sync_runs.tenant_id = $4 and sync_runs.id = $5 and sync_runs.state = 'running'
   and sync_runs.connector_id = stamped.id
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at
 `
 
 type FinishUnchangedParams struct {
@@ -266,6 +324,8 @@ func (q *Queries) FinishUnchanged(ctx context.Context, arg FinishUnchangedParams
 		&i.ProtocolVersion,
 		&i.ErrorCode,
 		&i.ErrorMessage,
+		&i.Repeats,
+		&i.RepeatedAt,
 	)
 	return i, err
 }
@@ -274,7 +334,7 @@ const queueRun = `-- name: QueueRun :one
 insert into sync_runs (tenant_id, id, connector_id, agent_id, trigger, state)
 values ($1, $2, $3, $4, $5, 'queued')
 on conflict (tenant_id, connector_id) where state = 'queued' do nothing
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at
 `
 
 type QueueRunParams struct {
@@ -314,6 +374,8 @@ func (q *Queries) QueueRun(ctx context.Context, arg QueueRunParams) (SyncRun, er
 		&i.ProtocolVersion,
 		&i.ErrorCode,
 		&i.ErrorMessage,
+		&i.Repeats,
+		&i.RepeatedAt,
 	)
 	return i, err
 }
@@ -364,7 +426,7 @@ func (q *Queries) QueueRuns(ctx context.Context, arg QueueRunsParams) ([]QueueRu
 }
 
 const queuedRun = `-- name: QueuedRun :one
-select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message
+select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at
 from sync_runs
 where tenant_id = $1 and connector_id = $2 and state = 'queued'
 `
@@ -391,31 +453,81 @@ func (q *Queries) QueuedRun(ctx context.Context, tenantID connectors.TenantID, c
 		&i.ProtocolVersion,
 		&i.ErrorCode,
 		&i.ErrorMessage,
+		&i.Repeats,
+		&i.RepeatedAt,
+	)
+	return i, err
+}
+
+const runTrouble = `-- name: RunTrouble :one
+select connectors.enabled, connectors.sync_interval_s, clock.failures,
+       coalesce(extract(epoch from now() - clock.failing_since), 0)::double precision as failing_s
+from sync_runs run
+join connectors on connectors.tenant_id = run.tenant_id and connectors.id = run.connector_id
+join connector_clock clock on clock.tenant_id = run.tenant_id and clock.connector_id = run.connector_id
+where run.tenant_id = $1 and run.id = $2 and run.state in ('queued', 'running')
+`
+
+type RunTroubleRow struct {
+	Enabled       bool
+	SyncIntervalS int32
+	Failures      int32
+	FailingS      float64
+}
+
+// What decides when a connector whose run fails is tried again.
+func (q *Queries) RunTrouble(ctx context.Context, tenantID connectors.TenantID, iD connectors.SyncRunID) (RunTroubleRow, error) {
+	row := q.db.QueryRow(ctx, runTrouble, tenantID, iD)
+	var i RunTroubleRow
+	err := row.Scan(
+		&i.Enabled,
+		&i.SyncIntervalS,
+		&i.Failures,
+		&i.FailingS,
 	)
 	return i, err
 }
 
 const stampConnector = `-- name: StampConnector :exec
-update connectors
-set tools_hash = $1,
-    tool_count = $2,
-    tools_last_synced_at = now(),
-    next_sync_at = now() + make_interval(secs => nullif(sync_interval_s, 0)),
-    auth_behaviour = coalesce(nullif($3::text, ''), auth_behaviour),
-    era = coalesce(nullif($4::text, ''), era),
-    last_error_code = null,
-    last_error_message = null,
-    last_error_at = null,
-    server_name = $5,
-    server_version = $6,
-    server_title = $7,
-    server_protocol = $8,
-    server_instructions = $9,
-    server_capabilities = $10
-where tenant_id = $11 and id = $12
+with stamped as (
+    update connectors
+    set tools_hash = $3,
+        tool_count = $4,
+        tools_last_synced_at = now(),
+        auth_behaviour = coalesce(nullif($5::text, ''), auth_behaviour),
+        era = coalesce(nullif($6::text, ''), era),
+        last_error_code = null,
+        last_error_message = null,
+        last_error_at = null,
+        server_name = $7,
+        server_version = $8,
+        server_title = $9,
+        server_protocol = $10,
+        server_instructions = $11,
+        server_capabilities = $12
+    where connectors.tenant_id = $2 and connectors.id = $13
+    returning connectors.id, connectors.enabled, connectors.sync_interval_s
+)
+update connector_clock
+set due_at = case when stamped.enabled then now() + nullif(stamped.sync_interval_s, 0) * (0.95 + 0.1 * random()) * interval '1 second' end,
+    claimed_by = null,
+    claimed_at = null,
+    failures = 0,
+    failing_since = null,
+    run_id = null,
+    checks = 0,
+    checked_at = now(),
+    ok_at = now(),
+    hour_ok = hour_ok + 1,
+    hour_ms = hour_ms + $1::bigint,
+    hour_max_ms = greatest(hour_max_ms, $1::bigint)
+from stamped
+where connector_clock.tenant_id = $2 and connector_clock.connector_id = stamped.id
 `
 
 type StampConnectorParams struct {
+	TookMs             int64
+	TenantID           connectors.TenantID
 	ListHash           []byte
 	ToolCount          int32
 	AuthBehaviour      string
@@ -426,12 +538,14 @@ type StampConnectorParams struct {
 	ServerProtocol     string
 	ServerInstructions string
 	ServerCapabilities []byte
-	TenantID           connectors.TenantID
 	ID                 connectors.ConnectorID
 }
 
+// After a list that differs. The connector is free again.
 func (q *Queries) StampConnector(ctx context.Context, arg StampConnectorParams) error {
 	_, err := q.db.Exec(ctx, stampConnector,
+		arg.TookMs,
+		arg.TenantID,
 		arg.ListHash,
 		arg.ToolCount,
 		arg.AuthBehaviour,
@@ -442,24 +556,111 @@ func (q *Queries) StampConnector(ctx context.Context, arg StampConnectorParams) 
 		arg.ServerProtocol,
 		arg.ServerInstructions,
 		arg.ServerCapabilities,
-		arg.TenantID,
 		arg.ID,
 	)
 	return err
 }
 
-const startQueuedRun = `-- name: StartQueuedRun :one
-update sync_runs
-set state = 'running', instance_id = $1, started_at = now()
-where sync_runs.tenant_id = $2 and sync_runs.id = $3 and sync_runs.state = 'queued'
-  and not exists (
-      select from sync_runs other
-      where other.tenant_id = sync_runs.tenant_id and other.connector_id = sync_runs.connector_id and other.state = 'running')
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message
+const startClaimedRun = `-- name: StartClaimedRun :one
+with held as materialized (
+    select clock.connector_id, clock.run_id, clock.checks, clock.checked_at
+    from connector_clock clock
+    where clock.tenant_id = $1 and clock.connector_id = $5
+      and clock.claimed_by = $3::uuid and clock.claimed_at = $6::timestamptz
+    for no key update
+), cleared as (
+    update connector_clock
+    set run_id = null, checks = 0
+    from held
+    where connector_clock.tenant_id = $1 and connector_clock.connector_id = held.connector_id and held.run_id is not null
+), closed as (
+    update sync_runs
+    set repeats = held.checks, repeated_at = held.checked_at
+    from held
+    where sync_runs.tenant_id = $1 and sync_runs.id = held.run_id and held.checks > 0
+)
+insert into sync_runs (tenant_id, id, connector_id, trigger, state, instance_id, queued_at, started_at)
+select $1, $2, held.connector_id, 'schedule', 'running', $3::uuid, $4::timestamptz, $4::timestamptz
+from held
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at
 `
 
-// No row: it is queued no more, or another one is running.
-func (q *Queries) StartQueuedRun(ctx context.Context, instanceID *connectors.InstanceID, tenantID connectors.TenantID, iD connectors.SyncRunID) (SyncRun, error) {
+type StartClaimedRunParams struct {
+	TenantID    connectors.TenantID
+	ID          connectors.SyncRunID
+	InstanceID  uuid.UUID
+	BeganAt     time.Time
+	ConnectorID connectors.ConnectorID
+	ClaimedAt   time.Time
+}
+
+// The row of a scheduled sync that has something to tell. No row: the claim is another's now.
+func (q *Queries) StartClaimedRun(ctx context.Context, arg StartClaimedRunParams) (SyncRun, error) {
+	row := q.db.QueryRow(ctx, startClaimedRun,
+		arg.TenantID,
+		arg.ID,
+		arg.InstanceID,
+		arg.BeganAt,
+		arg.ConnectorID,
+		arg.ClaimedAt,
+	)
+	var i SyncRun
+	err := row.Scan(
+		&i.TenantID,
+		&i.ID,
+		&i.ConnectorID,
+		&i.AgentID,
+		&i.Trigger,
+		&i.State,
+		&i.InstanceID,
+		&i.QueuedAt,
+		&i.StartedAt,
+		&i.FinishedAt,
+		&i.ToolsTotal,
+		&i.ToolsAdded,
+		&i.ToolsChanged,
+		&i.ToolsRemoved,
+		&i.ToolsQuarantined,
+		&i.ProtocolVersion,
+		&i.ErrorCode,
+		&i.ErrorMessage,
+		&i.Repeats,
+		&i.RepeatedAt,
+	)
+	return i, err
+}
+
+const startQueuedRun = `-- name: StartQueuedRun :one
+with free as materialized (
+    select clock.connector_id, clock.run_id, clock.checks, clock.checked_at
+    from sync_runs queued
+    join connector_clock clock on clock.tenant_id = queued.tenant_id and clock.connector_id = queued.connector_id
+    where queued.tenant_id = $2 and queued.id = $3 and queued.state = 'queued'
+      and (clock.claimed_by is null or not exists (select from instances where instances.id = clock.claimed_by))
+      and not exists (
+          select from sync_runs other
+          where other.tenant_id = $2 and other.connector_id = queued.connector_id and other.state = 'running')
+    for no key update of clock
+), claimed as (
+    update connector_clock
+    set claimed_by = $1::uuid, claimed_at = now(), run_id = null, checks = 0
+    from free
+    where connector_clock.tenant_id = $2 and connector_clock.connector_id = free.connector_id
+), closed as (
+    update sync_runs
+    set repeats = free.checks, repeated_at = free.checked_at
+    from free
+    where sync_runs.tenant_id = $2 and sync_runs.id = free.run_id and free.checks > 0
+)
+update sync_runs
+set state = 'running', instance_id = $1::uuid, started_at = now()
+from free
+where sync_runs.tenant_id = $2 and sync_runs.id = $3 and sync_runs.state = 'queued'
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at
+`
+
+// No row: it is queued no more, or another one is under way. To be rolled back then: the claim may have been taken.
+func (q *Queries) StartQueuedRun(ctx context.Context, instanceID uuid.UUID, tenantID connectors.TenantID, iD connectors.SyncRunID) (SyncRun, error) {
 	row := q.db.QueryRow(ctx, startQueuedRun, instanceID, tenantID, iD)
 	var i SyncRun
 	err := row.Scan(
@@ -481,35 +682,63 @@ func (q *Queries) StartQueuedRun(ctx context.Context, instanceID *connectors.Ins
 		&i.ProtocolVersion,
 		&i.ErrorCode,
 		&i.ErrorMessage,
+		&i.Repeats,
+		&i.RepeatedAt,
 	)
 	return i, err
 }
 
 const startRun = `-- name: StartRun :one
+with locked as materialized (
+    select connectors.id
+    from connectors
+    where connectors.tenant_id = $1 and connectors.id = $6
+    for key share
+), free as materialized (
+    select clock.connector_id, clock.run_id, clock.checks, clock.checked_at
+    from connector_clock clock, locked
+    where clock.tenant_id = $1 and clock.connector_id = locked.id
+      and (clock.claimed_by is null or not exists (select from instances where instances.id = clock.claimed_by))
+      and not exists (
+          select from sync_runs other
+          where other.tenant_id = $1 and other.connector_id = locked.id and other.state = 'running')
+    for no key update of clock
+), claimed as (
+    update connector_clock
+    set claimed_by = $5::uuid, claimed_at = now(), run_id = null, checks = 0
+    from free
+    where connector_clock.tenant_id = $1 and connector_clock.connector_id = free.connector_id
+), closed as (
+    update sync_runs
+    set repeats = free.checks, repeated_at = free.checked_at
+    from free
+    where sync_runs.tenant_id = $1 and sync_runs.id = free.run_id and free.checks > 0
+)
 insert into sync_runs (tenant_id, id, connector_id, agent_id, trigger, state, instance_id, started_at)
-values ($1, $2, $3, $4, $5, 'running', $6, now())
-on conflict (tenant_id, connector_id) where state = 'running' do nothing
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message
+select $1, $2, free.connector_id, $3, $4, 'running', $5::uuid, now()
+from free
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at
 `
 
 type StartRunParams struct {
 	TenantID    connectors.TenantID
 	ID          connectors.SyncRunID
-	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID
 	Trigger     connectors.SyncTrigger
-	InstanceID  *connectors.InstanceID
+	InstanceID  uuid.UUID
+	ConnectorID connectors.ConnectorID
 }
 
-// No row: one is running.
+// No row: one is under way, or the connector is gone. The claim in the clock is the lock, for scheduled syncs too; a run that ends
+// the repetitions of the one before writes down how many there were.
 func (q *Queries) StartRun(ctx context.Context, arg StartRunParams) (SyncRun, error) {
 	row := q.db.QueryRow(ctx, startRun,
 		arg.TenantID,
 		arg.ID,
-		arg.ConnectorID,
 		arg.AgentID,
 		arg.Trigger,
 		arg.InstanceID,
+		arg.ConnectorID,
 	)
 	var i SyncRun
 	err := row.Scan(
@@ -531,48 +760,64 @@ func (q *Queries) StartRun(ctx context.Context, arg StartRunParams) (SyncRun, er
 		&i.ProtocolVersion,
 		&i.ErrorCode,
 		&i.ErrorMessage,
+		&i.Repeats,
+		&i.RepeatedAt,
 	)
 	return i, err
 }
 
 const syncRun = `-- name: SyncRun :one
-select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message
+select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
 from sync_runs
-where tenant_id = $1 and id = $2
+left join connector_clock clock
+    on clock.tenant_id = sync_runs.tenant_id and clock.connector_id = sync_runs.connector_id and clock.run_id = sync_runs.id
+where sync_runs.tenant_id = $1 and sync_runs.id = $2
 `
 
-func (q *Queries) SyncRun(ctx context.Context, tenantID connectors.TenantID, iD connectors.SyncRunID) (SyncRun, error) {
+type SyncRunRow struct {
+	SyncRun   SyncRun
+	Checks    int32
+	CheckedAt *time.Time
+}
+
+func (q *Queries) SyncRun(ctx context.Context, tenantID connectors.TenantID, iD connectors.SyncRunID) (SyncRunRow, error) {
 	row := q.db.QueryRow(ctx, syncRun, tenantID, iD)
-	var i SyncRun
+	var i SyncRunRow
 	err := row.Scan(
-		&i.TenantID,
-		&i.ID,
-		&i.ConnectorID,
-		&i.AgentID,
-		&i.Trigger,
-		&i.State,
-		&i.InstanceID,
-		&i.QueuedAt,
-		&i.StartedAt,
-		&i.FinishedAt,
-		&i.ToolsTotal,
-		&i.ToolsAdded,
-		&i.ToolsChanged,
-		&i.ToolsRemoved,
-		&i.ToolsQuarantined,
-		&i.ProtocolVersion,
-		&i.ErrorCode,
-		&i.ErrorMessage,
+		&i.SyncRun.TenantID,
+		&i.SyncRun.ID,
+		&i.SyncRun.ConnectorID,
+		&i.SyncRun.AgentID,
+		&i.SyncRun.Trigger,
+		&i.SyncRun.State,
+		&i.SyncRun.InstanceID,
+		&i.SyncRun.QueuedAt,
+		&i.SyncRun.StartedAt,
+		&i.SyncRun.FinishedAt,
+		&i.SyncRun.ToolsTotal,
+		&i.SyncRun.ToolsAdded,
+		&i.SyncRun.ToolsChanged,
+		&i.SyncRun.ToolsRemoved,
+		&i.SyncRun.ToolsQuarantined,
+		&i.SyncRun.ProtocolVersion,
+		&i.SyncRun.ErrorCode,
+		&i.SyncRun.ErrorMessage,
+		&i.SyncRun.Repeats,
+		&i.SyncRun.RepeatedAt,
+		&i.Checks,
+		&i.CheckedAt,
 	)
 	return i, err
 }
 
 const syncRuns = `-- name: SyncRuns :many
-select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message
+select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
 from sync_runs
-where tenant_id = $1 and connector_id = $2
-  and ($3::uuid is null or id < $3)
-order by id desc
+left join connector_clock clock
+    on clock.tenant_id = sync_runs.tenant_id and clock.connector_id = sync_runs.connector_id and clock.run_id = sync_runs.id
+where sync_runs.tenant_id = $1 and sync_runs.connector_id = $2
+  and ($3::uuid is null or sync_runs.id < $3)
+order by sync_runs.id desc
 limit $4
 `
 
@@ -583,7 +828,14 @@ type SyncRunsParams struct {
 	MaxRows     int32
 }
 
-func (q *Queries) SyncRuns(ctx context.Context, arg SyncRunsParams) ([]SyncRun, error) {
+type SyncRunsRow struct {
+	SyncRun   SyncRun
+	Checks    int32
+	CheckedAt *time.Time
+}
+
+// Repetitions of the newest run stand in the clock until another run comes.
+func (q *Queries) SyncRuns(ctx context.Context, arg SyncRunsParams) ([]SyncRunsRow, error) {
 	rows, err := q.db.Query(ctx, syncRuns,
 		arg.TenantID,
 		arg.ConnectorID,
@@ -594,28 +846,32 @@ func (q *Queries) SyncRuns(ctx context.Context, arg SyncRunsParams) ([]SyncRun, 
 		return nil, err
 	}
 	defer rows.Close()
-	var items []SyncRun
+	var items []SyncRunsRow
 	for rows.Next() {
-		var i SyncRun
+		var i SyncRunsRow
 		if err := rows.Scan(
-			&i.TenantID,
-			&i.ID,
-			&i.ConnectorID,
-			&i.AgentID,
-			&i.Trigger,
-			&i.State,
-			&i.InstanceID,
-			&i.QueuedAt,
-			&i.StartedAt,
-			&i.FinishedAt,
-			&i.ToolsTotal,
-			&i.ToolsAdded,
-			&i.ToolsChanged,
-			&i.ToolsRemoved,
-			&i.ToolsQuarantined,
-			&i.ProtocolVersion,
-			&i.ErrorCode,
-			&i.ErrorMessage,
+			&i.SyncRun.TenantID,
+			&i.SyncRun.ID,
+			&i.SyncRun.ConnectorID,
+			&i.SyncRun.AgentID,
+			&i.SyncRun.Trigger,
+			&i.SyncRun.State,
+			&i.SyncRun.InstanceID,
+			&i.SyncRun.QueuedAt,
+			&i.SyncRun.StartedAt,
+			&i.SyncRun.FinishedAt,
+			&i.SyncRun.ToolsTotal,
+			&i.SyncRun.ToolsAdded,
+			&i.SyncRun.ToolsChanged,
+			&i.SyncRun.ToolsRemoved,
+			&i.SyncRun.ToolsQuarantined,
+			&i.SyncRun.ProtocolVersion,
+			&i.SyncRun.ErrorCode,
+			&i.SyncRun.ErrorMessage,
+			&i.SyncRun.Repeats,
+			&i.SyncRun.RepeatedAt,
+			&i.Checks,
+			&i.CheckedAt,
 		); err != nil {
 			return nil, err
 		}

@@ -138,7 +138,7 @@ set status = 'error',
 where tool_calls.completed_at is null and tool_calls.status = 'running' and tool_calls.instance_id <> $1
   and not exists (
       select from instances
-      where instances.id = tool_calls.instance_id and instances.beat_at >= now() - interval '6 seconds')
+      where instances.id = tool_calls.instance_id)
 `
 
 // A call that waits for a person outlives the process; one that a process made does not.

@@ -16,7 +16,8 @@ const beat = `-- name: Beat :exec
 insert into instances (id, keyset_generation)
 values ($1, $2)
 on conflict (id) do update
-set beat_at = now(),
+set steady_since = case when instances.beat_at < now() - interval '4 seconds' then now() else instances.steady_since end,
+    beat_at = now(),
     keyset_generation = excluded.keyset_generation
 `
 
@@ -57,15 +58,21 @@ func (q *Queries) CloseRunsOf(ctx context.Context, instanceID *connectors.Instan
 }
 
 const closeRunsOfSilentInstances = `-- name: CloseRunsOfSilentInstances :exec
-update sync_runs
-set state = 'error',
-    finished_at = now(),
-    error_code = 'interrupted',
-    error_message = 'The server stopped during this sync.'
-where sync_runs.state = 'running' and sync_runs.instance_id <> $1
-  and not exists (
-      select from instances
-      where instances.id = sync_runs.instance_id and instances.beat_at >= now() - interval '6 seconds')
+with closed as (
+    update sync_runs
+    set state = 'error',
+        finished_at = now(),
+        error_code = 'interrupted',
+        error_message = 'The server stopped during this sync.'
+    where sync_runs.state = 'running' and sync_runs.instance_id <> $1
+      and not exists (select from instances where instances.id = sync_runs.instance_id)
+    returning sync_runs.tenant_id, sync_runs.connector_id, sync_runs.instance_id
+)
+update connector_clock
+set claimed_by = null, claimed_at = null
+from closed
+where connector_clock.tenant_id = closed.tenant_id and connector_clock.connector_id = closed.connector_id
+  and connector_clock.claimed_by = closed.instance_id
 `
 
 // @sqlc-vet-disable tenant-scope
@@ -95,9 +102,14 @@ func (q *Queries) ForgetInstances(ctx context.Context) error {
 
 const forgetSilentInstances = `-- name: ForgetSilentInstances :exec
 delete from instances
-where beat_at < now() - interval '6 seconds' and id <> $1
+where instances.beat_at < now() - interval '6 seconds' and instances.id <> $1
+  and exists (
+      select from instances judge
+      where judge.id = $1 and judge.steady_since < now() - interval '6 seconds')
 `
 
+// Who is not in instances is dead, for everybody. A process that could not beat itself until a moment ago (the database was away)
+// knows nothing of the others' silence.
 func (q *Queries) ForgetSilentInstances(ctx context.Context, id connectors.InstanceID) error {
 	_, err := q.db.Exec(ctx, forgetSilentInstances, id)
 	return err

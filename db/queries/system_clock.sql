@@ -1,0 +1,189 @@
+-- Scheduled syncs, across tenants: what is due, who has it, and what came of it. See docs/adr/0008-the-clock.md.
+
+-- name: DueShards :many
+-- How much is due that nobody has, by shard; nothing where somebody asked less than a second ago. Counting ends at max_rows.
+-- @sqlc-vet-disable tenant-scope
+with due as materialized (
+    select clock.shard
+    from connector_clock clock
+    left join instances on instances.id = clock.claimed_by
+    where clock.shard between 0 and 15 and clock.due_at <= now() and instances.id is null
+    limit @max_rows
+), turn as (
+    update clock_turn
+    set at = now()
+    where clock_turn.at < now() - interval '0.9 seconds' and exists (select from due)
+    returning clock_turn.one
+)
+select due.shard, count(*)::integer as connectors
+from due, turn
+group by due.shard
+order by due.shard;
+
+-- name: ClaimDue :many
+-- Fair between tenants: one is served by how much of its own it has under way or before itself, however long it waits. Of a long
+-- queue the oldest are looked at, and the newest, so that one who just came is seen behind the backlog of another.
+-- @sqlc-vet-disable tenant-scope
+with seen as materialized (
+    select due.tenant_id, due.connector_id, due.due_at, due.claimed_by
+    from (select unnest(@shards::smallint[]) as shard) one
+    cross join lateral (
+        (select clock.tenant_id, clock.connector_id, clock.due_at, clock.claimed_by
+         from connector_clock clock
+         where clock.shard = one.shard and clock.due_at <= now()
+         order by clock.due_at
+         limit @oldest::integer)
+        union
+        (select clock.tenant_id, clock.connector_id, clock.due_at, clock.claimed_by
+         from connector_clock clock
+         where clock.shard = one.shard and clock.due_at <= now()
+         order by clock.due_at desc
+         limit @newest::integer)
+    ) due
+), ranked as (
+    select seen.tenant_id, seen.connector_id, seen.due_at, seen.claimed_by, instances.id is null as free,
+           row_number() over (partition by seen.tenant_id order by (instances.id is null), seen.due_at, seen.connector_id) as place
+    from seen
+    left join instances on instances.id = seen.claimed_by
+), chosen as materialized (
+    select clock.tenant_id, clock.connector_id
+    from ranked
+    join connector_clock clock on clock.tenant_id = ranked.tenant_id and clock.connector_id = ranked.connector_id
+    where ranked.free and ranked.place <= @per_tenant::integer
+      and clock.due_at = ranked.due_at and clock.claimed_by is not distinct from ranked.claimed_by
+    order by ranked.place, ranked.due_at
+    limit @max_rows
+    for no key update of clock skip locked
+)
+update connector_clock
+set claimed_by = @instance_id::uuid, claimed_at = now()
+from chosen
+join connectors on connectors.tenant_id = chosen.tenant_id and connectors.id = chosen.connector_id
+where connector_clock.tenant_id = chosen.tenant_id and connector_clock.connector_id = chosen.connector_id
+returning sqlc.embed(connectors), connector_clock.claimed_at, connector_clock.due_at, connector_clock.failures, connector_clock.run_id,
+          coalesce(extract(epoch from now() - connector_clock.failing_since), 0)::double precision as failing_s;
+
+-- name: EndUnchanged :many
+-- The ends of many syncs whose lists are the ones that are known, and the claims still theirs. One whose newest run is of the same
+-- kind is counted there; another gets its row. Connectors are locked before their clocks, as everywhere.
+-- @sqlc-vet-disable tenant-scope
+with ended as materialized (
+    select unnest(@tenant_ids::uuid[]) as tenant_id,
+           unnest(@connector_ids::uuid[]) as connector_id,
+           unnest(@claimed_ats::timestamptz[]) as claimed_at,
+           unnest(@hashes::bytea[]) as hash,
+           unnest(@run_ids::uuid[]) as run_id,
+           unnest(@began_ats::timestamptz[]) as began_at,
+           unnest(@took_ms::bigint[]) as took_ms,
+           unnest(@totals::integer[]) as total,
+           unnest(@quarantined::integer[]) as quarantined
+), stamped as (
+    update connectors
+    set tools_last_synced_at = now()
+    from ended
+    join connector_clock held on held.tenant_id = ended.tenant_id and held.connector_id = ended.connector_id
+    where connectors.tenant_id = ended.tenant_id and connectors.id = ended.connector_id
+      and connectors.tools_hash = ended.hash and connectors.last_error_code is null
+      and held.claimed_by = @instance_id::uuid and held.claimed_at = ended.claimed_at
+    returning connectors.tenant_id, connectors.id, connectors.enabled, connectors.sync_interval_s, connectors.server_protocol,
+              ended.run_id, ended.began_at, ended.took_ms, ended.total, ended.quarantined
+), released as (
+    update connector_clock
+    set due_at = case when stamped.enabled
+                      then now() + nullif(stamped.sync_interval_s, 0) * (0.95 + 0.1 * random()) * interval '1 second' end,
+        claimed_by = null,
+        claimed_at = null,
+        run_id = coalesce(connector_clock.run_id, stamped.run_id),
+        checks = case when connector_clock.run_id is null then 0 else connector_clock.checks + 1 end,
+        checked_at = now(),
+        ok_at = now(),
+        hour_ok = connector_clock.hour_ok + 1,
+        hour_ms = connector_clock.hour_ms + stamped.took_ms,
+        hour_max_ms = greatest(connector_clock.hour_max_ms, stamped.took_ms)
+    from stamped
+    where connector_clock.tenant_id = stamped.tenant_id and connector_clock.connector_id = stamped.id
+    returning connector_clock.tenant_id, connector_clock.connector_id, connector_clock.run_id,
+              stamped.run_id as own_run_id, stamped.began_at, stamped.total, stamped.quarantined, stamped.server_protocol
+), written as (
+    insert into sync_runs (tenant_id, id, connector_id, trigger, state, queued_at, started_at, finished_at,
+                           tools_total, tools_quarantined, protocol_version)
+    select released.tenant_id, released.run_id, released.connector_id, 'schedule', 'ok', released.began_at, released.began_at, now(),
+           released.total, released.quarantined, released.server_protocol
+    from released
+    where released.run_id = released.own_run_id
+)
+select released.tenant_id, released.connector_id
+from released;
+
+-- name: EndFailed :many
+-- The ends of many syncs that failed. again: as the newest run did, where it is counted; another gets its row.
+-- @sqlc-vet-disable tenant-scope
+with ended as materialized (
+    select unnest(@tenant_ids::uuid[]) as tenant_id,
+           unnest(@connector_ids::uuid[]) as connector_id,
+           unnest(@claimed_ats::timestamptz[]) as claimed_at,
+           unnest(@run_ids::uuid[]) as run_id,
+           unnest(@again::boolean[]) as again,
+           unnest(@began_ats::timestamptz[]) as began_at,
+           unnest(@took_ms::bigint[]) as took_ms,
+           unnest(@waits_s::double precision[]) as wait_s,
+           unnest(@codes::text[]) as code,
+           unnest(@messages::text[]) as message,
+           unnest(@auth_behaviours::text[]) as auth_behaviour
+), stamped as (
+    update connectors
+    set last_error_code = ended.code,
+        last_error_message = ended.message,
+        last_error_at = now(),
+        auth_behaviour = coalesce(nullif(ended.auth_behaviour, ''), connectors.auth_behaviour)
+    from ended
+    join connector_clock held on held.tenant_id = ended.tenant_id and held.connector_id = ended.connector_id
+    where connectors.tenant_id = ended.tenant_id and connectors.id = ended.connector_id
+      and held.claimed_by = @instance_id::uuid and held.claimed_at = ended.claimed_at
+    returning connectors.tenant_id, connectors.id, connectors.enabled, connectors.sync_interval_s, held.run_id as last_run_id,
+              held.checks as last_checks, held.checked_at as last_checked_at, ended.run_id, ended.again, ended.began_at, ended.took_ms,
+              ended.wait_s, ended.code, ended.message
+), released as (
+    update connector_clock
+    set due_at = case when stamped.enabled and stamped.sync_interval_s > 0 and stamped.wait_s >= 0
+                      then now() + make_interval(secs => stamped.wait_s) end,
+        claimed_by = null,
+        claimed_at = null,
+        failures = connector_clock.failures + 1,
+        failing_since = coalesce(connector_clock.failing_since, now()),
+        run_id = case when stamped.again then connector_clock.run_id else stamped.run_id end,
+        checks = case when stamped.again then connector_clock.checks + 1 else 0 end,
+        checked_at = now(),
+        hour_failed = connector_clock.hour_failed + 1,
+        hour_ms = connector_clock.hour_ms + stamped.took_ms,
+        hour_max_ms = greatest(connector_clock.hour_max_ms, stamped.took_ms)
+    from stamped
+    where connector_clock.tenant_id = stamped.tenant_id and connector_clock.connector_id = stamped.id
+), closed as (
+    update sync_runs
+    set repeats = stamped.last_checks, repeated_at = stamped.last_checked_at
+    from stamped
+    where sync_runs.tenant_id = stamped.tenant_id and sync_runs.id = stamped.last_run_id
+      and not stamped.again and stamped.last_checks > 0
+), written as (
+    insert into sync_runs (tenant_id, id, connector_id, trigger, state, queued_at, started_at, finished_at, error_code, error_message)
+    select stamped.tenant_id, stamped.run_id, stamped.id, 'schedule', 'error', stamped.began_at, stamped.began_at, now(),
+           stamped.code, stamped.message
+    from stamped
+    where not stamped.again
+)
+select stamped.tenant_id, stamped.id
+from stamped;
+
+-- name: ReleaseClaims :exec
+-- Claims whose syncs came to nothing: tried again soon.
+-- @sqlc-vet-disable tenant-scope
+update connector_clock
+set claimed_by = null,
+    claimed_at = null,
+    due_at = now() + make_interval(secs => @wait_s::double precision)
+from (select unnest(@tenant_ids::uuid[]) as tenant_id,
+             unnest(@connector_ids::uuid[]) as connector_id,
+             unnest(@claimed_ats::timestamptz[]) as claimed_at) given
+where connector_clock.tenant_id = given.tenant_id and connector_clock.connector_id = given.connector_id
+  and connector_clock.claimed_by = @instance_id::uuid and connector_clock.claimed_at = given.claimed_at;

@@ -1,0 +1,19 @@
+package connectors
+
+import "time"
+
+// HealthHour is what came of a connector's syncs in one hour.
+type HealthHour struct {
+	Hour       time.Time // when it began
+	OK, Failed int
+	Mean, Max  time.Duration // of all of them
+}
+
+// Clock is when a connector is synced by itself, and how that goes.
+type Clock struct {
+	DueAt        *time.Time // nil: never, or not before its credential is mended
+	Failures     int        // in a row
+	FailingSince *time.Time // nil: the last sync succeeded, or there was none
+	CheckedAt    *time.Time // the last sync that ended
+	OKAt         *time.Time // the last one that succeeded
+}

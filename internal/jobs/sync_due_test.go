@@ -1,0 +1,116 @@
+package jobs_test
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/store"
+	"patchbay/internal/toolsync"
+)
+
+// waitSynced waits until each of the connectors was synced once more.
+func waitSynced(t *testing.T, events <-chan toolsync.Progress, ids ...connectors.ConnectorID) {
+	t.Helper()
+	late := time.After(patience)
+	for len(ids) > 0 {
+		select {
+		case p := <-events:
+			if i := slices.Index(ids, p.Connector); p.Done && i >= 0 {
+				ids = slices.Delete(ids, i, i+1)
+			}
+		case <-late:
+			t.Fatalf("%d connectors were not synced", len(ids))
+		}
+	}
+}
+
+func TestWhatIsDueIsSyncedByItself(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(2)})
+	c := b.to(t, up.URL)
+	events, unwatch := b.sync.Watch(b.Tenant)
+	defer unwatch()
+	defer stop(t, b.start(t))
+
+	for range 3 { // the first one finds tools, the others nothing new
+		b.MakeDue(t)
+		waitSynced(t, events, c.ID)
+	}
+	runs, err := b.Door().SyncRuns(t.Context(), c.ID, store.Page{})
+	if err != nil || len(runs.Items) != 2 {
+		t.Fatalf("runs = %+v, %v", runs.Items, err)
+	}
+	if r := runs.Items[1]; r.State != connectors.SyncOK || r.Trigger != connectors.TriggerSchedule || r.Counts.Added != 2 || r.Repeats != 0 {
+		t.Errorf("first run = %+v", r)
+	}
+	if r := runs.Items[0]; r.State != connectors.SyncOK || r.Trigger != connectors.TriggerSchedule || r.Counts.Added != 0 || r.Repeats != 1 {
+		t.Errorf("second run = %+v", r)
+	}
+}
+
+func TestNothingIsInsertedWhereNothingIsDue(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	c := b.to(t, mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)}).URL)
+	events, unwatch := b.sync.Watch(b.Tenant)
+	defer unwatch()
+	defer stop(t, b.start(t))
+	b.MakeDue(t)
+	waitSynced(t, events, c.ID)
+	var jobs int
+	if err := b.Pool.QueryRow(t.Context(), "select count(*) from river_job").Scan(&jobs); err != nil || jobs != 1 {
+		t.Errorf("%d jobs for one connector that was due once, %v", jobs, err)
+	}
+}
+
+// stuck is a server that takes list requests, and answers them when it is told to.
+type stuck struct {
+	*mcptest.Server
+	asked chan struct{}
+	free  func()
+}
+
+func newStuck(t *testing.T) *stuck {
+	t.Helper()
+	s, released := &stuck{asked: make(chan struct{}, 1000)}, make(chan struct{})
+	s.free = sync.OnceFunc(func() { close(released) })
+	t.Cleanup(s.free)
+	s.Server = mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+		s.asked <- struct{}{}
+		<-released
+		mcptest.ListResult(mcptest.Tool("late"))(w, r, c)
+	}}})
+	return s
+}
+
+func TestServersThatHangDelayNobodyElse(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	stuck := newStuck(t)
+	for range 40 { // more than a server has conversations at once
+		b.to(t, stuck.URL)
+	}
+	b.MakeDue(t)
+	defer stop(t, b.start(t))
+	defer stuck.free()
+	<-stuck.asked
+
+	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	theirs, mine := b.ConnectorIn(t, b.Other, func(d *connectors.Draft) { d.URL = up.URL }), b.to(t, up.URL)
+	events, unwatch := b.sync.Watch(b.Tenant)
+	defer unwatch()
+	others, unwatchOthers := b.sync.Watch(b.Other)
+	defer unwatchOthers()
+	b.MakeDue(t)
+	waitSynced(t, events, mine.ID)
+	waitSynced(t, others, theirs.ID)
+	if n := len(stuck.asked) + 1; n > 16 {
+		t.Errorf("%d conversations with one server", n)
+	}
+}

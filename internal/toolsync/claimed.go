@@ -1,0 +1,123 @@
+package toolsync
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// soonAgain is when a connector is due again whose sync came to nothing by our own fault.
+const soonAgain = 10 * time.Second
+
+// claimed is a scheduled sync. It has a row among the runs only where it has something to tell.
+type claimed struct {
+	run
+	claim store.Claim
+	began time.Time
+}
+
+// syncClaimed takes a claimed connector to its end, and gives it free.
+func (s *Syncer) syncClaimed(ctx context.Context, c store.Claim) {
+	leave, err := s.places.sit(ctx, server(c.Connector))
+	if err != nil {
+		return // the process stops
+	}
+	r := &claimed{run: run{Syncer: s, tenant: c.Tenant, connector: c.Connector, quiet: true}, claim: c, began: time.Now()}
+	found, err := r.read(ctx)
+	if err == nil && !c.Plain(found.hash, r.seen) {
+		r.tell(ctx, found)
+		leave()
+		return
+	}
+	leave() // what follows is waiting for others to end, too
+	r.end(ctx, found, err)
+}
+
+// read talks to the server. A panic is a failure like any other.
+func (r *claimed) read(ctx context.Context) (found listing, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked(p)
+		}
+	}()
+	list, err := r.talk(ctx)
+	if err != nil {
+		return listing{}, err
+	}
+	return r.digest(context.WithoutCancel(ctx), list), nil
+}
+
+// end stores that nothing changed, or the failure.
+func (r *claimed) end(ctx context.Context, found listing, err error) {
+	e := store.Ended{Claim: r.claim, Began: r.began, Took: time.Since(r.began), Seen: r.seen, ListHash: found.hash}
+	run := connectors.SyncRun{ConnectorID: r.connector.ID, Trigger: connectors.TriggerSchedule, State: connectors.SyncOK, StartedAt: &r.began}
+	switch f := fault.As(err); {
+	case err == nil:
+		r.ends.unchanged(ctx, e)
+	case errors.Is(context.Cause(ctx), errStopped):
+		return // the claim ends with the process
+	case f.Kind == fault.Unavailable && f.Remote == nil && f.Code == "":
+		r.log.WarnContext(ctx, "scheduled sync put off", slog.String("connector_id", r.connector.ID.String()), slog.Any("error", err))
+		r.ends.putOff(ctx, e)
+		return
+	default:
+		e.Error = syncError(f)
+		r.ends.failed(ctx, e)
+		run.State, run.ErrorCode, run.ErrorMessage = connectors.SyncFailed, e.Error.Code, e.Error.Message
+	}
+	ended := r.began.Add(e.Took)
+	run.FinishedAt = &ended
+	r.finished(run)
+	r.feed.send(r.tenant, Progress{Connector: r.connector.ID, Done: true})
+	r.logClaimed(ctx, e, err)
+}
+
+// tell gives the sync a run, and ends it as any other.
+func (r *claimed) tell(ctx context.Context, found listing) {
+	started, err := r.start(ctx)
+	switch {
+	case fault.Is(err, fault.NotFound): // the connector is gone, or we were taken for dead
+		return
+	case err != nil:
+		r.end(ctx, found, fault.Wrap(fault.Unavailable, err, "The sync could not be stored."))
+		return
+	}
+	r.id = started.ID
+	done, err := r.concluded(ctx, r.began, func() (connectors.SyncRun, error) { return r.keep(ctx, found) })
+	if done.FinishedAt != nil {
+		r.finished(done)
+	}
+	_ = err // it is in the run, and logged
+}
+
+func (r *claimed) start(ctx context.Context) (connectors.SyncRun, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
+	return r.store.Tenant(r.tenant).StartClaimed(ctx, r.claim, r.began)
+}
+
+// logClaimed says what is new: of a connector that goes on failing as before, or on being what it was, nothing.
+func (r *claimed) logClaimed(ctx context.Context, e store.Ended, err error) {
+	level, known := slog.LevelDebug, r.connector.LastError
+	if err != nil && (known == nil || known.Code != e.Error.Code) {
+		level = slog.LevelWarn
+	}
+	if !r.log.Enabled(ctx, level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("tenant_id", r.tenant.String()),
+		slog.String("connector_id", r.connector.ID.String()),
+		slog.Int64("duration_ms", e.Took.Milliseconds()),
+	}
+	if err == nil {
+		r.log.LogAttrs(ctx, level, "scheduled sync found nothing new", attrs...)
+		return
+	}
+	r.log.LogAttrs(ctx, level, "scheduled sync failed", append(attrs, slog.String("reason", e.Error.Code), slog.Any("error", err))...)
+}
