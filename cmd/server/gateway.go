@@ -44,6 +44,7 @@ func (h *house) buildAgents(dialer *mcp.Dialer) agents {
 		History:     a.history,
 		Instance:    h.instance,
 		BaseURL:     h.baseURL.String(),
+		Resync:      h.syncer.Refresh,
 		Connect:     h.mendLinks().link,
 		Ended:       func(c connectors.ToolCall) { h.metrics.CallFinished(string(c.Outcome), c.Duration) },
 		Log:         log,

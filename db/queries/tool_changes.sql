@@ -18,6 +18,16 @@ from (select unnest(@ids::uuid[]) as id,
              unnest(@risks::text[]) as risk,
              unnest(@states::text[]) as state) new;
 
+-- name: WaitingKinds :one
+select kinds
+from tool_changes
+where tenant_id = @tenant_id and connector_id = @connector_id and tool = @tool and state = 'waiting';
+
+-- name: ToolsSyncedAt :one
+select tools_last_synced_at
+from connectors
+where tenant_id = @tenant_id and id = @id;
+
 -- name: ConnectorName :one
 select slug, name
 from connectors

@@ -71,6 +71,21 @@ func (t *Tenant) ToolChange(
 	return toolChangeOf(dbgen.WaitingChangesRow(rows[0])), nil
 }
 
+// WaitingKinds are what is different in a tool whose definition waits; NotFound: it does not.
+func (t *Tenant) WaitingKinds(ctx context.Context, id connectors.ConnectorID, tool string) ([]toolchange.Kind, error) {
+	names, err := t.q.WaitingKinds(ctx, t.id, id, clean(tool))
+	return kindsOf(names), found(err, "change")
+}
+
+// ToolsSyncedAt is when the connector's tools were read last, with success; zero: never.
+func (t *Tenant) ToolsSyncedAt(ctx context.Context, id connectors.ConnectorID) (time.Time, error) {
+	at, err := t.q.ToolsSyncedAt(ctx, t.id, id)
+	if err != nil || at == nil {
+		return time.Time{}, found(err, "connector")
+	}
+	return at.UTC(), nil
+}
+
 // OtherTools are tools of the tenant's other connectors that have one of the names; every: all, up to a bound, for finding names that
 // are alike.
 func (t *Tenant) OtherTools(ctx context.Context, id connectors.ConnectorID, names []string, every bool) ([]toolchange.Named, error) {
@@ -167,8 +182,13 @@ func toolChangeOf(r dbgen.WaitingChangesRow) connectors.ToolChange {
 	if r.SyncRunID != nil {
 		c.SyncRunID = &connectors.SyncRunID{UUID: *r.SyncRunID}
 	}
-	for _, k := range r.Kinds {
-		c.Kinds = append(c.Kinds, toolchange.Kind(k))
-	}
+	c.Kinds = kindsOf(r.Kinds)
 	return c
+}
+
+func kindsOf(names []string) (kinds []toolchange.Kind) {
+	for _, name := range names {
+		kinds = append(kinds, toolchange.Kind(name))
+	}
+	return kinds
 }

@@ -58,13 +58,32 @@ func (a *attempt) makeApproved(ctx context.Context, row connectors.Approval) (Ou
 	a.call = call
 	a.entry = a.o.History.Begin(a.order.View.Tenant, call)
 	var out Outcome
-	if err = a.stillAllowed(ctx, row); err != nil {
-		out, err = a.finish(ctx, nil, err)
+	if err = a.stillWhatWasApproved(ctx, row); err != nil {
+		out, err = a.finish(ctx, nil, a.because(ctx, err))
 	} else {
 		out, err = a.make(ctx)
 	}
 	a.keepResult(ctx, tenant, row.ID, out, err)
 	return out, err
+}
+
+// stillWhatWasApproved looks at the tool, and has its server say again what it is where that was long ago.
+func (a *attempt) stillWhatWasApproved(ctx context.Context, row connectors.Approval) error {
+	if err := a.stillAllowed(ctx, row); err != nil {
+		return err
+	}
+	if err := a.current(ctx); err != nil {
+		return err
+	}
+	return a.same(row)
+}
+
+// same tells whether the tool has the definition that the person saw.
+func (a *attempt) same(row connectors.Approval) error {
+	if a.order.Tool.Hash == row.Definition {
+		return nil
+	}
+	return a.refusal(row.ID, &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q changed after the call was asked for. Look at it, and make the call again.", row.Tool)})
 }
 
 // stillAllowed looks at the agent and the tool as they are now. What is sent then is what the person saw, and nothing besides, whoever
@@ -88,14 +107,11 @@ func (a *attempt) stillAllowed(ctx context.Context, row connectors.Approval) err
 	if tool.Held != "" || !tool.Listed() {
 		return held(tool)
 	}
-	if tool.Hash != row.Definition {
-		return a.refusal(row.ID, &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q changed after the call was asked for. Look at it, and make the call again.", row.Tool)})
-	}
 	order := *a.order
 	order.View, order.Tool, order.Arguments = view, tool, json.RawMessage(shown.Reveal())
 	order.Meta, order.Input = nil, nil // they are the waiter's: nobody was shown them, and a server may act upon them
 	a.order, a.reach = &order, tool.Reach
-	return nil
+	return a.same(row)
 }
 
 func findTool(v *access.View, row connectors.Approval) *access.Tool {

@@ -54,7 +54,10 @@ func (c *Caller) callNow(ctx context.Context, o Order) (Outcome, error) {
 		return a.refuse(tooMany())
 	}
 	if err := a.admit(); err != nil {
-		return a.refuse(err)
+		return a.refuse(a.because(ctx, err))
+	}
+	if err := a.current(ctx); err != nil {
+		return a.refuse(a.because(ctx, err))
 	}
 	if a.went != nil && a.went.Talk != nil {
 		return c.goOn(ctx, a.order, *a.went.Talk)

@@ -31,6 +31,10 @@ type Options struct {
 	Instance connectors.InstanceID // this process
 	BaseURL  string                // where people find Patchbay, without a slash at the end
 
+	// Resync has a connector's tools read again, before a call that may destroy something and whose tool was seen too long ago; nil: a
+	// definition of any age will do.
+	Resync func(context.Context, connectors.TenantID, connectors.ConnectorID) error
+
 	// Connect makes a link on which a person mends a missing account of a connector; empty: there is none. nil: nobody makes links.
 	Connect func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
 	// Ended is told of every call that ended in this process, for the metrics; nil: nobody.
@@ -47,6 +51,7 @@ type Caller struct {
 	servers  limiter[connectors.ConnectorID]
 	underWay throng[connectors.AgentID]
 	breakers breakers
+	ages     ages
 	used     uses
 	waits    waits
 	talks    talks

@@ -36,6 +36,36 @@ func Kinds() []Kind {
 	}
 }
 
+// Words name a kind to people, and to models: "new parameters".
+func (k Kind) Words() string {
+	if words, known := kindWords[k]; known {
+		return words
+	}
+	return string(k)
+}
+
+var kindWords = map[Kind]string{
+	NewTool:           "new tool",
+	Removed:           "removed",
+	HiddenText:        "hidden text",
+	InstructionLike:   "orders to the model",
+	Shadows:           "shadows another tool",
+	NewLink:           "new link",
+	Text:              "changed text",
+	ParameterAdded:    "new parameter",
+	ParameterRemoved:  "parameter gone",
+	RequiredAdded:     "newly required",
+	RequiredRemoved:   "no longer required",
+	TypeWidened:       "wider type",
+	TypeNarrowed:      "narrower type",
+	TypeChanged:       "other type",
+	AnnotationRiskier: "riskier hints",
+	AnnotationSafer:   "safer hints",
+	OutputSchema:      "other output",
+	Other:             "unknown change",
+	Cosmetic:          "cosmetic",
+}
+
 // Risk is how much a change should worry somebody.
 type Risk string
 

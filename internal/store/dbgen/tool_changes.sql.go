@@ -472,6 +472,19 @@ func (q *Queries) ToolChanges(ctx context.Context, arg ToolChangesParams) ([]Too
 	return items, nil
 }
 
+const toolsSyncedAt = `-- name: ToolsSyncedAt :one
+select tools_last_synced_at
+from connectors
+where tenant_id = $1 and id = $2
+`
+
+func (q *Queries) ToolsSyncedAt(ctx context.Context, tenantID connectors.TenantID, iD connectors.ConnectorID) (*time.Time, error) {
+	row := q.db.QueryRow(ctx, toolsSyncedAt, tenantID, iD)
+	var tools_last_synced_at *time.Time
+	err := row.Scan(&tools_last_synced_at)
+	return tools_last_synced_at, err
+}
+
 const waitingChanges = `-- name: WaitingChanges :many
 with page as (
     select waiting.id, waiting.connector_id
@@ -574,4 +587,17 @@ func (q *Queries) WaitingChanges(ctx context.Context, arg WaitingChangesParams) 
 		return nil, err
 	}
 	return items, nil
+}
+
+const waitingKinds = `-- name: WaitingKinds :one
+select kinds
+from tool_changes
+where tenant_id = $1 and connector_id = $2 and tool = $3 and state = 'waiting'
+`
+
+func (q *Queries) WaitingKinds(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, tool string) ([]string, error) {
+	row := q.db.QueryRow(ctx, waitingKinds, tenantID, connectorID, tool)
+	var kinds []string
+	err := row.Scan(&kinds)
+	return kinds, err
 }
