@@ -10,14 +10,15 @@ import (
 
 // judge tells whether a plan takes a valid JSON text. tired: it would have been too much work to know.
 func (p *plan) judge(text []byte) (accepts, tired bool) {
-	r := run{text: text}
+	r := run{text: text, most: mostSteps + len(text)} // large is not yet too much
 	_, ok := r.value(p, r.space(0))
-	return ok, r.steps > mostSteps
+	return ok, r.steps > r.most
 }
 
 // run is one check. text is valid JSON: nothing here looks for its end in vain.
 type run struct {
 	text  []byte
+	most  int // steps
 	steps int
 }
 
@@ -26,7 +27,7 @@ func (r *run) value(p *plan, at int) (end int, ok bool) {
 	if p == nil {
 		return r.skip(at), true
 	}
-	if r.steps++; r.steps > mostSteps || p.never {
+	if r.steps++; r.steps > r.most || p.never {
 		return at, false
 	}
 	for _, sub := range p.all {

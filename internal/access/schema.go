@@ -12,10 +12,11 @@ import (
 )
 
 // schema is a tool's input schema (JSON Schema 2020-12, or draft-07 where it says so), compiled. One that cannot be compiled, or that
-// refers to another document, lets every object pass that can be read in one way: the server has the last word anyway.
+// is of a dialect that nobody here knows, lets every object pass that can be read in one way: the server has the last word anyway.
 type schema struct {
 	plan     *plan                // nil: it is too odd for one
 	resolved *jsonschema.Resolved // nil: it cannot be compiled
+	cheap    *plan                // the part that can always be checked; nil: there is none, or nobody needs it
 	cost     cost
 }
 
@@ -39,11 +40,17 @@ func compile(raw json.RawMessage) *schema {
 	}
 	s := &schema{cost: costOf(&root)}
 	if s.cost.endless {
-		return &schema{}
+		if supported(root.Schema) {
+			s.cheap = cheapOf(&root)
+		}
+		return s
 	}
 	resolved, err := root.Resolve(nil) // without a loader: no other document is read
 	if err == nil && supported(root.Schema) {
 		s.resolved, s.plan = resolved, planOf(&root)
+		if s.plan == nil {
+			s.cheap = cheapOf(&root)
+		}
 	}
 	return s
 }
@@ -58,12 +65,15 @@ func (s *schema) check(arguments json.RawMessage) error {
 	case arguments[0] != '{':
 		return unfit("The arguments must be an object.")
 	}
+	accepted, tired := s.judges(arguments)
 	switch {
-	case s.accepts(arguments):
+	case accepted:
 		return nil
+	case tired:
+		return unfit("The arguments are too large or nested too deeply to be checked. Send less at once.")
 	case repeats(arguments): // whoever makes a value of it judges the last one alone, and the server gets all of them
 		return unfit("The arguments name a member twice.")
-	case s.resolved == nil:
+	case s.resolved == nil && s.cheap == nil:
 		return nil
 	}
 	var value map[string]any
@@ -71,8 +81,8 @@ func (s *schema) check(arguments json.RawMessage) error {
 		// A number that no float holds. Who reads it may cut it to size, and the other members would go unjudged.
 		return unfit("The arguments hold a number that is too large to be checked.")
 	}
-	if s.cost.tooMuch(value) {
-		return nil
+	if s.resolved == nil || s.cost.tooMuch(value) {
+		return s.checkCheaply(arguments, value)
 	}
 	refused := s.refusal(value)
 	if refused != nil && s.fitsWithoutNulls(value) {
@@ -81,13 +91,33 @@ func (s *schema) check(arguments json.RawMessage) error {
 	return refused
 }
 
-// accepts tells whether the plan lets arguments pass; false where there is none.
-func (s *schema) accepts(arguments json.RawMessage) bool {
+// judges tells whether the plan lets arguments pass, and whether it would be too much work to know. Where there is no plan it is neither.
+func (s *schema) judges(arguments json.RawMessage) (accepts, tired bool) {
 	if s.plan == nil {
-		return false
+		return false, false
 	}
-	yes, tired := s.plan.judge(arguments)
-	return yes || tired
+	return s.plan.judge(arguments)
+}
+
+// checkCheaply is the part of a check that costs little. Members that are null may be meant to be left out, as in [schema.fitsWithoutNulls].
+func (s *schema) checkCheaply(arguments json.RawMessage, value map[string]any) error {
+	if s.cheap == nil {
+		return nil
+	}
+	accepts, tired := s.cheap.judge(arguments)
+	if !accepts && !tired {
+		maps.DeleteFunc(value, func(_ string, v any) bool { return v == nil })
+		if without, err := json.Marshal(value); err == nil {
+			accepts, tired = s.cheap.judge(without)
+		}
+	}
+	switch {
+	case tired:
+		return unfit("The arguments are too large or nested too deeply to be checked. Send less at once.")
+	case !accepts:
+		return unfit("The arguments do not fit the tool's input schema.")
+	}
+	return nil
 }
 
 // refusal says why a value does not fit. What the plan refused and what there is a sentence for needs no second opinion: the library

@@ -232,7 +232,7 @@ func same(a, b any) bool {
 
 // never tells whether a schema is false, which the library reads as {"not": {}}.
 func never(s *jsonschema.Schema) bool {
-	if s.Not == nil {
+	if s.Not == nil || s.Not.Enum != nil || s.Not.Types != nil { // empty ones are not written
 		return false
 	}
 	b, err := json.Marshal(s.Not)

@@ -178,11 +178,48 @@ func TestDeepArgumentsOfARecursiveSchemaAreQuick(t *testing.T) {
 	t.Parallel()
 	forked := tool(t, `{"type":"object","properties":{"a":{"anyOf":[{"$ref":"#"},{"$ref":"#"},{"type":"string"}]}}}`)
 	arguments := strings.Repeat(`{"a":`, 200) + `1` + strings.Repeat(`}`, 200)
-	if err := forked.Validate(json.RawMessage(arguments)); err != nil {
-		t.Errorf("what costs too much is left to the server: %v", err)
+	if err := forked.Validate(json.RawMessage(arguments)); err == nil || !strings.Contains(err.Error(), "nested too deeply") {
+		t.Errorf("what costs too much to check: %v", err) // and does not fit, which nobody would have seen
 	}
 	tree := tool(t, `{"type":"object","properties":{"next":{"$ref":"#"},"n":{"type":"integer"}}}`)
 	if err := tree.Validate(json.RawMessage(`{"next":{"next":{"n":"x"}}}`)); err == nil || err.Error() != `The argument "next.next.n" must be an integer.` {
 		t.Errorf("%v", err)
+	}
+}
+
+// deep is an object in an object, and so on.
+func deep(levels int) string {
+	return strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels)
+}
+
+func TestWhatIsTooMuchToCheckIsCheckedInPart(t *testing.T) {
+	t.Parallel()
+	const (
+		// Each level doubles the work.
+		doubling = `{"type":"object","required":["title"],"properties":{"title":{"type":"string"},"x":{"$ref":"#/$defs/x"}},
+			"oneOf":[{"required":["title"]}],"$defs":{"x":{"anyOf":[{"properties":{"a":{"$ref":"#/$defs/x"}}},{"properties":{"a":{"$ref":"#/$defs/x"}}}]}}}`
+		planned = `{"type":"object","required":["title"],"properties":{"title":{"type":"string"},"x":{"$ref":"#/$defs/x"}},
+			"$defs":{"x":{"anyOf":[{"properties":{"a":{"$ref":"#/$defs/x"}},"required":["no"]},{"properties":{"a":{"$ref":"#/$defs/x"}},"required":["no"]}]}}}`
+		endless   = `{"type":"object","required":["title"],"properties":{"title":{"type":"string"}},"allOf":[{"$ref":"#"}]}`
+		elsewhere = `{"type":"object","required":["title"],"properties":{"title":{"type":"string"},"x":{"$ref":"https://example.org/x"}}}`
+	)
+	for name, tc := range map[string]struct{ schema, arguments, want string }{
+		"deep arguments, and the title is right":  {doubling, `{"title":"a","x":` + deep(60) + `}`, ""},
+		"deep arguments, and the title is wrong":  {doubling, `{"title":1,"x":` + deep(60) + `}`, "do not fit"},
+		"arguments that keep the checker busy":    {planned, `{"title":"a","x":` + deep(60) + `}`, "too large or nested too deeply"},
+		"a schema that never ends, right":         {endless, `{"title":"a"}`, ""},
+		"a schema that never ends, wrong":         {endless, `{"title":1}`, "do not fit"},
+		"a schema that never ends, null":          {endless, `{"title":"a","more":null}`, ""},
+		"a schema with a part elsewhere, right":   {elsewhere, `{"title":"a","x":1}`, ""},
+		"a schema with a part elsewhere, missing": {elsewhere, `{"x":1}`, "do not fit"},
+		"a list that is long, and no more":        {`{"type":"object","properties":{"l":{"type":"array","items":{"type":"integer"}}}}`, `{"l":[1` + strings.Repeat(",1", 600_000) + `]}`, ""},
+	} {
+		err := tool(t, tc.schema).Validate(json.RawMessage(tc.arguments))
+		switch {
+		case tc.want == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case tc.want != "" && (!fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), tc.want)):
+			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
 	}
 }
