@@ -50,29 +50,11 @@ func worksPooled(t *testing.T, h *home, s *server) {
 		c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{"name": "Of " + tenant, "slug": tenant, "url": upstream})
 		c.must(http.StatusOK, http.MethodPost, "/connectors/"+tenant+"/sync_tools", nil)
 		c.must(http.StatusAccepted, http.MethodPost, "/connectors/"+tenant+"/sync_tools?wait=false", nil)
-		eventually(t, func() error { return ended(c, tenant, 2) })
+		eventually(t, func() error { return allOK(c, tenant, 2) })
 		everybody.Go(func() { c.seesItsOwn(tenant) })
 		everybody.Go(func() { c.callsItsOwn(tenant) })
 	}
 	everybody.Wait()
-}
-
-// ended is nil once the connector has as many runs, and all went well.
-func ended(c client, connector string, runs int) error {
-	_, answer, err := c.try(http.MethodGet, "/api/v1/connectors/"+connector+"/sync_runs", nil)
-	if err != nil {
-		return err
-	}
-	items, _ := answer["items"].([]any)
-	for _, item := range items {
-		if run, _ := item.(object); run["status"] != "ok" {
-			return fmt.Errorf("a run is %v", run)
-		}
-	}
-	if len(items) != runs {
-		return fmt.Errorf("%d runs, want %d", len(items), runs)
-	}
-	return nil
 }
 
 // seesItsOwn reads while others read in the same sessions.

@@ -5,9 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"patchbay/db"
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
@@ -22,23 +19,38 @@ func health(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
 }
 
-// ready says whether requests can be served: the database answers, and its schema is not older than this program's.
-func ready(pool *pgxpool.Pool, st *store.Store) respond.HandlerFunc {
+// ready says whether requests can be served: the server stays, the database answers, and its schema is not older than this program's.
+func ready(st *store.Store, leaving <-chan struct{}) respond.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
+		if closed(leaving) {
+			return fault.Errorf(fault.Unavailable, "The server is being stopped.")
+		}
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()
 		if err := st.Ready(ctx); err != nil {
-			return fault.Wrap(fault.Unavailable, err, "The database does not answer.")
-		}
-		applied, wanted, err := db.Current(ctx, pool)
-		if err != nil {
 			return err
 		}
-		if applied < wanted {
-			return fault.Errorf(fault.Unavailable, "The schema has version %d, and this program wants %d. Run patchbay migrate.", applied, wanted)
-		}
 		w.Header().Set("Content-Type", "application/json")
-		_, err = w.Write([]byte(`{"status":"ready"}` + "\n"))
+		_, err := w.Write([]byte(`{"status":"ready"}` + "\n"))
 		return err
+	}
+}
+
+// farewell ends each connection with its next answer once the server leaves.
+func farewell(next http.Handler, leaving <-chan struct{}) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if closed(leaving) {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }

@@ -40,7 +40,7 @@ func (h *house) routes() http.Handler {
 	r.MethodNotAllowed(h.badMethod)
 
 	r.Get("/healthz", health)
-	r.Get("/readyz", h.respond.Program(ready(h.database.pool, h.database.store)))
+	r.Get("/readyz", h.respond.Program(ready(h.database.store, h.leaving)))
 	r.Handle("/static/*", web.Static())
 	r.Get("/oauth/client-metadata.json", h.clientDocument)
 	r.Group(func(r chi.Router) {

@@ -213,7 +213,7 @@ func (s *serving) announceSetup(ctx context.Context, d *database, house *house, 
 // serve answers requests until ctx ends, then lets those under way finish.
 func (s *serving) serve(ctx context.Context, listener net.Listener, house *house) error {
 	public := &http.Server{
-		Handler:           house.doors(),
+		Handler:           farewell(house.doors(), house.leaving),
 		ReadHeaderTimeout: readHeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    64 << 10,
@@ -232,9 +232,19 @@ func (s *serving) serve(ctx context.Context, listener net.Listener, house *house
 	case <-ctx.Done():
 	}
 	s.log.InfoContext(ctx, "server stopping")
+	s.leave(house)
 	s.drain(ctx, public, house)
 	<-failed
 	return nil
+}
+
+// leave says that this server ends, and gives whoever sends it requests the time to hear that: those are still answered, each with the
+// end of its connection, so that none is sent to a listener that has closed.
+func (s *serving) leave(house *house) {
+	close(house.leaving)
+	if s.server.DrainTime > 0 {
+		<-time.After(s.server.DrainTime) // a second signal ends the program
+	}
 }
 
 // drain stops accepting, ends the event streams, which would never end by themselves, and gives requests, agents' calls and syncs

@@ -43,6 +43,7 @@ type house struct {
 	admin    *admin.Handler
 	agents   agents
 
+	leaving  chan struct{} // closed at the signal: nobody is ready any more
 	draining chan struct{} // closed when the server stops: event streams end
 }
 
@@ -58,6 +59,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 		baseURL:  s.server.BaseURL(addr),
 		instance: connectors.InstanceID{UUID: instance},
 		metrics:  telemetry.NewMetrics(version()),
+		leaving:  make(chan struct{}),
 		draining: make(chan struct{}),
 	}
 	h.metrics.WatchPool(poolStats(d.pool))

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -131,6 +132,8 @@ func TestServerRefusals(t *testing.T) {
 		"address without port":     {config.ServerFlags{Addr: "127.0.0.1"}, []string{"PATCHBAY_ADDR"}},
 		"port out of range":        {config.ServerFlags{Addr: ":70000"}, []string{"PATCHBAY_ADDR"}},
 		"private address":          {config.ServerFlags{PrivateAddr: "9000"}, []string{"PATCHBAY_PRIVATE_ADDR"}},
+		"a drain time of an hour":  {config.ServerFlags{DrainTime: time.Hour}, []string{"PATCHBAY_DRAIN_TIME"}},
+		"a drain time below zero":  {config.ServerFlags{DrainTime: -time.Second}, []string{"PATCHBAY_DRAIN_TIME"}},
 		"relative base":            {config.ServerFlags{BaseURL: "patchbay.example.com"}, []string{"PATCHBAY_BASE_URL"}},
 		"base of another kind":     {config.ServerFlags{BaseURL: "ftp://patchbay.example.com"}, []string{"PATCHBAY_BASE_URL"}},
 		"base with port alone":     {config.ServerFlags{BaseURL: "https://:8443"}, []string{"PATCHBAY_BASE_URL"}},

@@ -7,21 +7,27 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 )
 
-const defaultAddr = "127.0.0.1:8080"
+const (
+	defaultAddr = "127.0.0.1:8080"
+	// maxDrainTime is longer than any proxy needs to look, and shorter than an operator's patience.
+	maxDrainTime = 5 * time.Minute
+)
 
 // ServerFlags say where the server listens, what it is called, and what it may reach.
 type ServerFlags struct {
-	Addr        string `name:"addr" env:"PATCHBAY_ADDR" placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where to listen (${default})."`
-	BaseURL     string `name:"base-url" env:"PATCHBAY_BASE_URL" placeholder:"URL" help:"The address that people and programs use, as https://patchbay.example.com. Unset: http:// and the listening address."`
-	Egress      string `name:"egress" env:"PATCHBAY_EGRESS" placeholder:"local|public" help:"Which MCP servers may be reached: local also reaches this machine and its network, public only https at global addresses. Unset: local when listening on loopback, else public."`
-	EgressAllow string `name:"egress-allow" env:"PATCHBAY_EGRESS_ALLOW" placeholder:"LIST" help:"Exceptions to the egress rules: cidr:port or host:port, with commas between them."`
-	Proxies     string `name:"trusted-proxies" env:"PATCHBAY_TRUSTED_PROXIES" placeholder:"LIST" help:"Addresses or cidrs, with commas between them, whose X-Forwarded-For is believed. Unset: nobody's; a request comes from whoever connects."`
-	Stdio       string `name:"stdio-commands" env:"PATCHBAY_STDIO_COMMANDS" placeholder:"LIST" help:"Programs that connectors may start on this machine, as Patchbay's own user: absolute paths with commas between them. With arguments after a path, exactly these are allowed; without, any. Before a path may stand args=none or args=prefix, cwd=FOLDER and env=NAME. Unset: none."`
-	Connectors  int    `name:"max-connectors" env:"PATCHBAY_MAX_CONNECTORS" placeholder:"N" help:"How many connectors a tenant may have. Unset: 10000."`
-	CIMDURL     string `name:"cimd-url" env:"PATCHBAY_CIMD_URL" placeholder:"URL" help:"The address at which authorization servers read who we are, which is our client id there. Unset: /oauth/client-metadata.json of the base URL, where that is https."`
-	PrivateAddr string `name:"private-addr" env:"PATCHBAY_PRIVATE_ADDR" placeholder:"HOST:PORT" help:"Where /metrics and /debug/pprof are served. Unset: nowhere."`
+	Addr        string        `name:"addr" env:"PATCHBAY_ADDR" placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where to listen (${default})."`
+	BaseURL     string        `name:"base-url" env:"PATCHBAY_BASE_URL" placeholder:"URL" help:"The address that people and programs use, as https://patchbay.example.com. Unset: http:// and the listening address."`
+	Egress      string        `name:"egress" env:"PATCHBAY_EGRESS" placeholder:"local|public" help:"Which MCP servers may be reached: local also reaches this machine and its network, public only https at global addresses. Unset: local when listening on loopback, else public."`
+	EgressAllow string        `name:"egress-allow" env:"PATCHBAY_EGRESS_ALLOW" placeholder:"LIST" help:"Exceptions to the egress rules: cidr:port or host:port, with commas between them."`
+	Proxies     string        `name:"trusted-proxies" env:"PATCHBAY_TRUSTED_PROXIES" placeholder:"LIST" help:"Addresses or cidrs, with commas between them, whose X-Forwarded-For is believed. Unset: nobody's; a request comes from whoever connects."`
+	Stdio       string        `name:"stdio-commands" env:"PATCHBAY_STDIO_COMMANDS" placeholder:"LIST" help:"Programs that connectors may start on this machine, as Patchbay's own user: absolute paths with commas between them. With arguments after a path, exactly these are allowed; without, any. Before a path may stand args=none or args=prefix, cwd=FOLDER and env=NAME. Unset: none."`
+	Connectors  int           `name:"max-connectors" env:"PATCHBAY_MAX_CONNECTORS" placeholder:"N" help:"How many connectors a tenant may have. Unset: 10000."`
+	CIMDURL     string        `name:"cimd-url" env:"PATCHBAY_CIMD_URL" placeholder:"URL" help:"The address at which authorization servers read who we are, which is our client id there. Unset: /oauth/client-metadata.json of the base URL, where that is https."`
+	DrainTime   time.Duration `name:"drain-time" env:"PATCHBAY_DRAIN_TIME" placeholder:"DURATION" help:"How long after SIGTERM requests are still taken while /readyz answers 503, so that a proxy sends its requests elsewhere first, as 5s. Unset: not at all."`
+	PrivateAddr string        `name:"private-addr" env:"PATCHBAY_PRIVATE_ADDR" placeholder:"HOST:PORT" help:"Where /metrics and /debug/pprof are served. Unset: nowhere."`
 }
 
 // Egress is which upstreams may be reached.
@@ -39,10 +45,11 @@ type Server struct {
 	Egress      Egress
 	EgressAllow string // read by package safehttp
 	Proxies     []netip.Prefix
-	Stdio       []Program // programs that connectors may start
-	Connectors  int       // of a tenant, at most; 0: as many as usual
-	CIMDURL     string    // empty: made from the base URL
-	PrivateAddr string    // empty: no private listener
+	Stdio       []Program     // programs that connectors may start
+	Connectors  int           // of a tenant, at most; 0: as many as usual
+	CIMDURL     string        // empty: made from the base URL
+	PrivateAddr string        // empty: no private listener
+	DrainTime   time.Duration // between saying that it ends and ending
 	baseURL     *url.URL
 }
 
@@ -69,6 +76,9 @@ func (s Server) BaseURLIsSet() bool { return s.baseURL != nil }
 func (f ServerFlags) Check() (Server, error) {
 	var c checker
 	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, PrivateAddr: f.PrivateAddr, Connectors: f.Connectors}
+	if s.DrainTime = f.DrainTime; s.DrainTime < 0 || s.DrainTime > maxDrainTime {
+		c.refuse("PATCHBAY_DRAIN_TIME", "must be from 0s to %s, and is %s.", maxDrainTime, s.DrainTime)
+	}
 	if f.Connectors < 0 {
 		c.refuse("PATCHBAY_MAX_CONNECTORS", "must be a number from 1, and is %d.", f.Connectors)
 	}

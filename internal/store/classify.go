@@ -123,6 +123,8 @@ func classifyState(pg *pgconn.PgError, err error) error {
 		return fault.Wrap(fault.Unavailable, err, "The database was busy with the same rows. Try again.")
 	case "PB001": // refuse_retired_key
 		return fault.Wrap(fault.Unavailable, fmt.Errorf("%w: %w", errRetiredKey, err), "The keys were changed at this moment. Try again.")
+	case "25006": // read-only: a standby, or a primary that is becoming one
+		return fault.Wrap(fault.Unavailable, err, "The database takes no changes at this moment.")
 	case "57014": // statement timeout
 		return fault.Wrap(fault.Unavailable, err, "The database did not answer in time.")
 	}
