@@ -35,7 +35,8 @@ type outsider struct {
 	program    connectors.Connector // of stdio
 	done       connectors.SyncRun   // a finished run
 	queued     connectors.SyncRun
-	running    connectors.SyncRun // of another connector
+	running    connectors.SyncRun   // of another connector
+	changed    connectors.Connector // with a change that waits
 	approvalsOf
 	noticesOf
 	streamOf
@@ -373,7 +374,7 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 		methods  reflect.Type
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, clockAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts)},
 		{"Vault", reflect.TypeFor[*store.Vault](), attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts)},
 	} {
 		for m := range door.methods.Methods() {
@@ -384,7 +385,7 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 			}
 			found, err := try(t.Context(), o)
 			switch {
-			case ownWorld[m.Name] || ownClock[m.Name] || ownNotices[m.Name] || ownStreams[m.Name]:
+			case ownWorld[m.Name] || ownClock[m.Name] || ownNotices[m.Name] || ownStreams[m.Name] || ownChanges[m.Name]:
 				if found || err != nil {
 					t.Errorf("%s.%s: the outsider found something (%v), or met an error: %v", door.name, m.Name, found, err)
 				}
@@ -425,6 +426,7 @@ func newOutsider(t *testing.T) outsider {
 	o.fillOAuth(t, busy)
 	o.fillApprovals(t)
 	o.fillAccess(t)
+	o.fillChanges(t)
 	o.fillNotices(t)
 	o.fillStream(t)
 	return o
