@@ -72,6 +72,8 @@ var answers = []answer{
 	{name: "a last chunk that is cut", bytes: ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", want: `200 "hello" error`},
 	{name: "a chunk longer than told", bytes: ok + "Transfer-Encoding: chunked\r\n\r\n4\r\nhello\r\n0\r\n\r\n", want: `200 "hell" error`},
 	{name: "a chunk length that is none", bytes: ok + "Transfer-Encoding: chunked\r\n\r\nfive\r\nhello\r\n", want: `200 "" error`},
+	{name: "a chunk length that is none, and no end", bytes: ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nfive\r\n", want: `200 "hello" error`, open: true},
+	{name: "a chunk that does not end where it says, and no end", bytes: ok + "Transfer-Encoding: chunked\r\n\r\n4\r\nhello!", want: `200 "hell" error`, open: true},
 	{name: "a chunk length beyond all numbers", bytes: ok + "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nhello", want: `200 "" error`},
 	{name: "chunk lines with bare LF", bytes: ok + "Transfer-Encoding: chunked\r\n\r\n5\nhello\n0\n\n", want: `200 "" error`},
 	{name: "an endless chunk line", bytes: ok + "Transfer-Encoding: chunked\r\n\r\n5;" + long + "\r\nhello\r\n0\r\n\r\n", want: `200 "" error`},

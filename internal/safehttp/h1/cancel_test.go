@@ -46,14 +46,25 @@ func (a *attempt) wantGone(t *testing.T, err error) {
 	}
 }
 
-func TestACancelledRequestIsNotDialled(t *testing.T) {
+func TestACancelledRequestIsNotSent(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t, answering(hello))
-	a := newAttempt(t, p.url)
-	a.cancel()
-	_, err := read(a.tr, a.r)
-	a.wantGone(t, err)
-	p.wantCounts(t, 0, 0)
+	tr := newTransport(t)
+	dials := 0
+	tr.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		dials++
+		return new(net.Dialer).DialContext(context.WithoutCancel(ctx), network, address)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errCause)
+	for _, kept := range []int64{0, 1} {
+		if _, err := read(tr, request(t, http.MethodGet, p.url, nil).WithContext(ctx)); !errors.Is(err, errCause) || dials > int(kept) {
+			t.Errorf("error = %v after %d dials, want the cause", err, dials)
+		}
+		p.wantCounts(t, kept, kept)
+		wantHello(t, tr, p.url)
+	}
+	p.wantCounts(t, 1, 2)
 }
 
 func TestCancelWhileDialling(t *testing.T) {

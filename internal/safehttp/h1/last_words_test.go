@@ -78,6 +78,64 @@ func TestAServerThatTakesNoMoreMaySayWhy(t *testing.T) {
 	}
 }
 
+// Nobody waits for last words who does not want an answer any more.
+func TestCancelWhileTheRequestIsWritten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe() // where nobody reads
+		defer func() { _ = server.Close() }()
+		tr := newTransport(t)
+		tr.Dial = func(context.Context, string, string) (net.Conn, error) { return client, nil }
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errCause)
+		defer cancel()
+		start := time.Now()
+		_, err := read(tr, request(t, http.MethodPost, "http://one.example/", strings.NewReader("hello")).WithContext(ctx))
+		if took := time.Since(start); !errors.Is(err, errCause) || took != time.Second {
+			t.Errorf("error = %v after %s, want the cause after a second", err, took)
+		}
+	})
+}
+
+// late is a connection whose request is cancelled right before the time limit of its last words is lifted.
+type late struct {
+	net.Conn
+	cancel func()
+	struck chan struct{}
+}
+
+func (l *late) SetDeadline(to time.Time) error {
+	defer close(l.struck)
+	return l.Conn.SetDeadline(to)
+}
+
+func (l *late) SetReadDeadline(to time.Time) error {
+	if to.IsZero() {
+		l.cancel()
+		<-l.struck
+	}
+	return l.Conn.SetReadDeadline(to)
+}
+
+func TestCancelAtTheEndOfLastWords(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe()
+		defer func() { _ = server.Close() }()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		tr := newTransport(t)
+		tr.Dial = func(context.Context, string, string) (net.Conn, error) {
+			conn := &late{Conn: client, cancel: func() { cancel(errCause) }, struck: make(chan struct{})}
+			return deaf{conn, 5, func() {
+				go func() { _, _ = io.WriteString(server, "HTTP/1.1 413 Too Large\r\nContent-Length: 5\r\n\r\n") }()
+			}}, nil
+		}
+		_, err := read(tr, request(t, http.MethodPost, "http://one.example/", strings.NewReader("hello")).WithContext(ctx))
+		if !errors.Is(err, errCause) {
+			t.Errorf("error = %v, want the cause", err)
+		}
+	})
+}
+
 // A server that gives up on an idle connection may say so first (408). That is no answer to a request which it did not get.
 func TestARequestThatDidNotGoOutGoesOutOnAnotherConnection(t *testing.T) {
 	t.Parallel()

@@ -83,7 +83,7 @@ func TestIdleConnectionsAreClosedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bubble{raw: raw}
 		tr := newTransport(t)
-		tr.Dial, tr.IdleTimeout = b.dial, time.Minute
+		tr.Dial, tr.IdleTimeout, tr.MaxIdle = b.dial, time.Minute, 2
 		const one, two = "http://one.example/", "http://two.example/"
 		wantHello(t, tr, one)
 		time.Sleep(50 * time.Second)
@@ -97,7 +97,7 @@ func TestIdleConnectionsAreClosedInTime(t *testing.T) {
 		b.wantEnded(t, 1)
 		time.Sleep(20 * time.Second)
 		b.wantEnded(t, 2)
-		wantHello(t, tr, one)
+		wantHello(t, tr, one) // there is room again
 		b.wantEnded(t, 2)
 		time.Sleep(80 * time.Second)
 		b.wantEnded(t, 3)
@@ -110,10 +110,11 @@ func TestATransportWorksAfterItsIdleConnectionsWereClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bubble{raw: raw}
 		tr := newTransport(t)
-		tr.Dial, tr.IdleTimeout = b.dial, time.Minute
+		tr.Dial, tr.IdleTimeout, tr.MaxIdle = b.dial, time.Minute, 1
 		for i := range 3 {
 			wantHello(t, tr, "http://one.example/")
 			time.Sleep(20 * time.Second)
+			b.wantEnded(t, i)
 			tr.CloseIdleConnections()
 			b.wantEnded(t, i+1)
 		}
