@@ -1,6 +1,17 @@
 -- The schema as the migrations leave it, for reviews: what changes here changes in the database.
 -- Not run by anything. Written from a migrated database: UPDATE=1 go test ./db -run TestSchema
 
+CREATE OR REPLACE FUNCTION public.keep_hour()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    insert into connector_health (tenant_id, connector_id, hour, ok, failed, ms_sum, ms_max)
+    values (old.tenant_id, old.connector_id, old.hour, old.hour_ok, old.hour_failed, old.hour_ms, old.hour_max_ms)
+    on conflict on constraint connector_health_pkey do nothing;
+    return null;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.refuse_retired_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -59,24 +70,6 @@ CREATE OR REPLACE FUNCTION public.tenant()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 AS $function$ select nullif(current_setting('app.tenant_id', true), '')::uuid $function$
-
-CREATE OR REPLACE FUNCTION public.turn_hour()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-    if old.hour_ok + old.hour_failed > 0 then
-        insert into connector_health (tenant_id, connector_id, hour, ok, failed, ms_sum, ms_max)
-        values (old.tenant_id, old.connector_id, old.hour, old.hour_ok, old.hour_failed, old.hour_ms, old.hour_max_ms)
-        on conflict on constraint connector_health_pkey do nothing;
-    end if;
-    new.hour := date_trunc('hour', new.checked_at, 'UTC');
-    new.hour_ok := new.hour_ok - old.hour_ok;
-    new.hour_failed := new.hour_failed - old.hour_failed;
-    new.hour_ms := new.hour_ms - old.hour_ms;
-    new.hour_max_ms := new.hour_ms;
-    return new;
-end $function$
 
 create table agent_grants (
     tenant_id uuid not null,
@@ -337,7 +330,7 @@ create table connector_clock (
     constraint connector_clock_pkey PRIMARY KEY (tenant_id, connector_id)
 ) with (fillfactor=70);
 CREATE INDEX connector_clock_due_idx ON public.connector_clock USING btree (shard, due_at);
-CREATE TRIGGER turn_hour BEFORE UPDATE OF checked_at ON public.connector_clock FOR EACH ROW WHEN ((new.checked_at >= (old.hour + '01:00:00'::interval))) EXECUTE FUNCTION turn_hour();
+CREATE TRIGGER keep_hour AFTER UPDATE OF hour ON public.connector_clock FOR EACH ROW WHEN (((new.hour > old.hour) AND ((old.hour_ok + old.hour_failed) > 0))) EXECUTE FUNCTION keep_hour();
 alter table connector_clock enable row level security;
 alter table connector_clock force row level security;
 create policy tenant_rows on connector_clock for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));

@@ -64,26 +64,19 @@ alter table sync_runs
 alter table instances
     add column steady_since timestamptz not null default pg_postmaster_start_time();
 
--- A finished sync counts up; where its hour is another, what was counted until then is put aside.
+-- Where the hour turns, what was counted in the past one is put aside.
 -- +goose StatementBegin
-create function turn_hour() returns trigger
+create function keep_hour() returns trigger
 language plpgsql as $$
 begin
-    if old.hour_ok + old.hour_failed > 0 then
-        insert into connector_health (tenant_id, connector_id, hour, ok, failed, ms_sum, ms_max)
-        values (old.tenant_id, old.connector_id, old.hour, old.hour_ok, old.hour_failed, old.hour_ms, old.hour_max_ms)
-        on conflict on constraint connector_health_pkey do nothing;
-    end if;
-    new.hour := date_trunc('hour', new.checked_at, 'UTC');
-    new.hour_ok := new.hour_ok - old.hour_ok;
-    new.hour_failed := new.hour_failed - old.hour_failed;
-    new.hour_ms := new.hour_ms - old.hour_ms;
-    new.hour_max_ms := new.hour_ms;
-    return new;
+    insert into connector_health (tenant_id, connector_id, hour, ok, failed, ms_sum, ms_max)
+    values (old.tenant_id, old.connector_id, old.hour, old.hour_ok, old.hour_failed, old.hour_ms, old.hour_max_ms)
+    on conflict on constraint connector_health_pkey do nothing;
+    return null;
 end $$;
 -- +goose StatementEnd
-create trigger turn_hour before update of checked_at on connector_clock for each row
-    when (new.checked_at >= old.hour + interval '1 hour') execute function turn_hour();
+create trigger keep_hour after update of hour on connector_clock for each row
+    when (new.hour > old.hour and old.hour_ok + old.hour_failed > 0) execute function keep_hour();
 
 alter table connector_clock enable row level security;
 alter table connector_clock force row level security;
@@ -147,7 +140,7 @@ drop table connector_clock;
 drop table clock_turn;
 drop function resume_clock();
 drop function set_clock();
-drop function turn_hour();
+drop function keep_hour();
 alter table sync_runs drop column repeats, drop column repeated_at;
 alter table instances drop column steady_since;
 comment on column connectors.next_sync_at is null;

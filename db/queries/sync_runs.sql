@@ -180,9 +180,11 @@ with stamped as (
         checks = 0,
         checked_at = now(),
         ok_at = now(),
-        hour_ok = hour_ok + 1,
-        hour_ms = hour_ms + extract(epoch from now() - stamped.started_at) * 1000,
-        hour_max_ms = greatest(hour_max_ms, extract(epoch from now() - stamped.started_at) * 1000)
+        hour = date_trunc('hour', now(), 'UTC'),
+        hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end + 1,
+        hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end,
+        hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + extract(epoch from now() - stamped.started_at) * 1000,
+        hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, extract(epoch from now() - stamped.started_at) * 1000)
     from stamped
     where connector_clock.tenant_id = @tenant_id and connector_clock.connector_id = stamped.id
 )
@@ -251,9 +253,11 @@ set due_at = case when stamped.enabled then now() + nullif(stamped.sync_interval
     checks = 0,
     checked_at = now(),
     ok_at = now(),
-    hour_ok = hour_ok + 1,
-    hour_ms = hour_ms + @took_ms::bigint,
-    hour_max_ms = greatest(hour_max_ms, @took_ms::bigint)
+    hour = date_trunc('hour', now(), 'UTC'),
+    hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end + 1,
+    hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end,
+    hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + @took_ms::bigint,
+    hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, @took_ms::bigint)
 from stamped
 where connector_clock.tenant_id = @tenant_id and connector_clock.connector_id = stamped.id;
 
@@ -289,9 +293,11 @@ with stamped as (
         run_id = null,
         checks = 0,
         checked_at = now(),
-        hour_failed = hour_failed + 1,
-        hour_ms = hour_ms + extract(epoch from now() - stamped.started_at) * 1000,
-        hour_max_ms = greatest(hour_max_ms, extract(epoch from now() - stamped.started_at) * 1000)
+        hour = date_trunc('hour', now(), 'UTC'),
+        hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end + 1,
+        hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end,
+        hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + extract(epoch from now() - stamped.started_at) * 1000,
+        hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, extract(epoch from now() - stamped.started_at) * 1000)
     from stamped
     where connector_clock.tenant_id = @tenant_id and connector_clock.connector_id = stamped.id and stamped.state = 'running'
 )

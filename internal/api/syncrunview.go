@@ -16,7 +16,7 @@ type syncRunJSON struct {
 	Trigger          string            `json:"trigger" enum:"manual,oauth,schedule,list_changed,api"`
 	Status           string            `json:"status" enum:"queued,running,ok,error"`
 	StartedAt        *time.Time        `json:"started_at"`
-	FinishedAt       *time.Time        `json:"finished_at"`
+	FinishedAt       *time.Time        `json:"finished_at" doc:"Of the last one, where scheduled syncs repeated it."`
 	DurationMS       *int64            `json:"duration_ms" doc:"Null until it is finished."`
 	ToolsTotal       int               `json:"tools_total"`
 	ToolsAdded       int               `json:"tools_added"`
@@ -25,6 +25,7 @@ type syncRunJSON struct {
 	ToolsQuarantined int               `json:"tools_quarantined"`
 	ProtocolVersion  string            `json:"protocol_version"`
 	Error            *syncRunErrorJSON `json:"error"`
+	Repeats          int               `json:"repeats" doc:"How many later scheduled syncs came to the same, and have no runs of their own."`
 }
 
 type syncRunErrorJSON struct {
@@ -45,13 +46,14 @@ func viewSyncRun(run connectors.SyncRun) syncRunJSON {
 		Trigger:          string(run.Trigger),
 		Status:           string(run.State),
 		StartedAt:        utc(run.StartedAt),
-		FinishedAt:       utc(run.FinishedAt),
+		FinishedAt:       utc(run.LastAt()),
 		ToolsTotal:       run.Counts.Total,
 		ToolsAdded:       run.Counts.Added,
 		ToolsChanged:     run.Counts.Changed,
 		ToolsRemoved:     run.Counts.Removed,
 		ToolsQuarantined: run.Counts.Quarantined,
 		ProtocolVersion:  run.ProtocolVersion,
+		Repeats:          run.Repeats,
 	}
 	if run.FinishedAt != nil {
 		ms := run.Duration().Milliseconds()

@@ -236,9 +236,11 @@ with ended as materialized (
         run_id = case when stamped.again then connector_clock.run_id else stamped.run_id end,
         checks = case when stamped.again then connector_clock.checks + 1 else 0 end,
         checked_at = now(),
-        hour_failed = connector_clock.hour_failed + 1,
-        hour_ms = connector_clock.hour_ms + stamped.took_ms,
-        hour_max_ms = greatest(connector_clock.hour_max_ms, stamped.took_ms)
+        hour = date_trunc('hour', now(), 'UTC'),
+        hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end + 1,
+        hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end,
+        hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + stamped.took_ms,
+        hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, stamped.took_ms)
     from stamped
     where connector_clock.tenant_id = stamped.tenant_id and connector_clock.connector_id = stamped.id
 ), closed as (
@@ -344,9 +346,11 @@ with ended as materialized (
         checks = case when connector_clock.run_id is null then 0 else connector_clock.checks + 1 end,
         checked_at = now(),
         ok_at = now(),
-        hour_ok = connector_clock.hour_ok + 1,
-        hour_ms = connector_clock.hour_ms + stamped.took_ms,
-        hour_max_ms = greatest(connector_clock.hour_max_ms, stamped.took_ms)
+        hour = date_trunc('hour', now(), 'UTC'),
+        hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end + 1,
+        hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end,
+        hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + stamped.took_ms,
+        hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, stamped.took_ms)
     from stamped
     where connector_clock.tenant_id = stamped.tenant_id and connector_clock.connector_id = stamped.id
     returning connector_clock.tenant_id, connector_clock.connector_id, connector_clock.run_id,
