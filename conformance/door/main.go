@@ -46,14 +46,18 @@ func run(ctx context.Context, args []string, to patchbay.Patchbay, out io.Writer
 	return nil
 }
 
-// open makes what has to be there before an agent can call the server's tools.
+// open makes what has to be there before an agent can call the server's tools. New ones are served at once, without a person who
+// accepts them: the suite changes the tools, and waits to be told.
 func open(ctx context.Context, to patchbay.Patchbay, name, url string) (patchbay.Door, error) {
-	connector := map[string]any{"name": name, "slug": name, "url": url, "timeout_ms": 8000, "retry_attempts": 1, "sync_interval_s": 0}
+	connector := map[string]any{"name": name, "slug": name, "url": url, "timeout_ms": 8000, "retry_attempts": 1, "sync_interval_s": 0, "tool_changes": "auto"}
 	if _, err := to.CreateConnector(ctx, connector); err != nil {
 		return patchbay.Door{}, fmt.Errorf("create the connector: %w", err)
 	}
 	if _, err := to.Sync(ctx, name); err != nil {
 		return patchbay.Door{}, fmt.Errorf("sync: %w", err)
+	}
+	if err := to.Listening(ctx, name); err != nil {
+		return patchbay.Door{}, err
 	}
 	return to.OpenDoor(ctx, name, name)
 }

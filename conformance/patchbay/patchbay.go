@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 )
 
 // Patchbay is a running one, for an admin.
@@ -47,6 +48,30 @@ func (p Patchbay) CreateConnector(ctx context.Context, connector map[string]any)
 	}
 	err := p.call(ctx, http.MethodPost, "/connectors", connector, &made)
 	return made.ID, err
+}
+
+// Listening waits until Patchbay hears what a connector's server says by itself.
+func (p Patchbay) Listening(ctx context.Context, connector string) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var shown struct {
+			Listening *struct{ State, Reason string } `json:"listening"`
+		}
+		if err := p.call(ctx, http.MethodGet, "/connectors/"+connector, nil, &shown); err != nil {
+			return fmt.Errorf("wait until the server is listened to: %w", err)
+		}
+		if l := shown.Listening; l != nil && l.State == "listening" {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the server is not listened to: %+v", shown.Listening)
+		case <-tick.C:
+		}
+	}
 }
 
 // DeleteConnector ends a connector, and what is open to its server.

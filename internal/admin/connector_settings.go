@@ -35,6 +35,10 @@ func (h *Handler) settingsPage(
 	if err != nil {
 		return err
 	}
+	stream, _, err := h.listening(r, c)
+	if err != nil {
+		return err
+	}
 	shared := func(cred connectors.Credential) bool { return cred.AgentID == nil }
 	return h.respond.Page(w, r, status, templates.ConnectorSettings(templates.ConnectorSettingsPage{
 		Frame:   h.connectorFrame(r, c, "Settings"),
@@ -45,7 +49,16 @@ func (h *Handler) settingsPage(
 		Env:     c.EnvNames,
 		Test:    test,
 		Goes:    deletionTakes(c, len(stored.Items)),
+		Unheard: unheard(stream),
 	}))
+}
+
+// unheard is why a server is not listened to until a person says so; empty: it may be.
+func unheard(l connectors.Listening) string {
+	if l.State != connectors.ListenIsOff || !l.Reason.Misbehaves() {
+		return ""
+	}
+	return l.Why()
 }
 
 // deletionTakes is what goes with a connector.

@@ -26,6 +26,10 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	stream, tells, err := h.listening(r, c)
+	if err != nil {
+		return err
+	}
 	circuit := h.calls.Circuit(actor(r).Tenant.ID, c.ID)
 	frame := h.connectorFrame(r, c, "Overview")
 	page := templates.ConnectorOverviewPage{
@@ -37,6 +41,8 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 		Connection:   append(connectionFacts(c), callingFacts(c, circuit)...),
 		Instructions: clean(c.Server.Instructions),
 	}
+	page.Attention = append(page.Attention, listeningAttention(c, stream, frame.Can, h.now())...)
+	page.Connection = append(page.Connection, listeningFact(stream, tells, h.now()))
 	for _, run := range runs.Items {
 		page.Runs = append(page.Runs, syncRunRow(run, agents, h.now()))
 	}

@@ -161,6 +161,7 @@ func (h *Handler) forAdmins(r routes) {
 	r.get("/connectors/{id}/settings", h.connectorSettings)
 	r.post("/connectors/{id}", h.connectorSave)
 	r.post("/connectors/{id}/enabled", h.connectorEnable)
+	r.post("/connectors/{id}/listen", h.connectorListen)
 	r.post("/connectors/{id}/delete", h.connectorDelete)
 	r.post("/connectors/{id}/credential", h.credentialSave)
 	r.post("/connectors/{id}/credential/delete", h.credentialDelete)

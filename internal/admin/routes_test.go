@@ -97,6 +97,7 @@ var routeRoles = map[string]connectors.Role{
 	"POST /connectors/{id}/diagnose":                         connectors.RoleAdmin,
 	"POST /connectors/{id}/disconnect":                       connectors.RoleAdmin,
 	"POST /connectors/{id}/enabled":                          connectors.RoleAdmin,
+	"POST /connectors/{id}/listen":                           connectors.RoleAdmin,
 
 	"GET /api-keys":              connectors.RoleOwner,
 	"GET /members":               connectors.RoleOwner,

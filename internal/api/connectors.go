@@ -44,6 +44,11 @@ func (h *Handler) mountConnectors() {
 		summary: "Delete a connector, its tools and its credentials", role: connectors.RoleAdmin,
 		about: "Connected accounts are forgotten, and not revoked at their authorization servers: delete their credentials first where that matters.",
 	}, h.deleteConnector)
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/connectors/{id}/listen", id: "listenToConnector", tag: tag,
+		summary: "Listen for a server's changes again", role: connectors.RoleAdmin,
+		about: "Listening is switched off where a server misbehaves. One that is listened to, or does not tell of changes, stays as it is.",
+	}, h.listenToConnector)
 }
 
 type listConnectorsInput struct {
@@ -59,7 +64,11 @@ func (h *Handler) listConnectors(ctx context.Context, who auth.Actor, in *listCo
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, viewConnector), nil
+	streams, err := h.listenings(ctx, who, page.Items...)
+	if err != nil {
+		return nil, err
+	}
+	return listOf(page, streams.view), nil
 }
 
 type createConnectorInput struct{ JSON document[connectorCreate] }
@@ -73,7 +82,7 @@ func (h *Handler) createConnector(ctx context.Context, who auth.Actor, in *creat
 	if err != nil {
 		return nil, err
 	}
-	return &answer[connectorJSON]{Body: viewConnector(c)}, nil
+	return h.connector(ctx, who, c)
 }
 
 // readDraft reads a new connector: the defaults, and what the document says over them.
@@ -92,7 +101,7 @@ func (h *Handler) getConnector(ctx context.Context, who auth.Actor, in *Connecto
 	if err != nil {
 		return nil, err
 	}
-	return &answer[connectorJSON]{Body: viewConnector(c)}, nil
+	return h.connector(ctx, who, c)
 }
 
 type updateConnectorInput struct {
@@ -113,9 +122,12 @@ func (h *Handler) updateConnector(ctx context.Context, who auth.Actor, in *updat
 	if err != nil {
 		return nil, err
 	}
-	out := viewConnector(c)
-	out.Notices = notices
-	return &answer[connectorJSON]{Body: out}, nil
+	out, err := h.connector(ctx, who, c)
+	if err != nil {
+		return nil, err
+	}
+	out.Body.Notices = notices
+	return out, nil
 }
 
 func (h *Handler) deleteConnector(ctx context.Context, who auth.Actor, in *ConnectorPath) (*nothing, error) {

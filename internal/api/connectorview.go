@@ -38,6 +38,7 @@ type connectorJSON struct {
 	ToolsLastSyncedAt *time.Time          `json:"tools_last_synced_at" doc:"The last success."`
 	LastError         *connectorErrorJSON `json:"last_error" doc:"Null after a success."`
 	Server            serverJSON          `json:"server"`
+	Listening         *listeningJSON      `json:"listening" doc:"Null where the server does not tell that its lists have changed."`
 	CreatedAt         time.Time           `json:"created_at"`
 	UpdatedAt         time.Time           `json:"updated_at"`
 	Notices           []string            `json:"notices,omitempty" nullable:"false" doc:"What else a change did."`
@@ -76,7 +77,7 @@ type serverJSON struct {
 
 // TransformSchema implements huma.SchemaTransformer.
 func (connectorJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return orNull(s, "last_error")
+	return orNull(s, "last_error", "listening")
 }
 
 func viewConnector(c connectors.Connector) connectorJSON {

@@ -73,3 +73,21 @@ type Listening struct {
 	LastNotifiedAt *time.Time // when the server said last that a list had changed; nil: never
 	Notified       int        // how often
 }
+
+// ListeningOf is how listening to a connector's server is, given the streams that there are; ok is false where the server does not tell
+// of changes.
+func ListeningOf(c Connector, streams map[ConnectorID]Listening) (l Listening, ok bool) {
+	if c.Listen == ListenOff {
+		return Listening{State: ListenIsOff, Reason: ListenSetting}, true
+	}
+	l, ok = streams[c.ID]
+	return l, ok
+}
+
+// Why says why nobody listens; empty: somebody does, or is about to.
+func (l Listening) Why() string {
+	if l.State == ListenWaiting && l.Reason.Misbehaves() {
+		return ListenUnreachable.Sentence() // once is no misbehaviour
+	}
+	return l.Reason.Sentence()
+}

@@ -153,7 +153,8 @@ func serve(t testing.TB, stateless bool) *upstream {
 		if r.Method == http.MethodGet || strings.Contains(string(body), "subscriptions/listen") {
 			n := u.streams.Add(1)
 			defer u.streams.Add(-1)
-			for most := u.most.Load(); n > most && !u.most.CompareAndSwap(most, n); most = u.most.Load() {
+			for most := u.most.Load(); n > most; most = u.most.Load() {
+				u.most.CompareAndSwap(most, n)
 			}
 		}
 		handler.ServeHTTP(w, r)
@@ -169,7 +170,9 @@ func serve(t testing.TB, stateless bool) *upstream {
 // offer adds a tool, which the server tells everybody.
 func (u *upstream) offer(tool string) {
 	u.AddTool(&sdk.Tool{Name: tool, InputSchema: map[string]any{"type": "object"}},
-		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return &sdk.CallToolResult{}, nil })
+		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{}, nil
+		})
 }
 
 func within(t testing.TB, what string, is func() bool) {

@@ -23,6 +23,7 @@ type ConnectorSettingsPage struct {
 	Enabled bool
 	Env     []string // names of the stored environment
 	Test    *TestResult
+	Unheard string   // why the server is not listened to until a person says so; empty: it may be
 	Goes    []string // what a deletion takes with it: "22 tools and their history"
 }
 

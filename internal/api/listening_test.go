@@ -1,0 +1,54 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+func TestAConnectorTellsHowItsServerIsListenedTo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c, viewer, admin := w.Connector(t), w.key(t, connectors.RoleViewer), w.key(t, connectors.RoleAdmin)
+	path := "/api/v1/connectors/" + c.Slug
+	listening := func() any { return w.call(t, viewer, http.MethodGet, path, nil).want(http.StatusOK)["listening"] }
+	if got := listening(); got != nil {
+		t.Errorf("before the server says that it tells of changes: %v", got)
+	}
+	w.TellsOfChanges(t, w.Tenant, c.ID)
+	sys, stream := w.St.System(), store.Stream{Connector: c.ID, Instance: w.Instance}
+	for _, step := range []error{
+		sys.ReviewListeners(t.Context(), store.OwnedConnector{Tenant: w.Tenant, ID: c.ID}),
+		second(sys.ClaimStreams(t.Context(), w.Instance, 1)),
+		second(w.Door().OpenStream(t.Context(), stream, nil, 0)),
+		w.Door().HearStream(t.Context(), stream, 1, time.Now(), 0),
+	} {
+		if step != nil {
+			t.Fatal(step)
+		}
+	}
+	if got, _ := listening().(map[string]any); got["state"] != "listening" || got["reason"] != "" || !isTime(got["since"]) || !isTime(got["last_notified_at"]) {
+		t.Errorf("%v", got)
+	}
+	if err := w.Door().CloseStream(t.Context(), stream, store.StreamEnd{State: connectors.ListenIsOff, Reason: connectors.ListenFlood}); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := listening().(map[string]any); got["state"] != "off" || got["reason"] != connectors.ListenFlood.Sentence() {
+		t.Errorf("%v", got)
+	}
+	again := w.call(t, admin, http.MethodPost, path+"/listen", nil).want(http.StatusOK)
+	if got, _ := again["listening"].(map[string]any); got["state"] != "waiting" || got["reason"] != "" {
+		t.Errorf("%v", got)
+	}
+	items, _ := w.call(t, viewer, http.MethodGet, "/api/v1/connectors", nil).want(http.StatusOK)["items"].([]any)
+	if diff := cmp.Diff(again["listening"], items[0].(map[string]any)["listening"]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }

@@ -1,0 +1,28 @@
+package registry
+
+import (
+	"context"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+// ListenAgain has a connector's server listened to again, where that was switched off because it misbehaved.
+func (r *Registry) ListenAgain(ctx context.Context, a auth.Actor, ref connectors.Ref) (c connectors.Connector, err error) {
+	if err := a.Require(connectors.RoleAdmin); err != nil {
+		return c, err
+	}
+	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		if c, err = tx.Connector(ctx, ref); err != nil {
+			return err
+		}
+		if err := tx.ListenAgain(ctx, c.ID); err != nil {
+			return err
+		}
+		e := a.Event("connector.listen", c.Slug)
+		e.Detail = map[string]any{"connector_id": c.ID.String()}
+		return tx.Record(ctx, e)
+	})
+	return c, err
+}
