@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"patchbay/internal/access"
 	"patchbay/internal/mcp/serve"
@@ -27,7 +25,7 @@ func (b *backend) Describe(_ context.Context, p *serve.Peer) serve.Description {
 		Name:         cmp.Or(c.Server.Name, c.Slug),
 		Version:      cmp.Or(c.Server.Version, "unknown"),
 		Title:        c.Server.Title,
-		Instructions: c.Server.Instructions,
+		Instructions: cut(seen(c.Server.Instructions), maxInstructions),
 		Capabilities: relayed(offered(b.reach), p),
 	}
 }
@@ -95,38 +93,4 @@ func (c capabilities) encode(p *serve.Peer) json.RawMessage {
 		return []byte("{}")
 	}
 	return raw
-}
-
-// What the instructions of all connectors together may take of the model's context.
-const (
-	maxInstructions    = 16 << 10
-	maxOneInstructions = 2 << 10
-)
-
-// instructions list the connectors, each with what its server says about itself.
-func instructions(reaches []*access.Reach) string {
-	if len(reaches) == 0 {
-		return "No connector is granted to this agent yet."
-	}
-	var b strings.Builder
-	b.WriteString("These servers are behind this one. The names of their tools and prompts begin with the prefix given here.\n")
-	for _, r := range reaches {
-		c := r.Connector
-		fmt.Fprintf(&b, "\n## %s (mcp_%s__)\n", oneLine(c.Name), c.Slug)
-		text := strings.TrimSpace(cmp.Or(c.Server.Instructions, c.Description))
-		if room := maxInstructions - b.Len(); text != "" && room > 0 {
-			b.WriteString(cut(text, min(room, maxOneInstructions)) + "\n")
-		}
-	}
-	return b.String()
-}
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// cut shortens a text to at most n bytes, at the end of a character.
-func cut(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	return strings.ToValidUTF8(text[:n], "") + "…"
 }
