@@ -37,6 +37,7 @@ const (
 func (a *attempt) asks() bool {
 	if a.went != nil && a.went.Approved != "" {
 		a.call.ApprovedBy = a.went.Approved
+		a.order.Meta = pinned(a.order.Client)
 		return false
 	}
 	return a.order.Tool.AsksAt(a.o.Now())

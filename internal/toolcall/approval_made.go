@@ -109,7 +109,7 @@ func (a *attempt) stillAllowed(ctx context.Context, row connectors.Approval) err
 	}
 	order := *a.order
 	order.View, order.Tool, order.Arguments = view, tool, json.RawMessage(shown.Reveal())
-	order.Meta, order.Input = nil, nil // they are the waiter's: nobody was shown them, and a server may act upon them
+	order.Meta, order.Input = pinned(order.Client), nil // the waiter's own nobody was shown, and a server may act upon them
 	a.order, a.reach = &order, tool.Reach
 	return a.same(row)
 }

@@ -140,6 +140,7 @@ func TestWhatNobodyWasShownIsNotSentWithAnApprovedCall(t *testing.T) {
 	}}))
 	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
 	order.Meta = json.RawMessage(`{"progressToken":7,"x-also":"delete all"}`)
+	order.Capabilities = json.RawMessage(`{"elicitation":{"x":"delete"},"experimental":{"x":"delete"}}`)
 	order.MultiRound, order.Input = true, &mcp.Input{Responses: json.RawMessage(`{"confirmed":true}`)}
 	waits, answers := make(chan struct{}, 10), make(chan answer, 1)
 	order.Progress = func(json.RawMessage) { waits <- struct{}{} }
@@ -150,7 +151,8 @@ func TestWhatNobodyWasShownIsNotSentWithAnApprovedCall(t *testing.T) {
 	<-waits
 	b.approve(t, b.process, b.theOne(t))
 	must(t, (<-answers).err)
-	if params := <-sent; !strings.Contains(params, `"arguments":{"q":"x"}`) || strings.Contains(params, "x-also") || strings.Contains(params, "confirmed") {
+	if params := <-sent; !strings.Contains(params, `"arguments":{"q":"x"}`) || strings.Contains(params, "delete") ||
+		strings.Contains(params, "confirmed") || !strings.Contains(params, `/clientCapabilities":{"elicitation":{"form":{}}}`) {
 		t.Errorf("the server got %s", params)
 	}
 }

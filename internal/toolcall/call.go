@@ -184,9 +184,10 @@ func (a *attempt) finish(ctx context.Context, result *mcp.Result, err error) (Ou
 func (a *attempt) handOut(ctx context.Context, result *mcp.Result, out *Outcome) (err error) {
 	out.Raw, out.IsError = result.Raw, result.IsError
 	switch {
-	case result.InputRequired != nil && !a.order.MultiRound:
-		return &Refusal{Code: CodeUpstream, Sentence: sentence(&mcp.Error{Reason: mcp.ReasonInput}, a.reach.Connector)}
 	case result.InputRequired != nil:
+		if err := askable(result.Raw, a.order.Client, a.reach.Connector); err != nil {
+			return err
+		}
 		out.InputRequired = true
 		out.Raw, err = a.handOutState(result)
 	case result.Task != nil:

@@ -38,6 +38,13 @@ func speaksModern(results map[string]func(params string) string) func(w http.Res
 	}
 }
 
+// knownAsModern has the order's server be remembered as one that does not ask in the middle of a call.
+func knownAsModern(o *toolcall.Order) {
+	tool, reach := *o.Tool, *o.Tool.Reach
+	reach.Connector.Era = string(mcp.EraModern)
+	tool.Reach, o.Tool = &reach, &tool
+}
+
 func TestACallGoesOnWithWhatItsServerAskedFor(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, modern)
@@ -50,7 +57,8 @@ func TestACallGoesOnWithWhatItsServerAskedFor(t *testing.T) {
 		return `{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{}}}, "requestState" : "the server's"}`
 	}}))
 	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
-	order.MultiRound = true
+	order.MultiRound, order.Capabilities = true, json.RawMessage(`{"elicitation":{}}`)
+	knownAsModern(&order)
 	out, err := b.Call(t.Context(), order)
 	must(t, err)
 	var asked struct {
@@ -161,5 +169,52 @@ func TestATaskIsTheAgentsUnderAnIDOfOurs(t *testing.T) {
 		}
 	default:
 		t.Error("the server was not asked to give the task up")
+	}
+}
+
+func TestAServerAsksAClientWhatThatSaysThatItAnswers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, modern)
+	c := b.connector(t, b.remote)
+	a := b.trusted(t, c)
+	many := make([]string, 17)
+	for i := range many {
+		many[i] = fmt.Sprintf(`"k%d":{"method":"elicitation/create"}`, i)
+	}
+	for name, tc := range map[string]struct {
+		requests string
+		allowed  bool
+	}{
+		"what it answers":          {`"inputRequests":{"k":{"method":"elicitation/create","params":{"mode":"form"}}}`, true},
+		"nothing but to come back": {`"x":1`, true},
+		"what it does not answer":  {`"inputRequests":{"k":{"method":"elicitation/create","params":{}},"l":{"method":"sampling/createMessage","params":{}}}`, false},
+		"another form of it":       {`"inputRequests":{"k":{"method":"elicitation/create","params":{"mode":"url"}}}`, false},
+		"no request that there is": {`"inputRequests":{"k":{"method":"tools/call","params":{}}}`, false},
+		"two readings":             {`"inputRequests":{},"inputRequests":{"k":{"method":"sampling/createMessage","params":{}}}`, false},
+		"another member's name":    {`"inputRequests":{"k":{"Method":"elicitation/create","method":"roots/list"}}`, false},
+		"no object":                {`"inputRequests":["k"]`, false},
+		"params that are none":     {`"inputRequests":{"k":{"method":"elicitation/create","params":"x"}}`, false},
+		"too many":                 {`"inputRequests":{` + strings.Join(many, ",") + `}`, false},
+		"too long":                 {`"inputRequests":{"k":{"method":"elicitation/create","params":{"message":"` + strings.Repeat("x", 1<<20) + `"}}}`, false},
+	} {
+		answer := func(string) string { return `{"resultType":"input_required",` + tc.requests + `,"requestState":"s"}` }
+		b.remote.set(speaksModern(map[string]func(string) string{"tools/call": answer, "prompts/get": answer}))
+		order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
+		order.MultiRound, order.Capabilities = true, json.RawMessage(`{"elicitation":{"form":{}}}`)
+		knownAsModern(&order)
+		out, err := b.Call(t.Context(), order)
+		if tc.allowed && (err != nil || !out.InputRequired) {
+			t.Errorf("%s: %v", name, err)
+		} else if !tc.allowed {
+			refused(t, err, toolcall.CodeUpstream)
+		}
+		q := toolcall.Query{View: order.View, Reach: order.Tool.Reach, Kind: connectors.CallPrompt, Name: "p", Method: "prompts/get", Client: order.Client}
+		if _, err = b.Request(t.Context(), q); tc.allowed != (err == nil) {
+			t.Errorf("%s, of a prompt: %v", name, err)
+		}
+		q.MultiRound = false
+		if _, err = b.Request(t.Context(), q); err == nil {
+			t.Errorf("%s: a client of before is asked", name)
+		}
 	}
 }

@@ -135,6 +135,9 @@ func (c *Caller) handOutOther(q Query, raw json.RawMessage) (json.RawMessage, er
 	if kind, _ := member(raw, "resultType"); string(kind) != `"input_required"` {
 		return raw, nil
 	}
+	if err := askable(raw, q.Client, q.Reach.Connector); err != nil {
+		return nil, err
+	}
 	own, _ := member(raw, "requestState")
 	handle, err := c.sealHandle(q.View, purposeState, state{State: own, Call: q.identity()})
 	if err != nil {

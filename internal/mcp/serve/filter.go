@@ -15,8 +15,27 @@ type Filter struct {
 	URIs      []string // notifications/resources/updated of these; a peer of the handshake era names none here, it subscribes
 }
 
-// mostURIs bounds the resources that a listener hears of: each is a subscription at a server. The client is told which they are.
-const mostURIs = 500
+// What bounds the resources that a listener hears of: each is a subscription at a server, which gets its URI, and stands in memory as long as
+// the listener. The client is told which they are.
+const (
+	mostURIs   = 500
+	longestURI = 8 << 10
+	mostOfURIs = 64 << 10 // bytes of all
+)
+
+// bounded are the URIs that are listened to, of those that are wanted.
+func bounded(wanted []string) (uris []string) {
+	size := 0
+	for _, uri := range wanted {
+		if len(uris) == mostURIs || size+len(uri) > mostOfURIs {
+			break
+		}
+		if len(uri) <= longestURI {
+			uris, size = append(uris, uri), size+len(uri)
+		}
+	}
+	return uris
+}
 
 var everyList = []byte(`{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`)
 
@@ -40,7 +59,7 @@ func promised(capabilities, wanted []byte) (f Filter) {
 	f.Prompts = want.PromptsListChanged && can.Prompts.ListChanged
 	f.Resources = want.ResourcesListChanged && can.Resources.ListChanged
 	if can.Resources.Subscribe {
-		f.URIs = want.ResourceSubscriptions[:min(len(want.ResourceSubscriptions), mostURIs)]
+		f.URIs = bounded(want.ResourceSubscriptions)
 	}
 	return f
 }

@@ -97,11 +97,16 @@ func TestOneCallerHasSoManyStreams(t *testing.T) {
 func TestAListenerHearsOfSoManyResources(t *testing.T) {
 	t.Parallel()
 	filters := make(chan serve.Filter, 1)
-	p := open(t, teller(filters, nil, make(chan struct{}, 1)))
+	p := open(t, teller(filters, nil, make(chan struct{}, 2)))
 	uris := strings.Repeat(`"u:1",`, 100_000) + `"u:2"`
 	p.send(modern("subscriptions/listen", `,"notifications":{"resourceSubscriptions":[`+uris+`]}`, ""))
 	if f := <-filters; len(f.URIs) != 500 {
 		t.Errorf("%d resources", len(f.URIs))
+	}
+	long := strings.Repeat("x", 8<<10)
+	p.send(modern("subscriptions/listen", `,"notifications":{"resourceSubscriptions":["u:`+long+`","u:1"`+strings.Repeat(`,"`+long+`"`, 10)+`]}`, ""))
+	if f := <-filters; len(f.URIs) != 8 || f.URIs[0] != "u:1" {
+		t.Errorf("%d long resources, the first is %.10s", len(f.URIs), f.URIs[0])
 	}
 }
 
