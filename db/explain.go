@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,10 +16,7 @@ import (
 
 // connectFault says in one sentence why no connection stands.
 func connectFault(err error, config *pgx.ConnConfig) error {
-	where := config.Host
-	if !strings.HasPrefix(where, "/") {
-		where = net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
-	}
+	where := hosts(config)
 	say := func(format string, args ...any) error {
 		f := fault.Errorf(fault.Unavailable, format, args...)
 		f.Err = err
@@ -42,6 +40,24 @@ func connectFault(err error, config *pgx.ConnConfig) error {
 		return say("The database at %s has no free connection.", where)
 	}
 	return say("The database at %s refuses the connection.", where)
+}
+
+// hosts names every host that was tried.
+func hosts(config *pgx.ConnConfig) string {
+	all := []string{address(config.Host, config.Port)}
+	for _, other := range config.Fallbacks { // the same host stands there once more without TLS
+		if name := address(other.Host, other.Port); !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return strings.Join(all, " and ")
+}
+
+func address(host string, port uint16) string {
+	if strings.HasPrefix(host, "/") {
+		return host
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(port)))
 }
 
 // namesPoolSize tells whether the operator chose a pool size in the URL.

@@ -14,6 +14,13 @@ import (
 // (pool_max_conns) say another number.
 const DefaultMaxConns = 16
 
+const (
+	// connectTimeout bounds the making of a connection, for each host of the URL.
+	connectTimeout = 5 * time.Second
+	// pingTimeout is how long a connection that was idle may take to show that it lives, before it is asked for something.
+	pingTimeout = 3 * time.Second
+)
+
 // The level at which all our transactions run.
 const (
 	isolation     = "default_transaction_isolation"
@@ -83,7 +90,11 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 		config.MaxConns = DefaultMaxConns
 	}
 	config.MaxConnLifetimeJitter = 5 * time.Minute
-	config.ConnConfig.ConnectTimeout = 5 * time.Second
+	config.ConnConfig.ConnectTimeout = connectTimeout
+	config.ConnConfig.DialFunc = dialer().DialContext
+	if config.PingTimeout == 0 {
+		config.PingTimeout = pingTimeout
+	}
 	setDefault(config.ConnConfig.RuntimeParams, "application_name", "patchbay")
 	// Whatever the server, the role or the URL says: the trigger that refuses what a retired key sealed looks again after it has
 	// waited for the rotation, and would see the time before in a transaction of any other level.

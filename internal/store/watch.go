@@ -26,7 +26,8 @@ type Notice struct {
 
 const (
 	watchPulse    = 300 * time.Millisecond // how long the connection is believed to live without a sign of it
-	watchPatience = 700 * time.Millisecond // how long that sign may take
+	watchPatience = 700 * time.Millisecond // how long that sign may take before nothing is trusted; with the pulse, a second
+	watchDeath    = 5 * time.Second        // and before there is another connection: a busy machine is late, and loses nothing
 	watchFirst    = 50 * time.Millisecond  // the first wait before a new connection
 	watchLongest  = 2 * time.Second        // the longest
 )
@@ -41,12 +42,12 @@ func (s *Store) Watch(ctx context.Context, hear func(Notice), state func(connect
 		<-ctx.Done()
 		return nil
 	}
+	heard := &belief{tell: state}
 	for wait := watchFirst; ; wait = min(2*wait, watchLongest) {
-		listened := s.listen(ctx, hear, func() { state(true) })
-		if listened {
-			state(false)
+		if s.listen(ctx, hear, heard) {
 			wait = watchFirst
 		}
+		heard.set(false)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -56,7 +57,7 @@ func (s *Store) Watch(ctx context.Context, hear func(Notice), state func(connect
 }
 
 // listen hears notices over one connection until it breaks. It tells whether it ever heard any.
-func (s *Store) listen(ctx context.Context, hear func(Notice), begun func()) (listened bool) {
+func (s *Store) listen(ctx context.Context, hear func(Notice), heard *belief) (listened bool) {
 	config := s.listens.Config().ConnConfig
 	config.Tracer = nil // its pulse is nobody's query
 	conn, err := pgx.ConnectConfig(ctx, config)
@@ -64,18 +65,12 @@ func (s *Store) listen(ctx context.Context, hear func(Notice), begun func()) (li
 		return false
 	}
 	defer closeWatch(ctx, conn)
-	w := watch{conn: conn, echo: "patchbay_echo_" + strings.ReplaceAll(newID().String(), "-", "")}
-	if _, err := conn.Exec(ctx, "listen "+changesChannel); err != nil {
-		return false
-	}
-	if _, err := conn.Exec(ctx, "listen "+w.echo); err != nil {
+	w := watch{conn: conn, echo: "patchbay_echo_" + strings.ReplaceAll(newID().String(), "-", ""), heard: heard}
+	if err := w.begin(ctx); err != nil {
 		return false
 	}
 	for err = w.prove(ctx, hear); err == nil && ctx.Err() == nil; err = w.next(ctx, hear) {
-		if !listened {
-			listened = true
-			begun()
-		}
+		listened = true
 	}
 	return listened
 }
@@ -87,6 +82,15 @@ const changesChannel = "patchbay_changes"
 type watch struct {
 	conn *pgx.Conn
 	echo string // the channel on which it talks to itself
+
+	heard *belief
+}
+
+func (w watch) begin(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, watchDeath)
+	defer cancel()
+	_, err := w.conn.Exec(ctx, "listen "+changesChannel+"; listen "+w.echo)
+	return err
 }
 
 // next waits for a notice, and after some silence for a sign that it would have heard one.
@@ -96,7 +100,7 @@ func (w watch) next(ctx context.Context, hear func(Notice)) error {
 	said, err := w.conn.WaitForNotification(short)
 	switch {
 	case err == nil:
-		w.heard(said, hear)
+		w.pass(said, hear)
 		return nil
 	case short.Err() == nil || w.conn.IsClosed():
 		return err
@@ -104,10 +108,11 @@ func (w watch) next(ctx context.Context, hear func(Notice)) error {
 	return w.prove(ctx, hear)
 }
 
-// prove says something, and returns when it is heard.
+// prove says something, and returns when it is heard. What is late is not trusted meanwhile, and not lost.
 func (w watch) prove(ctx context.Context, hear func(Notice)) error {
-	ctx, cancel := context.WithTimeout(ctx, watchPatience)
+	ctx, cancel := context.WithTimeout(ctx, watchDeath)
 	defer cancel()
+	seen := w.heard.unless(watchPatience)
 	if _, err := w.conn.Exec(ctx, "notify "+w.echo); err != nil {
 		return err
 	}
@@ -116,13 +121,14 @@ func (w watch) prove(ctx context.Context, hear func(Notice)) error {
 		if err != nil {
 			return err
 		}
-		if w.heard(said, hear); said.Channel == w.echo {
+		if w.pass(said, hear); said.Channel == w.echo {
+			seen()
 			return nil
 		}
 	}
 }
 
-func (w watch) heard(said *pgconn.Notification, hear func(Notice)) {
+func (w watch) pass(said *pgconn.Notification, hear func(Notice)) {
 	if said.Channel != changesChannel {
 		return
 	}

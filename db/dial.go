@@ -1,0 +1,18 @@
+package db
+
+import (
+	"net"
+	"time"
+)
+
+// silence is how long a database that says nothing at all, not even that bytes have arrived, counts as there: a machine that loses its
+// network or its power closes no connection. The system's own bound would be a quarter of an hour.
+const silence = 10 * time.Second
+
+func dialer() *net.Dialer {
+	return &net.Dialer{
+		Timeout:         connectTimeout,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: silence / 2, Interval: silence / 4, Count: 2},
+		Control:         boundSilence,
+	}
+}
