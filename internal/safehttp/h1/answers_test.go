@@ -43,6 +43,7 @@ var answers = []answer{
 	{name: "a length, then the end", bytes: ok + "Content-Length: 5\r\n\r\nhello", want: `200 "hello"`},
 	{name: "a length of zero", bytes: ok + "Content-Length: 0\r\n\r\n", want: `200 ""`, open: true},
 	{name: "a long body", bytes: ok + "Content-Length: 40960\r\n\r\n" + long, want: `200 "` + long + `"`, open: true},
+	{name: "a body longer than heads may be", bytes: ok + "Content-Length: 163840\r\n\r\n" + strings.Repeat(long, 4), want: `200 "` + strings.Repeat(long, 4) + `"`, open: true},
 	{name: "a body that is cut", bytes: ok + "Content-Length: 10\r\n\r\nhello", want: `200 "hello" unexpected EOF`},
 	{name: "a length and no body", bytes: ok + "Content-Length: 10\r\n\r\n", want: `200 "" unexpected EOF`},
 	{name: "the same length twice", bytes: ok + "Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello", want: `200 "hello"`, open: true},

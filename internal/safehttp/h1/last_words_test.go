@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"patchbay/internal/safehttp/h1"
 )
 
 // deaf is a connection whose server takes a few bytes of a request, and no more.
@@ -175,4 +177,19 @@ func (s *stale) Read(p []byte) (int, error) {
 		return s.TCPConn.Read(p)
 	}
 	return copy(p, "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"), nil
+}
+
+// The server's end resets a connection on which something was not read. What it said before counts.
+func TestAnAnswerBeforeAResetIsRead(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t, func(_ *peer, conn *net.TCPConn) {
+		_, _ = conn.Read(make([]byte, 1))
+		_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello")
+	})
+	for range 100 {
+		r := request(t, http.MethodPost, p.url, strings.NewReader(strings.Repeat("y", h1.MaxBody)))
+		if got := ask(newTransport(t), r); got.String() != `413 "hello"` {
+			t.Fatalf("%s, want 413", got)
+		}
+	}
 }

@@ -100,6 +100,7 @@ func TestReadyTellsWhetherAReadWouldWait(t *testing.T) {
 		"the last chunk, extended":     {head: chunks, first: "4\r\nhell\r\n", more: "00 ;a=b\r\n\r\n", want: true},
 		"a chunk's end and the last":   {head: chunks, first: "4\r\nhell", more: "\r\n0\r\n\r\n", want: true},
 		"half the last chunk":          {head: chunks, first: "4\r\nhell\r\n", more: "0\r\n"},
+		"half the last, extended":      {head: chunks, first: "4\r\nhell\r\n", more: "0 \t;a=b\r\n\r"},
 		"the last chunk and trailers":  {head: chunks, first: "4\r\nhell\r\n", more: "0\r\nX-Sum: 1\r\n\r\n", want: true},
 		"half the trailers":            {head: chunks, first: "4\r\nhell\r\n", more: "0\r\nX-Sum: 1\r\n"},
 		"a chunk that does not end":    {head: chunks, first: "4\r\nhell\r\n", end: true, want: true},

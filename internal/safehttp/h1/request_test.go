@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,7 @@ import (
 type heard struct {
 	Dialled       string
 	Line          string
+	Lines         []string // the headers as they are written, in order of the alphabet
 	Host          string
 	Header        http.Header
 	ContentLength int64
@@ -39,8 +41,10 @@ func hear(t *testing.T, r *http.Request, transport func(dial dialer) http.RoundT
 			return
 		}
 		body, _ := io.ReadAll(got.Body)
-		line, _, _ := strings.Cut(raw.String(), "\r\n")
-		all <- heard{Line: line, Host: got.Host, Header: got.Header, ContentLength: got.ContentLength, Body: string(body)}
+		head, _, _ := strings.Cut(raw.String(), "\r\n\r\n")
+		lines := strings.Split(head, "\r\n")
+		slices.Sort(lines[1:])
+		all <- heard{Line: lines[0], Lines: lines[1:], Host: got.Host, Header: got.Header, ContentLength: got.ContentLength, Body: string(body)}
 		_, _ = io.WriteString(conn, "HTTP/1.1 204 No Content\r\n\r\n")
 	})
 	var dialled string
