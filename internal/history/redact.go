@@ -12,6 +12,7 @@ const redacted = "[redacted]"
 // keep nothing at all. What it returns may share doc's memory; doc stays as it is.
 func Redact(doc []byte) []byte {
 	r := redaction{doc: doc}
+	pair := false // the next text may be the name of a value beside it
 	for at := 0; at < len(doc); {
 		i := bytes.IndexByte(doc[at:], '"')
 		if i < 0 {
@@ -23,12 +24,17 @@ func Redact(doc []byte) []byte {
 		if next >= len(doc) || doc[next] != ':' {
 			r.text(from, to)
 			at = to + 1
-			if secretFlag(doc[from:to]) {
+			switch {
+			case secretFlag(doc[from:to]):
 				at = r.argument(at)
+			case pair && secretName(doc[from:to]):
+				at = r.partner(at)
 			}
+			pair = false
 			continue
 		}
 		at = next + 1
+		pair = namesOther(doc[from:to])
 		if secretName(doc[from:to]) {
 			at = r.value(skipSpace(doc, at))
 		}
@@ -97,6 +103,29 @@ func (r *redaction) value(at int) (end int) {
 	default:
 		return at
 	}
+}
+
+// namesOther tells whether a member is one whose text names what the member "value" holds, as in lists of headers and of variables.
+func namesOther(member []byte) bool {
+	return string(member) == "name" || string(member) == "key" || string(member) == "header"
+}
+
+// partner takes out the value of the member "value", if that comes next, and returns where to go on.
+func (r *redaction) partner(at int) (next int) {
+	const name = `"value"`
+	from := skipSpace(r.doc, at)
+	if from >= len(r.doc) || r.doc[from] != ',' {
+		return at
+	}
+	from = skipSpace(r.doc, from+1)
+	if !bytes.HasPrefix(r.doc[from:], []byte(name)) {
+		return at
+	}
+	from = skipSpace(r.doc, from+len(name))
+	if from >= len(r.doc) || r.doc[from] != ':' {
+		return at
+	}
+	return r.value(skipSpace(r.doc, from+1))
 }
 
 // argument takes out the text that follows a flag in a list, as in ["--password","x"], and returns where to go on. Another flag is no

@@ -47,7 +47,7 @@ func TestSecretsAreTakenOut(t *testing.T) {
 }
 
 func FuzzRedact(f *testing.F) {
-	for _, s := range []string{`{"password":"x"}`, `["Bearer abcdefgh12"]`, `{"token":{"a":1}}`, `["a=b\\\"c"]`, `{"secret":-1.5e3}`, `["token:'\""]`, `["--token","x"]`, `["-pass" ,`, `["a\u00e4AbC1dEf2GhI3jKl4MnO5pQr6StU7vWx8\n token: \u00e4"]`} {
+	for _, s := range []string{`{"password":"x"}`, `["Bearer abcdefgh12"]`, `{"token":{"a":1}}`, `["a=b\\\"c"]`, `{"secret":-1.5e3}`, `["token:'\""]`, `["--token \"a\\\"b"]`, `["-u a:\"b"]`, `[{"name":"token","value":1}]`, `["pwd\u003d\"x"]`, `["--token","x"]`, `["-pass" ,`, `["a\u00e4AbC1dEf2GhI3jKl4MnO5pQr6StU7vWx8\n token: \u00e4"]`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -78,7 +78,7 @@ func TestShortNamesOfSecretsCountAsWordsOfTheirOwn(t *testing.T) {
 		`["all tests pass: 12 of 12, auth: done"]`: `["all tests pass: 12 of 12, auth: done"]`,
 		`["your otp: 123456"]`:                     `["your otp: [redacted]"]`,
 		`["https://x/?auth=abc&page=2 and more"]`:  `["https://x/?auth=[redacted]&page=2 and more"]`,
-		`["{\"pass\": \"x y\", \"n\":1}"]`:         `["{\"pass\": \"[redacted] y\", \"n\":1}"]`,
+		`["{\"pass\": \"x y\", \"n\":1}"]`:         `["{\"pass\": \"[redacted]\", \"n\":1}"]`,
 	} {
 		if got := string(history.Redact([]byte(in))); got != want {
 			t.Errorf("%s\n  is %s\nwant %s", in, got, want)
@@ -100,6 +100,34 @@ func TestWhatFollowsASecretsFlagIsTakenOut(t *testing.T) {
 		`["--password","hunt`:                                     `["--password","[redacted]`,
 		`["--password",{"a":"b"}]`:                                `["--password",{"a":"b"}]`,
 		`["--password",""]`:                                       `["--password",""]`,
+	} {
+		if got := string(history.Redact([]byte(in))); got != want {
+			t.Errorf("%s\n  is %s\nwant %s", in, got, want)
+		}
+	}
+}
+
+func TestSecretsInCommandsAndHeadersWithinATextAreTakenOut(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`["x --token=abc def"]`:                                 `["x --token=[redacted] def"]`,
+		`["x --token abc def"]`:                                 `["x --token [redacted] def"]`,
+		`["x --token 'ab cd' --n 1"]`:                           `["x --token '[redacted]' --n 1"]`,
+		`["x --api-key \"ab \\\"c d\" def"]`:                    `["x --api-key \"[redacted]\" def"]`,
+		`["x --password=\"ab cd\" y"]`:                          `["x --password=\"[redacted]\" y"]`,
+		`["x --password 'ab cd"]`:                               `["x --password '[redacted] cd"]`,
+		`["sh -c 'x --token abc'"]`:                             `["sh -c 'x --token [redacted]'"]`,
+		`["curl -u me:hunter2 https://x"]`:                      `["curl -u me:[redacted] https://x"]`,
+		`["curl --user 'me:hunter2' https://x"]`:                `["curl --user 'me:[redacted]' https://x"]`,
+		`["sort -u a, --user me, -u"]`:                          `["sort -u a, --user me, -u"]`,
+		`["x --token --verbose --path /x --max-tokens 5"]`:      `["x --token --verbose --path /x --max-tokens 5"]`,
+		`["Cookie: a=b; c=d"]`:                                  `["Cookie: [redacted]"]`,
+		`["curl -b 'x' -H 'Cookie: a=b; c=d' y"]`:               `["curl -b 'x' -H 'Cookie: [redacted]' y"]`,
+		`["https://x/?access_token\u003dabc\u0026page\u003d2"]`: `["https://x/?access_token\u003d[redacted]\u0026page\u003d2"]`,
+		`["a well-known word - and a pass- word"]`:              `["a well-known word - and a pass- word"]`,
+		`{"headers":[{"name":"Authorization","value":"Basic abc"},{"name":"Accept","value":"x"}]}`: `{"headers":[{"name":"Authorization","value":"[redacted]"},{"name":"Accept","value":"x"}]}`,
+		`[{"key":"DB_PASSWORD", "value" : {"from":"x"}}]`:                                          `[{"key":"DB_PASSWORD", "value" : "[redacted]"}]`,
+		`{"name":"token","note":"x"}`:                                                              `{"name":"token","note":"x"}`,
 	} {
 		if got := string(history.Redact([]byte(in))); got != want {
 			t.Errorf("%s\n  is %s\nwant %s", in, got, want)

@@ -21,6 +21,7 @@ func (r *redaction) text(from, to int) {
 	s := r.doc[from:to]
 	var found []span
 	found = named(found, s)
+	found = flags(found, s)
 	found = bearers(found, s)
 	found = privateKeys(found, s)
 	found = passwordsInURLs(found, s)
@@ -31,47 +32,128 @@ func (r *redaction) text(from, to int) {
 	}
 }
 
+// separators stand between a secret's name and its value. Some programs write "=" so that it may stand in a page.
+var separators = [][]byte{[]byte(":"), []byte("="), []byte(`\u003d`)}
+
 // named finds what follows a secret's name and ":" or "=", as in password=x and in JSON within the text.
 func named(found []span, s []byte) []span {
-	for _, separator := range []byte(":=") {
+	for _, separator := range separators {
+		if len(separator) > 1 && bytes.IndexByte(s, separator[0]) < 0 {
+			continue
+		}
 		for at := 0; ; {
-			i := bytes.IndexByte(s[at:], separator)
+			i := bytes.Index(s[at:], separator)
 			if i < 0 {
 				break
 			}
-			at += i + 1
-			name := nameBefore(s[:at-1])
-			if !secretName(name) || separator == ':' && inProse(name) && kindOf(s[at-2]) != 0 {
+			before := s[:at+i]
+			at += i + len(separator)
+			name := nameBefore(before)
+			if !secretName(name) || separator[0] == ':' && inProse(name) && kindOf(before[len(before)-1]) != 0 {
 				continue
 			}
-			from := valueAfter(s, at)
-			until := " ,;&'\"\\<>)]}"
-			if len(name) > len("auth") && bytes.HasPrefix(bytes.ToLower(name), []byte("auth")) { // of a header, whose value has two words
-				until = until[1:]
-			}
-			if n := bytes.IndexAny(s[from:], until); n > 0 {
-				found = append(found, span{from, from + n})
-			} else if n < 0 && from < len(s) {
-				found = append(found, span{from, len(s)})
+			if v := valueAt(s, at, untilOf(name)); v.to > v.from {
+				found = append(found, v)
 			}
 		}
 	}
 	return found
 }
 
-// valueAfter is where a value begins, after space and an opening quote, which may be an escaped one.
-func valueAfter(s []byte, at int) int {
+// endsValue are the bytes that end a value that is not quoted.
+const endsValue = " ,;&'\"\\<>)]}"
+
+// untilOf tells what ends the value of a name: that of a header goes on over blanks, and that of a cookie has several parts.
+func untilOf(name []byte) string {
+	name = bytes.ToLower(name)
+	switch {
+	case bytes.HasSuffix(name, []byte("cookie")):
+		return "'\"\\<>)]}"
+	case len(name) > len("auth") && bytes.HasPrefix(name, []byte("auth")):
+		return endsValue[1:]
+	}
+	return endsValue
+}
+
+// longestQuoted is how far a quotation mark's other half is looked for.
+const longestQuoted = 4 << 10
+
+// valueAt is the value that begins at, after space: what is quoted, or as far as none of until's bytes comes.
+func valueAt(s []byte, at int, until string) span {
+	from, mark := valueAfter(s, at)
+	if to := quotedEnd(s, from, mark); to >= 0 {
+		return span{from, to}
+	}
+	if n := bytes.IndexAny(s[from:], until); n >= 0 {
+		return span{from, from + n}
+	}
+	return span{from, len(s)}
+}
+
+// quotedEnd is where the other half of a quotation mark stands; -1: it is not near. '"' is written with an escape, and one that belongs to the
+// value with more.
+func quotedEnd(s []byte, from int, mark byte) int {
+	escapes := 0
+	for i := from; mark != 0 && i < min(len(s), from+longestQuoted); i++ {
+		switch {
+		case s[i] == '\\':
+			escapes++
+			continue
+		case s[i] == mark && mark == '\'':
+			return i
+		case s[i] == mark && escapes == 1:
+			return i - 1
+		}
+		escapes = 0
+	}
+	return -1
+}
+
+// valueAfter is where a value begins, after space and an opening quotation mark, which may be an escaped one; 0: there is none.
+func valueAfter(s []byte, at int) (from int, mark byte) {
 	for at < len(s) {
 		switch {
-		case s[at] == ' ', s[at] == '\'':
+		case s[at] == ' ':
 			at++
+		case s[at] == '\'':
+			at, mark = at+1, '\''
 		case s[at] == '\\' && at+1 < len(s) && s[at+1] == '"':
-			at += 2
+			at, mark = at+2, '"'
 		default:
-			return at
+			return at, mark
 		}
 	}
-	return at
+	return at, mark
+}
+
+// flags finds what follows a flag of a command line in a text, as in "x --token y", and the password of "curl -u user:password".
+func flags(found []span, s []byte) []span {
+	for at := 0; ; {
+		i := bytes.IndexByte(s[at:], '-')
+		if i < 0 {
+			return found
+		}
+		from := at + i
+		end := from
+		for end < len(s) && (isWord[s[end]] && s[end] != '=' && s[end] != '/') {
+			end++
+		}
+		at = end
+		if end == len(s) || s[end] != ' ' || from > 0 && bytes.IndexByte([]byte(" '\"([;|&`"), s[from-1]) < 0 {
+			continue
+		}
+		flag, v := s[from:end], valueAt(s, end, endsValue)
+		if v.to == v.from || s[v.from] == '-' {
+			continue
+		}
+		user := string(flag) == "-u" || string(flag) == "--user"
+		switch colon := bytes.IndexByte(s[v.from:v.to], ':'); {
+		case user && colon >= 0 && v.from+colon+1 < v.to:
+			found = append(found, span{v.from + colon + 1, v.to})
+		case secretFlag(flag):
+			found = append(found, v)
+		}
+	}
 }
 
 // nameBefore is the word that ends s, but for quotes and space.

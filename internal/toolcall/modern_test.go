@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"patchbay/internal/access"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/mcp"
@@ -40,9 +41,10 @@ func speaksModern(results map[string]func(params string) string) func(w http.Res
 
 // knownAsModern has the order's server be remembered as one that does not ask in the middle of a call.
 func knownAsModern(o *toolcall.Order) {
-	tool, reach := *o.Tool, *o.Tool.Reach
-	reach.Connector.Era = string(mcp.EraModern)
-	tool.Reach, o.Tool = &reach, &tool
+	tool := *o.Tool
+	tool.Reach = &access.Reach{Connector: tool.Reach.Connector, Grant: tool.Reach.Grant}
+	tool.Reach.Connector.Era = string(mcp.EraModern)
+	o.Tool = &tool
 }
 
 func TestACallGoesOnWithWhatItsServerAskedFor(t *testing.T) {
