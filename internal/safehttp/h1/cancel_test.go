@@ -299,7 +299,7 @@ func TestCloseWhileABodyIsRead(t *testing.T) {
 		}
 	})
 	a := newAttempt(t, p.url)
-	for range 500 {
+	for range 200 {
 		resp, err := a.tr.RoundTrip(request(t, http.MethodGet, p.url, nil))
 		if err != nil {
 			t.Fatal(err)

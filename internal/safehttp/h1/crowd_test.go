@@ -68,7 +68,7 @@ func TestEachGetsTheirOwnAnswer(t *testing.T) {
 	var all sync.WaitGroup
 	for who := range 200 {
 		all.Go(func() {
-			for i := range 30 {
+			for i := range 15 {
 				text := fmt.Sprintf("%d asks for the %dth time %s", who, i, strings.Repeat("and again ", who%7))
 				err := askEcho(t.Context(), tr, urls[(who+i)%len(urls)], text, mood(who+i))
 				if err != nil && !(mood(who+i).fickle() && errors.Is(err, context.Canceled)) {

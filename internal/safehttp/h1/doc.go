@@ -13,4 +13,8 @@
 //	sent again      only where a kept connection turned out to be closed: if nothing went out, or if the request may be repeated
 //	interim (1xx)   passed over, at most five
 //	cancelled       the connection is closed and the context's cause returned, also while the body is read
+//	refused         what could be read as another request: a Host that is none, too, which net/http leaves empty
+//
+// What is different: a request's body is read whole before anything is sent, 101 has no body, and the old Request.Cancel is not heeded.
+// The bodies of responses tell by their method Ready whether a Read would wait.
 package h1

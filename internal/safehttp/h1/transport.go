@@ -16,7 +16,7 @@ import (
 // the server answers already, and takes somebody who reads and writes at the same time.
 const MaxBody = 64 << 10
 
-// Transport is an [http.RoundTripper]. Its fields do not change once it is used; it is safe for concurrent use.
+// Transport is an [http.RoundTripper]. All of its fields are set, and do not change once it is used; it is safe for concurrent use.
 type Transport struct {
 	// Dial connects to host:port. It decides where that may be.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -25,14 +25,15 @@ type Transport struct {
 
 	MaxIdle        int           // idle connections in all
 	MaxIdlePerHost int           // idle connections to one host:port
-	IdleTimeout    time.Duration // after which an idle connection is closed
+	IdleTimeout    time.Duration // after which an idle connection is closed, a quarter of it later at most
 	MaxHeaderBytes int64         // of one response
 	ReadBuffer     int           // bytes for each connection
 
 	idle shelf
 }
 
-// RoundTrip sends one request and returns the head of its response. An error of dialling is returned as it is.
+// RoundTrip sends one request and returns the head of its response. An error of dialling is returned as it is,
+// unless r's context has ended.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !takes(r) {
 		return t.Next.RoundTrip(r)
