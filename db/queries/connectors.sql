@@ -8,10 +8,24 @@ select sqlc.embed(connectors),
              order by tools.name)::text[] as tool_names,
        coalesce((select connector_envs.names
                  from connector_envs
-                 where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names
+                 where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,
+       clock.due_at, clock.failures, clock.failing_since, clock.checked_at, clock.ok_at,
+       held.stored, held.ended, held.lapses_at
 from connectors
+join connector_clock clock on clock.tenant_id = connectors.tenant_id and clock.connector_id = connectors.id
 left join sync_runs running
     on running.tenant_id = connectors.tenant_id and running.connector_id = connectors.id and running.state = 'running'
+cross join lateral (
+    select count(*)::integer as stored,
+           (count(*) filter (where credentials.status in ('expired', 'revoked')))::integer as ended,
+           coalesce(min(case when (credentials.grant_meta ->> 'refreshable')::boolean is true
+                             then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
+                             else credentials.expires_at end)
+                    filter (where credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed')), 'epoch')::timestamptz as lapses_at
+    from credentials
+    where credentials.tenant_id = connectors.tenant_id and credentials.connector_id = connectors.id
+      and (credentials.agent_id is null) = (connectors.credential_mode = 'shared')
+) held
 where connectors.tenant_id = @tenant_id
   and (@status::text = '' or connectors.status = @status)
   and (@pattern::text = '' or connectors.name ilike @pattern or connectors.slug ilike @pattern or connectors.url ilike @pattern)
@@ -29,10 +43,24 @@ select sqlc.embed(connectors),
              order by tools.name)::text[] as tool_names,
        coalesce((select connector_envs.names
                  from connector_envs
-                 where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names
+                 where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,
+       clock.due_at, clock.failures, clock.failing_since, clock.checked_at, clock.ok_at,
+       held.stored, held.ended, held.lapses_at
 from connectors
+join connector_clock clock on clock.tenant_id = connectors.tenant_id and clock.connector_id = connectors.id
 left join sync_runs running
     on running.tenant_id = connectors.tenant_id and running.connector_id = connectors.id and running.state = 'running'
+cross join lateral (
+    select count(*)::integer as stored,
+           (count(*) filter (where credentials.status in ('expired', 'revoked')))::integer as ended,
+           coalesce(min(case when (credentials.grant_meta ->> 'refreshable')::boolean is true
+                             then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
+                             else credentials.expires_at end)
+                    filter (where credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed')), 'epoch')::timestamptz as lapses_at
+    from credentials
+    where credentials.tenant_id = connectors.tenant_id and credentials.connector_id = connectors.id
+      and (credentials.agent_id is null) = (connectors.credential_mode = 'shared')
+) held
 where connectors.tenant_id = @tenant_id
   and connectors.id = coalesce(
       sqlc.narg(id)::uuid,

@@ -37,6 +37,7 @@ type connectorJSON struct {
 	ToolCount         int                 `json:"tool_count"`
 	ToolsLastSyncedAt *time.Time          `json:"tools_last_synced_at" doc:"The last success."`
 	LastError         *connectorErrorJSON `json:"last_error" doc:"Null after a success."`
+	Health            healthJSON          `json:"health" doc:"How it is: whether the server answers, whether it lets us in, and how old the tools are."`
 	Server            serverJSON          `json:"server"`
 	Listening         *listeningJSON      `json:"listening" doc:"Null where the server does not tell that its lists have changed."`
 	CreatedAt         time.Time           `json:"created_at"`
@@ -108,6 +109,7 @@ func viewConnector(c connectors.Connector) connectorJSON {
 		DiscoveredTools:   c.DiscoveredTools,
 		ToolCount:         c.ToolCount,
 		ToolsLastSyncedAt: utc(c.ToolsLastSyncedAt),
+		Health:            viewHealth(c.Health(time.Now())),
 		Server:            viewServer(c.Server),
 		CreatedAt:         c.CreatedAt.UTC(),
 		UpdatedAt:         c.UpdatedAt.UTC(),

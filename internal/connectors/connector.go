@@ -107,6 +107,9 @@ type Connector struct {
 	ItemsHash         *Hash  // of its prompts and resources; nil: there are none
 	Era               string // the family of MCP versions that the server spoke last; empty: not known
 
+	Clock       Clock            // as far as it was read
+	Credentials CredentialsState // likewise
+
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }

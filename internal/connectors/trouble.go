@@ -49,4 +49,7 @@ func (t Trouble) Wait() (time.Duration, bool) {
 }
 
 // NeedsPerson tells whether a sync that failed so is pointless until somebody has mended the credential.
-func NeedsPerson(code string) bool { return code == "unauthorized" || code == "credential_required" }
+func NeedsPerson(code string) bool { return code == "unauthorized" || code == codeCredentialRequired }
+
+// codeCredentialRequired is the code of a sync that had no credential to send, and sent nothing.
+const codeCredentialRequired = "credential_required"

@@ -244,6 +244,14 @@ func connectorOf(row dbgen.ConnectorByRefRow) connectors.Connector {
 	if row.RunningID != uuid.Nil {
 		c.Running = &connectors.SyncRunID{UUID: row.RunningID}
 	}
+	c.Clock = connectors.Clock{
+		DueAt: utc(row.DueAt), Failures: int(row.Failures), FailingSince: utc(row.FailingSince),
+		CheckedAt: utc(row.CheckedAt), OKAt: utc(row.OkAt),
+	}
+	c.Credentials = connectors.CredentialsState{Stored: int(row.Stored), Ended: int(row.Ended)}
+	if row.LapsesAt.Unix() > 0 {
+		c.Credentials.Lapses = utc(&row.LapsesAt)
+	}
 	return c
 }
 

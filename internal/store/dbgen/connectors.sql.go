@@ -7,6 +7,7 @@ package dbgen
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 	connectors "patchbay/internal/connectors"
@@ -21,10 +22,24 @@ select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, co
              order by tools.name)::text[] as tool_names,
        coalesce((select connector_envs.names
                  from connector_envs
-                 where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names
+                 where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,
+       clock.due_at, clock.failures, clock.failing_since, clock.checked_at, clock.ok_at,
+       held.stored, held.ended, held.lapses_at
 from connectors
+join connector_clock clock on clock.tenant_id = connectors.tenant_id and clock.connector_id = connectors.id
 left join sync_runs running
     on running.tenant_id = connectors.tenant_id and running.connector_id = connectors.id and running.state = 'running'
+cross join lateral (
+    select count(*)::integer as stored,
+           (count(*) filter (where credentials.status in ('expired', 'revoked')))::integer as ended,
+           coalesce(min(case when (credentials.grant_meta ->> 'refreshable')::boolean is true
+                             then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
+                             else credentials.expires_at end)
+                    filter (where credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed')), 'epoch')::timestamptz as lapses_at
+    from credentials
+    where credentials.tenant_id = connectors.tenant_id and credentials.connector_id = connectors.id
+      and (credentials.agent_id is null) = (connectors.credential_mode = 'shared')
+) held
 where connectors.tenant_id = $1
   and connectors.id = coalesce(
       $2::uuid,
@@ -32,10 +47,18 @@ where connectors.tenant_id = $1
 `
 
 type ConnectorByRefRow struct {
-	Connector Connector
-	RunningID uuid.UUID
-	ToolNames []string
-	EnvNames  []string
+	Connector    Connector
+	RunningID    uuid.UUID
+	ToolNames    []string
+	EnvNames     []string
+	DueAt        *time.Time
+	Failures     int32
+	FailingSince *time.Time
+	CheckedAt    *time.Time
+	OkAt         *time.Time
+	Stored       int32
+	Ended        int32
+	LapsesAt     time.Time
 }
 
 func (q *Queries) ConnectorByRef(ctx context.Context, tenantID connectors.TenantID, iD *uuid.UUID, slug *string) (ConnectorByRefRow, error) {
@@ -88,6 +111,14 @@ func (q *Queries) ConnectorByRef(ctx context.Context, tenantID connectors.Tenant
 		&i.RunningID,
 		&i.ToolNames,
 		&i.EnvNames,
+		&i.DueAt,
+		&i.Failures,
+		&i.FailingSince,
+		&i.CheckedAt,
+		&i.OkAt,
+		&i.Stored,
+		&i.Ended,
+		&i.LapsesAt,
 	)
 	return i, err
 }
@@ -147,10 +178,24 @@ select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, co
              order by tools.name)::text[] as tool_names,
        coalesce((select connector_envs.names
                  from connector_envs
-                 where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names
+                 where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,
+       clock.due_at, clock.failures, clock.failing_since, clock.checked_at, clock.ok_at,
+       held.stored, held.ended, held.lapses_at
 from connectors
+join connector_clock clock on clock.tenant_id = connectors.tenant_id and clock.connector_id = connectors.id
 left join sync_runs running
     on running.tenant_id = connectors.tenant_id and running.connector_id = connectors.id and running.state = 'running'
+cross join lateral (
+    select count(*)::integer as stored,
+           (count(*) filter (where credentials.status in ('expired', 'revoked')))::integer as ended,
+           coalesce(min(case when (credentials.grant_meta ->> 'refreshable')::boolean is true
+                             then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
+                             else credentials.expires_at end)
+                    filter (where credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed')), 'epoch')::timestamptz as lapses_at
+    from credentials
+    where credentials.tenant_id = connectors.tenant_id and credentials.connector_id = connectors.id
+      and (credentials.agent_id is null) = (connectors.credential_mode = 'shared')
+) held
 where connectors.tenant_id = $1
   and ($2::text = '' or connectors.status = $2)
   and ($3::text = '' or connectors.name ilike $3 or connectors.slug ilike $3 or connectors.url ilike $3)
@@ -170,10 +215,18 @@ type ConnectorsByNameParams struct {
 }
 
 type ConnectorsByNameRow struct {
-	Connector Connector
-	RunningID uuid.UUID
-	ToolNames []string
-	EnvNames  []string
+	Connector    Connector
+	RunningID    uuid.UUID
+	ToolNames    []string
+	EnvNames     []string
+	DueAt        *time.Time
+	Failures     int32
+	FailingSince *time.Time
+	CheckedAt    *time.Time
+	OkAt         *time.Time
+	Stored       int32
+	Ended        int32
+	LapsesAt     time.Time
 }
 
 // Each row whole: the run that is under way and the names of the tools, so that a page needs no query per row.
@@ -240,6 +293,14 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 			&i.RunningID,
 			&i.ToolNames,
 			&i.EnvNames,
+			&i.DueAt,
+			&i.Failures,
+			&i.FailingSince,
+			&i.CheckedAt,
+			&i.OkAt,
+			&i.Stored,
+			&i.Ended,
+			&i.LapsesAt,
 		); err != nil {
 			return nil, err
 		}

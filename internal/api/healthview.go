@@ -1,0 +1,40 @@
+package api
+
+import (
+	"time"
+
+	"patchbay/internal/connectors"
+)
+
+// healthJSON is how a connector is.
+type healthJSON struct {
+	Reachable  reachableJSON  `json:"reachable"`
+	Authorized authorizedJSON `json:"authorized"`
+	Fresh      freshJSON      `json:"fresh"`
+	Failures   int            `json:"failures" doc:"Syncs in a row that failed."`
+}
+
+type reachableJSON struct {
+	State string     `json:"state" enum:"unknown,up,failing,dead" doc:"dead: failing for days, and asked seldom."`
+	Since *time.Time `json:"since" doc:"Of failing and dead: the first failure."`
+}
+
+type authorizedJSON struct {
+	State  string     `json:"state" enum:"none,ok,lapses_soon,needs_person" doc:"none: no credential is needed. needs_person: one is missing, has ended, or was refused."`
+	EndsAt *time.Time `json:"ends_at" doc:"Of lapses_soon."`
+}
+
+type freshJSON struct {
+	State      string     `json:"state" enum:"never,fresh,stale,unscheduled" doc:"stale: older than two intervals; the tools stay served. unscheduled: disabled, or synced by hand only."`
+	AsOf       *time.Time `json:"as_of" doc:"The last successful sync."`
+	NextSyncAt *time.Time `json:"next_sync_at" doc:"Null: never by itself, or not before its credential is mended."`
+}
+
+func viewHealth(h connectors.Health) healthJSON {
+	return healthJSON{
+		Reachable:  reachableJSON{State: string(h.Reachable.State), Since: utc(h.Reachable.Since)},
+		Authorized: authorizedJSON{State: string(h.Authorized.State), EndsAt: utc(h.Authorized.Ends)},
+		Fresh:      freshJSON{State: string(h.Fresh.State), AsOf: utc(h.Fresh.AsOf), NextSyncAt: utc(h.Fresh.NextSync)},
+		Failures:   h.Failures,
+	}
+}
