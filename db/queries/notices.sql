@@ -67,6 +67,10 @@ select (
     where approvals.tenant_id = @tenant_id and approvals.state = 'waiting' and approvals.expires_at > now()
 ) as approvals, (
     select count(*)
+    from tool_changes
+    where tool_changes.tenant_id = @tenant_id and tool_changes.state = 'waiting'
+) as changes, (
+    select count(*)
     from (
         select notices.id
         from notices

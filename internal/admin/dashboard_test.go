@@ -38,6 +38,7 @@ import (
 	"patchbay/internal/testing/fixture"
 	"patchbay/internal/toolcall"
 	"patchbay/internal/toolsync"
+	"patchbay/internal/webhooks"
 	"patchbay/web"
 )
 
@@ -116,7 +117,8 @@ func newDashboardAt(t *testing.T, host string, opts ...func(*admin.Options)) *da
 			Store: d.St, OAuth: authorization, Dialer: dialer, Log: log, BaseURL: base.String(),
 		}),
 		Access: agents.access, Calls: agents.calls, History: agents.history,
-		BaseURL: base.String(), Done: d.stop, Now: d.now, ProgramSync: http.HandlerFunc(forPrograms),
+		Webhooks: webhooks.New(webhooks.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
+		BaseURL:  base.String(), Done: d.stop, Now: d.now, ProgramSync: http.HandlerFunc(forPrograms),
 	}
 	for _, opt := range opts {
 		opt(&o)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
 
@@ -59,19 +60,24 @@ func (s *stream) look(look func() error) error {
 	return look()
 }
 
-// badge sends how many calls wait for a person, where that is another number than before.
+// badge sends how many calls wait for a person, and how many notices this one has not read, where these are other numbers than before.
 func (s *stream) badge() error {
-	n, err := s.h.store.Tenant(s.actor.Tenant.ID).CountWaitingApprovals(s.ctx)
+	now, err := s.h.store.Tenant(s.actor.Tenant.ID).News(s.ctx, s.actor.UserID)
 	if err != nil {
-		return fmt.Errorf("count approvals: %w", err)
+		return fmt.Errorf("count news: %w", err)
 	}
-	if n == s.waiting {
-		return nil
+	var before store.News // as most pages begin
+	if s.news != nil {
+		before = *s.news
 	}
-	first := s.waiting < 0
-	s.waiting = n
-	if first && n == 0 {
-		return nil // as most pages begin
+	s.news = &now
+	if now.Approvals != before.Approvals {
+		if err := s.show(templates.WaitingChanged(now.Approvals)); err != nil {
+			return err
+		}
 	}
-	return s.show(templates.WaitingChanged(n))
+	if now.Unread != before.Unread {
+		return s.show(templates.UnreadChanged(now.Unread))
+	}
+	return nil
 }

@@ -30,7 +30,7 @@ type stream struct {
 	checked time.Time // when the session was last seen to be good
 	running map[connectors.ConnectorID]underWay
 	sent    map[connectors.ConnectorID]look
-	waiting int // calls, as the page's badge says; negative: not known
+	news    *store.News // as the page's badges say; nil: not known
 }
 
 func (h *Handler) newStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
@@ -43,7 +43,7 @@ func (h *Handler) newStream(w http.ResponseWriter, r *http.Request) (*stream, er
 	return &stream{
 		h: h, ctx: r.Context(), w: w, control: http.NewResponseController(w), actor: actor(r),
 		token: secret.Text(cookie.Value), checked: h.now(),
-		running: map[connectors.ConnectorID]underWay{}, sent: map[connectors.ConnectorID]look{}, waiting: -1,
+		running: map[connectors.ConnectorID]underWay{}, sent: map[connectors.ConnectorID]look{},
 	}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -32,7 +33,8 @@ func (h *Handler) frame(r *http.Request, nav templates.Nav, crumbs ...templates.
 	if nav == templates.NavConnectors {
 		f.Listen = "/events"
 	}
-	f.Waiting = h.waiting(r.Context(), a)
+	news := h.news(r.Context(), a)
+	f.Waiting, f.Unread = news.Approvals, news.Unread
 	for _, m := range a.Memberships {
 		f.Tenants = append(f.Tenants, templates.TenantChoice{Slug: m.Tenant.Slug, Name: m.Tenant.Name})
 	}
@@ -42,12 +44,13 @@ func (h *Handler) frame(r *http.Request, nav templates.Nav, crumbs ...templates.
 	return f
 }
 
-// waiting is how many calls wait for a person. A page is worth more than its badge: where it cannot be counted, the page has none.
-func (h *Handler) waiting(ctx context.Context, a auth.Actor) int {
-	n, err := h.store.Tenant(a.Tenant.ID).CountWaitingApprovals(ctx)
+// news is how many calls wait for a person, and how many notices this one has not read. A page is worth more than its badges: where they
+// cannot be counted, the page has none.
+func (h *Handler) news(ctx context.Context, a auth.Actor) store.News {
+	n, err := h.store.Tenant(a.Tenant.ID).News(ctx, a.UserID)
 	if err != nil {
-		h.log.WarnContext(ctx, "approvals not counted", "tenant_id", a.Tenant.ID, "error", err)
-		return 0
+		h.log.WarnContext(ctx, "news not counted", "tenant_id", a.Tenant.ID, "error", err)
+		return store.News{}
 	}
 	return n
 }

@@ -18,6 +18,7 @@ import (
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
 	"patchbay/internal/toolsync"
+	"patchbay/internal/webhooks"
 )
 
 // Options are what the dashboard stands on. All but Log, Now, Done, Streams, Patience and ProgramSync are required.
@@ -29,6 +30,7 @@ type Options struct {
 	Connect  *connect.Broker
 	Access   *access.Keeper
 	Calls    *toolcall.Caller
+	Webhooks *webhooks.Post
 	History  *history.Writer
 	Respond  *respond.Responder
 	Log      *slog.Logger
@@ -51,6 +53,7 @@ type Handler struct {
 	connect     *connect.Broker
 	access      *access.Keeper
 	calls       *toolcall.Caller
+	webhooks    *webhooks.Post
 	history     *history.Writer
 	respond     *respond.Responder
 	log         *slog.Logger
@@ -75,7 +78,7 @@ func New(o Options) *Handler {
 	}
 	return &Handler{
 		store: o.Store, auth: o.Auth, registry: o.Registry, syncer: o.Syncer, connect: o.Connect,
-		access: o.Access, calls: o.Calls, history: o.History, respond: o.Respond,
+		access: o.Access, calls: o.Calls, webhooks: o.Webhooks, history: o.History, respond: o.Respond,
 		log: o.Log, now: o.Now, baseURL: o.BaseURL, done: o.Done, streams: newCrowd(o.Streams),
 		patience: o.Patience, programSync: o.ProgramSync,
 	}
@@ -136,9 +139,11 @@ func (h *Handler) forViewers(r routes) {
 	r.get("/calls/{id}/pictures/{n}", h.callPicture)
 	r.get("/approvals", h.approvalList)
 	r.get("/approvals/{id}", h.approvalShow)
+	r.get("/notices", h.noticeList)
 	r.get("/account", h.accountShow)
-	// One's own session and password are nobody else's: a viewer may change them.
+	// One's own session and password are nobody else's, and so is what one has read: a viewer may change them.
 	r.post("/account/password", h.passwordSave)
+	r.post("/notices/read", h.noticeRead)
 	r.post("/tenant", h.tenantSwitch)
 	r.post("/logout", h.logout)
 }
@@ -182,6 +187,14 @@ func (h *Handler) forAdmins(r routes) {
 	r.post("/agents/{id}/tokens/{token}/revoke", h.tokenRevoke)
 	r.post("/agents/{id}/connectors/{connector}", h.grantSave)
 	r.post("/agents/{id}/connectors/{connector}/remove", h.grantRemove)
+	r.get("/webhooks", h.webhookList)
+	r.post("/webhooks", h.webhookCreate)
+	r.get("/webhooks/{id}", h.webhookShow)
+	r.post("/webhooks/{id}", h.webhookSave)
+	r.post("/webhooks/{id}/test", h.webhookTrial)
+	r.post("/webhooks/{id}/rotate", h.webhookRotate)
+	r.post("/webhooks/{id}/delete", h.webhookDelete)
+	r.post("/webhooks/{id}/deliveries/{delivery}/redeliver", h.webhookRedeliver)
 }
 
 func (h *Handler) forOwners(r routes) {

@@ -35,6 +35,7 @@ func TestPagesAreSoundAndLeadToRoutesThatExist(t *testing.T) {
 	b.post("/agents/support/connectors/gone", url.Values{"all": {"false"}, "tool": {"nothing yet"}})
 	b.post("/connectors/linear/tools/search/try", url.Values{"agent": {"support"}})
 	agent, connector := d.named("support", "linear")
+	hook, _ := d.webhookIn(d.Tenant)
 	waiting, picture := d.waitingIn(d.Tenant, agent, connector), d.pictureIn(d.Tenant, agent, connector)
 	routes := append(d.routes(), "GET /static/", "GET /{$}") // served by the program; and "/" alone, not what is below it
 	routes = slices.DeleteFunc(routes, func(route string) bool { return route == "GET /" })
@@ -46,7 +47,7 @@ func TestPagesAreSoundAndLeadToRoutesThatExist(t *testing.T) {
 				continue
 			}
 			for _, slug := range []string{"linear", "sentry", "gone", "notes"} {
-				path := things{connector: slug, agent: "support", tool: url.PathEscape("a/b c?"), link: link, waiting: waiting.String(), picture: picture.String()}.fill(pattern)
+				path := things{connector: slug, agent: "support", tool: url.PathEscape("a/b c?"), link: link, waiting: waiting.String(), picture: picture.String(), webhook: hook.ID.String()}.fill(pattern)
 				t.Run(string(role)+" "+path, func(t *testing.T) {
 					p := b.get(path)
 					if p.Status == http.StatusSeeOther || (slug == "gone" || slug == "notes") && p.Status == http.StatusNotFound {

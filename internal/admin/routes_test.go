@@ -36,6 +36,18 @@ var routeRoles = map[string]connectors.Role{
 	"POST /tenant":           oneself,
 	"POST /account/password": oneself,
 
+	"GET /notices":       connectors.RoleViewer,
+	"POST /notices/read": oneself,
+
+	"GET /webhooks":                                       connectors.RoleAdmin,
+	"POST /webhooks":                                      connectors.RoleAdmin,
+	"GET /webhooks/{id}":                                  connectors.RoleAdmin,
+	"POST /webhooks/{id}":                                 connectors.RoleAdmin,
+	"POST /webhooks/{id}/test":                            connectors.RoleAdmin,
+	"POST /webhooks/{id}/rotate":                          connectors.RoleAdmin,
+	"POST /webhooks/{id}/delete":                          connectors.RoleAdmin,
+	"POST /webhooks/{id}/deliveries/{delivery}/redeliver": connectors.RoleAdmin,
+
 	"GET /":                    connectors.RoleViewer,
 	"GET /account":             connectors.RoleViewer,
 	"GET /agents":              connectors.RoleViewer,
@@ -126,7 +138,9 @@ func (d *dashboard) routes() []string {
 }
 
 // things are the ids that paths are filled with.
-type things struct{ connector, agent, member, key, tool, link, token, waiting, picture string }
+type things struct {
+	connector, agent, member, key, tool, link, token, waiting, picture, webhook, delivery string
+}
 
 func (x things) fill(pattern string) string {
 	id, token := x.connector, x.link
@@ -141,9 +155,11 @@ func (x things) fill(pattern string) string {
 		id = x.member
 	case strings.HasPrefix(pattern, "/api-keys"):
 		id = x.key
+	case strings.HasPrefix(pattern, "/webhooks"):
+		id = x.webhook
 	}
 	return strings.NewReplacer(
-		"{id}", id, "{agent}", x.agent, "{tool}", x.tool, "{token}", token, "{connector}", x.connector, "{exposed}", "mcp_any__"+x.tool, "{n}", "0",
+		"{id}", id, "{agent}", x.agent, "{tool}", x.tool, "{token}", token, "{connector}", x.connector, "{exposed}", "mcp_any__"+x.tool, "{delivery}", x.delivery, "{n}", "0",
 	).Replace(pattern)
 }
 
@@ -156,7 +172,9 @@ func (d *dashboard) thingsOf(tenant connectors.TenantID) things {
 	d.SyncedIn(d.t, tenant, c.ID, "search")
 	a := d.AgentIn(d.t, tenant)
 	d.GrantIn(d.t, tenant, a.ID, c.ID)
+	hook, delivery := d.webhookIn(tenant)
 	return things{
+		webhook: hook.ID.String(), delivery: delivery.ID.String(),
 		connector: c.ID.String(), tool: "search",
 		agent:   a.ID.String(),
 		token:   d.tokenIn(tenant, a.ID).String(),
@@ -234,6 +252,7 @@ func (d *dashboard) snapshot() string {
 		    (select string_agg(k::text, ',' order by id) from agent_tokens k),
 		    (select string_agg(p::text, ',' order by id) from approvals p),
 		    (select string_agg(c::text, ',' order by id) from tool_calls c),
+		    (select string_agg(w::text, ',' order by id) from webhooks w), (select string_agg(r::text, ',' order by id) from webhook_deliveries r),
 		    (select count(*) from credentials), (select count(*) from sync_runs), (select count(*) from audit_events))`).Scan(&text)
 	if err != nil {
 		d.t.Fatal(err)
@@ -247,8 +266,8 @@ func TestWhatIsAnothersOrNowhereIsNotFound(t *testing.T) {
 	b := d.as(connectors.RoleOwner)
 	own, theirs := d.own(), d.thingsOf(d.Other)
 	nowhere, odd := uuid.NewString(), "Not-An-Id!"
-	unknown := things{connector: nowhere, agent: nowhere, member: nowhere, key: nowhere, tool: "nothing", token: nowhere, waiting: nowhere, picture: nowhere}
-	malformed := things{connector: odd, agent: odd, member: odd, key: odd, tool: "nothing", token: odd, waiting: odd, picture: odd}
+	unknown := things{connector: nowhere, agent: nowhere, member: nowhere, key: nowhere, tool: "nothing", token: nowhere, waiting: nowhere, picture: nowhere, webhook: nowhere, delivery: nowhere}
+	malformed := things{connector: odd, agent: odd, member: odd, key: odd, tool: "nothing", token: odd, waiting: odd, picture: odd, webhook: odd, delivery: odd}
 	for route := range routeRoles {
 		method, pattern, _ := strings.Cut(route, " ")
 		if !strings.Contains(pattern, "{") {
@@ -266,6 +285,8 @@ func TestWhatIsAnothersOrNowhereIsNotFound(t *testing.T) {
 			switch {
 			case strings.Contains(pattern, "{agent}"):
 				mixed.connector = own.connector
+			case strings.Contains(pattern, "{delivery}"):
+				mixed.webhook = own.webhook
 			case strings.Contains(pattern, "{connector}"), strings.Contains(pattern, "{token}/"):
 				mixed.agent = own.agent
 			default:

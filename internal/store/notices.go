@@ -132,13 +132,14 @@ func (t *Tenant) Notices(ctx context.Context, person *connectors.UserID, p Page)
 // News counts what a page's frame shows.
 type News struct {
 	Approvals int // calls that wait for a person
+	Changes   int // changes of tools that do
 	Unread    int // notices, at most MaxUnread
 }
 
 // News is what is new for one person.
 func (t *Tenant) News(ctx context.Context, person *connectors.UserID) (News, error) {
 	row, err := t.q.CountNews(ctx, t.id, personID(person), MaxUnread)
-	return News{Approvals: int(row.Approvals), Unread: int(row.Notices)}, err
+	return News{Approvals: int(row.Approvals), Changes: int(row.Changes), Unread: int(row.Notices)}, err
 }
 
 // ReadNotices notes that a person has read the notices, or, without any, all that there are. It says how many were new to them; those

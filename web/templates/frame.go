@@ -11,6 +11,8 @@ const (
 	NavAgents     Nav = "agents"
 	NavCalls      Nav = "calls"
 	NavApprovals  Nav = "approvals"
+	NavNotices    Nav = "notices"
+	NavWebhooks   Nav = "webhooks"
 	NavMembers    Nav = "members"
 	NavAPIKeys    Nav = "api-keys"
 	NavSettings   Nav = "settings"
@@ -30,6 +32,7 @@ type Frame struct {
 	Tenants []TenantChoice // all that the person belongs to, the current one among them
 	Can     Can
 	Waiting int    // calls that wait for a person
+	Unread  int    // notices that this person has not read; from 100 on there are more
 	Listen  string // the address of the event stream that refreshes the page; empty: none does
 }
 

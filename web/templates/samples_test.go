@@ -32,7 +32,7 @@ func frame(title string, nav templates.Nav, crumbs ...templates.Crumb) templates
 		Tenant:  templates.TenantChoice{Slug: "acme", Name: "Acme Inc"},
 		Tenants: []templates.TenantChoice{{Slug: "acme", Name: "Acme Inc"}, {Slug: "globex", Name: "Globex"}},
 		Can:     templates.Can{Sync: true, Manage: true, Own: true},
-		Waiting: 3,
+		Waiting: 3, Unread: 2,
 	}
 }
 
@@ -171,6 +171,7 @@ func samples(asset templates.Assets) map[string]templ.Component {
 	callSamples(pages, with)
 	approvalSamples(pages, with)
 	trySamples(pages, with)
+	noticeSamples(pages, with)
 	doorSamples(pages, with)
 	return pages
 }

@@ -78,6 +78,10 @@ select (
     where approvals.tenant_id = $1 and approvals.state = 'waiting' and approvals.expires_at > now()
 ) as approvals, (
     select count(*)
+    from tool_changes
+    where tool_changes.tenant_id = $1 and tool_changes.state = 'waiting'
+) as changes, (
+    select count(*)
     from (
         select notices.id
         from notices
@@ -93,6 +97,7 @@ select (
 
 type CountNewsRow struct {
 	Approvals int64
+	Changes   int64
 	Notices   int64
 }
 
@@ -100,7 +105,7 @@ type CountNewsRow struct {
 func (q *Queries) CountNews(ctx context.Context, tenantID connectors.TenantID, userID *uuid.UUID, most int32) (CountNewsRow, error) {
 	row := q.db.QueryRow(ctx, countNews, tenantID, userID, most)
 	var i CountNewsRow
-	err := row.Scan(&i.Approvals, &i.Notices)
+	err := row.Scan(&i.Approvals, &i.Changes, &i.Notices)
 	return i, err
 }
 

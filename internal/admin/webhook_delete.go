@@ -1,0 +1,19 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/respond"
+)
+
+// webhookDelete deletes a webhook.
+func (h *Handler) webhookDelete(w http.ResponseWriter, r *http.Request) error {
+	hook, err := h.webhook(r)
+	if err != nil {
+		return err
+	}
+	if err := h.webhooks.Delete(r.Context(), actor(r), hook.ID); err != nil {
+		return err
+	}
+	return h.respond.Back(w, r, "/webhooks", respond.Flash{Kind: respond.Notice, Text: "The webhook is deleted."})
+}

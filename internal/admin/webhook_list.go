@@ -1,0 +1,31 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// webhookList lists the webhooks, with the form that adds one.
+func (h *Handler) webhookList(w http.ResponseWriter, r *http.Request) error {
+	return h.webhooksPage(w, r, http.StatusOK, templates.Form{}, nil)
+}
+
+func (h *Handler) webhooksPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, chosen []string) error {
+	list, err := h.tenant(r).Webhooks(r.Context(), store.Page{Cursor: r.URL.Query().Get("cursor")})
+	if err != nil {
+		return err
+	}
+	page := templates.WebhooksPage{
+		Frame: h.frame(r, templates.NavWebhooks, crumb("Webhooks", "")),
+		Count: countOf(len(list.Items), pager(r, list.Next), "webhook"),
+		Form:  f,
+		Kinds: kindChoices(chosen),
+		Pager: pager(r, list.Next),
+	}
+	for _, hook := range list.Items {
+		page.Rows = append(page.Rows, webhookRow(hook, h.now()))
+	}
+	return h.respond.Page(w, r, status, templates.Webhooks(page))
+}

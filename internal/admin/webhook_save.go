@@ -1,0 +1,30 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/respond"
+	"patchbay/internal/webhooks"
+)
+
+// webhookSave changes a webhook.
+func (h *Handler) webhookSave(w http.ResponseWriter, r *http.Request) error {
+	hook, err := h.webhook(r)
+	if err != nil {
+		return err
+	}
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	name, url, kinds, enabled := f.text("name"), f.text("url"), f.noticeKinds(), f.checked("enabled")
+	saved, err := h.webhooks.Update(r.Context(), actor(r), hook.ID, webhooks.Change{Name: &name, URL: &url, Kinds: &kinds, Enabled: &enabled})
+	if problem, ok := mendable(err); ok {
+		again := f.again(problem)
+		return h.webhookPage(w, r, respond.Status(problem.Kind), hook, webhookShown{form: &again, chosen: f.values["kind"]})
+	}
+	if err != nil {
+		return err
+	}
+	return h.respond.Back(w, r, webhookPath(saved.ID), respond.Flash{Kind: respond.Notice, Text: "The webhook is saved."})
+}

@@ -1,0 +1,50 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/respond"
+)
+
+// webhookTrial sends a test, and says what came of it.
+func (h *Handler) webhookTrial(w http.ResponseWriter, r *http.Request) error {
+	hook, err := h.webhook(r)
+	if err != nil {
+		return err
+	}
+	d, err := h.webhooks.Test(r.Context(), actor(r), hook.ID)
+	if err != nil {
+		return err
+	}
+	flash := respond.Flash{Kind: respond.Notice, Text: "The test has arrived, in " + took(d.Duration) + "."}
+	switch d.State {
+	case connectors.DeliveryDelivered:
+	case connectors.DeliveryWaiting:
+		flash.Text = "The test waits for others to the same place, and is sent within minutes."
+	default:
+		flash = respond.Flash{Kind: respond.Alert, Text: "The test did not arrive: " + d.Error}
+	}
+	return h.respond.Back(w, r, webhookPath(hook.ID), flash)
+}
+
+// webhookRedeliver sends a delivery again.
+func (h *Handler) webhookRedeliver(w http.ResponseWriter, r *http.Request) error {
+	hook, err := h.webhook(r)
+	if err != nil {
+		return err
+	}
+	id, ok := ref(r, "delivery").UUID()
+	if !ok {
+		return fault.Errorf(fault.NotFound, "There is no such delivery.")
+	}
+	_, err = h.webhooks.Redeliver(r.Context(), actor(r), hook.ID, connectors.DeliveryID{UUID: id})
+	if problem, ok := mendable(err); ok {
+		return h.respond.Back(w, r, webhookPath(hook.ID), respond.Flash{Kind: respond.Alert, Text: problem.Message})
+	}
+	if err != nil {
+		return err
+	}
+	return h.respond.Back(w, r, webhookPath(hook.ID), respond.Flash{Kind: respond.Notice, Text: "It is sent again. Reload the page to see whether it has arrived."})
+}

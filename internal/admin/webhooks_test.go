@@ -1,0 +1,117 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+// webhookIn makes a webhook with a delivery that waits.
+func (d *dashboard) webhookIn(tenant connectors.TenantID) (connectors.Webhook, connectors.Delivery) {
+	d.t.Helper()
+	door := d.St.Tenant(tenant)
+	hook, err := door.CreateWebhook(d.t.Context(), connectors.Webhook{Name: "Hook", URL: "http://127.0.0.1:9/"}, store.WebhookSecrets{Now: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if err := door.AddNotice(d.t.Context(), store.NewNotice{Kind: connectors.NoticeDown, Title: "Linear is down"}); err != nil {
+		d.t.Fatal(err)
+	}
+	list, err := door.Deliveries(d.t.Context(), hook.ID, store.Page{})
+	if err != nil || len(list.Items) != 1 {
+		d.t.Fatal(list, err)
+	}
+	return hook, list.Items[0]
+}
+
+// receiver answers with a status.
+func receiver(t *testing.T, status *int) string {
+	t.Helper()
+	there := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(*status) }))
+	t.Cleanup(there.Close)
+	return there.URL + "/a-secret-path"
+}
+
+func TestAWebhookIsAddedTestedRotatedAndDeleted(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b, status := d.as(connectors.RoleAdmin), http.StatusOK
+	b.get("/webhooks").want(t, http.StatusOK, "No webhooks yet")
+	wrong := b.post("/webhooks", url.Values{"name": {"Chat"}, "url": {"http://10.0.0.1/"}, "kind": {"approval.waiting"}})
+	wrong.want(t, http.StatusUnprocessableEntity, "is private")
+	if !strings.Contains(wrong.Body, `value="approval.waiting" checked`) {
+		t.Error("the choice of kinds is lost")
+	}
+	made := b.post("/webhooks", url.Values{"name": {"Chat"}, "url": {receiver(t, &status)}, "kind": {"approval.waiting", "connector.down"}})
+	made.want(t, http.StatusOK, "Secret of “Chat”", "shown this once", "whsec_")
+	_, secret, _ := strings.Cut(made.Body, "whsec_")
+	secret = secret[:44]
+	hook := d.onlyWebhook()
+	path := "/webhooks/" + hook.ID.String()
+	if p := b.get(path); p.says(secret) || !p.says("Nothing was sent yet") {
+		t.Error("the page shows the secret again")
+	}
+	if p := b.get("/webhooks"); p.says("a-secret-path") || !p.says("2 kinds") {
+		t.Error("the list shows more than the host")
+	}
+	b.submit(path+"/test", nil).want(t, http.StatusOK, "The test has arrived", "Delivered", "200 OK")
+	status = http.StatusTeapot
+	b.submit(path+"/test", nil).want(t, http.StatusOK, "The test did not arrive: It answered 418 I'm a teapot.", "Failed")
+	if p := b.post(path+"/rotate", nil); p.says(secret) || !p.says("whsec_") || !p.says("Old secret ends") {
+		t.Error("the rotation shows no new secret")
+	}
+	list, err := d.Door().Deliveries(t.Context(), hook.ID, store.Page{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.submit(path+"/deliveries/"+list.Items[0].ID.String()+"/redeliver", nil).want(t, http.StatusOK, "It is sent again.")
+	b.submit(path, url.Values{"name": {"Chat of all"}, "url": {hook.URL}}).want(t, http.StatusOK, "The webhook is saved.", "Chat of all", "Cancelled")
+	if hook = d.onlyWebhook(); hook.Enabled || len(hook.Kinds) != 0 {
+		t.Errorf("saved as %+v", hook)
+	}
+	b.submit(path+"/delete", nil).want(t, http.StatusOK, "The webhook is deleted.", "No webhooks yet")
+	if strings.Contains(d.log.String(), secret) || strings.Contains(d.log.String(), "a-secret-path") {
+		t.Error("the log holds a secret")
+	}
+}
+
+func (d *dashboard) onlyWebhook() connectors.Webhook {
+	d.t.Helper()
+	list, err := d.Door().Webhooks(d.t.Context(), store.Page{})
+	if err != nil || len(list.Items) != 1 {
+		d.t.Fatal(list, err)
+	}
+	return list.Items[0]
+}
+
+func TestABrowserAddsAWebhookWithAndWithoutScript(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	status := http.StatusNoContent
+	tab := d.signedIn(connectors.RoleAdmin)
+	for _, script := range []bool{true, false} {
+		tab.Scripts(script)
+		tab.Go(d.base + "/webhooks")
+		tab.Fill("[name=name]", "Chat")
+		tab.Fill("[name=url]", receiver(t, &status))
+		tab.Click("[value='approval.waiting']")
+		tab.Click("#add button[type=submit]")
+		tab.WaitText("main", "Secret of “Chat”")
+		tab.Click("form[action$='/test'] button")
+		tab.WaitText("main", "The test has arrived")
+		if script {
+			tab.Accessible()
+			tab.Size(360, 740)
+			tab.Fits()
+			tab.Size(1280, 900)
+		}
+		tab.Click("[popovertarget=delete]")
+		tab.Click("form[action$='/delete'] button[type=submit]")
+		tab.WaitText("main", "The webhook is deleted.")
+	}
+}
