@@ -34,7 +34,7 @@ func (h *Handler) frame(r *http.Request, nav templates.Nav, crumbs ...templates.
 		f.Listen = "/events"
 	}
 	news := h.news(r.Context(), a)
-	f.Waiting, f.Unread = news.Approvals, news.Unread
+	f.Waiting, f.Changes, f.Unread = news.Approvals, news.Changes, news.Unread
 	for _, m := range a.Memberships {
 		f.Tenants = append(f.Tenants, templates.TenantChoice{Slug: m.Tenant.Slug, Name: m.Tenant.Name})
 	}
@@ -44,7 +44,7 @@ func (h *Handler) frame(r *http.Request, nav templates.Nav, crumbs ...templates.
 	return f
 }
 
-// news is how many calls wait for a person, and how many notices this one has not read. A page is worth more than its badges: where they
+// news is how many calls and changes of tools wait for a person, and how many notices this one has not read. A page is worth more than its badges: where they
 // cannot be counted, the page has none.
 func (h *Handler) news(ctx context.Context, a auth.Actor) store.News {
 	n, err := h.store.Tenant(a.Tenant.ID).News(ctx, a.UserID)

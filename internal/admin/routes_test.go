@@ -70,7 +70,14 @@ var routeRoles = map[string]connectors.Role{
 	"GET /connectors/{id}/tools":              connectors.RoleViewer,
 	"GET /connectors/{id}/tools/{tool}":       connectors.RoleViewer,
 	"GET /events":                             connectors.RoleViewer,
-	"GET /tools":                              connectors.RoleViewer,
+	"GET /changes":                            connectors.RoleViewer,
+
+	"GET /connectors/{id}/tools/{tool}/changes":          connectors.RoleViewer,
+	"GET /connectors/{id}/tools/{tool}/changes/{change}": connectors.RoleViewer,
+	"POST /connectors/{id}/tools/{tool}/accept":          connectors.RoleAdmin,
+	"POST /connectors/{id}/tools/{tool}/reject":          connectors.RoleAdmin,
+	"POST /changes/accept_cosmetic":                      connectors.RoleAdmin,
+	"GET /tools":                                         connectors.RoleViewer,
 
 	"POST /connectors/{id}/sync_tools":       connectors.RoleMember,
 	"POST /sync_tools":                       connectors.RoleMember,
@@ -139,7 +146,7 @@ func (d *dashboard) routes() []string {
 
 // things are the ids that paths are filled with.
 type things struct {
-	connector, agent, member, key, tool, link, token, waiting, picture, webhook, delivery string
+	connector, agent, member, key, tool, link, token, waiting, picture, webhook, delivery, change string
 }
 
 func (x things) fill(pattern string) string {
@@ -159,7 +166,7 @@ func (x things) fill(pattern string) string {
 		id = x.webhook
 	}
 	return strings.NewReplacer(
-		"{id}", id, "{agent}", x.agent, "{tool}", x.tool, "{token}", token, "{connector}", x.connector, "{exposed}", "mcp_any__"+x.tool, "{delivery}", x.delivery, "{n}", "0",
+		"{id}", id, "{agent}", x.agent, "{tool}", x.tool, "{token}", token, "{connector}", x.connector, "{exposed}", "mcp_any__"+x.tool, "{delivery}", x.delivery, "{n}", "0", "{change}", x.change,
 	).Replace(pattern)
 }
 
@@ -175,6 +182,7 @@ func (d *dashboard) thingsOf(tenant connectors.TenantID) things {
 	hook, delivery := d.webhookIn(tenant)
 	return things{
 		webhook: hook.ID.String(), delivery: delivery.ID.String(),
+		change:    d.changeIn(tenant, c.ID).String(),
 		connector: c.ID.String(), tool: "search",
 		agent:   a.ID.String(),
 		token:   d.tokenIn(tenant, a.ID).String(),

@@ -85,10 +85,29 @@ func (h *Handler) triedPage(w http.ResponseWriter, r *http.Request, status int, 
 		Input:  indent(t.tool.decoded.InputSchema, onPage.json),
 		Output: indent(t.tool.decoded.OutputSchema, onPage.json),
 	}
+	page.Change = heldChange(t.tool.Tool)
 	if frame.Can.Sync {
 		page.Try = t.view(frame.Can)
 	}
 	return h.respond.Page(w, r, status, templates.Tool(page))
+}
+
+// heldChange says that the tool's definition waits for a decision, or was refused.
+func heldChange(t connectors.Tool) *templates.Attention {
+	a := templates.Attention{Kind: templates.StateWarn, Action: &templates.Link{Text: "Look at the change", Href: toolPath(t.ConnectorSlug, t.Name) + "/changes"}}
+	switch {
+	case t.RemovedAt != nil:
+		return nil
+	case t.Review == connectors.ReviewChanged:
+		a.Title, a.Text = "Its server changed it", "Agents are served the definition from before, and calls are refused until an admin has looked."
+	case t.Review == connectors.ReviewNew:
+		a.Title, a.Text = "It is new", "Agents do not see it until an admin accepts it."
+	case t.Review == connectors.ReviewRejected:
+		a.Title, a.Text = "It was rejected", "Agents do not see it until its server goes back to what was accepted, or an admin accepts it after all."
+	default:
+		return nil
+	}
+	return &a
 }
 
 func toolFacts(c connectors.Connector, t connectors.Tool, view templates.ToolView) []templates.Fact {
@@ -96,6 +115,7 @@ func toolFacts(c connectors.Connector, t connectors.Tool, view templates.ToolVie
 		{Label: "Connector", Value: c.Name, Href: connectorPath(c.Slug)},
 		{Label: "Exposed as", Value: connectors.ExposedName(c.Slug, t.Name), Mono: true, Copy: true},
 		{Label: "Calls", Value: "Show", Href: "/calls?" + url.Values{"connector": {c.Slug}, "tool": {t.Name}}.Encode()},
+		{Label: "Changes", Value: "Show", Href: toolPath(c.Slug, t.Name) + "/changes"},
 		{Label: "First seen", When: &view.FirstSeen},
 		{Label: "Last change", When: &view.Changed},
 		{Label: "Last seen", When: &view.LastSeen},

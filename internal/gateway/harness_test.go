@@ -84,7 +84,7 @@ func (p *process) build(t testing.TB, st *store.Store) {
 	writer := history.New(history.Options{Store: st, Instance: instance})
 	p.caller = toolcall.New(toolcall.Options{
 		Store: st, Access: p.access, Credentials: tokens, Dialer: dialer, Target: p.sync.Target, Seat: p.sync.Seat,
-		History: writer, Instance: instance, BaseURL: p.url,
+		History: writer, Instance: instance, BaseURL: p.url, Resync: p.sync.Refresh,
 		Connect: func(_ context.Context, _ connectors.TenantID, c connectors.Connector, _ connectors.Agent) string {
 			return p.url + "/connect/" + c.Slug
 		},

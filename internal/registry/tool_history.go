@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
 	"patchbay/internal/store"
 	"patchbay/internal/toolchange"
 )
@@ -48,20 +49,50 @@ func (r *Registry) ToolHistory(
 	return out, nil
 }
 
-// Change is one change of a tool, with what is different.
-func (r *Registry) Change(
-	ctx context.Context, tenant connectors.TenantID, ref connectors.Ref, tool string, id connectors.ToolChangeID,
-) (ShownChange, error) {
+// ToolChangeAmong is one change of a tool, and the page of its history.
+type ToolChangeAmong struct {
+	Connector connectors.Connector
+	Shown     *ShownChange // nil: the tool never changed
+	Newest    bool         // Shown is the last change of all
+	History   store.List[connectors.ToolChange]
+}
+
+// ToolChange is a change of a tool among its others; id nil: the newest one.
+func (r *Registry) ToolChange(
+	ctx context.Context, tenant connectors.TenantID, ref connectors.Ref, tool string, id *connectors.ToolChangeID, p store.Page,
+) (among ToolChangeAmong, err error) {
 	door := r.store.Tenant(tenant)
-	c, err := door.Connector(ctx, ref)
-	if err != nil {
-		return ShownChange{}, err
+	if among.Connector, err = door.Connector(ctx, ref); err != nil {
+		return among, err
 	}
-	change, err := door.ToolChange(ctx, c.ID, tool, id)
-	if err != nil {
-		return ShownChange{}, err
+	if among.History, err = door.ToolChanges(ctx, among.Connector.ID, tool, p); err != nil {
+		return among, err
 	}
-	return showChange(ctx, door, c, change, nil)
+	if len(among.History.Items) == 0 && p.Cursor == "" && id == nil {
+		_, err := door.Tool(ctx, among.Connector.ID, tool)
+		return among, err
+	}
+	change, err := among.pick(ctx, door, tool, id)
+	if err != nil {
+		return among, err
+	}
+	shown, err := showChange(ctx, door, among.Connector, change, nil)
+	among.Shown = &shown
+	among.Newest = p.Cursor == "" && change.ID == among.History.Items[0].ID
+	return among, err
+}
+
+// pick finds the change in the history, or asks for it.
+func (among ToolChangeAmong) pick(ctx context.Context, door *store.Tenant, tool string, id *connectors.ToolChangeID) (connectors.ToolChange, error) {
+	for _, c := range among.History.Items {
+		if id == nil || c.ID == *id {
+			return c, nil
+		}
+	}
+	if id == nil {
+		return connectors.ToolChange{}, fault.Errorf(fault.NotFound, "There is no such change.")
+	}
+	return door.ToolChange(ctx, among.Connector.ID, tool, *id)
 }
 
 // definitionsOf are the hashes that changes name, each once.

@@ -15,7 +15,7 @@ func (s *Syncer) Refresh(ctx context.Context, tenant connectors.TenantID, id con
 	asked := time.Now()
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
 		err := s.runOnce(ctx, tenant, id)
-		if fault.As(err).Type != store.TypeSyncRunning {
+		if err == nil || fault.As(err).Type != store.TypeSyncRunning {
 			return err
 		}
 		select {

@@ -13,6 +13,7 @@ const (
 	NavApprovals  Nav = "approvals"
 	NavNotices    Nav = "notices"
 	NavWebhooks   Nav = "webhooks"
+	NavChanges    Nav = "changes"
 	NavMembers    Nav = "members"
 	NavAPIKeys    Nav = "api-keys"
 	NavSettings   Nav = "settings"
@@ -33,6 +34,7 @@ type Frame struct {
 	Can     Can
 	Waiting int    // calls that wait for a person
 	Unread  int    // notices that this person has not read; from 100 on there are more
+	Changes int    // changes of tools that do
 	Listen  string // the address of the event stream that refreshes the page; empty: none does
 }
 

@@ -170,6 +170,7 @@ func samples(asset templates.Assets) map[string]templ.Component {
 	agentSamples(pages, with)
 	callSamples(pages, with)
 	approvalSamples(pages, with)
+	changeSamples(pages, with)
 	trySamples(pages, with)
 	noticeSamples(pages, with)
 	doorSamples(pages, with)

@@ -50,10 +50,11 @@ type ConnectorToolsPage struct {
 type ToolPage struct {
 	Frame  Frame
 	Tool   ToolView
-	About  []Fact // connector, exposed as, first seen, last change …
-	Try    *TryIt // nil: the person may not
-	Input  string // the input schema, to copy; empty: none
-	Output string // the output schema, likewise
+	About  []Fact     // connector, exposed as, first seen, last change …
+	Try    *TryIt     // nil: the person may not
+	Change *Attention // what waits for a decision; nil: nothing does
+	Input  string     // the input schema, to copy; empty: none
+	Output string     // the output schema, likewise
 }
 
 // ToolsPage searches the tools of all connectors.

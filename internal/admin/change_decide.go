@@ -1,0 +1,59 @@
+package admin
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net/http"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/registry"
+	"patchbay/internal/respond"
+)
+
+// changeAccept has agents served the definition that the person saw.
+func (h *Handler) changeAccept(w http.ResponseWriter, r *http.Request) error {
+	return h.decideChange(w, r, true)
+}
+
+// changeReject takes the tool from agents.
+func (h *Handler) changeReject(w http.ResponseWriter, r *http.Request) error {
+	return h.decideChange(w, r, false)
+}
+
+func (h *Handler) decideChange(w http.ResponseWriter, r *http.Request, accept bool) error {
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	tool := pathValue(r, "tool")
+	c, err := h.tenant(r).Connector(r.Context(), ref(r, "id"))
+	if err != nil {
+		return err
+	}
+	hash, err := seenHash(f)
+	if err != nil {
+		return err
+	}
+	_, err = h.registry.DecideTool(r.Context(), actor(r), ref(r, "id"), registry.ToolVerdict{Tool: tool, Accept: accept, Hash: &hash})
+	if problem, ok := mendable(err); ok { // it changed meanwhile, or somebody was faster
+		return h.respond.Back(w, r, toolPath(c.Slug, tool)+"/changes", respond.Flash{Kind: respond.Alert, Text: problem.Message})
+	}
+	if err != nil {
+		return err
+	}
+	said := "Rejected: %s of %s. Agents do not see it."
+	if accept {
+		said = "Accepted: %s of %s. Agents are served it as it is now."
+	}
+	return h.respond.Back(w, r, "/changes", respond.Flash{Kind: respond.Notice, Text: fmt.Sprintf(said, shorten(tool, maxName), c.Name)})
+}
+
+// seenHash is the definition that the person saw: without it, one could be accepted that came a moment ago.
+func seenHash(f form) (hash connectors.Hash, err error) {
+	n, err := hex.Decode(hash[:], []byte(f.text("hash")))
+	if err != nil || n != len(hash) {
+		return hash, fault.Errorf(fault.Malformed, "This form does not say which definition it is about. Load the page again.")
+	}
+	return hash, nil
+}

@@ -1,0 +1,71 @@
+package templates
+
+// ChangesPage lists the changes of tools that wait for a decision, the newest first.
+type ChangesPage struct {
+	Frame    Frame
+	Rows     []ChangeRow
+	Count    string // "3 changes"
+	Cosmetic int    // of the rows, how many no model acts on
+	Pager    Pager
+}
+
+// ChangeRow is one change of a tool, in a list.
+type ChangeRow struct {
+	Tool          string
+	Href          string
+	Connector     string // empty: the list is of one tool
+	ConnectorHref string
+	State         State   // what became of it, or how risky it is while it waits
+	Kinds         []Badge // what is different
+	Reach         string  // "4 agents · 312 calls in 30 days"
+	Seen          When
+	Decided       string // "by Ada"; empty: nobody did
+}
+
+// ChangePage is about one change of a tool. Its forms send hash to Action + "/accept" and Action + "/reject".
+type ChangePage struct {
+	Frame     Frame
+	Tool      string
+	ToolHref  string
+	Connector string
+	State     State
+	Kinds     []Badge
+	Reach     string
+	Seen      When
+	Decided   string
+	Warning   *Attention // what to look at twice
+	Texts     []TextChange
+	Rows      []DifferenceRow
+	More      string // "12 more differences"; empty: none
+	Before    string // the definitions, indented JSON; empty: there is none
+	After     string
+	History   []ChangeRow
+	Pager     Pager
+
+	Action    string
+	Hash      string // of the definition that is shown
+	CanAccept bool
+	CanReject bool
+}
+
+// TextChange is a text that changed, with what went and what came.
+type TextChange struct {
+	Where string // "Description", or the parameter's path
+	Parts []TextPart
+}
+
+// TextPart is a part of a text.
+type TextPart struct {
+	Op     string // "kept", "gone" or "come"
+	Hidden bool   // characters that nobody sees, by their numbers
+	Text   string
+}
+
+// DifferenceRow is one difference in a sentence.
+type DifferenceRow struct {
+	Path     string
+	Kind     Badge
+	Sentence string
+	Before   string
+	After    string
+}
