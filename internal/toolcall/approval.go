@@ -260,5 +260,8 @@ func (c *Caller) withdraw(ctx context.Context, t connectors.TenantID, id connect
 		})
 		return err
 	})
+	if waited && err == nil {
+		c.tellEnded(ctx, t, id)
+	}
 	return waited, err
 }

@@ -120,8 +120,7 @@ func (c *Caller) cancelTask(ctx context.Context, a auth.Actor, call connectors.T
 	}
 	call.Status, call.Outcome, call.ErrorCode, call.ErrorMessage =
 		connectors.CallCancelled, connectors.OutcomeCancelled, string(CodeCancelled), "A person cancelled this call."
-	_, err := c.o.Store.Tenant(a.Tenant.ID).EndCallTask(ctx, call)
-	return err
+	return c.endTask(ctx, a.Tenant.ID, call)
 }
 
 // textOf reads a JSON string; empty: it is none.

@@ -44,6 +44,8 @@ func (c *Caller) Decide(ctx context.Context, a auth.Actor, id connectors.ToolCal
 	c.waits.wake(id)
 	if d.Approve {
 		c.handOver(ctx, a.Tenant.ID, id)
+	} else {
+		c.tellEnded(ctx, a.Tenant.ID, id)
 	}
 	return door.ToolCall(ctx, id)
 }

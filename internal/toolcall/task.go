@@ -100,8 +100,26 @@ func (c *Caller) recordTask(ctx context.Context, v *access.View, t task, raw jso
 	}
 	call.Task = kept(v, withMember(raw, "result", json.RawMessage("null")))
 	history.Keep(&call, v.Tenant.CallHistory)
-	_, err := door.EndCallTask(ctx, call)
-	c.logUnsaved(ctx, err)
+	c.logUnsaved(ctx, c.endTask(ctx, v.Tenant.ID, call))
+}
+
+// endTask puts the end of a task on record, and tells of it who counts ends.
+func (c *Caller) endTask(ctx context.Context, t connectors.TenantID, call connectors.ToolCall) error {
+	ended, err := c.o.Store.Tenant(t).EndCallTask(ctx, call)
+	if ended {
+		c.tellEnded(ctx, t, call.ID)
+	}
+	return err
+}
+
+// tellEnded tells of a call whose end was written by itself, and not with its history.
+func (c *Caller) tellEnded(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID) {
+	if c.o.Ended == nil {
+		return
+	}
+	if call, err := c.o.Store.Tenant(t).ToolCall(ctx, id); err == nil {
+		c.o.Ended(call)
+	}
 }
 
 // kept is what the history keeps of a task's state.
