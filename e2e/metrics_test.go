@@ -17,11 +17,13 @@ func TestMetricsAreOnThePrivateAddressAlone(t *testing.T) {
 	}
 	c.call(http.MethodGet, "/api/v1/connectors/tools", nil)
 	p := newPerson(t)
+	p.get(s.base + "/.well-known/oauth-protected-resource/mcp/tools")
 	scraped := p.get("http://" + line.Addr + "/metrics").body
 	for _, want := range []string{
 		`patchbay_sync_runs_total{outcome="ok"} 1`,
 		`patchbay_http_requests_total{method="GET",route="/api/v1/connectors/{id}",status="2xx"}`,
 		`patchbay_http_requests_total{method="POST",route="/connectors/{id}/sync_tools",status="2xx"}`,
+		`patchbay_http_requests_total{method="GET",route="/.well-known/oauth-protected-resource/mcp/{connector}",status="2xx"} 1`,
 		`patchbay_db_connections{state="idle"}`,
 		"go_goroutines", "process_open_fds",
 	} {

@@ -9,16 +9,17 @@ import (
 
 	"patchbay/internal/api"
 	"patchbay/internal/fault"
+	"patchbay/internal/gateway"
 	"patchbay/internal/middleware"
 	"patchbay/web"
 )
 
 // doors are all that a listener serves: agents by a way of their own, which the envelope of the others would slow down.
 func (h *house) doors() http.Handler {
-	others := deadlines(h.routes())
+	others, agents := deadlines(h.routes()), h.metrics.RequestsTo(gateway.Route, h.agents.gateway)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h.agents.gateway.Serves(r.URL.Path) {
-			h.agents.gateway.ServeHTTP(w, r)
+			agents.ServeHTTP(w, r)
 			return
 		}
 		others.ServeHTTP(w, r)

@@ -25,6 +25,19 @@ func slugOf(path string) (slug string, ok bool) {
 	return slug, rest[0] == '/' && connectors.ValidSlug(slug)
 }
 
+// Route is the pattern of a request's address, for the metrics.
+func Route(r *http.Request) string {
+	rest, metadata := strings.CutPrefix(r.URL.Path, metadataPath)
+	pattern := aggregated
+	if rest != "" && strings.Trim(strings.TrimPrefix(rest, aggregated), "/") != "" {
+		pattern += "/{connector}"
+	}
+	if metadata {
+		return metadataPath + pattern
+	}
+	return pattern
+}
+
 // mcpAddress is the address that a path means, as clients write it.
 func mcpAddress(path string) string {
 	if slug, ok := slugOf(path); ok && slug != "" {

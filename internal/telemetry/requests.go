@@ -55,8 +55,8 @@ func routeOf(r *http.Request) string {
 
 // statusClass turns 404 into "4xx". A handler that wrote nothing has answered 200.
 func statusClass(status int) string {
-	if status == 0 {
-		status = http.StatusOK
+	if status == 0 || status/100 == http.StatusOK/100 {
+		return "2xx"
 	}
 	return strconv.Itoa(status/100) + "xx"
 }

@@ -66,6 +66,36 @@ func TestRequestsAreCountedByRouteAndStatusClass(t *testing.T) {
 	}
 }
 
+func TestRequestsOfADoorWithoutARouterAreCounted(t *testing.T) {
+	t.Parallel()
+	m := telemetry.NewMetrics("v1")
+	h := m.RequestsTo(func(r *http.Request) string { return r.URL.Path }, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/refused":
+			w.WriteHeader(http.StatusTooManyRequests)
+		case "/stream":
+			w.Header()["Content-Type"] = []string{"text/event-stream"}
+			if err := http.NewResponseController(w).Flush(); err != nil {
+				t.Errorf("a stream cannot be flushed: %v", err)
+			}
+		}
+	}))
+	for _, path := range []string{"/fine", "/refused", "/stream"} {
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, path, nil))
+	}
+	text := scrape(t, m)
+	wantLines(t, text,
+		`patchbay_http_requests_total{method="POST",route="/fine",status="2xx"} 1`,
+		`patchbay_http_requests_total{method="POST",route="/refused",status="4xx"} 1`,
+		`patchbay_http_requests_total{method="POST",route="/stream",status="2xx"} 1`,
+		`patchbay_http_request_duration_seconds_count{route="/refused"} 1`,
+		`patchbay_http_requests_in_flight 0`,
+	)
+	if strings.Contains(text, `duration_seconds_count{route="/stream"}`) {
+		t.Error("an event stream is timed as if it were an answer")
+	}
+}
+
 func TestRequestThatPanicsIsCounted(t *testing.T) {
 	t.Parallel()
 	m := telemetry.NewMetrics("v1")
