@@ -328,7 +328,7 @@ create table connector_clock (
     constraint connector_clock_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint connector_clock_failing_whole CHECK (((failures = 0) = (failing_since IS NULL))),
     constraint connector_clock_pkey PRIMARY KEY (tenant_id, connector_id)
-) with (fillfactor=70);
+) with (fillfactor=50);
 CREATE INDEX connector_clock_due_idx ON public.connector_clock USING btree (shard, due_at);
 CREATE TRIGGER keep_hour AFTER UPDATE OF hour ON public.connector_clock FOR EACH ROW WHEN (((new.hour > old.hour) AND ((old.hour_ok + old.hour_failed) > 0))) EXECUTE FUNCTION keep_hour();
 alter table connector_clock enable row level security;

@@ -7,6 +7,7 @@
 //	database.go       opens the database, embedded or not, for any command
 //	keyset.go         finds or makes the key that wraps all other keys
 //	migrate.go tenant.go user.go apikey.go keys.go keys_rotate.go doctor.go import.go devmcp.go seed.go   one command each
+//	bench*.go         measures scheduled syncs, with servers of its own
 //
 // There is wiring here and nothing else: a rule that a second program would need belongs to a room below.
 package main

@@ -50,6 +50,7 @@ type commandLine struct {
 	Doctor doctorCommand `cmd:"" help:"Check the installation and say what to do about each problem."`
 	DevMCP devMCPCommand `cmd:"" name:"dev-mcp" help:"Serve a small MCP server on loopback, to try things with."`
 	Seed   seedCommand   `cmd:"" help:"Fill a fresh installation with examples that point at dev-mcp."`
+	Bench  benchCommand  `cmd:"" help:"Measure scheduled syncs on this machine, against servers in this process."`
 
 	Version kong.VersionFlag `help:"Print the version."`
 }

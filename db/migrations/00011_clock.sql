@@ -28,7 +28,7 @@ create table connector_clock (
     constraint connector_clock_connector_fkey foreign key (tenant_id, connector_id) references connectors (tenant_id, id) on delete cascade,
     constraint connector_clock_claim_whole check ((claimed_by is null) = (claimed_at is null)),
     constraint connector_clock_failing_whole check ((failures = 0) = (failing_since is null))
-) with (fillfactor = 70);
+) with (fillfactor = 50);
 create index connector_clock_due_idx on connector_clock (shard, due_at);
 
 -- Past hours of a connector: how often it was synced, and how long that took.

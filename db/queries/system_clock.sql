@@ -20,8 +20,14 @@ from due, turn
 group by due.shard
 order by due.shard;
 
+-- name: LockShards :exec
+-- Until the transaction ends nobody else claims of these shards. It costs the log nothing, as locks of rows would; in one order, so
+-- that two never wait for each other.
+select pg_advisory_xact_lock(hashtext('patchbay due'), shard)
+from unnest(@shards::integer[]) as shard;
+
 -- name: ClaimDue :many
--- Fair between tenants: one is served by how much of its own it has under way or before itself, however long it waits. Of a long
+-- With the shards locked. Fair between tenants: one is served by how much of its own it has under way or before itself, however long it waits. Of a long
 -- queue the oldest are looked at, and the newest, so that one who just came is seen behind the backlog of another.
 -- @sqlc-vet-disable tenant-scope
 with seen as materialized (
@@ -46,20 +52,18 @@ with seen as materialized (
     from seen
     left join instances on instances.id = seen.claimed_by
 ), chosen as materialized (
-    select clock.tenant_id, clock.connector_id
+    select ranked.tenant_id, ranked.connector_id, ranked.due_at, ranked.claimed_by
     from ranked
-    join connector_clock clock on clock.tenant_id = ranked.tenant_id and clock.connector_id = ranked.connector_id
     where ranked.free and ranked.place <= @per_tenant::integer
-      and clock.due_at = ranked.due_at and clock.claimed_by is not distinct from ranked.claimed_by
     order by ranked.place, ranked.due_at
     limit @max_rows
-    for no key update of clock skip locked
 )
 update connector_clock
 set claimed_by = @instance_id::uuid, claimed_at = now()
 from chosen
 join connectors on connectors.tenant_id = chosen.tenant_id and connectors.id = chosen.connector_id
 where connector_clock.tenant_id = chosen.tenant_id and connector_clock.connector_id = chosen.connector_id
+  and connector_clock.due_at = chosen.due_at and connector_clock.claimed_by is not distinct from chosen.claimed_by -- unless a run began just now
 returning sqlc.embed(connectors), connector_clock.claimed_at, connector_clock.due_at, connector_clock.failures, connector_clock.run_id,
           coalesce(extract(epoch from now() - connector_clock.failing_since), 0)::double precision as failing_s;
 

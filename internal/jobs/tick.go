@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,10 +22,8 @@ const (
 	tickTimeout = 5 * time.Second
 	// countMost ends the counting of what is due: more needs no more jobs.
 	countMost = 10000
-	// little is how many due connectors one job for all shards is enough for; a job of a shard is for as many.
+	// little is how many due connectors one job for all shards is enough for.
 	little = 100
-	// jobsPerShard is how many jobs of a shard may wait: each goes on while its process has room.
-	jobsPerShard = 3
 )
 
 // Due counts what is due and nobody has, by shard, up to max in all; where another process has just done so, nothing. It is
@@ -61,7 +61,7 @@ func (c *clock) tick(ctx context.Context) error {
 		return err
 	}
 	waiting, err := c.client.JobList(ctx, river.NewJobListParams().
-		Kinds(queue.SyncDue{}.Kind()).States(rivertype.JobStateAvailable).First(queue.Count*jobsPerShard))
+		Kinds(queue.SyncDue{}.Kind()).States(rivertype.JobStateAvailable).First(queue.Count))
 	if err != nil {
 		return fmt.Errorf("look at the jobs that wait: %w", err)
 	}
@@ -75,24 +75,19 @@ func (c *clock) tick(ctx context.Context) error {
 	return nil
 }
 
-// wanted are the jobs to insert, beside those that wait already: one for all where little is due, else some for each shard, in turns.
+// wanted are the jobs to insert, beside those that wait already: one for all where little is due, else one for each shard, which goes on
+// while its process has room; a second later there is another one, for another process.
 func wanted(due map[int]int, waiting int) []river.InsertManyParams {
 	total := 0
 	for _, n := range due {
 		total += n
 	}
-	if total <= little {
-		if waiting > 0 {
-			return nil
-		}
-		return []river.InsertManyParams{{Args: queue.SyncDue{Shard: queue.AllShards}}}
-	}
 	var jobs []river.InsertManyParams
-	for round := range jobsPerShard {
-		for shard := range queue.Count {
-			if due[shard] > round*little {
-				jobs = append(jobs, river.InsertManyParams{Args: queue.SyncDue{Shard: shard}})
-			}
+	if total <= little {
+		jobs = append(jobs, river.InsertManyParams{Args: queue.SyncDue{Shard: queue.AllShards}})
+	} else {
+		for _, shard := range slices.Sorted(maps.Keys(due)) {
+			jobs = append(jobs, river.InsertManyParams{Args: queue.SyncDue{Shard: shard}})
 		}
 	}
 	return jobs[:max(0, len(jobs)-waiting)]

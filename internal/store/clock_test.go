@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -417,5 +418,46 @@ func TestAConnectorsHoursAreCounted(t *testing.T) {
 	}
 	if h := hours[1]; h.OK != 0 || h.Failed != 1 || h.Mean != time.Second || h.Max != time.Second {
 		t.Errorf("this hour is %+v", h)
+	}
+}
+
+func TestReplicasShareWhatIsDue(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	const due = 23
+	for range due {
+		w.Connector(t)
+	}
+	w.MakeDue(t)
+	claimed := make(chan store.Claim, 2*due)
+	var replicas sync.WaitGroup
+	for range 4 {
+		id := replica(t, w)
+		replicas.Go(func() {
+			for {
+				claims, err := w.St.System().ClaimDue(t.Context(), id, allShards(), 100, 3)
+				if err != nil {
+					t.Error(err)
+				}
+				for _, c := range claims {
+					claimed <- c
+				}
+				if len(claims) == 0 {
+					return
+				}
+			}
+		})
+	}
+	replicas.Wait()
+	close(claimed)
+	seen := map[connectors.ConnectorID]bool{}
+	for c := range claimed {
+		if seen[c.Connector.ID] {
+			t.Errorf("%s was claimed twice", c.Connector.ID)
+		}
+		seen[c.Connector.ID] = true
+	}
+	if len(seen) != due {
+		t.Errorf("%d of %d were claimed", len(seen), due)
 	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -56,10 +57,15 @@ func (s *System) DueShards(ctx context.Context, max int) (map[int]int, error) {
 // together, and its turn comes by how many it has before itself, not by how long they have waited.
 func (s *System) ClaimDue(ctx context.Context, id connectors.InstanceID, shards []int, perTenant, max int) ([]Claim, error) {
 	p := dbgen.ClaimDueParams{InstanceID: id.UUID, Oldest: oldestSeen, Newest: newestSeen, PerTenant: int32(perTenant), MaxRows: int32(max)}
-	for _, shard := range shards {
-		p.Shards = append(p.Shards, int16(shard))
+	var locked []int32
+	for _, shard := range slices.Sorted(slices.Values(shards)) {
+		p.Shards, locked = append(p.Shards, int16(shard)), append(locked, int32(shard))
 	}
-	rows, err := s.q.ClaimDue(ctx, p)
+	var rows []dbgen.ClaimDueRow
+	err := s.scope.together(ctx,
+		func(q *dbgen.Queries) error { return q.LockShards(ctx, locked) },
+		func(q *dbgen.Queries) (err error) { rows, err = q.ClaimDue(ctx, p); return err },
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -79,6 +79,10 @@ func (r *claimed) end(ctx context.Context, found listing, err error) {
 
 // tell gives the sync a run, and ends it as any other.
 func (r *claimed) tell(ctx context.Context, found listing) {
+	if r.saves.Acquire(ctx, 1) != nil {
+		return // the process stops
+	}
+	defer r.saves.Release(1)
 	started, err := r.start(ctx)
 	switch {
 	case fault.Is(err, fault.NotFound): // the connector is gone, or we were taken for dead

@@ -12,6 +12,7 @@ const (
 	maxPlaces = 512
 	perHost   = 16   // of one server: the others wait without a place
 	maxClaims = 2048 // with those that wait
+	maxSaves  = 8    // that write what differs at once: the pool's other connections are for everybody else, the heartbeat among them
 
 	fewPlaces = 64                    // that are worth a claim, which looks at all that is due
 	gather    = 50 * time.Millisecond // after which fewer will do

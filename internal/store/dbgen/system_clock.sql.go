@@ -36,20 +36,18 @@ with seen as materialized (
     from seen
     left join instances on instances.id = seen.claimed_by
 ), chosen as materialized (
-    select clock.tenant_id, clock.connector_id
+    select ranked.tenant_id, ranked.connector_id, ranked.due_at, ranked.claimed_by
     from ranked
-    join connector_clock clock on clock.tenant_id = ranked.tenant_id and clock.connector_id = ranked.connector_id
     where ranked.free and ranked.place <= $5::integer
-      and clock.due_at = ranked.due_at and clock.claimed_by is not distinct from ranked.claimed_by
     order by ranked.place, ranked.due_at
     limit $6
-    for no key update of clock skip locked
 )
 update connector_clock
 set claimed_by = $1::uuid, claimed_at = now()
 from chosen
 join connectors on connectors.tenant_id = chosen.tenant_id and connectors.id = chosen.connector_id
 where connector_clock.tenant_id = chosen.tenant_id and connector_clock.connector_id = chosen.connector_id
+  and connector_clock.due_at = chosen.due_at and connector_clock.claimed_by is not distinct from chosen.claimed_by -- unless a run began just now
 returning connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connector_clock.claimed_at, connector_clock.due_at, connector_clock.failures, connector_clock.run_id,
           coalesce(extract(epoch from now() - connector_clock.failing_since), 0)::double precision as failing_s
 `
@@ -72,7 +70,7 @@ type ClaimDueRow struct {
 	FailingS  float64
 }
 
-// Fair between tenants: one is served by how much of its own it has under way or before itself, however long it waits. Of a long
+// With the shards locked. Fair between tenants: one is served by how much of its own it has under way or before itself, however long it waits. Of a long
 // queue the oldest are looked at, and the newest, so that one who just came is seen behind the backlog of another.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) ClaimDue(ctx context.Context, arg ClaimDueParams) ([]ClaimDueRow, error) {
@@ -417,6 +415,18 @@ func (q *Queries) EndUnchanged(ctx context.Context, arg EndUnchangedParams) ([]E
 		return nil, err
 	}
 	return items, nil
+}
+
+const lockShards = `-- name: LockShards :exec
+select pg_advisory_xact_lock(hashtext('patchbay due'), shard)
+from unnest($1::integer[]) as shard
+`
+
+// Until the transaction ends nobody else claims of these shards. It costs the log nothing, as locks of rows would; in one order, so
+// that two never wait for each other.
+func (q *Queries) LockShards(ctx context.Context, shards []int32) error {
+	_, err := q.db.Exec(ctx, lockShards, shards)
+	return err
 }
 
 const releaseClaims = `-- name: ReleaseClaims :exec
