@@ -18,7 +18,10 @@ func (s *serving) startWork(ctx context.Context, d *database, h *house) (stop fu
 	if err := h.syncer.Start(ctx); err != nil {
 		return nil, err
 	}
-	runner, err := jobs.New(jobs.Options{Pool: d.pool, Listens: d.listens, Syncer: h.syncer, Due: d.store.System().DueShards, Log: s.log})
+	runner, err := jobs.New(jobs.Options{
+		Pool: d.pool, Listens: d.listens, Syncer: h.syncer, Due: d.store.System().DueShards, Log: s.log,
+		Parts: []jobs.Part{jobs.Webhooks(h.webhooks, d.store.System(), s.log)},
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -46,6 +46,7 @@ type Options struct {
 	Syncer  *toolsync.Syncer
 	Due     Due
 	Log     *slog.Logger // nil: nowhere
+	Parts   []Part       // more workers, with their queues
 }
 
 // Runner works the jobs of this process, and is its clock.
@@ -86,6 +87,11 @@ func New(o Options) (*Runner, error) {
 		FetchPollInterval:           poll,
 		PollOnly:                    o.Listens == nil,
 		CompletedJobRetentionPeriod: retention,
+	}
+	for _, add := range o.Parts {
+		if err := add(workers, config); err != nil {
+			return nil, fmt.Errorf("set up the workers: %w", err)
+		}
 	}
 	client, err := river.NewClient(driver{riverpgxv5.New(o.Pool), o.Listens}, config)
 	if err != nil {

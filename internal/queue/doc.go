@@ -3,6 +3,7 @@
 //
 //	SyncTools   one queued sync run; worked by package jobs
 //	SyncDue     whatever is due in one shard of the tenants
+//	DeliverWebhook   one delivery to a webhook
 //
 // A tenant's jobs always go to the same one of [Count] queues, chosen by its id. Each queue has workers of its own, so that a
 // tenant with many jobs keeps only its own queue busy.
