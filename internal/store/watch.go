@@ -27,7 +27,7 @@ type Notice struct {
 const (
 	watchPulse    = 300 * time.Millisecond // how long the connection is believed to live without a sign of it
 	watchPatience = 700 * time.Millisecond // how long that sign may take before nothing is trusted; with the pulse, a second
-	watchDeath    = 5 * time.Second        // and before there is another connection: a busy machine is late, and loses nothing
+	watchDeath    = 8 * time.Second        // and before there is another connection: a busy machine is late, and loses nothing
 	watchFirst    = 50 * time.Millisecond  // the first wait before a new connection
 	watchLongest  = 2 * time.Second        // the longest
 )
