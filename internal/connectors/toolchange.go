@@ -2,6 +2,7 @@ package connectors
 
 import (
 	"fmt"
+	"net/url"
 	"time"
 
 	"patchbay/internal/toolchange"
@@ -66,7 +67,7 @@ func ToolChangeNotice(c ConnectorName, waiting []ChangeWrite) NewNotice {
 		Kind:  NoticeToolChange,
 		Title: fmt.Sprintf("%d tools of %s wait for a decision", len(waiting), c.Name),
 		Body:  "The server changed them. Agents are served the definitions from before, and calls are refused until an admin has looked.",
-		Link:  "/changes?connector=" + c.Slug,
+		Link:  "/changes",
 		Key:   "tool_change " + c.ID.String(),
 	}
 	var tools []string
@@ -82,6 +83,7 @@ func ToolChangeNotice(c ConnectorName, waiting []ChangeWrite) NewNotice {
 	if len(waiting) == 1 {
 		n.Title = fmt.Sprintf("The tool %s of %s waits for a decision", tools[0], c.Name)
 		n.Body = "The server changed it, or it is new. Agents are served what was accepted before, and calls are refused until an admin has looked."
+		n.Link = c.path() + "/tools/" + url.PathEscape(tools[0]) + "/changes"
 	}
 	n.Data = c.data(map[string]any{"tools": tools, "waiting": len(waiting), "risk": string(risk)})
 	return n

@@ -267,3 +267,31 @@ func TestADecisionAndASyncDoNotWaitForEachOther(t *testing.T) {
 	})
 	both.Wait()
 }
+
+func TestPeopleAreToldOfWhatWaits(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c := w.Connector(t)
+	w.Resynced(t, c.ID, said("a/b", "a", ""), said("two", "a", ""), said("shown", "a", ""))
+	notices := func() []connectors.Notice {
+		t.Helper()
+		list, err := w.Door().Notices(t.Context(), nil, store.Page{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list.Items
+	}
+	w.Resynced(t, c.ID, said("a/b", "a", ""), said("two", "a", ""), said("shown", "a", `,"title":"T"`))
+	if got := notices(); len(got) != 0 {
+		t.Fatalf("nothing waits, and people are told %+v", got)
+	}
+	w.Resynced(t, c.ID, said("a/b", "b", ""), said("two", "a", ""), said("shown", "a", `,"title":"T"`))
+	got := notices()
+	if len(got) != 1 || got[0].Kind != connectors.NoticeToolChange || got[0].Link != "/connectors/"+c.Slug+"/tools/a%2Fb/changes" {
+		t.Fatalf("%+v", got)
+	}
+	w.Resynced(t, c.ID, said("a/b", "c", ""), said("two", "c", ""), said("shown", "a", `,"title":"T"`))
+	if got = notices(); len(got) != 1 || got[0].Times != 2 || got[0].Link != "/changes" || !strings.HasPrefix(got[0].Title, "2 tools of ") {
+		t.Errorf("%+v", got)
+	}
+}
