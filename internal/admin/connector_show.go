@@ -22,6 +22,10 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	hours, err := tenant.ConnectorHealth(r.Context(), c.ID, h.now().Add(-week))
+	if err != nil {
+		return err
+	}
 	agents, err := h.agentNames(r)
 	if err != nil {
 		return err
@@ -37,6 +41,8 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 		Head:         connectorHead(c, templates.TabOverview),
 		Attention:    append(attention(c, lastQuarantined(runs.Items), frame.Can, h.now()), circuitAttention(circuit, h.now())...),
 		Stats:        overviewStats(c, h.now()),
+		Health:       healthLines(c, frame.Can, h.now()),
+		Charts:       charts(hours, h.now()),
 		Server:       serverFacts(c.Server),
 		Connection:   append(connectionFacts(c), callingFacts(c, circuit)...),
 		Instructions: clean(c.Server.Instructions),

@@ -39,6 +39,7 @@ func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
 		Pager:   pager(r, tools.Next),
 		Synced:  c.ToolsLastSyncedAt != nil,
 	}
+	page.Old = oldTools(c, h.now())
 	page.Rows = h.toolViews(tools.Items)
 	for _, q := range quarantined.Items {
 		page.Quarantined = append(page.Quarantined, quarantinedTool(q))

@@ -35,6 +35,9 @@ func connectorRow(c connectors.Connector, can templates.Can, returnTo string, no
 	if max(utf8.RuneCountInString(c.Name), utf8.RuneCountInString(row.URL)) > rowWidth {
 		row.Whole = c.Name + "\n" + row.URL
 	}
+	if c.Running == nil {
+		row.Remarks = healthRemarks(c, now)
+	}
 	if c.LastError != nil && c.Running == nil && c.Status != connectors.StatusDisabled {
 		row.Reason = c.LastError.Message
 	}

@@ -33,9 +33,11 @@ type ConnectorOverviewPage struct {
 	Head         ConnectorHead
 	Attention    []Attention // what needs someone: the last error, a missing credential, quarantined tools
 	Stats        []Stat      // tools, last sync, …
-	Server       []Fact      // what the server says of itself; empty: never synced
-	Connection   []Fact      // transport, authentication, credential, interval, timeout …
-	Instructions string      // the server's text; empty: none
+	Health       []HealthLine
+	Charts       *Charts // nil: there was no sync lately
+	Server       []Fact  // what the server says of itself; empty: never synced
+	Connection   []Fact  // transport, authentication, credential, interval, timeout …
+	Instructions string  // the server's text; empty: none
 	Runs         []SyncRunRow
 }
 

@@ -23,10 +23,11 @@ type ConnectorRow struct {
 	Initial    string // one letter
 	URL        string
 	State      State
-	Reason     string // one sentence under the state; empty: none
-	Mend       *Link  // the way to mend the state, beside its word; nil: none
-	Credential string // "Bearer · shared", "None"
-	Tools      string // "23"
+	Reason     string  // one sentence under the state; empty: none
+	Mend       *Link   // the way to mend the state, beside its word; nil: none
+	Remarks    []Badge // what the state does not tell: "down for days", "lapses soon"
+	Credential string  // "Bearer · shared", "None"
+	Tools      string  // "23"
 	LastSync   When
 	Actions    bool // the table has a column for the button
 	CanSync    bool // shows the button; it is disabled while State is busy

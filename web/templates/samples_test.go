@@ -139,6 +139,7 @@ func overview(f templates.Frame) templates.ConnectorOverviewPage {
 			{Label: "Transport", Value: "Streamable HTTP"}, {Label: "Authentication", Value: "Bearer · shared"}, {Label: "Sync", Value: "every 15 minutes"},
 			{Label: "Timeout", Value: "30 s, 3 retries"}, {Label: "Id", Value: "01890000-0000-7000-8000-000000000002", Mono: true, Copy: true}, {Label: "Added", When: &longAgo},
 		},
+		Health: healthSample, Charts: chartSample(),
 		Instructions: "Use list_teams first.\nIssue identifiers look like ENG-12.",
 		Runs:         runs[1:],
 	}

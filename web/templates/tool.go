@@ -43,7 +43,8 @@ type ConnectorToolsPage struct {
 	Count       string // "23 tools"
 	Quarantined []QuarantinedTool
 	Pager       Pager
-	Synced      bool // the list has been read at least once
+	Synced      bool       // the list has been read at least once
+	Old         *Attention // the list is not the server's of now; nil: it is, as far as is known
 }
 
 // ToolPage shows one tool.
