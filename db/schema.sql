@@ -739,6 +739,7 @@ create table sync_runs (
     error_message text,
     repeats integer not null default 0,
     repeated_at timestamp with time zone,
+    sweep_id uuid,
     constraint sync_runs_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE SET NULL (agent_id),
     constraint sync_runs_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint sync_runs_ended_has_end CHECK (((state = ANY (ARRAY['ok'::text, 'error'::text])) = (finished_at IS NOT NULL))),
@@ -754,6 +755,7 @@ CREATE INDEX sync_runs_connector_idx ON public.sync_runs USING btree (tenant_id,
 CREATE UNIQUE INDEX sync_runs_one_queued_key ON public.sync_runs USING btree (tenant_id, connector_id) WHERE (state = 'queued'::text);
 CREATE UNIQUE INDEX sync_runs_one_running_key ON public.sync_runs USING btree (tenant_id, connector_id) WHERE (state = 'running'::text);
 CREATE INDEX sync_runs_running_instance_idx ON public.sync_runs USING btree (instance_id) WHERE (state = 'running'::text);
+CREATE INDEX sync_runs_sweep_idx ON public.sync_runs USING btree (tenant_id, sweep_id) WHERE (sweep_id IS NOT NULL);
 alter table sync_runs enable row level security;
 alter table sync_runs force row level security;
 create policy tenant_rows on sync_runs for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));

@@ -29,10 +29,11 @@ from sync_runs
 where tenant_id = @tenant_id and connector_id = @connector_id and state = 'queued';
 
 -- name: QueueRuns :many
-insert into sync_runs (tenant_id, id, connector_id, trigger, state)
-select @tenant_id, new.id, new.connector_id, @trigger, 'queued'
+-- A run that waits already becomes one of the sweep; its own id is returned.
+insert into sync_runs (tenant_id, id, connector_id, trigger, state, sweep_id)
+select @tenant_id, new.id, new.connector_id, @trigger, 'queued', @sweep_id::uuid
 from (select unnest(@ids::uuid[]) as id, unnest(@connector_ids::uuid[]) as connector_id) new
-on conflict (tenant_id, connector_id) where state = 'queued' do nothing
+on conflict (tenant_id, connector_id) where state = 'queued' do update set sweep_id = excluded.sweep_id
 returning sync_runs.id, sync_runs.connector_id;
 
 -- name: StartRun :one

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -47,7 +48,8 @@ func (t *Tenant) queueSync(ctx context.Context, r NewRun) (connectors.SyncRun, e
 	return syncRunOf(row), classify(t.store.jobs.InsertTx(ctx, t.scope.tx, job))
 }
 
-// QueueAllSyncs queues a run of every enabled connector that has none queued yet, and says how many it queued.
+// QueueAllSyncs queues a run of every enabled connector that has none queued yet, and says how many it queued. Together with those
+// that waited already they are a sweep, see [Tenant.NewestSweep].
 func (t *Tenant) QueueAllSyncs(ctx context.Context, trigger connectors.SyncTrigger) (int, error) {
 	queued := 0
 	err := t.within(ctx, func(tx *Tenant) error {
@@ -55,7 +57,7 @@ func (t *Tenant) QueueAllSyncs(ctx context.Context, trigger connectors.SyncTrigg
 		if err != nil || len(enabled) == 0 {
 			return err
 		}
-		params := dbgen.QueueRunsParams{TenantID: tx.id, Trigger: trigger}
+		params := dbgen.QueueRunsParams{TenantID: tx.id, Trigger: trigger, SweepID: newID()}
 		for _, id := range enabled {
 			params.Ids = append(params.Ids, newID())
 			params.ConnectorIds = append(params.ConnectorIds, id.UUID)
@@ -64,10 +66,20 @@ func (t *Tenant) QueueAllSyncs(ctx context.Context, trigger connectors.SyncTrigg
 		if err != nil {
 			return err
 		}
+		rows = onlyNew(rows, params.Ids)
 		queued = len(rows)
 		return classify(tx.store.jobs.InsertTx(ctx, tx.scope.tx, jobsOf(tx.id.UUID, rows)...))
 	})
 	return queued, err
+}
+
+// onlyNew leaves out the runs that waited already, which have their jobs.
+func onlyNew(rows []dbgen.QueueRunsRow, made []uuid.UUID) []dbgen.QueueRunsRow {
+	ours := make(map[uuid.UUID]bool, len(made))
+	for _, id := range made {
+		ours[id] = true
+	}
+	return slices.DeleteFunc(rows, func(r dbgen.QueueRunsRow) bool { return !ours[r.ID.UUID] })
 }
 
 func jobsOf(tenant uuid.UUID, rows []dbgen.QueueRunsRow) []queue.SyncTools {

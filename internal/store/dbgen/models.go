@@ -238,6 +238,7 @@ type SyncRun struct {
 	ErrorMessage     *string
 	Repeats          int32
 	RepeatedAt       *time.Time
+	SweepID          *uuid.UUID
 }
 
 type Tenant struct {

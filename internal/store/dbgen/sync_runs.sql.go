@@ -98,7 +98,7 @@ set state = 'error',
 from stamped
 where sync_runs.tenant_id = $6 and sync_runs.id = $7 and sync_runs.state in ('queued', 'running')
   and sync_runs.connector_id = stamped.id
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id
 `
 
 type FailRunParams struct {
@@ -148,6 +148,7 @@ func (q *Queries) FailRun(ctx context.Context, arg FailRunParams) (SyncRun, erro
 		&i.ErrorMessage,
 		&i.Repeats,
 		&i.RepeatedAt,
+		&i.SweepID,
 	)
 	return i, err
 }
@@ -172,7 +173,7 @@ set state = 'ok',
 from locked
 where sync_runs.tenant_id = $7 and sync_runs.id = $8 and sync_runs.state = 'running'
   and sync_runs.connector_id = locked.id
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id
 `
 
 type FinishRunParams struct {
@@ -220,6 +221,7 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (SyncRun, 
 		&i.ErrorMessage,
 		&i.Repeats,
 		&i.RepeatedAt,
+		&i.SweepID,
 	)
 	return i, err
 }
@@ -272,7 +274,7 @@ set state = 'ok',
 from stamped
 where sync_runs.tenant_id = $4 and sync_runs.id = $5 and sync_runs.state = 'running'
   and sync_runs.connector_id = stamped.id
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id
 `
 
 type FinishUnchangedParams struct {
@@ -330,6 +332,7 @@ func (q *Queries) FinishUnchanged(ctx context.Context, arg FinishUnchangedParams
 		&i.ErrorMessage,
 		&i.Repeats,
 		&i.RepeatedAt,
+		&i.SweepID,
 	)
 	return i, err
 }
@@ -338,7 +341,7 @@ const queueRun = `-- name: QueueRun :one
 insert into sync_runs (tenant_id, id, connector_id, agent_id, trigger, state)
 values ($1, $2, $3, $4, $5, 'queued')
 on conflict (tenant_id, connector_id) where state = 'queued' do nothing
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id
 `
 
 type QueueRunParams struct {
@@ -380,21 +383,23 @@ func (q *Queries) QueueRun(ctx context.Context, arg QueueRunParams) (SyncRun, er
 		&i.ErrorMessage,
 		&i.Repeats,
 		&i.RepeatedAt,
+		&i.SweepID,
 	)
 	return i, err
 }
 
 const queueRuns = `-- name: QueueRuns :many
-insert into sync_runs (tenant_id, id, connector_id, trigger, state)
-select $1, new.id, new.connector_id, $2, 'queued'
-from (select unnest($3::uuid[]) as id, unnest($4::uuid[]) as connector_id) new
-on conflict (tenant_id, connector_id) where state = 'queued' do nothing
+insert into sync_runs (tenant_id, id, connector_id, trigger, state, sweep_id)
+select $1, new.id, new.connector_id, $2, 'queued', $3::uuid
+from (select unnest($4::uuid[]) as id, unnest($5::uuid[]) as connector_id) new
+on conflict (tenant_id, connector_id) where state = 'queued' do update set sweep_id = excluded.sweep_id
 returning sync_runs.id, sync_runs.connector_id
 `
 
 type QueueRunsParams struct {
 	TenantID     connectors.TenantID
 	Trigger      connectors.SyncTrigger
+	SweepID      uuid.UUID
 	Ids          []uuid.UUID
 	ConnectorIds []uuid.UUID
 }
@@ -404,10 +409,12 @@ type QueueRunsRow struct {
 	ConnectorID connectors.ConnectorID
 }
 
+// A run that waits already becomes one of the sweep; its own id is returned.
 func (q *Queries) QueueRuns(ctx context.Context, arg QueueRunsParams) ([]QueueRunsRow, error) {
 	rows, err := q.db.Query(ctx, queueRuns,
 		arg.TenantID,
 		arg.Trigger,
+		arg.SweepID,
 		arg.Ids,
 		arg.ConnectorIds,
 	)
@@ -430,7 +437,7 @@ func (q *Queries) QueueRuns(ctx context.Context, arg QueueRunsParams) ([]QueueRu
 }
 
 const queuedRun = `-- name: QueuedRun :one
-select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at
+select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id
 from sync_runs
 where tenant_id = $1 and connector_id = $2 and state = 'queued'
 `
@@ -459,6 +466,7 @@ func (q *Queries) QueuedRun(ctx context.Context, tenantID connectors.TenantID, c
 		&i.ErrorMessage,
 		&i.Repeats,
 		&i.RepeatedAt,
+		&i.SweepID,
 	)
 	return i, err
 }
@@ -588,7 +596,7 @@ with held as materialized (
 insert into sync_runs (tenant_id, id, connector_id, trigger, state, instance_id, queued_at, started_at)
 select $1, $2, held.connector_id, 'schedule', 'running', $3::uuid, $4::timestamptz, $4::timestamptz
 from held
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id
 `
 
 type StartClaimedRunParams struct {
@@ -632,6 +640,7 @@ func (q *Queries) StartClaimedRun(ctx context.Context, arg StartClaimedRunParams
 		&i.ErrorMessage,
 		&i.Repeats,
 		&i.RepeatedAt,
+		&i.SweepID,
 	)
 	return i, err
 }
@@ -662,7 +671,7 @@ update sync_runs
 set state = 'running', instance_id = $1::uuid, started_at = now()
 from free
 where sync_runs.tenant_id = $2 and sync_runs.id = $3 and sync_runs.state = 'queued'
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id
 `
 
 // No row: it is queued no more, or another one is under way. To be rolled back then: the claim may have been taken.
@@ -690,6 +699,7 @@ func (q *Queries) StartQueuedRun(ctx context.Context, instanceID uuid.UUID, tena
 		&i.ErrorMessage,
 		&i.Repeats,
 		&i.RepeatedAt,
+		&i.SweepID,
 	)
 	return i, err
 }
@@ -723,7 +733,7 @@ with locked as materialized (
 insert into sync_runs (tenant_id, id, connector_id, agent_id, trigger, state, instance_id, started_at)
 select $1, $2, free.connector_id, $3, $4, 'running', $5::uuid, now()
 from free
-returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at
+returning sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id
 `
 
 type StartRunParams struct {
@@ -768,12 +778,13 @@ func (q *Queries) StartRun(ctx context.Context, arg StartRunParams) (SyncRun, er
 		&i.ErrorMessage,
 		&i.Repeats,
 		&i.RepeatedAt,
+		&i.SweepID,
 	)
 	return i, err
 }
 
 const syncRun = `-- name: SyncRun :one
-select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
+select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
 from sync_runs
 left join connector_clock clock
     on clock.tenant_id = sync_runs.tenant_id and clock.connector_id = sync_runs.connector_id and clock.run_id = sync_runs.id
@@ -810,6 +821,7 @@ func (q *Queries) SyncRun(ctx context.Context, tenantID connectors.TenantID, iD 
 		&i.SyncRun.ErrorMessage,
 		&i.SyncRun.Repeats,
 		&i.SyncRun.RepeatedAt,
+		&i.SyncRun.SweepID,
 		&i.Checks,
 		&i.CheckedAt,
 	)
@@ -817,7 +829,7 @@ func (q *Queries) SyncRun(ctx context.Context, tenantID connectors.TenantID, iD 
 }
 
 const syncRuns = `-- name: SyncRuns :many
-select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
+select sync_runs.tenant_id, sync_runs.id, sync_runs.connector_id, sync_runs.agent_id, sync_runs.trigger, sync_runs.state, sync_runs.instance_id, sync_runs.queued_at, sync_runs.started_at, sync_runs.finished_at, sync_runs.tools_total, sync_runs.tools_added, sync_runs.tools_changed, sync_runs.tools_removed, sync_runs.tools_quarantined, sync_runs.protocol_version, sync_runs.error_code, sync_runs.error_message, sync_runs.repeats, sync_runs.repeated_at, sync_runs.sweep_id, coalesce(clock.checks, 0)::integer as checks, clock.checked_at
 from sync_runs
 left join connector_clock clock
     on clock.tenant_id = sync_runs.tenant_id and clock.connector_id = sync_runs.connector_id and clock.run_id = sync_runs.id
@@ -876,6 +888,7 @@ func (q *Queries) SyncRuns(ctx context.Context, arg SyncRunsParams) ([]SyncRunsR
 			&i.SyncRun.ErrorMessage,
 			&i.SyncRun.Repeats,
 			&i.SyncRun.RepeatedAt,
+			&i.SyncRun.SweepID,
 			&i.Checks,
 			&i.CheckedAt,
 		); err != nil {
