@@ -65,10 +65,11 @@ where upstream_listeners.tenant_id = moved.tenant_id and upstream_listeners.conn
   and upstream_listeners.instance_id is null and upstream_listeners.reason = 'unauthorized';
 
 -- name: ClaimListeners :many
--- The free ones that are due, the longest due first, for a process that is alive. reason: why each waited.
+-- The free ones that are due, the longest due first, for a process that is alive. reason: why each waited; orphaned: its process has
+-- died.
 -- @sqlc-vet-disable tenant-scope
 with due as (
-    select upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.reason
+    select upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.reason, upstream_listeners.state
     from upstream_listeners
     where upstream_listeners.instance_id is null and upstream_listeners.due_at <= now()
     order by upstream_listeners.due_at
@@ -85,7 +86,7 @@ set instance_id = @instance_id,
 from due, connectors
 where upstream_listeners.tenant_id = due.tenant_id and upstream_listeners.connector_id = due.connector_id
   and connectors.tenant_id = due.tenant_id and connectors.id = due.connector_id
-returning upstream_listeners.tenant_id, upstream_listeners.connector_id, due.reason, upstream_listeners.failures, upstream_listeners.vain;
+returning upstream_listeners.tenant_id, upstream_listeners.connector_id, due.reason, due.state = 'listening' as orphaned, upstream_listeners.failures, upstream_listeners.vain;
 
 -- name: HeldListeners :many
 -- What a process holds. stale: it was opened with settings or a credential that are not what they were.

@@ -13,6 +13,7 @@ const (
 	mostVain   = 10 // changes that were none, in a row
 	mostDouble = 5  // how often they double the gap
 	queueTime  = 10 * time.Second
+	retryTime  = 2 * time.Second // after a sync that could not be queued
 )
 
 // list is one of those that a server says have changed.
@@ -103,7 +104,11 @@ func (h *hold) answer() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c.busy = false
-	next := time.Now().Add(h.k.o.Gap << min(c.vain, mostDouble))
+	gap := h.k.o.Gap << min(c.vain, mostDouble)
+	if err != nil {
+		gap = min(gap, retryTime)
+	}
+	next := time.Now().Add(gap)
 	for l, was := range waited {
 		if was {
 			c.next[l] = next
@@ -127,6 +132,16 @@ func (h *hold) lastWord() {
 	if waits && by != endOff && by != endLost {
 		_ = h.sync() // it is said where it fails, and the connector's own schedule is left
 	}
+}
+
+// catchUp has the lists read that may have changed while nobody listened.
+func (h *hold) catchUp() {
+	h.k.do(func() {
+		_ = h.sync() // it is said where it fails
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.changes.last = nil // the server said nothing, so that it was not in vain
+	})
 }
 
 // sync queues a run, and writes down what was said. A server that said too often that something had changed, where nothing had, is not

@@ -155,6 +155,8 @@ func (h *hold) noteOpen(with *credentials.Usable) {
 		h.end(endStale) // it is opened again, when it can be written down
 	case !held:
 		h.end(endLost)
+	case h.was.Orphaned:
+		h.catchUp()
 	}
 }
 

@@ -54,11 +54,21 @@ func TestAServerHasOneStreamAndKeepsOneWhenItsProcessDiesOrStops(t *testing.T) {
 				holder, other = two, one
 			}
 			end(t, holder)
+			if name == "dies" {
+				up.offer("missed")
+			}
 			must(t, w.St.System().Beat(t.Context(), w.Instance)) // as each living process does every two seconds
 			within(t, "the other one listens", func() bool { return other.Stats().Streams == 1 })
 			other.becomes(t, c, connectors.ListenListening, "")
+			if name == "dies" {
+				if run := other.queued(t, c); run.Counts.Added != 1 {
+					t.Errorf("what was missed: %+v", run)
+				}
+			}
 			up.offer("second")
-			other.queued(t, c)
+			if run := other.queued(t, c); run.Counts.Added != 1 {
+				t.Errorf("%+v", run)
+			}
 			if most := up.most.Load(); most != 1 {
 				t.Errorf("%d streams at once", most)
 			}

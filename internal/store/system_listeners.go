@@ -62,6 +62,7 @@ type ClaimedStream struct {
 	Tenant    connectors.TenantID
 	Connector connectors.ConnectorID
 	Reason    connectors.ListenReason // why it waited
+	Orphaned  bool                    // it was open, and its process has died
 	Failures  int                     // in a row, for that reason
 	Vain      int                     // how often in a row the lists had not changed after all
 }
@@ -74,7 +75,7 @@ func (s *System) ClaimStreams(ctx context.Context, id connectors.InstanceID, max
 	}
 	claimed := make([]ClaimedStream, len(rows))
 	for i, r := range rows {
-		claimed[i] = ClaimedStream{Tenant: r.TenantID, Connector: r.ConnectorID, Reason: connectors.ListenReason(r.Reason), Failures: int(r.Failures), Vain: int(r.Vain)}
+		claimed[i] = ClaimedStream{Tenant: r.TenantID, Connector: r.ConnectorID, Reason: connectors.ListenReason(r.Reason), Orphaned: r.Orphaned, Failures: int(r.Failures), Vain: int(r.Vain)}
 	}
 	return claimed, nil
 }

@@ -30,7 +30,7 @@ func (q *Queries) AddListeners(ctx context.Context, tenantIds []uuid.UUID, ids [
 
 const claimListeners = `-- name: ClaimListeners :many
 with due as (
-    select upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.reason
+    select upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.reason, upstream_listeners.state
     from upstream_listeners
     where upstream_listeners.instance_id is null and upstream_listeners.due_at <= now()
     order by upstream_listeners.due_at
@@ -47,18 +47,20 @@ set instance_id = $1,
 from due, connectors
 where upstream_listeners.tenant_id = due.tenant_id and upstream_listeners.connector_id = due.connector_id
   and connectors.tenant_id = due.tenant_id and connectors.id = due.connector_id
-returning upstream_listeners.tenant_id, upstream_listeners.connector_id, due.reason, upstream_listeners.failures, upstream_listeners.vain
+returning upstream_listeners.tenant_id, upstream_listeners.connector_id, due.reason, due.state = 'listening' as orphaned, upstream_listeners.failures, upstream_listeners.vain
 `
 
 type ClaimListenersRow struct {
 	TenantID    connectors.TenantID
 	ConnectorID connectors.ConnectorID
 	Reason      string
+	Orphaned    bool
 	Failures    int32
 	Vain        int32
 }
 
-// The free ones that are due, the longest due first, for a process that is alive. reason: why each waited.
+// The free ones that are due, the longest due first, for a process that is alive. reason: why each waited; orphaned: its process has
+// died.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) ClaimListeners(ctx context.Context, instanceID *connectors.InstanceID, maxRows int32) ([]ClaimListenersRow, error) {
 	rows, err := q.db.Query(ctx, claimListeners, instanceID, maxRows)
@@ -73,6 +75,7 @@ func (q *Queries) ClaimListeners(ctx context.Context, instanceID *connectors.Ins
 			&i.TenantID,
 			&i.ConnectorID,
 			&i.Reason,
+			&i.Orphaned,
 			&i.Failures,
 			&i.Vain,
 		); err != nil {
