@@ -40,3 +40,49 @@ where credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_
         and notices.at > now() - make_interval(secs => @seconds::double precision))
 order by credentials.tenant_id, lapses.at, credentials.id
 limit @max_rows;
+
+-- name: NewlyDown :many
+-- Connectors that have failed for a while, of which nothing was said since they began to. A refused credential is another matter.
+-- @sqlc-vet-disable tenant-scope
+select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, connector_clock.failing_since, connectors.last_error_message
+from connector_clock
+join connectors on connectors.tenant_id = connector_clock.tenant_id and connectors.id = connector_clock.connector_id
+where connector_clock.failing_since < now() - make_interval(secs => @seconds::double precision)
+  and connectors.enabled and connectors.last_error_code not in ('unauthorized', 'credential_required')
+  and not exists (
+      select from notices
+      where notices.tenant_id = connectors.tenant_id and notices.subject_key = 'down ' || connectors.id
+        and notices.at > connector_clock.failing_since)
+order by connectors.tenant_id, connectors.id
+limit @max_rows;
+
+-- name: NewlyRefused :many
+-- Connectors whose credential is missing or refused, of which nothing was said since they last worked. They get some minutes, in which
+-- whoever makes one connects it.
+-- @sqlc-vet-disable tenant-scope
+select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, connectors.last_error_message
+from connector_clock
+join connectors on connectors.tenant_id = connector_clock.tenant_id and connectors.id = connector_clock.connector_id
+where connector_clock.failing_since < now() - make_interval(secs => @seconds::double precision)
+  and connectors.enabled and connectors.last_error_code in ('unauthorized', 'credential_required')
+  and not exists (
+      select from notices
+      where notices.tenant_id = connectors.tenant_id and notices.subject_key = 'needs_auth ' || connectors.id || ' '
+        and notices.at > coalesce(connector_clock.ok_at, '-infinity'))
+order by connectors.tenant_id, connectors.id
+limit @max_rows;
+
+-- name: NewlyRecovered :many
+-- Connectors that work again since people were told that they are down.
+-- @sqlc-vet-disable tenant-scope
+select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, max((down.data ->> 'failing_since')::timestamptz)::timestamptz as failing_since
+from notices down
+join connectors on connectors.tenant_id = down.tenant_id and 'down ' || connectors.id = down.subject_key
+join connector_clock on connector_clock.tenant_id = connectors.tenant_id and connector_clock.connector_id = connectors.id
+where down.kind = 'connector.down' and connector_clock.failing_since is null and connector_clock.ok_at > down.at
+  and not exists (
+      select from notices again
+      where again.tenant_id = down.tenant_id and again.subject_key = 'recovered ' || connectors.id and again.at > down.at)
+group by connectors.tenant_id, connectors.id
+order by connectors.tenant_id, connectors.id
+limit @max_rows;

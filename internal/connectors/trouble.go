@@ -12,11 +12,14 @@ type Trouble struct {
 	Failing    time.Duration // since the first of them
 }
 
+// DeadAfter is how long a connector fails before it counts as dead, and people are told that it is down.
+const DeadAfter = 72 * time.Hour
+
 // How long a failing connector is left alone.
 const (
 	firstTry  = 30 * time.Second // at least
 	longTry   = time.Hour        // what a backoff grows to
-	deadAfter = 72 * time.Hour   // of failing; from then on it is asked seldom
+	deadAfter = DeadAfter        // of failing; from then on it is asked seldom
 	deadTry   = 6 * time.Hour
 )
 

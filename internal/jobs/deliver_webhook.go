@@ -23,8 +23,9 @@ const (
 	// for a place is no reason for a second one.
 	tendEvery = time.Minute
 	overdue   = 2 * time.Minute
-	// tellEvery is how often accounts that lapse are looked for, and foresight how far ahead: as the dashboard's forecast does.
-	tellEvery = time.Hour
+	// tellEvery is how often it is looked what people should be told by the clock. foresight is how far ahead accounts are foretold, as
+	// the dashboard's forecast does.
+	tellEvery = 5 * time.Minute
 	foresight = 72 * time.Hour
 	// tendBatch bounds one transaction.
 	tendBatch = 200
@@ -88,7 +89,7 @@ func (w *TendWebhooksWorker) Work(ctx context.Context, _ *river.Job[queue.TendWe
 	return err
 }
 
-// TendNoticesWorker tells of accounts that lapse, and forgets what is too old.
+// TendNoticesWorker tells of accounts that lapse and of connectors that are down or work again, and forgets what is too old.
 type TendNoticesWorker struct {
 	river.WorkerDefaults[queue.TendNotices]
 	system *store.System
@@ -96,12 +97,15 @@ type TendNoticesWorker struct {
 
 // Timeout bounds one sweep.
 func (w *TendNoticesWorker) Timeout(*river.Job[queue.TendNotices]) time.Duration {
-	return 10 * time.Minute
+	return tellEvery
 }
 
-// Work tells batch by batch until less than a batch is left.
+// Work tells a batch of each, and of accounts all that there are.
 func (w *TendNoticesWorker) Work(ctx context.Context, _ *river.Job[queue.TendNotices]) error {
 	if err := w.system.SweepNotices(ctx); err != nil {
+		return err
+	}
+	if _, err := w.system.NoticeConditions(ctx, connectors.DeadAfter, tendBatch); err != nil {
 		return err
 	}
 	for {

@@ -359,3 +359,46 @@ func TestAnAccountThatLapsesIsToldOnce(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestAConnectorThatIsDownOrRefusedOrWorksAgainIsToldOnce(t *testing.T) {
+	t.Parallel()
+	w := newTold(t)
+	named := func(name string) connectors.Connector {
+		return w.Connector(t, func(d *connectors.Draft) { d.Name = name })
+	}
+	clock := func(c connectors.Connector, code, changes string) {
+		t.Helper()
+		err := asSystem(t.Context(), w.Pool, `update connectors set last_error_code = $2, last_error_message = 'It does not answer.', last_error_at = now() where id = $1`, []any{c.ID, code})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := asSystem(t.Context(), w.Pool, `update connector_clock set `+changes+` where connector_id = $1`, []any{c.ID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := func(want ...string) {
+		t.Helper()
+		for range 2 { // the second finds nothing
+			if _, err := w.St.System().NoticeConditions(t.Context(), connectors.DeadAfter, 100); err != nil {
+				t.Fatal(err)
+			}
+		}
+		titles := []string{}
+		for _, n := range w.notices(t, nil) {
+			titles = append(titles, n.Title)
+		}
+		slices.Sort(titles)
+		if diff := cmp.Diff(want, titles); diff != "" {
+			t.Error(diff)
+		}
+	}
+	dead, young, refused, new := named("Dead"), named("Young"), named("Refused"), named("New")
+	clock(dead, "timeout", `failures = 9, failing_since = now() - interval '73 hours'`)
+	clock(young, "timeout", `failures = 9, failing_since = now() - interval '71 hours'`)
+	clock(refused, "unauthorized", `failures = 1, failing_since = now() - interval '11 minutes'`)
+	clock(new, "credential_required", `failures = 1, failing_since = now() - interval '9 minutes'`)
+	told("Dead is down", "Refused needs authorization")
+	clock(dead, "timeout", `failures = 0, failing_since = null, ok_at = now()`)
+	clock(refused, "timeout", `failures = 0, failing_since = null, ok_at = now()`)
+	told("Dead is down", "Dead works again", "Refused needs authorization")
+}

@@ -99,6 +99,159 @@ func (q *Queries) LapsingAccounts(ctx context.Context, seconds float64, maxRows 
 	return items, nil
 }
 
+const newlyDown = `-- name: NewlyDown :many
+select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, connector_clock.failing_since, connectors.last_error_message
+from connector_clock
+join connectors on connectors.tenant_id = connector_clock.tenant_id and connectors.id = connector_clock.connector_id
+where connector_clock.failing_since < now() - make_interval(secs => $1::double precision)
+  and connectors.enabled and connectors.last_error_code not in ('unauthorized', 'credential_required')
+  and not exists (
+      select from notices
+      where notices.tenant_id = connectors.tenant_id and notices.subject_key = 'down ' || connectors.id
+        and notices.at > connector_clock.failing_since)
+order by connectors.tenant_id, connectors.id
+limit $2
+`
+
+type NewlyDownRow struct {
+	TenantID         connectors.TenantID
+	ID               connectors.ConnectorID
+	Name             string
+	Slug             string
+	FailingSince     *time.Time
+	LastErrorMessage *string
+}
+
+// Connectors that have failed for a while, of which nothing was said since they began to. A refused credential is another matter.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) NewlyDown(ctx context.Context, seconds float64, maxRows int32) ([]NewlyDownRow, error) {
+	rows, err := q.db.Query(ctx, newlyDown, seconds, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NewlyDownRow
+	for rows.Next() {
+		var i NewlyDownRow
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.ID,
+			&i.Name,
+			&i.Slug,
+			&i.FailingSince,
+			&i.LastErrorMessage,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const newlyRecovered = `-- name: NewlyRecovered :many
+select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, max((down.data ->> 'failing_since')::timestamptz)::timestamptz as failing_since
+from notices down
+join connectors on connectors.tenant_id = down.tenant_id and 'down ' || connectors.id = down.subject_key
+join connector_clock on connector_clock.tenant_id = connectors.tenant_id and connector_clock.connector_id = connectors.id
+where down.kind = 'connector.down' and connector_clock.failing_since is null and connector_clock.ok_at > down.at
+  and not exists (
+      select from notices again
+      where again.tenant_id = down.tenant_id and again.subject_key = 'recovered ' || connectors.id and again.at > down.at)
+group by connectors.tenant_id, connectors.id
+order by connectors.tenant_id, connectors.id
+limit $1
+`
+
+type NewlyRecoveredRow struct {
+	TenantID     connectors.TenantID
+	ID           connectors.ConnectorID
+	Name         string
+	Slug         string
+	FailingSince time.Time
+}
+
+// Connectors that work again since people were told that they are down.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) NewlyRecovered(ctx context.Context, maxRows int32) ([]NewlyRecoveredRow, error) {
+	rows, err := q.db.Query(ctx, newlyRecovered, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NewlyRecoveredRow
+	for rows.Next() {
+		var i NewlyRecoveredRow
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.ID,
+			&i.Name,
+			&i.Slug,
+			&i.FailingSince,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const newlyRefused = `-- name: NewlyRefused :many
+select connectors.tenant_id, connectors.id, connectors.name, connectors.slug, connectors.last_error_message
+from connector_clock
+join connectors on connectors.tenant_id = connector_clock.tenant_id and connectors.id = connector_clock.connector_id
+where connector_clock.failing_since < now() - make_interval(secs => $1::double precision)
+  and connectors.enabled and connectors.last_error_code in ('unauthorized', 'credential_required')
+  and not exists (
+      select from notices
+      where notices.tenant_id = connectors.tenant_id and notices.subject_key = 'needs_auth ' || connectors.id || ' '
+        and notices.at > coalesce(connector_clock.ok_at, '-infinity'))
+order by connectors.tenant_id, connectors.id
+limit $2
+`
+
+type NewlyRefusedRow struct {
+	TenantID         connectors.TenantID
+	ID               connectors.ConnectorID
+	Name             string
+	Slug             string
+	LastErrorMessage *string
+}
+
+// Connectors whose credential is missing or refused, of which nothing was said since they last worked. They get some minutes, in which
+// whoever makes one connects it.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) NewlyRefused(ctx context.Context, seconds float64, maxRows int32) ([]NewlyRefusedRow, error) {
+	rows, err := q.db.Query(ctx, newlyRefused, seconds, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NewlyRefusedRow
+	for rows.Next() {
+		var i NewlyRefusedRow
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.ID,
+			&i.Name,
+			&i.Slug,
+			&i.LastErrorMessage,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const overdueDeliveries = `-- name: OverdueDeliveries :many
 select tenant_id, id, tries
 from webhook_deliveries
