@@ -234,7 +234,7 @@ func TestListsRefuseInventedCursorsAndLimits(t *testing.T) {
 	w := newWorld(t)
 	owner, c := w.key(t, connectors.RoleOwner), w.Connector(t)
 	for _, list := range []string{
-		"/api/v1/connectors", "/api/v1/tools", "/api/v1/agents", "/api/v1/api_keys", "/api/v1/members",
+		"/api/v1/connectors", "/api/v1/tools", "/api/v1/tool_changes", "/api/v1/agents", "/api/v1/api_keys", "/api/v1/members",
 		"/api/v1/connectors/" + c.Slug + "/tools", "/api/v1/connectors/" + c.Slug + "/tools?quarantined=true",
 		"/api/v1/connectors/" + c.Slug + "/sync_runs", "/api/v1/connectors/" + c.Slug + "/credentials",
 	} {

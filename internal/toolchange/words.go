@@ -25,6 +25,7 @@ const (
 const (
 	mostPassages = 20_000
 	mostDepth    = 64
+	mostSearched = 128 << 10 // bytes of new texts
 )
 
 // passages collects all texts of a definition, in a stable order.
@@ -111,24 +112,41 @@ func within(path, name string) string {
 // words looks through the texts that are new.
 func (c *comparison) words() {
 	was, is := passagesOf(c.before), passagesOf(c.now)
-	if is.over && !equal(c.before, c.now) {
-		c.add(Difference{Kind: TypeChanged, Sentence: "The definition is too large or too deep to be looked through whole."})
-	}
 	known := make(map[string]bool, len(was.all))
 	for _, p := range was.all {
 		known[p.text] = true
 	}
-	fresh := slices.DeleteFunc(is.all, func(p passage) bool { return known[p.text] })
-	if len(fresh) == 0 {
-		return
+	var fresh []passage
+	for _, p := range is.all {
+		if !known[p.text] {
+			fresh = append(fresh, p)
+		}
 	}
 	c.hiddenText(was.all, is.all, fresh)
-	c.news(NewLink, was.all, fresh, linksOf)
-	c.news(InstructionLike, was.all, fresh, orders)
-	c.mentions(was.all, fresh)
+	fresh, over := searchable(fresh)
+	if over || is.over && !equal(c.before, c.now) {
+		c.add(Difference{Kind: TypeChanged, Sentence: "The definition is too large or too deep to be looked through whole."})
+	}
+	old, _ := searchable(was.all)
+	c.news(NewLink, old, fresh, linksOf)
+	c.news(InstructionLike, old, fresh, orders)
+	c.mentions(old, fresh)
 }
 
-// hiddenText reports hidden characters where there are more of one than before.
+// searchable are the texts in which something is looked for: as many as a person waits for. over: there are more.
+func searchable(fresh []passage) (some []passage, over bool) {
+	left := mostSearched
+	for i, p := range fresh {
+		if len(p.text) > left {
+			fresh[i].text = strings.ToValidUTF8(p.text[:left], "")
+			return fresh[:i+1], true
+		}
+		left -= len(p.text)
+	}
+	return fresh, false
+}
+
+// hiddenText reports new texts with hidden characters, unless there are fewer of these than before.
 func (c *comparison) hiddenText(was, is, fresh []passage) {
 	in := hidden(fresh)
 	if len(in) == 0 {
