@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -94,27 +95,71 @@ func TestWhatIsSaidWhileTheConnectionIsLateIsHeard(t *testing.T) {
 		_ = other.Watch(ctx, func(n store.Notice) { heard <- n }, func(now bool) { states <- now })
 	})
 	t.Cleanup(func() { stop(); watching.Wait() })
-	if !<-states {
-		t.Fatal("it begins with not hearing")
-	}
+	hears(t, states, true)
 
 	slow.Lock()
 	made := slow.made
 	if _, err := w.Door().UpdateAgent(t.Context(), agent); err != nil {
 		t.Fatal(err)
 	}
-	if <-states {
-		t.Error("a connection on which nothing moves is believed")
-	}
+	hears(t, states, false)
 	slow.Unlock()
 
 	await(t, heard, "an agent", store.Notice{Kind: "agent", Tenant: w.Tenant, ID: agent.ID.String()})
-	if !<-states {
-		t.Error("it is not believed when it moves again")
-	}
+	hears(t, states, true)
 	slow.RLock()
 	defer slow.RUnlock()
 	if slow.made != made {
 		t.Errorf("%d more connections were made", slow.made-made)
+	}
+}
+
+func TestAConnectionThatIsCutIsReplaced(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	agent := w.Agent(t)
+	heard, states := make(chan store.Notice, 100), make(chan bool, 100)
+	ctx, stop := context.WithCancel(context.Background())
+	var watching sync.WaitGroup
+	other, err := store.Open(t.Context(), w.Pool, w.KEK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(other.Close)
+	watching.Go(func() {
+		_ = other.Watch(ctx, func(n store.Notice) { heard <- n }, func(now bool) { states <- now })
+	})
+	t.Cleanup(func() { stop(); watching.Wait() })
+	hears(t, states, true)
+
+	owner, err := pgx.Connect(t.Context(), w.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owner.Close(t.Context())
+	if _, err := owner.Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ~ '^(listen|notify) '"); err != nil {
+		t.Fatal(err)
+	}
+	hears(t, states, false)
+	hears(t, states, true)
+	if _, err := w.Door().UpdateAgent(t.Context(), agent); err != nil {
+		t.Fatal(err)
+	}
+	await(t, heard, "an agent", store.Notice{Kind: "agent", Tenant: w.Tenant, ID: agent.ID.String()})
+}
+
+// hears waits until it is told that notices come in, or that they do not.
+func hears(t *testing.T, states <-chan bool, want bool) {
+	t.Helper()
+	end := time.After(time.Minute)
+	for {
+		select {
+		case now := <-states:
+			if now == want {
+				return
+			}
+		case <-end:
+			t.Fatalf("it is never told that hearing is %v", want)
+		}
 	}
 }
