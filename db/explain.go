@@ -60,10 +60,10 @@ func address(host string, port uint16) string {
 	return net.JoinHostPort(host, strconv.Itoa(int(port)))
 }
 
-// namesPoolSize tells whether the operator chose a pool size in the URL.
-func namesPoolSize(raw string) bool {
+// names tells whether the operator chose something in the URL.
+func names(raw, parameter string) bool {
 	if u, err := url.Parse(raw); err == nil && u.Scheme != "" {
-		return u.Query().Has("pool_max_conns")
+		return u.Query().Has(parameter)
 	}
-	return strings.Contains(raw, "pool_max_conns")
+	return strings.Contains(raw, parameter)
 }

@@ -76,11 +76,13 @@ func meetsPooler(ctx context.Context, url string) (bool, error) {
 }
 
 // behindPooler makes a pool's connections such that it does not matter which session of the database's a transaction has: nothing
-// is set at their start, and no statement is prepared there, only described.
-func behindPooler(config *pgx.ConnConfig) {
+// is set at their start, and no statement is prepared there, only described, unless the URL names another way: a pooler may know prepared
+// statements.
+func behindPooler(config *pgx.ConnConfig, url string) {
 	delete(config.RuntimeParams, isolation)
-	config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
-	config.StatementCacheCapacity = 0
+	if !names(url, "default_query_exec_mode") {
+		config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
 }
 
 // checkPooled looks whether the sessions behind the pooler are what a connection of our own would have made of them.

@@ -66,6 +66,19 @@ func TestAPoolBehindAPoolerWorksInAnySession(t *testing.T) {
 	}
 }
 
+func TestStatementsArePreparedBehindAPoolerWhereTheURLSaysSo(t *testing.T) {
+	t.Parallel()
+	pooled := pgtest.Bouncer(t, pgtest.Pooled(t, pgtest.URL(t)), 2)
+	for more, want := range map[string]pgx.QueryExecMode{
+		"": pgx.QueryExecModeCacheDescribe, "&default_query_exec_mode=cache_statement": pgx.QueryExecModeCacheStatement,
+	} {
+		config := pgtest.Open(t, pooled+more, db.PoolOptions{Pooled: true}).Config()
+		if got := config.ConnConfig.DefaultQueryExecMode; got != want {
+			t.Errorf("%q: %s, want %s", more, got, want)
+		}
+	}
+}
+
 func TestWhatIsWrongBehindAPoolerIsSaid(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.URL(t)
