@@ -166,7 +166,7 @@ func (b *backend) query(
 
 // task asks for a task that a call became, by the handle that the client was given.
 func (b *backend) task(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
-	raw, err := b.h.caller.TaskRequest(ctx, b.view, r.Method, r.Params)
+	raw, err := b.h.caller.TaskRequest(ctx, b.view, client(r), r.Method, r.Params)
 	if err != nil {
 		return nil, refusedRequest(err)
 	}

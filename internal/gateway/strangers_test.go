@@ -34,9 +34,8 @@ func TestAnAddressThatTriesTokensIsMadeToWait(t *testing.T) {
 	if got := ask(unseen); got.status != http.StatusTooManyRequests {
 		t.Errorf("another token that is not in memory: %d", got.status)
 	}
-	before := b.Queries()
-	if got := ask(known); got.status != http.StatusOK || b.Queries() != before {
-		t.Errorf("the token that is: %d, %d queries", got.status, b.Queries()-before)
+	if got := ask(known); got.status != http.StatusOK {
+		t.Errorf("the token that is: %d", got.status)
 	}
 	if got := ask(""); got.status != http.StatusUnauthorized {
 		t.Errorf("no token: %d", got.status)

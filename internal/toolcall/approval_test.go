@@ -375,7 +375,7 @@ func TestAClientThatTakesTasksGetsOneAndAsksForIt(t *testing.T) {
 	params := json.RawMessage(fmt.Sprintf(`{"taskId":%q}`, task.TaskID))
 	get := func() {
 		t.Helper()
-		raw, err := b.TaskRequest(t.Context(), order.View, "tasks/get", params)
+		raw, err := b.TaskRequest(t.Context(), order.View, toolcall.Client{MultiRound: true}, "tasks/get", params)
 		must(t, err)
 		must(t, json.Unmarshal(raw, &task))
 	}
@@ -383,12 +383,12 @@ func TestAClientThatTakesTasksGetsOneAndAsksForIt(t *testing.T) {
 		t.Errorf("task = %+v", task)
 	}
 	twice := json.RawMessage(fmt.Sprintf(`{"taskId":"another","taskId":%q}`, task.TaskID))
-	if _, err := b.TaskRequest(t.Context(), order.View, "tasks/get", twice); err == nil {
+	if _, err := b.TaskRequest(t.Context(), order.View, toolcall.Client{MultiRound: true}, "tasks/get", twice); err == nil {
 		t.Error("a task of two ids is read")
 	}
 	stranger := b.granted(t, c)
 	strangers := b.order(t, b.process, stranger, c, "search", "")
-	if _, err := b.TaskRequest(t.Context(), strangers.View, "tasks/get", params); err == nil {
+	if _, err := b.TaskRequest(t.Context(), strangers.View, toolcall.Client{MultiRound: true}, "tasks/get", params); err == nil {
 		t.Error("another agent reads the task")
 	}
 	b.approve(t, b.process, out.CallID)

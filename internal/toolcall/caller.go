@@ -50,6 +50,7 @@ type Caller struct {
 	agents   limiter[connectors.AgentID]
 	servers  limiter[connectors.ConnectorID]
 	underWay throng[connectors.AgentID]
+	watching throng[connectors.AgentID]
 	breakers breakers
 	ages     ages
 	used     uses

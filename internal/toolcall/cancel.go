@@ -114,7 +114,7 @@ func (c *Caller) cancelTask(ctx context.Context, a auth.Actor, call connectors.T
 		if err != nil {
 			return err
 		}
-		if _, err := c.TaskRequest(ctx, view, "tasks/cancel", withMember([]byte("{}"), "taskId", stringOf(call.TaskHandle))); err != nil {
+		if _, err := c.taskRequest(ctx, view, Client{}, "tasks/cancel", withMember([]byte("{}"), "taskId", stringOf(call.TaskHandle))); err != nil {
 			c.logUnsaved(ctx, err) // the server may have ended it
 		}
 	}

@@ -44,7 +44,7 @@ func TestEveryEndIsToldOnce(t *testing.T) {
 	var task struct{ TaskID string }
 	must(t, json.Unmarshal(done.Raw, &task))
 	for range 2 {
-		_, err = b.TaskRequest(t.Context(), order.View, "tasks/get", json.RawMessage(fmt.Sprintf(`{"taskId":%q}`, task.TaskID)))
+		_, err = b.TaskRequest(t.Context(), order.View, toolcall.Client{MultiRound: true}, "tasks/get", json.RawMessage(fmt.Sprintf(`{"taskId":%q}`, task.TaskID)))
 		must(t, err)
 	}
 	want("a task that ended", done.CallID, connectors.OutcomeOK)

@@ -22,6 +22,10 @@ func TestAnAgentHasSoManyCallsUnderWay(t *testing.T) {
 	}
 	_, err = b.Request(t.Context(), query)
 	wantRefused(t, err, toolcall.CodeRateLimited)
+	_, err = b.TaskRequest(t.Context(), order.View, toolcall.Client{}, "tasks/get", []byte(`{"taskId":"x"}`))
+	wantRefused(t, err, toolcall.CodeRateLimited)
+	err = b.WatchResources(t.Context(), order.View, order.Tool.Reach, []string{"file:///a"}, nil)
+	wantRefused(t, err, toolcall.CodeRateLimited)
 	_, err = b.call(t, other, c, "")
 	must(t, err)
 	leave()

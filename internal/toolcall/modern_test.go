@@ -145,13 +145,13 @@ func TestATaskIsTheAgentsUnderAnIDOfOurs(t *testing.T) {
 		t.Fatalf("raw = %s", out.Raw)
 	}
 	params := json.RawMessage(fmt.Sprintf(`{"taskId":%q}`, task.TaskID))
-	raw, err := b.TaskRequest(t.Context(), order.View, "tasks/get", params)
+	raw, err := b.TaskRequest(t.Context(), order.View, toolcall.Client{MultiRound: true}, "tasks/get", params)
 	must(t, err)
 	if row := b.row(t, out.CallID); row.Status != connectors.CallRunning || row.Task == nil || strings.Contains(string(raw), "own-id") {
 		t.Errorf("row = %+v, raw = %s", row, raw)
 	}
 	state = "completed"
-	_, err = b.TaskRequest(t.Context(), order.View, "tasks/get", params)
+	_, err = b.TaskRequest(t.Context(), order.View, toolcall.Client{MultiRound: true}, "tasks/get", params)
 	must(t, err)
 	if row := b.row(t, out.CallID); row.Status != connectors.CallSuccess || string(row.Content) != `[{"type":"text","text":"done"}]` {
 		t.Errorf("row = %+v", row)
@@ -219,4 +219,32 @@ func TestAServerAsksAClientWhatThatSaysThatItAnswers(t *testing.T) {
 			t.Errorf("%s: a client of before is asked", name)
 		}
 	}
+}
+
+func TestATaskAsksItsClientWhatThatSaysThatItAnswers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, modern)
+	c := b.connector(t, b.remote)
+	asks := `"inputRequests":{"k":{"method":"sampling/createMessage","params":{}}}`
+	b.remote.set(speaksModern(map[string]func(string) string{
+		"tools/call": func(string) string { return `{"resultType":"task","taskId":"own-id","status":"working"}` },
+		"tasks/get": func(string) string {
+			return `{"resultType":"complete","taskId":"own-id","status":"input_required",` + asks + `}`
+		},
+	}))
+	order := b.order(t, b.process, b.trusted(t, c), c, "search", "")
+	order.Task = true
+	out, err := b.Call(t.Context(), order)
+	must(t, err)
+	handle, _ := strings.CutPrefix(string(out.Raw), `{"resultType":"task","taskId":`)
+	params := json.RawMessage(`{"taskId":` + strings.Split(handle, ",")[0] + `}`)
+	for capabilities, allowed := range map[string]bool{`{"sampling":{}}`: true, `{"elicitation":{}}`: false, "": false} {
+		client := toolcall.Client{MultiRound: true, Capabilities: json.RawMessage(capabilities)}
+		raw, err := b.TaskRequest(t.Context(), order.View, client, "tasks/get", params)
+		if allowed != (err == nil) || allowed && !strings.Contains(string(raw), asks) {
+			t.Errorf("%s: %s, %v", capabilities, raw, err)
+		}
+	}
+	_, err = b.TaskRequest(t.Context(), order.View, toolcall.Client{Capabilities: json.RawMessage(`{"sampling":{}}`)}, "tasks/get", params)
+	wantRefused(t, err, toolcall.CodeUpstream)
 }

@@ -18,6 +18,11 @@ const recordTask = 10 * time.Second
 
 // handOutTask is a task under our id. The call goes on with it, without this process.
 func (a *attempt) handOutTask(ctx context.Context, t *mcp.Task) (json.RawMessage, error) {
+	if asked, _ := member(t.Raw, "inputRequests"); asked != nil {
+		if err := askable(t.Raw, a.order.Client, a.reach.Connector); err != nil {
+			return nil, err
+		}
+	}
 	handle, err := a.sealHandle(a.order.View, purposeTask, task{ID: t.ID, Connector: a.reach.Connector.ID, Call: a.call.ID})
 	if err != nil {
 		return nil, err
@@ -30,8 +35,16 @@ func (a *attempt) handOutTask(ctx context.Context, t *mcp.Task) (json.RawMessage
 }
 
 // TaskRequest sends tasks/get, tasks/update or tasks/cancel of a task that a call's outcome named. params are the client's, with our
-// id. An id that is not this agent's is a *BadArguments.
-func (c *Caller) TaskRequest(ctx context.Context, v *access.View, method string, params json.RawMessage) (json.RawMessage, error) {
+// id. An id that is not this agent's is a *BadArguments. What a task asks for goes to a client that says that it answers it.
+func (c *Caller) TaskRequest(ctx context.Context, v *access.View, client Client, method string, params json.RawMessage) (json.RawMessage, error) {
+	if !c.underWay.enter(v.Agent.ID, mostUnderWay) {
+		return nil, tooMany()
+	}
+	defer c.underWay.leave(v.Agent.ID)
+	return c.taskRequest(ctx, v, client, method, params)
+}
+
+func (c *Caller) taskRequest(ctx context.Context, v *access.View, client Client, method string, params json.RawMessage) (json.RawMessage, error) {
 	handle, _ := member(params, "taskId")
 	var t task
 	if handle == nil || ambiguous(params) || !c.openHandle(v, purposeTask, handle, &t) { // of two ids the server could take the other
@@ -61,6 +74,11 @@ func (c *Caller) TaskRequest(ctx context.Context, v *access.View, method string,
 	raw, err := c.ask(ctx, q, withMember(params, "taskId", own), &sent)
 	if err != nil {
 		return nil, err
+	}
+	if asked, _ := member(raw, "inputRequests"); asked != nil {
+		if err := askable(raw, client, q.Reach.Connector); err != nil {
+			return nil, err
+		}
 	}
 	if id, _ := member(raw, "taskId"); id != nil {
 		raw = withMember(raw, "taskId", handle)
