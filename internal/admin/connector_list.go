@@ -30,6 +30,10 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	sweep, err := tenant.NewestSweep(r.Context())
+	if err != nil {
+		return err
+	}
 	page := templates.ConnectorsPage{
 		Frame:    h.frame(r, templates.NavConnectors, crumb("Connectors", "")),
 		Stats:    connectorStats(stats),
@@ -40,6 +44,7 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 		Count:    countOf(len(list.Items), pager(r, list.Next), "connector"),
 		Pager:    pager(r, list.Next),
 		Lapsing:  soon,
+		Sweep:    sweepView(sweep, h.now()),
 	}
 	if !page.Filtered {
 		page.Count = plural(stats.Connectors, "connector")

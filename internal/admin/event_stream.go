@@ -30,6 +30,7 @@ type stream struct {
 	checked time.Time // when the session was last seen to be good
 	running map[connectors.ConnectorID]underWay
 	sent    map[connectors.ConnectorID]look
+	sweep   sweeping
 	news    *store.News // as the page's badges say; nil: not known
 }
 
@@ -48,12 +49,13 @@ func (h *Handler) newStream(w http.ResponseWriter, r *http.Request) (*stream, er
 }
 
 func (s *stream) run(progress <-chan toolsync.Progress) error {
-	tick := time.NewTicker(keepAlive)
+	tick, often := time.NewTicker(keepAlive), time.NewTicker(lookAnyway)
 	defer tick.Stop()
+	defer often.Stop()
 	if err := s.send([]byte(": connected\n\n")); err != nil {
 		return err
 	}
-	if err := s.refresh(); err != nil {
+	if err := s.lookAround(); err != nil {
 		return err
 	}
 	for {
@@ -66,14 +68,18 @@ func (s *stream) run(progress <-chan toolsync.Progress) error {
 			if !ok {
 				return nil
 			}
-			if err := s.progress(p); err != nil {
+			if err := s.hear(p); err != nil {
+				return err
+			}
+		case <-often.C:
+			if err := s.followSweep(); err != nil {
 				return err
 			}
 		case <-tick.C:
 			if err := s.send([]byte(": keep-alive\n\n")); err != nil {
 				return err
 			}
-			if err := s.refresh(); err != nil {
+			if err := s.lookAround(); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ type ConnectorsPage struct {
 	Statuses []Option // with "" for all
 	Filtered bool     // Query or Status is set
 	Lapsing  *Lapsing // nil: no account ends soon
+	Sweep    *Sweep   // nil: no sync of all connectors goes on, and none ended a moment ago
 	Rows     []ConnectorRow
 	Count    string // "7 connectors"
 	Pager    Pager

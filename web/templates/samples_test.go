@@ -62,6 +62,7 @@ func connectorsPage(f templates.Frame) templates.ConnectorsPage {
 		connectorRow("7", "Everything", "http://127.0.0.1:3001/mcp", stateOff, "None", "14", longAgo),
 	}
 	rows[3].Reason = "The server refused the credential (401)."
+	rows[2].Remarks = []templates.Badge{{Kind: templates.BadgeRisk, Text: "down for days", Title: "First failure 3 Nov 2026"}, {Kind: templates.BadgeWarn, Text: "out of date"}}
 	for i := range rows {
 		rows[i].Actions, rows[i].CanSync = f.Can.Sync, f.Can.Sync && rows[i].Name != "Everything"
 	}
@@ -75,6 +76,10 @@ func connectorsPage(f templates.Frame) templates.ConnectorsPage {
 		},
 		Statuses: []templates.Option{{Label: "All states"}, {Value: "ok", Label: "Connected"}, {Value: "needs_auth", Label: "Needs authorization"}},
 		Pager:    templates.Pager{Next: "/connectors?cursor=x"},
+		Sweep: &templates.Sweep{
+			Kind: templates.StateBusy, Title: "Syncing all connectors", Count: "412 of 1,000 done", Open: true, Done: 412, Total: 1000,
+			Failed: &templates.Link{Text: "3 failed", Href: "/connectors?status=error"},
+		},
 	}
 }
 

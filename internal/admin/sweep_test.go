@@ -1,0 +1,156 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	chromium "patchbay/internal/testing/browser"
+	"patchbay/internal/testing/fixture"
+)
+
+// works performs the queued sync of a connector, as a worker of another replica would; false: the server is down.
+func (d *dashboard) works(c connectors.Connector, up bool) {
+	d.t.Helper()
+	runs, err := d.Door().SyncRuns(d.t.Context(), c.ID, store.Page{Limit: 1})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	id := runs.Items[0].ID
+	_, err = d.Door().StartSync(d.t.Context(), store.StartSync{NewRun: store.NewRun{ConnectorID: c.ID}, Run: &id, Instance: d.Instance})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if up {
+		_, err = d.Door().FinishSync(d.t.Context(), id, fixture.FirstResult(fixture.Definition("search")))
+	} else {
+		_, err = d.Door().FailSync(d.t.Context(), id, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.Seen{})
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func TestSyncAllHasOneBarThatSurvivesAReload(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	linear, notes := d.at("Linear", "https://mcp.example.com/mcp"), d.at("Notes", "https://notes.example.com/mcp")
+	b := d.as(connectors.RoleMember)
+	if p := b.get("/connectors"); p.says("Syncing all connectors") {
+		t.Error("nothing goes on")
+	}
+	b.submit("/sync_tools", url.Values{"return_to": {"/connectors"}}).want(t, http.StatusOK, "Syncing all connectors", "0 of 2 done")
+	events := d.as(connectors.RoleViewer).listen()
+	events.until("0 of 2 done")
+	d.works(linear, true)
+	events.until("1 of 2 done")
+	b.get("/connectors").want(t, http.StatusOK, "Syncing all connectors", "1 of 2 done", `value="1"`)
+	d.works(notes, false)
+	events.until("1 failed")
+	b.get("/connectors").want(t, http.StatusOK, "All connectors were asked", "2 of 2 done", "1 failed")
+	d.ahead.Store(int64(10 * time.Minute))
+	if p := d.as(connectors.RoleMember).get("/connectors"); p.says("were asked") {
+		t.Error("the end is told for good")
+	}
+}
+
+func TestASweepCostsAPageTheSameWhereverItIs(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	var list []connectors.Connector
+	for range 60 {
+		list = append(list, d.Connector(t))
+	}
+	b := d.as(connectors.RoleMember)
+	b.submit("/sync_tools", nil).want(t, http.StatusOK, "Queued a sync of 60 connectors.")
+	before := d.Queries()
+	b.get("/connectors").want(t, http.StatusOK, "0 of 60 done")
+	atStart := d.Queries() - before
+	for _, c := range list {
+		d.works(c, true)
+	}
+	before = d.Queries()
+	b.get("/connectors").want(t, http.StatusOK, "60 of 60 done", "All connectors are synced")
+	if n := d.Queries() - before; n != atStart {
+		t.Errorf("%d statements at the start, %d at the end", atStart, n)
+	}
+}
+
+// looked is a page as its reader sees it: without a finding of axe's, within 360 px, and in pictures where somebody asks for them.
+func looked(t *testing.T, tab *chromium.Tab, name string) {
+	t.Helper()
+	shoot := func(kind string) {
+		if dir := os.Getenv("PATCHBAY_SCREENSHOTS"); dir != "" {
+			tab.Screenshot(filepath.Join(dir, name+"-"+kind+".png"))
+		}
+	}
+	tab.Accessible()
+	shoot("light")
+	tab.Dark(true)
+	shoot("dark")
+	tab.Accessible()
+	tab.Dark(false)
+	tab.Size(360, 740)
+	tab.Fits()
+	shoot("phone")
+	tab.Size(1280, 900)
+}
+
+func TestASweepAndItsHealthAreWatchedInABrowser(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	linear, notes := d.at("Linear", "https://mcp.example.com/mcp"), d.at("Notes", "https://notes.example.com/mcp")
+	d.at("Sentry", "https://sentry.example.com/mcp")
+	d.past(linear.ID)
+	tab := d.signedIn(connectors.RoleMember)
+	tab.Click("form[action='/sync_tools'] button")
+	tab.WaitText("#sweep", "0 of 3 done")
+	d.works(linear, true)
+	tab.WaitText("#sweep", "1 of 3 done")
+	d.works(notes, false)
+	tab.WaitText("#sweep", "1 failed")
+	looked(t, tab, "sweep")
+	tab.Go(d.base + "/connectors")
+	tab.WaitText("#sweep", "2 of 3 done")
+
+	tab.Go(d.base + "/connectors/linear")
+	tab.WaitText("main", "Uptime and latency")
+	tab.Click(".chart-table summary")
+	tab.WaitText(".chart-table", "Slowest")
+	looked(t, tab, "health")
+	tab.Go(d.base + "/connectors/notes/tools")
+	tab.Scripts(false)
+	tab.Go(d.base + "/connectors")
+	if said := tab.Text("#sweep"); !strings.Contains(said, "2 of 3 done") || !strings.Contains(said, "Show how far it is now") {
+		t.Errorf("without script: %q", said)
+	}
+}
+
+// past gives a connector a week of syncs, with an hour that failed half and a day without any.
+func (d *dashboard) past(id connectors.ConnectorID) {
+	d.t.Helper()
+	tx, err := d.Pool.Begin(d.t.Context())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, statement := range []string{
+		"select set_config('app.system', 'on', true)",
+		`insert into connector_health (tenant_id, connector_id, hour, ok, failed, ms_sum, ms_max)
+		 select tenant_id, connector_id, date_trunc('hour', now()) - n * interval '1 hour', case when n in (7, 8) then 0 else 4 end,
+		        case when n in (6, 7) then 4 when n = 8 then 9 else 0 end, 1200 + 90 * (n % 11), 700 + 60 * (n % 7)
+		 from connector_clock, generate_series(1, 167) n where connector_id = '` + id.String() + `' and n not between 60 and 84`,
+	} {
+		if _, err := tx.Exec(d.t.Context(), statement); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	if err := tx.Commit(d.t.Context()); err != nil {
+		d.t.Fatal(err)
+	}
+}
