@@ -229,3 +229,25 @@ func TestPanicOfAListeningBackendEndsItsStreamAlone(t *testing.T) {
 		t.Errorf("afterwards: %d", r.StatusCode)
 	}
 }
+
+func TestOneSessionHasSoManyStreams(t *testing.T) {
+	t.Parallel()
+	filters := make(chan serve.Filter, 10)
+	p := open(t, teller(filters, nil, make(chan struct{}, 10)))
+	one, other := p.session("2025-11-25", "{}"), p.session("2025-11-25", "{}")
+	get := func(session string) int {
+		return p.send(ask{method: http.MethodGet, header: map[string]string{"Mcp-Session-Id": session}}).StatusCode
+	}
+	for range 8 {
+		if status := get(one); status != http.StatusOK {
+			t.Fatalf("a stream of few: %d", status)
+		}
+		<-filters
+	}
+	if status := get(one); status != http.StatusTooManyRequests {
+		t.Errorf("one more: %d", status)
+	}
+	if status := get(other); status != http.StatusOK {
+		t.Errorf("another session's: %d", status)
+	}
+}

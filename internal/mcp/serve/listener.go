@@ -29,24 +29,41 @@ type listener struct {
 func (l *listener) run(v *visit) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(v.r.Context()))
 	l.stop = stop
-	me, failure := l.s.listeners.join(v.s.opts.Payer(v.who), stop)
+	leave, failure := l.join(v, stop)
 	if failure != nil {
 		stop()
 		writeError(v.w, l.id, failure)
 		return
 	}
 	if conn := takeOver(v); conn != nil {
-		go l.hold(ctx, conn, me)
+		go l.hold(ctx, conn, leave)
 		return
 	}
-	defer l.s.listeners.leave(me)
+	defer leave()
 	defer context.AfterFunc(v.r.Context(), stop)()
 	l.listen(ctx, openStream(v))
 }
 
+// join takes the listener a place among those of its caller, and of its session: what is told to a session is told to each of its streams.
+func (l *listener) join(v *visit, stop func()) (leave func(), _ *RPCError) {
+	me, failure := l.s.listeners.join(l.s.opts.Payer(v.who), stop)
+	if failure != nil || l.filter.Peer.Session == "" {
+		return func() { l.s.listeners.leave(me) }, failure
+	}
+	mine, failure := l.s.streams.join(v.who+"\x00"+l.filter.Peer.Session, stop)
+	if failure != nil {
+		l.s.listeners.leave(me)
+		return nil, failure
+	}
+	return func() {
+		l.s.streams.leave(mine)
+		l.s.listeners.leave(me)
+	}, nil
+}
+
 // hold serves the listener on a connection of its own.
-func (l *listener) hold(ctx context.Context, conn *connection, me *member) {
-	defer l.s.listeners.leave(me)
+func (l *listener) hold(ctx context.Context, conn *connection, leave func()) {
+	defer leave()
 	defer l.survive()
 	gone := make(chan struct{})
 	go func() {

@@ -80,6 +80,7 @@ type Server struct {
 
 	shelf     shelf // long answers on their way
 	listeners crowd
+	streams   crowd // of listeners of one session
 	requests  crowd // of clients of the handshake era, whose end does not end them
 }
 
@@ -89,6 +90,7 @@ func New(opts Options) *Server {
 	return &Server{
 		shelf:     shelf{most: opts.Unread, mostEach: opts.UnreadEach, stall: opts.Stall},
 		listeners: crowd{most: opts.Listeners},
+		streams:   crowd{most: mostStreams},
 
 		opts:     opts,
 		tapes:    tapes{most: mostKept, stay: opts.Stay},
@@ -97,6 +99,9 @@ func New(opts Options) *Server {
 		levels:   newRecent[string, level](mostRemembered),
 	}
 }
+
+// mostStreams bounds the listeners of one session. A client has one, and another one when it comes back before the first is known to be gone.
+const mostStreams = 8
 
 // mostRemembered bounds what is known of sessions by heart.
 const mostRemembered = 4 << 10
