@@ -81,6 +81,7 @@ func New(o Options) (*Handler, error) {
 	h.routes.MethodNotAllowed(h.badMethod)
 	h.huma = documenting{huma.NewAPI(h.config(o.Version), adapter{h})}
 	h.mountConnectors()
+	h.mountHealth()
 	h.mountTools()
 	h.mountToolChanges()
 	h.mountSyncRuns()

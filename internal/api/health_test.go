@@ -44,3 +44,34 @@ func TestAConnectorsHealthIsToldInThreeParts(t *testing.T) {
 	expect("failing",
 		map[string]any{"state": "failing"}, map[string]any{"state": "ok", "ends_at": nil}, map[string]any{"state": "fresh"}, 1)
 }
+
+func TestAConnectorsHoursAreCounted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	viewer := w.key(t, connectors.RoleViewer)
+	c := w.Connector(t)
+	path := "/api/v1/connectors/" + c.Slug + "/health"
+	empty := w.call(t, viewer, http.MethodGet, path, nil).want(http.StatusOK)
+	if empty["uptime"] != nil || empty["latency_ms"] != nil || len(empty["hours"].([]any)) != 0 {
+		t.Errorf("before a sync: %v", empty)
+	}
+	w.Synced(t, c.ID, "search")
+	run := w.Run(t, c.ID)
+	if _, err := w.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.Seen{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{"", "?hours=24", "?hours=168"} {
+		got := w.call(t, viewer, http.MethodGet, path+query, nil).want(http.StatusOK)
+		ok, failed := 0.0, 0.0
+		for _, hour := range got["hours"].([]any) { // two, where the clock struck between the syncs
+			ok, failed = ok+hour.(map[string]any)["ok"].(float64), failed+hour.(map[string]any)["failed"].(float64)
+		}
+		if ok != 1 || failed != 1 || got["uptime"] != 0.5 || got["latency_ms"] == nil {
+			t.Errorf("%s: %v", query, got)
+		}
+		if state := got["health"].(map[string]any)["reachable"].(map[string]any)["state"]; state != "failing" {
+			t.Errorf("%s: %v", query, state)
+		}
+	}
+	w.call(t, viewer, http.MethodGet, path+"?hours=169", nil).problem(http.StatusUnprocessableEntity, "invalid")
+}

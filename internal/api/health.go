@@ -1,0 +1,66 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+)
+
+func (h *Handler) mountHealth() {
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/connectors/{id}/health", id: "getConnectorHealth", tag: "Connectors",
+		summary: "Read how a connector is, and its uptime and latency hour by hour", role: connectors.RoleViewer,
+	}, h.connectorHealth)
+}
+
+type connectorHealthInput struct {
+	ConnectorPath
+	Hours int `query:"hours" minimum:"1" maximum:"168" default:"24" doc:"How far back, the running hour included: 24 is a day, 168 a week."`
+}
+
+// connectorHealthJSON is how a connector is, and was.
+type connectorHealthJSON struct {
+	Health    healthJSON       `json:"health"`
+	Uptime    *float64         `json:"uptime" doc:"The share of syncs that succeeded, from 0 to 1, each hour with any of them weighing the same. Null: there was none."`
+	LatencyMS *int64           `json:"latency_ms" doc:"How long a sync took on average. Null: there was none."`
+	Hours     []healthHourJSON `json:"hours" nullable:"false" doc:"The oldest first. Hours without a sync are left out."`
+}
+
+// healthHourJSON is what came of a connector's syncs in one hour.
+type healthHourJSON struct {
+	Hour   time.Time `json:"hour" doc:"When it began."`
+	OK     int       `json:"ok"`
+	Failed int       `json:"failed"`
+	MeanMS int64     `json:"mean_ms"`
+	MaxMS  int64     `json:"max_ms"`
+}
+
+func (h *Handler) connectorHealth(ctx context.Context, who auth.Actor, in *connectorHealthInput) (*answer[connectorHealthJSON], error) {
+	tenant, now := h.store.Tenant(who.Tenant.ID), time.Now()
+	c, err := tenant.Connector(ctx, in.ref())
+	if err != nil {
+		return nil, err
+	}
+	// The running hour is one of them.
+	hours, err := tenant.ConnectorHealth(ctx, c.ID, now.Add(time.Hour-time.Duration(in.Hours)*time.Hour))
+	if err != nil {
+		return nil, err
+	}
+	return &answer[connectorHealthJSON]{Body: viewHours(c.Health(now), hours)}, nil
+}
+
+func viewHours(health connectors.Health, hours []connectors.HealthHour) connectorHealthJSON {
+	out := connectorHealthJSON{Health: viewHealth(health), Hours: make([]healthHourJSON, len(hours))}
+	for i, one := range hours {
+		out.Hours[i] = healthHourJSON{
+			Hour: one.Hour, OK: one.OK, Failed: one.Failed, MeanMS: one.Mean.Milliseconds(), MaxMS: one.Max.Milliseconds(),
+		}
+	}
+	if whole := connectors.WholeStretch(hours); whole.Syncs() > 0 {
+		out.Uptime, out.LatencyMS = &whole.Uptime, new(whole.Mean.Milliseconds())
+	}
+	return out
+}
