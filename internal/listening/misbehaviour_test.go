@@ -146,6 +146,20 @@ func TestAServerWithoutAStreamIsLeftAlone(t *testing.T) {
 	p.becomes(t, c, connectors.ListenIsOff, connectors.ListenNoStream)
 }
 
+func TestAServerThatHangsCostsOnlyItself(t *testing.T) {
+	t.Parallel()
+	p := start(t, fixture.New(t))
+	asked := make(chan struct{}, 1)
+	hanging := p.to(t, answering(t, func(_ http.ResponseWriter, r *http.Request, _ mcptest.Call) {
+		asked <- struct{}{}
+		<-r.Context().Done()
+	}).URL)
+	<-asked
+	p.becomes(t, p.to(t, talking(t, nil).URL), connectors.ListenListening, "")
+	must(t, p.Door().DeleteConnector(t.Context(), hanging.ID))
+	p.becomes(t, hanging, "", "")
+}
+
 func TestARevokedCredentialEndsTheStreamAndTheNextOneOpensIt(t *testing.T) {
 	t.Parallel()
 	p := start(t, fixture.New(t))

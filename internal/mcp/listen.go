@@ -14,7 +14,7 @@ import (
 )
 
 // Listen hears what the server says by itself, as notifications/tools/list_changed, until ctx ends (nil), or the server ends it or
-// offers no such thing (an *Error). opened is called when there is a stream, and again where it is taken up after an end: no later
+// offers no such thing (an *Error). opened is called when there is a stream or, for all one can see, is one, and again where it is taken up after an end: no later
 // failure says that the server has none. Both must return quickly.
 func (s *Session) Listen(ctx context.Context, opened func(), hear func(Message)) error {
 	for {
@@ -35,6 +35,7 @@ func (c *conversation) listen(ctx context.Context, opened func(), hear func(Mess
 	defer context.AfterFunc(c.life, cancel)()
 	id := c.id()
 	begun := sync.OnceFunc(opened)
+	defer time.AfterFunc(silentTime, begun).Stop()
 	defer c.attend(id, &caller{message: func(m Message) {
 		begun()
 		hear(m)
@@ -44,6 +45,10 @@ func (c *conversation) listen(ctx context.Context, opened func(), hear func(Mess
 	}
 	return &Error{Phase: PhaseListen, Reason: ReasonUnreachable, Detail: "the server ended the stream", Retryable: true}
 }
+
+// silentTime is after how long a stream counts as open that was not refused: many servers send nothing, headers included, before they have
+// something to say.
+const silentTime = 5 * time.Second
 
 // streamer is a carrier that gets what the server says by itself on a stream of its own. The others get it anyway.
 type streamer interface {

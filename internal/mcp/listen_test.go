@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -97,6 +98,41 @@ func TestAListenerHearsThatTheStreamOfTheOldTransportHasEnded(t *testing.T) {
 		}, func(mcp.Message) {})
 		if f := factsOf(t, err); f.Phase != mcp.PhaseListen || !f.Retryable {
 			t.Errorf("%+v", f)
+		}
+		s.Close(t.Context())
+	})
+}
+
+// reticent is a server without a network that does not even answer before it has something to say.
+type reticent struct{}
+
+func (reticent) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	text, _ := io.ReadAll(r.Body)
+	resp := &http.Response{StatusCode: http.StatusAccepted, Header: http.Header{}, Body: http.NoBody, Request: r}
+	if bytes.Contains(text, []byte("initialize\"")) {
+		resp.StatusCode = http.StatusOK
+		resp.Body = io.NopCloser(strings.NewReader(`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"r"}}}`))
+	}
+	return resp, nil
+}
+
+func TestAStreamThatIsNotRefusedCountsAsOpen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &mcp.Dialer{HTTP: &http.Client{Transport: reticent{}}, Version: "1"}
+		s, err := d.Dial(t.Context(), mcp.Target{URL: "http://reticent.example/", Era: mcp.EraHandshake})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		began := time.Now()
+		err = s.Listen(ctx, cancel, func(mcp.Message) {})
+		if took := time.Since(began); err != nil || took != 5*time.Second {
+			t.Errorf("after %v: %v", took, err)
 		}
 		s.Close(t.Context())
 	})
