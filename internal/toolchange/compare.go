@@ -17,12 +17,21 @@ func Compare(before, now []byte, names *Names) Change {
 		r.add(Difference{Kind: Removed, Sentence: "The server does not list the tool any more."})
 		return r.sum()
 	}
-	c := comparison{report: r, before: read(before), now: read(now), names: names}
-	if c.now == nil || before != nil && c.before == nil {
+	is, readable := split(now)
+	var was parts
+	if before != nil && readable {
+		was, readable = split(before)
+	}
+	if !readable {
 		r.add(Difference{Kind: Other, Sentence: "The definition cannot be read: it is no object."})
 		return r.sum()
 	}
-	if ambiguous(now) && !ambiguous(before) {
+	c := comparison{report: r, names: names}
+	if raw, named := is.value["name"]; named {
+		c.self, _ = decode(raw).(string)
+	}
+	var twice bool
+	if c.before, c.now, twice = differing(was, is); twice {
 		r.add(Difference{Kind: Other, Sentence: "The definition names a member twice: programs read it in different ways."})
 	}
 	if before == nil {
@@ -39,7 +48,8 @@ func Compare(before, now []byte, names *Names) Change {
 // comparison is one that is under way.
 type comparison struct {
 	*report
-	before, now map[string]any
+	before, now map[string]any // the members that are not the same bytes
+	self        string         // the tool's name
 	names       *Names
 }
 
@@ -73,7 +83,7 @@ func (c *comparison) members() {
 	for _, name := range memberNames(c.before, c.now) {
 		before, was := c.before[name]
 		now, is := c.now[name]
-		if was == is && equal(before, now) && name != "inputSchema" {
+		if was == is && equal(before, now) { // written in another way
 			continue
 		}
 		switch {

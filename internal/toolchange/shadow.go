@@ -2,9 +2,6 @@ package toolchange
 
 import (
 	"fmt"
-	"regexp"
-	"strings"
-	"unicode"
 )
 
 // Named is a tool of another connector.
@@ -81,8 +78,7 @@ func oneEdit(a, b string) bool {
 
 // name judges the name of a new tool.
 func (c *comparison) name() {
-	name, _ := c.now["name"].(string)
-	other, exact, found := c.names.like(name)
+	other, exact, found := c.names.like(c.self)
 	if !found {
 		return
 	}
@@ -90,7 +86,7 @@ func (c *comparison) name() {
 	if exact {
 		sentence = fmt.Sprintf("The connector %q has a tool of the same name.", other.Connector)
 	}
-	c.add(Difference{Path: "name", Kind: Shadows, After: short(name, true), Sentence: sentence})
+	c.add(Difference{Path: "name", Kind: Shadows, After: short(c.self, true), Sentence: sentence})
 }
 
 // mentions reports new texts that name another connector's tool.
@@ -98,11 +94,10 @@ func (c *comparison) mentions(was, fresh []passage) {
 	if c.names == nil {
 		return
 	}
-	self, _ := c.now["name"].(string)
 	c.news(Shadows, was, fresh, func(p passage) []finding {
 		var found []finding
 		for _, word := range telling(p.text) {
-			if o, known := c.names.exact[word]; known && word != self && !c.names.own[word] {
+			if o, known := c.names.exact[word]; known && word != c.self && !c.names.own[word] {
 				found = append(found, finding{key: word, shown: word, sentence: fmt.Sprintf("The text names %q, a tool of the connector %q.", o.Tool, o.Connector)})
 			}
 		}
@@ -110,18 +105,47 @@ func (c *comparison) mentions(was, fresh []passage) {
 	})
 }
 
-var wordForm = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+)*`)
-
 // telling are the words of a text that may name a tool: such as no sentence has, with a mark or a capital inside.
 func telling(text string) []string {
 	var words []string
-	for _, word := range wordForm.FindAllString(text, mostPassages) {
-		marked := strings.ContainsAny(word, "_-.") || strings.ContainsFunc(word[1:], unicode.IsUpper) && strings.ContainsFunc(word, unicode.IsLower)
-		if len(word) >= leastEdited && marked {
-			words = append(words, word)
+	for i := 0; i < len(text); i++ {
+		if !isLetter(text[i]) {
+			for i < len(text) && isWord(text, i) { // a number, and what hangs on it
+				i++
+			}
+			continue
+		}
+		start, marked, capital, small := i, false, false, false
+		for ; i < len(text) && isWord(text, i); i++ {
+			switch b := text[i]; {
+			case b >= 'a' && b <= 'z':
+				small = true
+			case b >= 'A' && b <= 'Z':
+				capital = capital || i > start
+			case b < '0' || b > '9':
+				marked = true
+			}
+		}
+		if i-start >= leastEdited && (marked || capital && small) {
+			words = append(words, text[start:i])
 		}
 	}
 	return words
+}
+
+func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
+
+// isWord tells whether a byte of a text belongs to a word: a letter, a digit, or a mark between such.
+func isWord(text string, i int) bool {
+	b := text[i]
+	if isLetter(b) || b >= '0' && b <= '9' {
+		return true
+	}
+	if b != '_' && b != '-' && b != '.' || i == 0 || i+1 == len(text) {
+		return false
+	}
+	next, last := text[i+1], text[i-1]
+	return (isLetter(next) || next >= '0' && next <= '9') && (isLetter(last) || last >= '0' && last <= '9')
 }
 
 // mostTelling are the words that one definition has looked up.
@@ -130,16 +154,20 @@ const mostTelling = 200
 // Mentions are the words of a definition that may name another tool, for who looks their owners up before [Compare]. Those that the
 // definition from before has, too, are no news.
 func Mentions(before, now []byte) []string {
-	known := map[string]bool{}
+	fresh := telling(string(now))
+	if len(fresh) == 0 {
+		return nil
+	}
+	seen := map[string]bool{}
 	for _, word := range telling(string(before)) {
-		known[word] = true
+		seen[word] = true
 	}
 	var words []string
-	for _, word := range telling(string(now)) {
-		if !known[word] && len(words) < mostTelling {
-			known[word] = true
+	for _, word := range fresh {
+		if len(words) < mostTelling && !seen[word] {
 			words = append(words, word)
 		}
+		seen[word] = true
 	}
 	return words
 }

@@ -10,18 +10,6 @@ import (
 	"unicode/utf8"
 )
 
-// read takes an object apart; nil: it is none. Numbers keep their spelling.
-func read(raw []byte) map[string]any {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if dec.Decode(&v) != nil {
-		return nil
-	}
-	object, _ := v.(map[string]any)
-	return object
-}
-
 // memberNames are the names of both objects' members, sorted.
 func memberNames(a, b map[string]any) []string {
 	all := slices.Collect(maps.Keys(a))
