@@ -195,3 +195,15 @@ from (select unnest(@tenant_ids::uuid[]) as tenant_id,
              unnest(@claimed_ats::timestamptz[]) as claimed_at) given
 where connector_clock.tenant_id = given.tenant_id and connector_clock.connector_id = given.connector_id
   and connector_clock.claimed_by = @instance_id::uuid and connector_clock.claimed_at = given.claimed_at;
+
+-- name: ReleaseForgotten :execrows
+-- Claims of a process that it does not know of: the database's answer to it was lost.
+-- @sqlc-vet-disable tenant-scope
+update connector_clock
+set claimed_by = null,
+    claimed_at = null
+where connector_clock.shard between 0 and 15 and connector_clock.due_at <= now()
+  and connector_clock.claimed_by = @instance_id::uuid and connector_clock.connector_id <> all(@known::uuid[])
+  and not exists (
+      select from sync_runs run
+      where run.tenant_id = connector_clock.tenant_id and run.connector_id = connector_clock.connector_id and run.state = 'running');

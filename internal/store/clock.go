@@ -5,25 +5,35 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
 	"patchbay/internal/store/dbgen"
 )
 
 // StartClaimed gives a scheduled sync its row, because it has something to tell: a list that differs, or that is new. The claim
-// goes over to the run, whose end gives it back. One that is lost is not found.
-func (t *Tenant) StartClaimed(ctx context.Context, c Claim, began time.Time) (connectors.SyncRun, error) {
+// goes over to the run, whose end gives it back. One that is lost is not found. The id is the caller's, who may try again where it
+// heard no answer.
+func (t *Tenant) StartClaimed(ctx context.Context, c Claim, id connectors.SyncRunID, began time.Time) (connectors.SyncRun, error) {
 	row, err := t.q.StartClaimedRun(ctx, dbgen.StartClaimedRunParams{
 		TenantID:    t.id,
-		ID:          connectors.SyncRunID{UUID: newID()},
+		ID:          id,
 		InstanceID:  c.instance.UUID,
 		BeganAt:     began,
 		ConnectorID: c.Connector.ID,
 		ClaimedAt:   c.at,
 	})
+	if fault.Is(err, fault.Conflict) { // it began at the try before
+		if run, again := t.SyncRun(ctx, id); again == nil {
+			return run, nil
+		}
+	}
 	if err != nil {
 		return connectors.SyncRun{}, found(err, "claim")
 	}
 	return syncRunOf(row), nil
 }
+
+// NewSyncRunID makes the id of a run.
+func NewSyncRunID() connectors.SyncRunID { return connectors.SyncRunID{UUID: newID()} }
 
 // Clock is when a connector is synced by itself, and how that goes.
 func (t *Tenant) Clock(ctx context.Context, id connectors.ConnectorID) (connectors.Clock, error) {

@@ -14,7 +14,7 @@ var clockAttempts = map[string]attempt{
 		return len(hours) > 0, err
 	},
 	"StartClaimed": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.StartClaimed(ctx, store.Claim{Tenant: o.Tenant, Connector: o.connector}, time.Now()))
+		return one(o.door.StartClaimed(ctx, store.Claim{Tenant: o.Tenant, Connector: o.connector}, store.NewSyncRunID(), time.Now()))
 	},
 }
 

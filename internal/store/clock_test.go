@@ -192,7 +192,7 @@ func TestAClaimOfADeadProcessIsFree(t *testing.T) {
 	if left, err := w.St.System().EndUnchanged(t.Context(), dead, late); err != nil || len(left) != 1 {
 		t.Errorf("the dead one's end was stored: %v, %v", left, err)
 	}
-	if _, err := w.Door().StartClaimed(t.Context(), lost[0], time.Now()); !fault.Is(err, fault.NotFound) {
+	if _, err := w.Door().StartClaimed(t.Context(), lost[0], store.NewSyncRunID(), time.Now()); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the dead one's run began: %v", err)
 	}
 	unchanged(t, w, mine, "search")
@@ -278,7 +278,7 @@ func TestAScheduledSyncWithSomethingNewHasARun(t *testing.T) {
 	if left, err := w.St.System().EndUnchanged(t.Context(), w.Instance, wrong); err != nil || len(left) != 1 {
 		t.Errorf("another list ended as unchanged: %v, %v", left, err)
 	}
-	run, err := w.Door().StartClaimed(t.Context(), claims[0], time.Now())
+	run, err := w.Door().StartClaimed(t.Context(), claims[0], store.NewSyncRunID(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

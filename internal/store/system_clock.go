@@ -168,6 +168,17 @@ func (s *System) ReleaseClaims(ctx context.Context, id connectors.InstanceID, cl
 	return s.q.ReleaseClaims(ctx, p)
 }
 
+// ReleaseForgotten gives free what a process has claimed and does not know of, because the answer to a claim was lost; known are the
+// connectors that it does. No claim of the process may be under way.
+func (s *System) ReleaseForgotten(ctx context.Context, id connectors.InstanceID, known []connectors.ConnectorID) (int, error) {
+	ids := make([]uuid.UUID, len(known))
+	for i, c := range known {
+		ids[i] = c.UUID
+	}
+	n, err := s.q.ReleaseForgotten(ctx, id.UUID, ids)
+	return int(n), err
+}
+
 func without(ends []Ended, done map[uuid.UUID]bool) []Ended {
 	var left []Ended
 	for _, e := range ends {

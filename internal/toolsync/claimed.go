@@ -14,6 +14,9 @@ import (
 // soonAgain is when a connector is due again whose sync came to nothing by our own fault.
 const soonAgain = 10 * time.Second
 
+// insistTime is how long a sync waits for a database that is away.
+const insistTime = time.Minute
+
 // claimed is a scheduled sync. It has a row among the runs only where it has something to tell.
 type claimed struct {
 	run
@@ -83,7 +86,8 @@ func (r *claimed) tell(ctx context.Context, found listing) {
 		return // the process stops
 	}
 	defer r.saves.Release(1)
-	started, err := r.start(ctx)
+	r.id = store.NewSyncRunID()
+	err := r.insists(ctx, func() error { return r.start(ctx) })
 	switch {
 	case fault.Is(err, fault.NotFound): // the connector is gone, or we were taken for dead
 		return
@@ -91,18 +95,39 @@ func (r *claimed) tell(ctx context.Context, found listing) {
 		r.end(ctx, found, fault.Wrap(fault.Unavailable, err, "The sync could not be stored."))
 		return
 	}
-	r.id = started.ID
-	done, err := r.concluded(ctx, r.began, func() (connectors.SyncRun, error) { return r.keep(ctx, found) })
+	done, _ := r.concluded(ctx, r.began, func() (connectors.SyncRun, error) { // a failure is in the run, and logged
+		var run connectors.SyncRun
+		err := r.insists(ctx, func() (err error) { run, err = r.keep(ctx, found); return err })
+		return run, err
+	})
 	if done.FinishedAt != nil {
 		r.finished(done)
 	}
-	_ = err // it is in the run, and logged
 }
 
-func (r *claimed) start(ctx context.Context) (connectors.SyncRun, error) {
+// insists stores something, also where the database is away for a while: the list is here, and the server need not be asked again.
+func (r *claimed) insists(ctx context.Context, store func() error) error {
+	late := time.After(insistTime)
+	for {
+		err := store()
+		if !fault.Is(err, fault.Unavailable) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-late:
+			return err
+		case <-time.After(endPause):
+		}
+	}
+}
+
+func (r *claimed) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
-	return r.store.Tenant(r.tenant).StartClaimed(ctx, r.claim, r.began)
+	_, err := r.store.Tenant(r.tenant).StartClaimed(ctx, r.claim, r.id, r.began)
+	return err
 }
 
 // logClaimed says what is new: of a connector that goes on failing as before, or on being what it was, nothing.

@@ -14,5 +14,8 @@
 // started, a run ends: with the caller gone, after a panic, with the database away for a while (heart.go closes it later),
 // and, where the whole process dies, by the heartbeat that the others no longer hear.
 //
-// What is not here: when a sync is due (package jobs), and how an upstream is spoken to (package mcp).
+// Syncs that are due by themselves are claimed many at once (due.go), wait for busy servers without a place (places.go), and end
+// together where nothing is new (ends.go): [Syncer.SyncDue].
+//
+// What is not here: when it is looked what is due (package jobs), and how an upstream is spoken to (package mcp).
 package toolsync

@@ -28,7 +28,7 @@ func (s *Syncer) SyncDue(ctx context.Context, shards []int) (int, error) {
 		if room == 0 {
 			return began, nil
 		}
-		claims, err := s.store.System().ClaimDue(ctx, s.instance, shards, perTenant, room)
+		claims, err := s.claim(ctx, shards, room)
 		s.places.refund(room - len(claims))
 		if err != nil {
 			return began, err
@@ -51,6 +51,7 @@ func (s *Syncer) launch(ctx context.Context, c store.Claim) {
 	}
 	go func() {
 		defer end()
+		defer s.held.forget(c.Connector.ID)
 		s.syncClaimed(ctx, c)
 	}()
 }

@@ -99,6 +99,7 @@ func (s *Syncer) beatOnce(ctx context.Context) {
 		}
 		return
 	}
+	s.releaseForgotten(ctx)
 	for _, l := range s.heart.takeLeftovers() {
 		if _, err := s.fail(ctx, l); err != nil && !over(err) {
 			s.heart.later(l)

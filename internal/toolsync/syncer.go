@@ -48,6 +48,7 @@ type Syncer struct {
 	places      *places // of scheduled syncs
 	ends        *ends   // of scheduled syncs
 	saves       *semaphore.Weighted
+	held        held
 }
 
 // New makes a Syncer.

@@ -461,3 +461,24 @@ func (q *Queries) ReleaseClaims(ctx context.Context, arg ReleaseClaimsParams) er
 	)
 	return err
 }
+
+const releaseForgotten = `-- name: ReleaseForgotten :execrows
+update connector_clock
+set claimed_by = null,
+    claimed_at = null
+where connector_clock.shard between 0 and 15 and connector_clock.due_at <= now()
+  and connector_clock.claimed_by = $1::uuid and connector_clock.connector_id <> all($2::uuid[])
+  and not exists (
+      select from sync_runs run
+      where run.tenant_id = connector_clock.tenant_id and run.connector_id = connector_clock.connector_id and run.state = 'running')
+`
+
+// Claims of a process that it does not know of: the database's answer to it was lost.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) ReleaseForgotten(ctx context.Context, instanceID uuid.UUID, known []uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, releaseForgotten, instanceID, known)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
