@@ -132,6 +132,9 @@ type outcome struct {
 // try runs a command to its end.
 func (h *home) try(args ...string) outcome {
 	h.t.Helper()
+	if _, err := binary(); err != nil { // the first to ask waits for it to be built, which on a busy machine takes longer than a command may
+		h.t.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
 	defer cancel()
 	cmd := h.command(ctx, args...)
