@@ -34,11 +34,6 @@ where tenant_id = @tenant_id and state = 'waiting' and expires_at > now()
 order by id desc
 limit @max_rows;
 
--- name: CountWaitingApprovals :one
-select count(*)
-from approvals
-where tenant_id = @tenant_id and state = 'waiting' and expires_at > now();
-
 -- name: CountOpenApprovals :one
 -- One agent's, those that were agreed to and not made yet among them.
 select count(*)

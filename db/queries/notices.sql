@@ -60,7 +60,7 @@ order by id desc
 limit @max_rows;
 
 -- name: CountNews :one
--- What waits for people, and how many notices one of them has not read; there it counts no further than it has to.
+-- What waits for people, and how many of the newest notices one of them has not read. Every page asks, and every open stream each second.
 select (
     select count(*)
     from approvals
@@ -72,15 +72,16 @@ select (
 ) as changes, (
     select count(*)
     from (
-        select notices.id
+        select notices.id, notices.at
         from notices
-        join memberships on memberships.tenant_id = notices.tenant_id and memberships.user_id = sqlc.narg(user_id)::uuid
-        where notices.tenant_id = @tenant_id and notices.at >= memberships.created_at
-          and not exists (
-              select from notice_reads
-              where notice_reads.tenant_id = @tenant_id and notice_reads.notice_id = notices.id and notice_reads.user_id = memberships.user_id)
-        limit @most
-    ) unread
+        where notices.tenant_id = @tenant_id
+        order by notices.id desc
+        limit @newest
+    ) newest
+    join memberships on memberships.tenant_id = @tenant_id and memberships.user_id = sqlc.narg(user_id)::uuid and memberships.created_at <= newest.at
+    where not exists (
+        select from notice_reads
+        where notice_reads.tenant_id = @tenant_id and notice_reads.notice_id = newest.id and notice_reads.user_id = memberships.user_id)
 ) as notices;
 
 -- name: ReadNotices :execrows

@@ -94,12 +94,6 @@ func (t *Tenant) WaitingApprovals(ctx context.Context, p Page) (List[connectors.
 	return listOf(p, rows, approvalOf, "approvals", func(r dbgen.Approval) []string { return []string{r.ID.String()} }), nil
 }
 
-// CountWaitingApprovals is how many calls wait for a person.
-func (t *Tenant) CountWaitingApprovals(ctx context.Context) (int, error) {
-	n, err := t.q.CountWaitingApprovals(ctx, t.id)
-	return int(n), err
-}
-
 // CountOpenApprovals is how many of one agent's calls wait for a person, or were agreed to and are not made yet.
 func (t *Tenant) CountOpenApprovals(ctx context.Context, agent connectors.AgentID) (int, error) {
 	n, err := t.q.CountOpenApprovals(ctx, t.id, agent)

@@ -36,10 +36,6 @@ var approvalAttempts = map[string]attempt{
 	"WaitingApprovals": func(ctx context.Context, o outsider) (bool, error) {
 		return some(o.door.WaitingApprovals(ctx, store.Page{}))
 	},
-	"CountWaitingApprovals": func(ctx context.Context, o outsider) (bool, error) {
-		n, err := o.door.CountWaitingApprovals(ctx)
-		return n > 0, err
-	},
 	"CountOpenApprovals": func(ctx context.Context, o outsider) (bool, error) {
 		n, err := o.door.CountOpenApprovals(ctx, o.agent.ID)
 		return n > 0, err

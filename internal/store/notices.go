@@ -18,7 +18,7 @@ const (
 	keptDeliveries = 1000 // of a webhook, those that wait among them
 )
 
-// MaxUnread is where the count of what a person has not read ends.
+// MaxUnread is how many notices, the newest, are looked at for the count of what a person has not read.
 const MaxUnread = 100
 
 // NewNotice is a notice to be stored.
@@ -133,12 +133,12 @@ func (t *Tenant) Notices(ctx context.Context, person *connectors.UserID, p Page)
 type News struct {
 	Approvals int // calls that wait for a person
 	Changes   int // changes of tools that do
-	Unread    int // notices, at most MaxUnread
+	Unread    int // of the newest MaxUnread notices
 }
 
 // News is what is new for one person.
 func (t *Tenant) News(ctx context.Context, person *connectors.UserID) (News, error) {
-	row, err := t.q.CountNews(ctx, t.id, personID(person), MaxUnread)
+	row, err := t.q.CountNews(ctx, t.id, MaxUnread, personID(person))
 	return News{Approvals: int(row.Approvals), Changes: int(row.Changes), Unread: int(row.Notices)}, err
 }
 

@@ -121,19 +121,6 @@ func (q *Queries) CountOpenApprovals(ctx context.Context, tenantID connectors.Te
 	return count, err
 }
 
-const countWaitingApprovals = `-- name: CountWaitingApprovals :one
-select count(*)
-from approvals
-where tenant_id = $1 and state = 'waiting' and expires_at > now()
-`
-
-func (q *Queries) CountWaitingApprovals(ctx context.Context, tenantID connectors.TenantID) (int64, error) {
-	row := q.db.QueryRow(ctx, countWaitingApprovals, tenantID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
 const decideApproval = `-- name: DecideApproval :one
 update approvals
 set state = case when $1::boolean then 'approved' else 'denied' end,

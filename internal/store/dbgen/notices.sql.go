@@ -83,15 +83,16 @@ select (
 ) as changes, (
     select count(*)
     from (
-        select notices.id
+        select notices.id, notices.at
         from notices
-        join memberships on memberships.tenant_id = notices.tenant_id and memberships.user_id = $2::uuid
-        where notices.tenant_id = $1 and notices.at >= memberships.created_at
-          and not exists (
-              select from notice_reads
-              where notice_reads.tenant_id = $1 and notice_reads.notice_id = notices.id and notice_reads.user_id = memberships.user_id)
-        limit $3
-    ) unread
+        where notices.tenant_id = $1
+        order by notices.id desc
+        limit $2
+    ) newest
+    join memberships on memberships.tenant_id = $1 and memberships.user_id = $3::uuid and memberships.created_at <= newest.at
+    where not exists (
+        select from notice_reads
+        where notice_reads.tenant_id = $1 and notice_reads.notice_id = newest.id and notice_reads.user_id = memberships.user_id)
 ) as notices
 `
 
@@ -101,9 +102,9 @@ type CountNewsRow struct {
 	Notices   int64
 }
 
-// What waits for people, and how many notices one of them has not read; there it counts no further than it has to.
-func (q *Queries) CountNews(ctx context.Context, tenantID connectors.TenantID, userID *uuid.UUID, most int32) (CountNewsRow, error) {
-	row := q.db.QueryRow(ctx, countNews, tenantID, userID, most)
+// What waits for people, and how many of the newest notices one of them has not read. Every page asks, and every open stream each second.
+func (q *Queries) CountNews(ctx context.Context, tenantID connectors.TenantID, newest int32, userID *uuid.UUID) (CountNewsRow, error) {
+	row := q.db.QueryRow(ctx, countNews, tenantID, newest, userID)
 	var i CountNewsRow
 	err := row.Scan(&i.Approvals, &i.Changes, &i.Notices)
 	return i, err
