@@ -49,3 +49,9 @@ where tenant_id = @tenant_id and connector_id = @connector_id and instance_id = 
 select (coalesce(tools_hash, '') || coalesce(items_hash, ''))::bytea as lists_hash
 from connectors
 where tenant_id = @tenant_id and id = @id;
+
+-- name: PassOn :execrows
+-- Every process hears what the connector's server said.
+select pg_notify('patchbay_changes', @kind::text || ' ' || tenant_id || ' ' || id)
+from connectors
+where tenant_id = @tenant_id and id = @id;

@@ -55,6 +55,12 @@ func (k *Keeper) Hear(n store.Notice) {
 		for _, s := range k.tenants[n.Tenant] {
 			k.drop(s)
 		}
+	case store.NoticeTools:
+		k.passOn(n.Tenant, connectors.ConnectorID{UUID: id}, Changed{Tools: true})
+	case store.NoticePrompts:
+		k.passOn(n.Tenant, connectors.ConnectorID{UUID: id}, Changed{Prompts: true})
+	case store.NoticeResources:
+		k.passOn(n.Tenant, connectors.ConnectorID{UUID: id}, Changed{Resources: true})
 	case "token":
 		k.tokenChanged(connectors.AgentTokenID{UUID: id})
 	}
@@ -68,6 +74,21 @@ func (k *Keeper) connectorChanged(tenant connectors.TenantID, id connectors.Conn
 			k.drop(s)
 		} else if s.flight != nil {
 			s.changes++
+		}
+	}
+}
+
+// passOn tells who listens to a connector alone what its server said. What that leads to, they and others are told when it was read.
+func (k *Keeper) passOn(tenant connectors.TenantID, id connectors.ConnectorID, c Changed) {
+	for _, s := range k.tenants[tenant] {
+		v := s.view.Load()
+		if v == nil {
+			continue // they are told what is different in the next one
+		}
+		for l := range s.listeners {
+			if r := v.reaches[l.connector]; l.connector != "" && r != nil && r.Connector.ID == id {
+				l.say(c)
+			}
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/secret"
+	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
 )
 
@@ -101,6 +102,33 @@ func TestAListenerIsCutOffWithItsToken(t *testing.T) {
 				t.Fatal(err)
 			}
 			within(t, "nobody listens", func() bool { return b.handler.Listeners() == 0 })
+		})
+	}
+}
+
+func TestWhatAServerSaysPassesThroughAtItsOwnAddressAlone(t *testing.T) {
+	t.Parallel()
+	for _, e := range eras {
+		t.Run(string(e), func(t *testing.T) {
+			t.Parallel()
+			b := newBundle(t)
+			other := newProcess(t, b.World)
+			agent := b.auto(t)
+			c := b.to(t, "one", newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a").url)
+			b.to(t, "two", newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a").url)
+			b.Grant(t, agent.ID, c.ID)
+			token := b.Token(t, agent.ID)
+			all, one := listen(t, other.url+"/mcp", token, e), listen(t, other.url+"/mcp/one", token, e)
+			other.listening(t, 2)
+			if err := b.Door().PassOn(t.Context(), c.ID, store.NoticeTools); err != nil {
+				t.Fatal(err)
+			}
+			one.hears(t, "a")
+			select {
+			case said := <-all.heard:
+				t.Errorf("nothing changed, and an agent of all connectors was told of %s", said)
+			default:
+			}
 		})
 	}
 }

@@ -22,7 +22,7 @@ const (
 	// tendEvery is how often lost deliveries are looked for, and overdue how late a delivery is that counts as lost. A job that waits
 	// for a place is no reason for a second one.
 	tendEvery = time.Minute
-	overdue   = 2 * time.Minute
+	overdue   = time.Minute
 	// tellEvery is how often it is looked what people should be told by the clock. foresight is how far ahead accounts are foretold, as
 	// the dashboard's forecast does.
 	tellEvery = 5 * time.Minute

@@ -14,6 +14,7 @@ const (
 	mostDouble = 5  // how often they double the gap
 	queueTime  = 10 * time.Second
 	retryTime  = 2 * time.Second // after a sync that could not be queued
+	passGap    = time.Second     // between two notices of one list to agents
 )
 
 // list is one of those that a server says have changed.
@@ -46,8 +47,11 @@ type changes struct {
 	waits [lists]bool
 	next  [lists]time.Time // from when on a sync may be queued for it
 	timer *time.Timer      // nil: none yet
-	busy  bool             // a sync is being queued
-	over  bool             // the stream has ended
+
+	passed [lists]time.Time   // when agents were told last
+	passes [lists]*time.Timer // that they will be; nil: not
+	busy   bool               // a sync is being queued
+	over   bool               // the stream has ended
 
 	vain int                   // how often in a row nothing had changed after all
 	last *connectors.SyncRunID // that was queued; nil: none yet
@@ -71,8 +75,36 @@ func (h *hold) changed(l list) {
 	defer h.mu.Unlock()
 	h.changes.said, h.changes.at = h.changes.said+1, time.Now()
 	h.changes.waits[l] = true
+	h.passOn(l)
 	h.plan()
 }
+
+// passOn has agents that listen to this server alone hear what it said, a moment later where it says it often. mu is held.
+func (h *hold) passOn(l list) {
+	c := &h.changes
+	if c.over || c.passes[l] != nil {
+		return
+	}
+	wait := time.Until(c.passed[l].Add(passGap))
+	c.passes[l] = time.AfterFunc(max(0, wait), func() {
+		h.k.do(func() {
+			h.mu.Lock()
+			c.passes[l], c.passed[l] = nil, time.Now()
+			over := c.over
+			h.mu.Unlock()
+			if over {
+				return
+			}
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), queueTime)
+			defer cancel()
+			if err := h.door().PassOn(ctx, h.at.ID, notices[l]); err != nil {
+				h.k.o.Log.WarnContext(ctx, "what a server said is not passed on", slog.String("connector_id", h.at.ID.String()), slog.Any("error", err))
+			}
+		})
+	})
+}
+
+var notices = [lists]string{store.NoticeTools, store.NoticePrompts, store.NoticeResources}
 
 // plan sets the timer for the next sync. mu is held.
 func (h *hold) plan() {
@@ -125,6 +157,11 @@ func (h *hold) lastWord() {
 	c.over = true
 	if c.timer != nil {
 		c.timer.Stop()
+	}
+	for _, pass := range c.passes {
+		if pass != nil {
+			pass.Stop()
+		}
 	}
 	_, waits := c.due()
 	by := h.cause.kind

@@ -2,7 +2,8 @@
 //
 //	a sync stores that the server tells of changes ──► a row (store.System.ReviewListeners)
 //	a row that nobody holds ──► one process claims it, opens the stream (toolsync.Syncer.Listen), holds it
-//	"tools have changed" ──► a queued sync: the first at once, the next ones not sooner than half a minute later
+//	"tools have changed" ──► agents at this server's own address hear it (store.Tenant.PassOn), and
+//	                     ──► a queued sync: the first at once, the next ones not sooner than half a minute later
 //
 // The row decides who holds a stream: whatever happens, each has one process at most, and where that one dies the others
 // take its streams over as soon as they notice that it is dead. A stream holds no connection of the database and no worker's place. It

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store/dbgen"
@@ -73,6 +74,15 @@ func (t *Tenant) HearStream(ctx context.Context, s Stream, times int, at time.Ti
 	return t.q.NoteChanged(ctx, dbgen.NoteChangedParams{
 		TenantID: t.id, ConnectorID: s.Connector, InstanceID: &s.Instance, Notified: int64(times), HeardAt: &at, Vain: int32(vain),
 	})
+}
+
+// PassOn has every process hear that a connector's server said that a list has changed: NoticeTools, NoticePrompts or NoticeResources.
+func (t *Tenant) PassOn(ctx context.Context, id connectors.ConnectorID, kind string) error {
+	n, err := t.q.PassOn(ctx, kind, t.id, id)
+	if err == nil && n == 0 {
+		err = pgx.ErrNoRows
+	}
+	return t.says(found(err, "connector"), kind, id)
 }
 
 // ListsHash is one of all that is known of a server's lists: it moves with each change.

@@ -66,6 +66,10 @@ var listenerAttempts = map[string]attempt{
 	"HearStream": func(ctx context.Context, o outsider) (bool, error) {
 		return o.changedStream(ctx, o.door.HearStream(ctx, o.stream, 1, time.Now(), 1))
 	},
+	"PassOn": func(ctx context.Context, o outsider) (bool, error) {
+		err := o.door.PassOn(ctx, o.stream.Connector, store.NoticeTools)
+		return err == nil, err
+	},
 	"ListsHash": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.ListsHash(ctx, o.stream.Connector))
 	},

@@ -17,12 +17,20 @@ import (
 )
 
 // Notice tells that something in the database is not any more what it was. Kind is "agent", "token", "connector", "credential",
-// "tenant", "approval" or "mail"; ID is the row's, of a credential its connector's, and of mail its box.
+// "tenant", "approval" or "mail"; ID is the row's, of a credential its connector's, and of mail its box. NoticeTools and its like tell what a
+// connector's server said.
 type Notice struct {
 	Kind   string
 	Tenant connectors.TenantID
 	ID     string
 }
+
+// What a connector's server said has changed.
+const (
+	NoticeTools     = "tools"
+	NoticePrompts   = "prompts"
+	NoticeResources = "resources"
+)
 
 const (
 	watchPulse    = 300 * time.Millisecond // how long the connection is believed to live without a sign of it

@@ -149,6 +149,21 @@ func (q *Queries) NoteChanged(ctx context.Context, arg NoteChangedParams) error 
 	return err
 }
 
+const passOn = `-- name: PassOn :execrows
+select pg_notify('patchbay_changes', $1::text || ' ' || tenant_id || ' ' || id)
+from connectors
+where tenant_id = $2 and id = $3
+`
+
+// Every process hears what the connector's server said.
+func (q *Queries) PassOn(ctx context.Context, kind string, tenantID connectors.TenantID, iD connectors.ConnectorID) (int64, error) {
+	result, err := q.db.Exec(ctx, passOn, kind, tenantID, iD)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const stopListening = `-- name: StopListening :exec
 update upstream_listeners
 set instance_id = null,
