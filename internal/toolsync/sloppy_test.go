@@ -60,22 +60,6 @@ const (
 	maxSloppyCalls = 310 // a list has up to 200 pages, and a stream is resumed up to 300 times
 )
 
-// knownSloppy are the cases that Patchbay does not get right yet, each with what happens in place of what should.
-var knownSloppy = map[string]string{}
-
-// hangs marks a known case that would never end, and so is not played.
-const hangs = "hangs"
-
-func TestKnownSloppyServersAreCases(t *testing.T) {
-	t.Parallel()
-	cases := sloppyCases(t)
-	for name := range knownSloppy {
-		if !slices.ContainsFunc(cases, func(c sloppyCase) bool { return c.name == name }) {
-			t.Errorf("%s is no case", name)
-		}
-	}
-}
-
 func sloppyCases(t *testing.T) []sloppyCase {
 	t.Helper()
 	files, err := filepath.Glob("testdata/sloppy/*.txtar")
@@ -94,10 +78,6 @@ func sloppyCases(t *testing.T) []sloppyCase {
 // judge plays the case and compares what came of it with what was wanted.
 func (c sloppyCase) judge(t *testing.T) {
 	t.Helper()
-	why, known := knownSloppy[c.name]
-	if why == hangs {
-		t.Skip("known: " + why)
-	}
 	var diff string
 	synctest.Test(t, func(t *testing.T) {
 		world := newSloppyWorld(c)
@@ -106,12 +86,7 @@ func (c sloppyCase) judge(t *testing.T) {
 		diff = cmp.Diff(c.want, c.written(found))
 		world.check(t, found)
 	})
-	switch {
-	case known && diff == "":
-		t.Error("this is right by now: take it off the list of known ones")
-	case known:
-		t.Logf("known: %s", why)
-	case diff != "":
+	if diff != "" {
 		t.Errorf("%s(-want +got):\n%s", c.comment, diff)
 	}
 }
