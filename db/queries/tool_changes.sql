@@ -18,15 +18,6 @@ from (select unnest(@ids::uuid[]) as id,
              unnest(@risks::text[]) as risk,
              unnest(@states::text[]) as state) new;
 
--- name: WaitingCounts :one
--- What waits for a person, for the navigation of every page.
-select (select count(*)
-        from approvals
-        where approvals.tenant_id = @tenant_id and approvals.state = 'waiting' and approvals.expires_at > now()) as approvals,
-       (select count(*)
-        from tool_changes
-        where tool_changes.tenant_id = @tenant_id and tool_changes.state = 'waiting') as changes;
-
 -- name: WaitingKinds :one
 select kinds
 from tool_changes

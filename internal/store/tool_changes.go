@@ -37,12 +37,6 @@ func (t *Tenant) CountWaitingChanges(ctx context.Context) (int, error) {
 	return int(n), err
 }
 
-// WaitingCounts are how many calls, and how many changes of tools, wait for a person.
-func (t *Tenant) WaitingCounts(ctx context.Context) (approvals, changes int, err error) {
-	row, err := t.q.WaitingCounts(ctx, t.id)
-	return int(row.Approvals), int(row.Changes), err
-}
-
 // ToolChanges is the history of one tool, the newest first. Its first definition is no change.
 func (t *Tenant) ToolChanges(ctx context.Context, id connectors.ConnectorID, tool string, p Page) (List[connectors.ToolChange], error) {
 	before, err := p.afterID("changes")

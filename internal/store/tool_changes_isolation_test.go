@@ -25,10 +25,6 @@ var changeAttempts = map[string]attempt{
 		n, err := o.door.CountWaitingChanges(ctx)
 		return n > 0, err
 	},
-	"WaitingCounts": func(ctx context.Context, o outsider) (bool, error) {
-		approvals, changes, err := o.door.WaitingCounts(ctx)
-		return approvals+changes > 0, err
-	},
 	"ToolChanges": func(ctx context.Context, o outsider) (bool, error) {
 		return some(o.door.ToolChanges(ctx, o.changed.ID, "changed", store.Page{}))
 	},
@@ -69,5 +65,5 @@ var changeAttempts = map[string]attempt{
 
 // ownChanges are the methods that show or change what is the outsider's own.
 var ownChanges = map[string]bool{
-	"WaitingChanges": true, "CountWaitingChanges": true, "WaitingCounts": true, "ToolChanges": true, "OtherTools": true, "DefinitionsWithin": true, "AcceptCosmetic": true,
+	"WaitingChanges": true, "CountWaitingChanges": true, "ToolChanges": true, "OtherTools": true, "DefinitionsWithin": true, "AcceptCosmetic": true,
 }

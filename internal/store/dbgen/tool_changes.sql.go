@@ -589,28 +589,6 @@ func (q *Queries) WaitingChanges(ctx context.Context, arg WaitingChangesParams) 
 	return items, nil
 }
 
-const waitingCounts = `-- name: WaitingCounts :one
-select (select count(*)
-        from approvals
-        where approvals.tenant_id = $1 and approvals.state = 'waiting' and approvals.expires_at > now()) as approvals,
-       (select count(*)
-        from tool_changes
-        where tool_changes.tenant_id = $1 and tool_changes.state = 'waiting') as changes
-`
-
-type WaitingCountsRow struct {
-	Approvals int64
-	Changes   int64
-}
-
-// What waits for a person, for the navigation of every page.
-func (q *Queries) WaitingCounts(ctx context.Context, tenantID connectors.TenantID) (WaitingCountsRow, error) {
-	row := q.db.QueryRow(ctx, waitingCounts, tenantID)
-	var i WaitingCountsRow
-	err := row.Scan(&i.Approvals, &i.Changes)
-	return i, err
-}
-
 const waitingKinds = `-- name: WaitingKinds :one
 select kinds
 from tool_changes
