@@ -34,8 +34,9 @@ format: ## fail where gofmt or `templ fmt` would change a file
 	if [ -n "$$unformatted" ]; then echo "not formatted, run gofmt -w:" $$unformatted; exit 1; fi
 	@out=$$($(TOOL) templ fmt -fail web/templates 2>&1) || { echo "$$out"; exit 1; }
 
+# The findings are kept beside the tree that they are of: a second checkout would find paths of the first.
 lint: ## golangci-lint, and the queries' tenant rule
-	$(TOOL) golangci-lint run --allow-serial-runners ./...
+	GOLANGCI_LINT_CACHE=$(CURDIR)/bin/lint $(TOOL) golangci-lint run --allow-serial-runners ./...
 	$(TOOL) sqlc vet
 
 fresh: ## fail where the committed generated code is not what `make generate` makes

@@ -14,7 +14,8 @@ import (
 const Webhooks = "webhooks"
 
 // DeliverWebhook asks for one delivery to be tried until it has arrived, or until there is no further try. Round is how often it was
-// tried when the job was made: a job that sleeps for hours does not keep away one that is to be worked now.
+// tried when the job was made: a job that sleeps for hours does not keep away one that is to be worked now. Those of a sweep count below
+// zero (FoundAgain).
 type DeliverWebhook struct {
 	TenantID   uuid.UUID `json:"tenant_id"`
 	DeliveryID uuid.UUID `json:"delivery_id"`
@@ -34,6 +35,10 @@ func (DeliverWebhook) InsertOpts() river.InsertOpts {
 		},
 	}}
 }
+
+// FoundAgain is the round of the job that a sweep makes for a delivery that nobody has taken up. It differs from that of the delivery's
+// own job, which looks as if it ran where its process was killed, until the queue rescues it.
+func FoundAgain(tries int) int { return -1 - tries }
 
 // TendWebhooks looks for deliveries whose jobs are lost.
 type TendWebhooks struct{}

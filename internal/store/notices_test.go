@@ -255,8 +255,13 @@ func TestADeliveryWhoseJobIsLostGetsAnother(t *testing.T) {
 	if n := requeue(time.Minute); n != 0 {
 		t.Errorf("%d are overdue at once", n)
 	}
-	if n := requeue(0); n != 1 || w.jobs(t, d.ID) != 1 {
-		t.Errorf("found %d; %d jobs beside the one that is there", n, w.jobs(t, d.ID))
+	if _, err := w.Pool.Exec(t.Context(), `update river_job set state = 'running', attempt = 1, attempted_at = now()`); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the job of a killed process keeps the sweep's from nothing, and the sweep's is the only one of its kind
+		if n := requeue(0); n != 1 || w.jobs(t, d.ID) != 2 {
+			t.Errorf("found %d; %d jobs with that of the killed process", n, w.jobs(t, d.ID))
+		}
 	}
 	if _, err := w.Pool.Exec(t.Context(), `delete from river_job`); err != nil {
 		t.Fatal(err)

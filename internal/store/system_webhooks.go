@@ -21,8 +21,9 @@ func (s *System) SweepNotices(ctx context.Context) error {
 	})
 }
 
-// RequeueOverdue gives deliveries that nobody has taken up for a while a job again, at most max, and says how many it found. Where a
-// job of one is there all the same, it stays the only one.
+// RequeueOverdue gives deliveries that nobody has taken up for a while a job again, at most max, and says how many it found. Where the
+// first job is there all the same, it goes on beside it, and the claim decides: a job whose process was killed before it claimed looks
+// as if it ran.
 func (s *System) RequeueOverdue(ctx context.Context, while time.Duration, max int) (int, error) {
 	found := 0
 	err := s.tx(ctx, func(tx *System) error {
@@ -33,7 +34,7 @@ func (s *System) RequeueOverdue(ctx context.Context, while time.Duration, max in
 		found = len(rows)
 		jobs := make([]queue.DeliverWebhook, len(rows))
 		for i, r := range rows {
-			jobs[i] = queue.DeliverWebhook{TenantID: r.TenantID.UUID, DeliveryID: r.ID.UUID, Round: int(r.Tries)}
+			jobs[i] = queue.DeliverWebhook{TenantID: r.TenantID.UUID, DeliveryID: r.ID.UUID, Round: queue.FoundAgain(int(r.Tries))}
 		}
 		return classify(tx.jobs.InsertDeliveriesTx(ctx, tx.scope.tx, jobs...))
 	})
