@@ -13,10 +13,12 @@ import (
 type Task struct {
 	ID            string
 	Status        string        // "working", "input_required", "completed", "failed" or "cancelled"
+	Message       string        // what the server says of it; empty: nothing
 	PollInterval  time.Duration // how often the server likes to be asked; 0: it does not say
 	TTL           time.Duration // how long the server keeps it; 0: it does not say
 	InputRequests json.RawMessage
 	Result        json.RawMessage // of the call, once it is completed
+	Error         *RPCError       // of the call, once it has failed; nil: the server names none
 	Raw           json.RawMessage // all of it
 }
 
@@ -54,6 +56,7 @@ func readTask(raw []byte) *Task {
 	fields := members(raw)
 	task := &Task{
 		ID: text(fields.get("taskId"), maxNameLength), Status: text(fields.get("status"), maxNameLength),
+		Message: text(fields.get("statusMessage"), maxNameLength), Error: readRPCError(fields.get("error")),
 		PollInterval: milliseconds(fields.get("pollIntervalMs")), TTL: milliseconds(fields.get("ttlMs")),
 		InputRequests: fields.get("inputRequests"), Result: fields.get("result"), Raw: raw,
 	}
@@ -61,6 +64,19 @@ func readTask(raw []byte) *Task {
 		return nil
 	}
 	return task
+}
+
+// readRPCError reads the error of a task; nil: there is none.
+func readRPCError(raw json.RawMessage) *RPCError {
+	fields := members(raw)
+	if fields == nil {
+		return nil
+	}
+	e := &RPCError{Message: text(fields.get("message"), maxInstructionsLength), Data: fields.get("data")}
+	if json.Unmarshal(fields.get("code"), &e.Code) != nil {
+		e.Code = 0
+	}
+	return e
 }
 
 func milliseconds(raw json.RawMessage) time.Duration {

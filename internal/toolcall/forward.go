@@ -31,6 +31,9 @@ func (a *attempt) forward(ctx context.Context) (result *mcp.Result, err error) {
 		return nil, a.explain(ctx, a.order.View, a.reach, err)
 	}
 	a.note(a.order.View.Tenant.ID, a.sent)
+	if result.Task != nil && !a.order.Task {
+		return a.awaitTask(ctx, call, result.Task)
+	}
 	return result, nil
 }
 
