@@ -1,6 +1,25 @@
 -- The schema as the migrations leave it, for reviews: what changes here changes in the database.
 -- Not run by anything. Written from a migrated database: UPDATE=1 go test ./db -run TestSchema
 
+CREATE OR REPLACE FUNCTION public.count_calls(tenants uuid[], ended_at timestamp with time zone[], statuses text[], took_us bigint[])
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+begin
+    insert into call_hours (tenant_id, hour, bucket, ok, failed, other)
+    select ended.tenant_id, date_trunc('hour', ended.at, 'UTC'), latency_bucket(ended.us),
+           count(*) filter (where ended.status = 'success'), count(*) filter (where ended.status = 'error'),
+           count(*) filter (where ended.status in ('denied', 'cancelled'))
+    from unnest(tenants, ended_at, statuses, took_us) as ended (tenant_id, at, status, us)
+    group by 1, 2, 3
+    order by 1, 2, 3
+    on conflict on constraint call_hours_pkey do update
+    set ok = call_hours.ok + excluded.ok,
+        failed = call_hours.failed + excluded.failed,
+        other = call_hours.other + excluded.other;
+    return coalesce(cardinality(tenants), 0);
+end $function$
+
 CREATE OR REPLACE FUNCTION public.keep_hour()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -11,6 +30,14 @@ begin
     on conflict on constraint connector_health_pkey do nothing;
     return null;
 end $function$
+
+CREATE OR REPLACE FUNCTION public.latency_bucket(us bigint)
+ RETURNS smallint
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+    select case when us is null then -1 else least(80, greatest(0, ceil(4 * log(greatest(us, 1) / 125.0::float8) / log(2.0::float8)))) end::smallint
+$function$
 
 CREATE OR REPLACE FUNCTION public.refuse_retired_key()
  RETURNS trigger
@@ -235,6 +262,23 @@ alter table audit_events force row level security;
 create policy tenant_rows on audit_events for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
 grant insert, select on audit_events to patchbay_app;
 
+create table call_hours (
+    tenant_id uuid not null,
+    hour timestamp with time zone not null,
+    bucket smallint not null,
+    ok integer not null,
+    failed integer not null,
+    other integer not null,
+    constraint call_hours_bucket_known CHECK (((bucket >= '-1'::integer) AND (bucket <= 80))),
+    constraint call_hours_pkey PRIMARY KEY (tenant_id, hour, bucket),
+    constraint call_hours_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+) with (fillfactor=70);
+CREATE INDEX call_hours_age_idx ON public.call_hours USING btree (hour);
+alter table call_hours enable row level security;
+alter table call_hours force row level security;
+create policy tenant_rows on call_hours for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on call_hours to patchbay_app;
+
 create table client_registrations (
     tenant_id uuid not null,
     issuer text not null,
@@ -363,9 +407,11 @@ create table connector_health (
     failed integer not null,
     ms_sum bigint not null,
     ms_max bigint not null,
+    rolled boolean not null default false,
     constraint connector_health_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint connector_health_pkey PRIMARY KEY (tenant_id, connector_id, hour)
 );
+CREATE INDEX connector_health_unrolled_idx ON public.connector_health USING btree (tenant_id, hour) WHERE (NOT rolled);
 alter table connector_health enable row level security;
 alter table connector_health force row level security;
 create policy tenant_rows on connector_health for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
@@ -718,6 +764,33 @@ alter table sign_in_failures force row level security;
 create policy system_rows on sign_in_failures for all using (system_scope()) with check (system_scope());
 grant delete, insert, select, update on sign_in_failures to patchbay_app;
 
+create table sync_hours (
+    tenant_id uuid not null,
+    hour timestamp with time zone not null,
+    ok integer not null,
+    failed integer not null,
+    constraint sync_hours_pkey PRIMARY KEY (tenant_id, hour),
+    constraint sync_hours_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX sync_hours_age_idx ON public.sync_hours USING btree (hour);
+alter table sync_hours enable row level security;
+alter table sync_hours force row level security;
+create policy tenant_rows on sync_hours for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on sync_hours to patchbay_app;
+
+create table sync_run_requests (
+    tenant_id uuid not null,
+    run_id uuid not null,
+    requests jsonb not null,
+    constraint sync_run_requests_few CHECK (((jsonb_typeof(requests) = 'array'::text) AND (jsonb_array_length(requests) <= 64))),
+    constraint sync_run_requests_pkey PRIMARY KEY (tenant_id, run_id),
+    constraint sync_run_requests_run_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES sync_runs(tenant_id, id) ON DELETE CASCADE
+);
+alter table sync_run_requests enable row level security;
+alter table sync_run_requests force row level security;
+create policy tenant_rows on sync_run_requests for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on sync_run_requests to patchbay_app;
+
 create table sync_runs (
     tenant_id uuid not null,
     id uuid not null,
@@ -912,17 +985,24 @@ create table tools (
     last_seen_at timestamp with time zone not null,
     changed_at timestamp with time zone not null,
     removed_at timestamp with time zone,
+    alias text not null default ''::text,
+    agent_text text not null default ''::text,
+    tags text[] not null default '{}'::text[],
     constraint tools_accepted_fkey FOREIGN KEY (tenant_id, accepted_hash) REFERENCES tool_definitions(tenant_id, hash),
     constraint tools_accepted_is_current CHECK (((review <> 'accepted'::text) OR (accepted_hash = current_hash))),
+    constraint tools_agent_text_length CHECK ((length(agent_text) <= 4000)),
+    constraint tools_alias_spelling CHECK (((alias = ''::text) OR (alias ~ '^[A-Za-z0-9_.-]{1,128}$'::text))),
     constraint tools_changed_keeps_accepted CHECK (((review <> 'changed'::text) OR (accepted_hash IS NOT NULL))),
     constraint tools_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint tools_current_fkey FOREIGN KEY (tenant_id, current_hash) REFERENCES tool_definitions(tenant_id, hash),
     constraint tools_name_length CHECK (((length(name) >= 1) AND (length(name) <= 128))),
     constraint tools_new_has_no_accepted CHECK (((review <> 'new'::text) OR (accepted_hash IS NULL))),
     constraint tools_pkey PRIMARY KEY (tenant_id, connector_id, name),
-    constraint tools_review_known CHECK ((review = ANY (ARRAY['accepted'::text, 'changed'::text, 'new'::text, 'rejected'::text])))
+    constraint tools_review_known CHECK ((review = ANY (ARRAY['accepted'::text, 'changed'::text, 'new'::text, 'rejected'::text]))),
+    constraint tools_tags_few CHECK ((cardinality(tags) <= 20))
 ) with (fillfactor=85);
 CREATE INDEX tools_accepted_hash_idx ON public.tools USING btree (tenant_id, accepted_hash);
+CREATE UNIQUE INDEX tools_alias_key ON public.tools USING btree (tenant_id, connector_id, alias) WHERE (alias <> ''::text);
 CREATE INDEX tools_current_hash_idx ON public.tools USING btree (tenant_id, current_hash);
 CREATE TRIGGER say_tool_change AFTER INSERT OR DELETE OR UPDATE ON public.tools FOR EACH ROW EXECUTE FUNCTION say_change('connector', 'tenant_id', 'connector_id');
 alter table tools enable row level security;

@@ -25,96 +25,124 @@ left join connectors on connectors.tenant_id = new.tenant_id and connectors.id =
 on conflict on constraint tool_calls_pkey do nothing;
 
 -- name: EndCalls :exec
--- What has ended stays as it is: whoever closed a call of a process that seemed dead was too early, and its real end counts.
+-- What has ended stays as it is: whoever closed a call of a process that seemed dead was too early, and its real end stands; in the figures of
+-- its hour it is there twice. What is written is counted here, so that what is written twice is not.
 -- @sqlc-vet-disable tenant-scope
-insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
-    credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by, arguments, content,
-    structured, task, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us)
-select new.tenant_id, new.id, agents.id, new.agent_slug, connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
-       new.caller, nullif(new.token_id, @nobody::uuid), nullif(new.credential_id, @nobody::uuid), new.definition_hash,
-       nullif(new.instance_id, @nobody::uuid), new.status, new.outcome, new.error_code, new.error_message, new.is_error, new.approved_by,
-       new.arguments, new.content, new.structured, new.task, new.truncated, new.request_bytes, new.response_bytes, new.started_at,
-       new.completed_at, new.duration_us
-from (
-    select unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@ids::uuid[]) as id, unnest(@agent_ids::uuid[]) as agent_id,
-           unnest(@agent_slugs::text[]) as agent_slug, unnest(@connector_ids::uuid[]) as connector_id,
-           unnest(@connector_slugs::text[]) as connector_slug, unnest(@kinds::text[]) as kind, unnest(@tools::text[]) as tool,
-           unnest(@exposed_names::text[]) as exposed_name, unnest(@sources::text[]) as source, unnest(@callers::text[]) as caller,
-           unnest(@token_ids::uuid[]) as token_id, unnest(@credential_ids::uuid[]) as credential_id,
-           unnest(@definition_hashes::bytea[]) as definition_hash, unnest(@instance_ids::uuid[]) as instance_id,
-           unnest(@statuses::text[]) as status, unnest(@outcomes::text[]) as outcome, unnest(@error_codes::text[]) as error_code,
-           unnest(@error_messages::text[]) as error_message, unnest(@is_errors::boolean[]) as is_error,
-           unnest(@approved_bys::text[]) as approved_by, unnest(@arguments::bytea[]) as arguments, unnest(@contents::bytea[]) as content,
-           unnest(@structureds::bytea[]) as structured, unnest(@tasks::bytea[]) as task, unnest(@truncateds::boolean[]) as truncated,
-           unnest(@request_bytes::bigint[]) as request_bytes, unnest(@response_bytes::bigint[]) as response_bytes,
-           unnest(@started_ats::timestamptz[]) as started_at, unnest(@completed_ats::timestamptz[]) as completed_at,
-           unnest(@durations_us::bigint[]) as duration_us
-) new
-join tenants on tenants.id = new.tenant_id
-left join agents on agents.tenant_id = new.tenant_id and agents.id = new.agent_id
-left join connectors on connectors.tenant_id = new.tenant_id and connectors.id = new.connector_id
-on conflict on constraint tool_calls_pkey do update
-set credential_id = excluded.credential_id,
-    status = excluded.status,
-    outcome = excluded.outcome,
-    error_code = excluded.error_code,
-    error_message = excluded.error_message,
-    is_error = excluded.is_error,
-    approved_by = excluded.approved_by,
-    content = excluded.content,
-    structured = excluded.structured,
-    task = excluded.task,
-    truncated = excluded.truncated or tool_calls.truncated,
-    response_bytes = excluded.response_bytes,
-    completed_at = excluded.completed_at,
-    duration_us = excluded.duration_us
-where tool_calls.completed_at is null or tool_calls.outcome = 'lost';
+with ended as (
+    insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
+        credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by, arguments, content,
+        structured, task, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us)
+    select new.tenant_id, new.id, agents.id, new.agent_slug, connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
+           new.caller, nullif(new.token_id, @nobody::uuid), nullif(new.credential_id, @nobody::uuid), new.definition_hash,
+           nullif(new.instance_id, @nobody::uuid), new.status, new.outcome, new.error_code, new.error_message, new.is_error, new.approved_by,
+           new.arguments, new.content, new.structured, new.task, new.truncated, new.request_bytes, new.response_bytes, new.started_at,
+           new.completed_at, new.duration_us
+    from (
+        select unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@ids::uuid[]) as id, unnest(@agent_ids::uuid[]) as agent_id,
+               unnest(@agent_slugs::text[]) as agent_slug, unnest(@connector_ids::uuid[]) as connector_id,
+               unnest(@connector_slugs::text[]) as connector_slug, unnest(@kinds::text[]) as kind, unnest(@tools::text[]) as tool,
+               unnest(@exposed_names::text[]) as exposed_name, unnest(@sources::text[]) as source, unnest(@callers::text[]) as caller,
+               unnest(@token_ids::uuid[]) as token_id, unnest(@credential_ids::uuid[]) as credential_id,
+               unnest(@definition_hashes::bytea[]) as definition_hash, unnest(@instance_ids::uuid[]) as instance_id,
+               unnest(@statuses::text[]) as status, unnest(@outcomes::text[]) as outcome, unnest(@error_codes::text[]) as error_code,
+               unnest(@error_messages::text[]) as error_message, unnest(@is_errors::boolean[]) as is_error,
+               unnest(@approved_bys::text[]) as approved_by, unnest(@arguments::bytea[]) as arguments, unnest(@contents::bytea[]) as content,
+               unnest(@structureds::bytea[]) as structured, unnest(@tasks::bytea[]) as task, unnest(@truncateds::boolean[]) as truncated,
+               unnest(@request_bytes::bigint[]) as request_bytes, unnest(@response_bytes::bigint[]) as response_bytes,
+               unnest(@started_ats::timestamptz[]) as started_at, unnest(@completed_ats::timestamptz[]) as completed_at,
+               unnest(@durations_us::bigint[]) as duration_us
+    ) new
+    join tenants on tenants.id = new.tenant_id
+    left join agents on agents.tenant_id = new.tenant_id and agents.id = new.agent_id
+    left join connectors on connectors.tenant_id = new.tenant_id and connectors.id = new.connector_id
+    on conflict on constraint tool_calls_pkey do update
+    set credential_id = excluded.credential_id,
+        status = excluded.status,
+        outcome = excluded.outcome,
+        error_code = excluded.error_code,
+        error_message = excluded.error_message,
+        is_error = excluded.is_error,
+        approved_by = excluded.approved_by,
+        content = excluded.content,
+        structured = excluded.structured,
+        task = excluded.task,
+        truncated = excluded.truncated or tool_calls.truncated,
+        response_bytes = excluded.response_bytes,
+        completed_at = excluded.completed_at,
+        duration_us = excluded.duration_us
+    where tool_calls.completed_at is null or tool_calls.outcome = 'lost' and excluded.outcome <> 'lost'
+    returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status,
+              case when tool_calls.outcome in ('ok', 'tool_error', 'rpc_error', 'transport') and tool_calls.approved_by = '' and tool_calls.task is null
+                   then tool_calls.duration_us end as took_us
+)
+select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), array_agg(ended.took_us))
+from ended;
 
 -- name: CloseCallsOfSilentInstances :exec
 -- A call that waits for a person outlives the process; one that a process made does not.
 -- @sqlc-vet-disable tenant-scope
-update tool_calls
-set status = 'error',
-    outcome = 'lost',
-    error_code = 'interrupted',
-    error_message = 'The server stopped during this call. Whether the tool ran is not known.',
-    completed_at = now(),
-    duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-where tool_calls.completed_at is null and tool_calls.status = 'running' and tool_calls.instance_id <> @id
-  and not exists (
-      select from instances
-      where instances.id = tool_calls.instance_id);
+with ended as (
+    update tool_calls
+    set status = 'error',
+        outcome = 'lost',
+        error_code = 'interrupted',
+        error_message = 'The server stopped during this call. Whether the tool ran is not known.',
+        completed_at = now(),
+        duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
+    where tool_calls.completed_at is null and tool_calls.status = 'running' and tool_calls.instance_id <> @id
+      and not exists (
+          select from instances
+          where instances.id = tool_calls.instance_id)
+    returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
+)
+select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
+from ended;
 
 -- name: CloseCallsOf :exec
 -- @sqlc-vet-disable tenant-scope
-update tool_calls
-set status = 'error',
-    outcome = 'lost',
-    error_code = 'interrupted',
-    error_message = 'The server stopped during this call. Whether the tool ran is not known.',
-    completed_at = now(),
-    duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-where completed_at is null and status = 'running' and instance_id = @instance_id;
+with ended as (
+    update tool_calls
+    set status = 'error',
+        outcome = 'lost',
+        error_code = 'interrupted',
+        error_message = 'The server stopped during this call. Whether the tool ran is not known.',
+        completed_at = now(),
+        duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
+    where completed_at is null and status = 'running' and instance_id = @instance_id
+    returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
+)
+select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
+from ended;
 
 -- name: CloseAllCalls :exec
 -- @sqlc-vet-disable tenant-scope
-update tool_calls
-set status = 'error',
-    outcome = 'lost',
-    error_code = 'interrupted',
-    error_message = 'The server stopped during this call. Whether the tool ran is not known.',
-    completed_at = now(),
-    duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-where completed_at is null and status = 'running' and instance_id is not null;
+with ended as (
+    update tool_calls
+    set status = 'error',
+        outcome = 'lost',
+        error_code = 'interrupted',
+        error_message = 'The server stopped during this call. Whether the tool ran is not known.',
+        completed_at = now(),
+        duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
+    where completed_at is null and status = 'running' and instance_id is not null
+    returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
+)
+select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
+from ended;
 
 -- name: CloseOldTasks :exec
 -- Nobody asked for the end of a task.
 -- @sqlc-vet-disable tenant-scope
-update tool_calls
-set status = 'error',
-    outcome = 'lost',
-    error_code = 'task_forgotten',
-    error_message = 'Nobody asked how this task ended.',
-    completed_at = now(),
-    duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-where completed_at is null and status = 'running' and instance_id is null and started_at < now() - interval '1 day';
+with ended as (
+    update tool_calls
+    set status = 'error',
+        outcome = 'lost',
+        error_code = 'task_forgotten',
+        error_message = 'Nobody asked how this task ended.',
+        completed_at = now(),
+        duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
+    where completed_at is null and status = 'running' and instance_id is null and started_at < now() - interval '1 day'
+    returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
+)
+select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
+from ended;

@@ -8,16 +8,20 @@ with lapsed as (
     set state = 'lapsed'
     where state = 'waiting' and expires_at < now()
     returning tenant_id, id
+), ended as (
+    update tool_calls
+    set status = 'error',
+        outcome = 'refused',
+        error_code = 'approval_lapsed',
+        error_message = 'Nobody decided about this call in time.',
+        completed_at = now(),
+        duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
+    from lapsed
+    where tool_calls.tenant_id = lapsed.tenant_id and tool_calls.id = lapsed.id and tool_calls.completed_at is null
+    returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
 )
-update tool_calls
-set status = 'error',
-    outcome = 'refused',
-    error_code = 'approval_lapsed',
-    error_message = 'Nobody decided about this call in time.',
-    completed_at = now(),
-    duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-from lapsed
-where tool_calls.tenant_id = lapsed.tenant_id and tool_calls.id = lapsed.id and tool_calls.completed_at is null;
+select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
+from ended;
 
 -- name: LoseApprovalsOfSilentInstances :exec
 -- The process died while it executed the call: nobody knows what the server did, and nobody does it again.
@@ -60,3 +64,40 @@ where until < now();
 -- @sqlc-vet-disable tenant-scope
 delete from gateway_mail
 where expires_at < now();
+
+-- name: RollSyncHours :exec
+-- Hours of connectors that are over, into those of their tenants. Rows of the sums are taken in one order, by the last statement of a
+-- transaction.
+-- @sqlc-vet-disable tenant-scope
+with rolled as (
+    update connector_health
+    set rolled = true
+    from (
+        select past.tenant_id, past.connector_id, past.hour
+        from connector_health past
+        where not past.rolled
+        order by past.tenant_id, past.hour
+        limit 5000
+        for update skip locked
+    ) fresh
+    where connector_health.tenant_id = fresh.tenant_id and connector_health.connector_id = fresh.connector_id and connector_health.hour = fresh.hour
+    returning connector_health.tenant_id, connector_health.hour, connector_health.ok, connector_health.failed
+)
+insert into sync_hours (tenant_id, hour, ok, failed)
+select rolled.tenant_id, rolled.hour, sum(rolled.ok), sum(rolled.failed)
+from rolled
+group by rolled.tenant_id, rolled.hour
+order by rolled.tenant_id, rolled.hour
+on conflict on constraint sync_hours_pkey do update
+set ok = sync_hours.ok + excluded.ok,
+    failed = sync_hours.failed + excluded.failed;
+
+-- name: DropOldCallHours :exec
+-- @sqlc-vet-disable tenant-scope
+delete from call_hours
+where hour < now() - interval '90 days';
+
+-- name: DropOldSyncHours :exec
+-- @sqlc-vet-disable tenant-scope
+delete from sync_hours
+where hour < now() - interval '90 days';

@@ -34,15 +34,20 @@ set status = 'running',
     approved_by = @approved_by
 where tenant_id = @tenant_id and id = @id and status = 'pending_approval';
 
--- name: EndPendingCall :execrows
-update tool_calls
-set status = @status,
-    outcome = @outcome,
-    error_code = @error_code,
-    error_message = @error_message,
-    completed_at = now(),
-    duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-where tenant_id = @tenant_id and id = @id and status = 'pending_approval';
+-- name: EndPendingCall :one
+with ended as (
+    update tool_calls
+    set status = @status,
+        outcome = @outcome,
+        error_code = @error_code,
+        error_message = @error_message,
+        completed_at = now(),
+        duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
+    where tenant_id = @tenant_id and id = @id and status = 'pending_approval'
+    returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
+)
+select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])::bigint as calls
+from ended;
 
 -- name: SaveCallTask :exec
 -- A task goes on without the process that began it. Its handle stays the same; '' is none to be noted.
@@ -52,21 +57,26 @@ set task = @task,
     instance_id = null
 where tenant_id = @tenant_id and id = @id and completed_at is null;
 
--- name: EndCallTask :execrows
-update tool_calls
-set task = @task,
-    status = @status,
-    outcome = @outcome,
-    error_code = @error_code,
-    error_message = @error_message,
-    is_error = @is_error,
-    content = @content,
-    structured = @structured,
-    truncated = @truncated,
-    response_bytes = @response_bytes,
-    completed_at = now(),
-    duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-where tenant_id = @tenant_id and id = @id and completed_at is null;
+-- name: EndCallTask :one
+with ended as (
+    update tool_calls
+    set task = @task,
+        status = @status,
+        outcome = @outcome,
+        error_code = @error_code,
+        error_message = @error_message,
+        is_error = @is_error,
+        content = @content,
+        structured = @structured,
+        truncated = @truncated,
+        response_bytes = @response_bytes,
+        completed_at = now(),
+        duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
+    where tenant_id = @tenant_id and id = @id and completed_at is null
+    returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
+)
+select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])::bigint as calls
+from ended;
 
 -- name: MarkUndelivered :exec
 -- What came of the call stays as it is.

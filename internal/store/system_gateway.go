@@ -9,12 +9,13 @@ import (
 )
 
 // SweepGateway ends and forgets what the gateway left: calls that nobody decided about in time, approved ones whose process died in
-// the middle, spent allowances, and mail that nobody took. Any process may do it at any time.
+// the middle, spent allowances, and mail that nobody took; and it puts the syncs' past hours together. Any process may do it at any time.
 func (s *System) SweepGateway(ctx context.Context) error {
 	return s.tx(ctx, func(tx *System) error {
 		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
 			for _, step := range []func(context.Context) error{
 				q.LapseApprovals, q.LoseApprovalsOfSilentInstances, q.DropFetchedResults, q.DropOldApprovals, q.CloseOldTasks, q.DropSpentAllowances, q.DropExpiredMail,
+				q.DropOldCallHours, q.DropOldSyncHours, q.RollSyncHours,
 			} {
 				if err := step(ctx); err != nil {
 					return err

@@ -13,21 +13,26 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const endCallTask = `-- name: EndCallTask :execrows
-update tool_calls
-set task = $1,
-    status = $2,
-    outcome = $3,
-    error_code = $4,
-    error_message = $5,
-    is_error = $6,
-    content = $7,
-    structured = $8,
-    truncated = $9,
-    response_bytes = $10,
-    completed_at = now(),
-    duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-where tenant_id = $11 and id = $12 and completed_at is null
+const endCallTask = `-- name: EndCallTask :one
+with ended as (
+    update tool_calls
+    set task = $1,
+        status = $2,
+        outcome = $3,
+        error_code = $4,
+        error_message = $5,
+        is_error = $6,
+        content = $7,
+        structured = $8,
+        truncated = $9,
+        response_bytes = $10,
+        completed_at = now(),
+        duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
+    where tenant_id = $11 and id = $12 and completed_at is null
+    returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
+)
+select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])::bigint as calls
+from ended
 `
 
 type EndCallTaskParams struct {
@@ -46,7 +51,7 @@ type EndCallTaskParams struct {
 }
 
 func (q *Queries) EndCallTask(ctx context.Context, arg EndCallTaskParams) (int64, error) {
-	result, err := q.db.Exec(ctx, endCallTask,
+	row := q.db.QueryRow(ctx, endCallTask,
 		arg.Task,
 		arg.Status,
 		arg.Outcome,
@@ -60,21 +65,25 @@ func (q *Queries) EndCallTask(ctx context.Context, arg EndCallTaskParams) (int64
 		arg.TenantID,
 		arg.ID,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+	var calls int64
+	err := row.Scan(&calls)
+	return calls, err
 }
 
-const endPendingCall = `-- name: EndPendingCall :execrows
-update tool_calls
-set status = $1,
-    outcome = $2,
-    error_code = $3,
-    error_message = $4,
-    completed_at = now(),
-    duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-where tenant_id = $5 and id = $6 and status = 'pending_approval'
+const endPendingCall = `-- name: EndPendingCall :one
+with ended as (
+    update tool_calls
+    set status = $1,
+        outcome = $2,
+        error_code = $3,
+        error_message = $4,
+        completed_at = now(),
+        duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
+    where tenant_id = $5 and id = $6 and status = 'pending_approval'
+    returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
+)
+select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])::bigint as calls
+from ended
 `
 
 type EndPendingCallParams struct {
@@ -87,7 +96,7 @@ type EndPendingCallParams struct {
 }
 
 func (q *Queries) EndPendingCall(ctx context.Context, arg EndPendingCallParams) (int64, error) {
-	result, err := q.db.Exec(ctx, endPendingCall,
+	row := q.db.QueryRow(ctx, endPendingCall,
 		arg.Status,
 		arg.Outcome,
 		arg.ErrorCode,
@@ -95,10 +104,9 @@ func (q *Queries) EndPendingCall(ctx context.Context, arg EndPendingCallParams) 
 		arg.TenantID,
 		arg.ID,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+	var calls int64
+	err := row.Scan(&calls)
+	return calls, err
 }
 
 const insertPendingCall = `-- name: InsertPendingCall :exec

@@ -1,0 +1,115 @@
+package connectors
+
+import "time"
+
+// CallHour is what came of a tenant's calls that ended in one hour.
+type CallHour struct {
+	Hour      time.Time // when it began
+	OK        int
+	Failed    int       // with status error
+	Other     int       // denied by a person, or cancelled
+	Latencies Latencies // of those that a server answered while nobody was waited for
+}
+
+// Calls is how many there were.
+func (h CallHour) Calls() int { return h.OK + h.Failed + h.Other }
+
+// SyncHour is what came of a tenant's syncs in one hour.
+type SyncHour struct {
+	Hour       time.Time
+	OK, Failed int
+}
+
+// ToolHour is how many tools came to a tenant's connectors in one hour, and how many went.
+type ToolHour struct {
+	Hour       time.Time
+	Came, Went int
+}
+
+// Figures is what a tenant's home page draws.
+type Figures struct {
+	Calls      []CallHour // the oldest first; hours without any are left out
+	Syncs      []SyncHour // likewise
+	ToolMoves  []ToolHour // likewise
+	Tools      int        // now
+	Connectors map[ConnectorStatus]int
+}
+
+// Period is what happened in some hours on end.
+type Period struct {
+	From  time.Time
+	Calls CallHour // of all of its hours; Hour is From
+	Syncs SyncHour // likewise
+	Tools int      // at its end
+}
+
+// ErrorRate is the share of calls that failed, from 0 to 1; 0 without any.
+func (p Period) ErrorRate() float64 {
+	return float64(p.Calls.Failed) / float64(max(p.Calls.Calls(), 1))
+}
+
+// P95 is the latency that 95 of 100 calls did not exceed; 0 without any.
+func (p Period) P95() time.Duration { return p.Calls.Latencies.Quantile(0.95) }
+
+// Periods puts hours together, so that n periods of the given hours end with the hour of now; also those in which nothing happened.
+func (f *Figures) Periods(now time.Time, each, n int) []Period {
+	length := time.Duration(each) * time.Hour
+	from := now.UTC().Truncate(time.Hour).Add(time.Hour - time.Duration(n)*length)
+	list := make([]Period, n)
+	for i := range list {
+		at := from.Add(time.Duration(i) * length)
+		list[i] = Period{From: at, Calls: CallHour{Hour: at}, Syncs: SyncHour{Hour: at}}
+	}
+	in := func(hour time.Time) *Period {
+		i := int(hour.Sub(from) / length)
+		if hour.Before(from) || i >= n {
+			return nil
+		}
+		return &list[i]
+	}
+	for i := range f.Calls {
+		if p := in(f.Calls[i].Hour); p != nil {
+			p.Calls.add(&f.Calls[i])
+		}
+	}
+	for _, h := range f.Syncs {
+		if p := in(h.Hour); p != nil {
+			p.Syncs.OK, p.Syncs.Failed = p.Syncs.OK+h.OK, p.Syncs.Failed+h.Failed
+		}
+	}
+	f.countTools(list, length)
+	return list
+}
+
+func (h *CallHour) add(other *CallHour) {
+	h.OK, h.Failed, h.Other = h.OK+other.OK, h.Failed+other.Failed, h.Other+other.Other
+	h.Latencies.Add(&other.Latencies)
+}
+
+// countTools goes back from how many there are now.
+func (f *Figures) countTools(list []Period, length time.Duration) {
+	tools, moved := f.Tools, len(f.ToolMoves)-1
+	for i := len(list) - 1; i >= 0; i-- {
+		end := list[i].From.Add(length)
+		for ; moved >= 0 && !f.ToolMoves[moved].Hour.Before(end); moved-- {
+			tools += f.ToolMoves[moved].Went - f.ToolMoves[moved].Came
+		}
+		list[i].Tools = max(0, tools)
+	}
+}
+
+// Whole puts periods on end together.
+func Whole(periods []Period) Period {
+	var whole Period
+	for i := range periods {
+		p := &periods[i]
+		if i == 0 {
+			whole.From = p.From
+		}
+		whole.Calls.add(&p.Calls)
+		whole.Syncs.OK, whole.Syncs.Failed = whole.Syncs.OK+p.Syncs.OK, whole.Syncs.Failed+p.Syncs.Failed
+		whole.Tools = p.Tools
+	}
+	whole.Calls.Hour, whole.Syncs.Hour = whole.From, whole.From
+	return whole
+}
