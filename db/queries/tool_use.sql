@@ -1,0 +1,19 @@
+-- Which tools agents really use.
+
+-- name: ToolsCalled :many
+-- The tools that an agent called since then, or tried to. Ids of calls grow with time, so that the index of the agent's calls is read from
+-- there on. Of a connector that is gone nothing is told.
+select tool_calls.connector_id, tool_calls.tool, count(*) as calls, max(tool_calls.started_at)::timestamptz as last_at
+from tool_calls
+where tool_calls.tenant_id = @tenant_id and tool_calls.agent_id = @agent_id::uuid and tool_calls.id >= @from_id::uuid
+  and tool_calls.kind = 'tool' and tool_calls.connector_id is not null
+group by tool_calls.connector_id, tool_calls.tool
+order by tool_calls.connector_id, tool_calls.tool;
+
+-- name: ToolsNewFor :many
+-- The tools of an agent's connectors that its servers have listed only since then.
+select tools.connector_id, tools.name
+from agent_grants
+join tools on tools.tenant_id = agent_grants.tenant_id and tools.connector_id = agent_grants.connector_id
+where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id and tools.first_seen_at > @since
+order by tools.connector_id, tools.name;

@@ -1,0 +1,89 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+// toolUseAttempts are the outsider's at what agents use.
+var toolUseAttempts = map[string]attempt{
+	"ToolUse": func(ctx context.Context, o outsider) (bool, error) {
+		use, err := o.door.ToolUse(ctx, o.agent.ID, time.Now().Add(-time.Hour))
+		return len(use.Called)+len(use.New) > 0, err
+	},
+}
+
+// callAt is a call that ended when it began, with an id of that time.
+func callAt(w *fixture.World, a connectors.Agent, c connectors.Connector, tool string, at time.Time) store.OwnedCall {
+	id := uuid.Must(uuid.NewV7())
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(at.UnixMilli()))
+	copy(id[:6], ms[2:])
+	return store.OwnedCall{Tenant: w.Tenant, ToolCall: connectors.ToolCall{
+		ID: connectors.ToolCallID{UUID: id}, AgentID: &a.ID, AgentSlug: a.Slug, ConnectorID: &c.ID, ConnectorSlug: c.Slug,
+		Kind: connectors.CallTool, Tool: tool, ExposedName: tool, Source: connectors.SourceGateway, Status: connectors.CallSuccess,
+		StartedAt: at, CompletedAt: &at,
+	}}
+}
+
+func TestToolUseIsWhatAnAgentCalledSinceThen(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	agent, other, c := w.Agent(t), w.Agent(t), w.Connector(t)
+	w.Synced(t, c.ID, "search", "create")
+	w.Grant(t, agent.ID, c.ID)
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	since := now.Add(-30 * 24 * time.Hour)
+	calls := []store.OwnedCall{
+		callAt(w, agent, c, "search", now.Add(-time.Hour)), callAt(w, agent, c, "search", now), callAt(w, agent, c, "just_then", since),
+		callAt(w, agent, c, "long_ago", since.Add(-time.Millisecond)), callAt(w, other, c, "create", now),
+	}
+	if err := w.St.System().EndCalls(t.Context(), calls); err != nil {
+		t.Fatal(err)
+	}
+	have, err := w.Door().ToolUse(t.Context(), agent.ID, since)
+	want := store.ToolUse{
+		Called: map[store.ToolKey]store.CalledTool{{c.ID, "search"}: {2, now}, {c.ID, "just_then"}: {1, since}},
+		New:    map[store.ToolKey]bool{{c.ID, "search"}: true, {c.ID, "create"}: true},
+	}
+	if diff := cmp.Diff(want, have); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	if have, err = w.Door().ToolUse(t.Context(), agent.ID, now.Add(time.Hour)); len(have.Called)+len(have.New) != 0 || err != nil {
+		t.Errorf("in the time to come: %+v, %v", have, err)
+	}
+}
+
+// What it costs to look through the calls of a busy agent.
+func BenchmarkToolUseOfAHundredThousandCalls(b *testing.B) {
+	w := fixture.New(b)
+	agent, c := w.Agent(b), w.Connector(b)
+	now := time.Now()
+	for n := range 100 {
+		var calls []store.OwnedCall
+		for i := range 1000 {
+			call := callAt(w, agent, c, fmt.Sprintf("tool_%d", i%52), now.Add(-time.Duration(1000*n+i)*time.Second))
+			call.Arguments, call.Content = []byte(`{"query":"open bugs"}`), bytes.Repeat([]byte("what was found "), 40)
+			calls = append(calls, call)
+		}
+		if err := w.St.System().EndCalls(b.Context(), calls); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if use, err := w.Door().ToolUse(b.Context(), agent.ID, now.Add(-30*24*time.Hour)); err != nil || len(use.Called) != 52 {
+			b.Fatal(use, err)
+		}
+	}
+}
