@@ -22,6 +22,8 @@ type definition struct {
 
 	compile sync.Once
 	schema  *schema // made by compile
+
+	sizes sizes
 }
 
 // span is a part of some bytes.

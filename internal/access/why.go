@@ -88,13 +88,7 @@ func (k *Keeper) Why(ctx context.Context, tenant connectors.TenantID, agent conn
 			return Why{}, err
 		}
 	}
-	if until := w.AllowedUntil; until != nil && !until.After(k.now()) {
-		w.AllowedUntil = nil
-	}
-	w.Asks = w.Asks && w.AllowedUntil == nil
-	w.MayCall = w.State == StateOK && w.Credential.usable()
-	w.Advice = w.advice()
-	return w, nil
+	return w.concluded(k.now()), nil
 }
 
 func (c CredentialWhy) usable() bool {

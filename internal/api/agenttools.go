@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"patchbay/internal/access"
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/toolfmt"
@@ -46,19 +45,7 @@ func (h *Handler) agentTools(ctx context.Context, who auth.Actor, in *agentTools
 	}
 	tools := make([]toolfmt.Tool, len(view.Tools))
 	for i, t := range view.Tools {
-		tools[i] = toolForModels(t)
+		tools[i] = t.ForModels()
 	}
 	return &answer[agentToolsJSON]{Body: agentToolsJSON{Tools: toolfmt.Definitions(toolfmt.Format(in.Format), tools)}}, nil
-}
-
-func toolForModels(t *access.Tool) toolfmt.Tool {
-	def := connectors.DecodeTool(t.Raw)
-	return toolfmt.Tool{
-		Name:        t.Exposed,
-		Title:       def.DisplayTitle(),
-		Description: def.Description,
-		InputSchema: def.InputSchema,
-		Annotations: def.Annotations,
-		Definition:  t.Raw,
-	}
 }

@@ -1,0 +1,121 @@
+package access_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/toolfmt"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+func TestTheSizeIsThatOfWhatTheAgentSeesInEachProvidersWords(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, c := b.Agent(t), b.Connector(t)
+	b.Synced(t, c.ID, "search", "create", "delete")
+	b.Grant(t, agent.ID, c.ID, fixture.Named("search", "create"))
+	v := b.view(t, agent.ID)
+	for _, format := range []toolfmt.Format{toolfmt.MCP, toolfmt.OpenAI, toolfmt.Anthropic, toolfmt.Google} {
+		var want access.Size
+		for _, tool := range v.Tools {
+			written := toolfmt.Definitions(format, []toolfmt.Tool{tool.ForModels()})[0]
+			want.Add(access.Size{Tools: 1, Bytes: len(written), Tokens: toolfmt.Tokens(format, written)})
+		}
+		if got := v.Size(format); got != want || got.Tools != 2 || got.Tokens == 0 || got != v.Size(format) {
+			t.Errorf("%s: %+v, want %+v", format, got, want)
+		}
+	}
+	if size := v.Reach(c.Slug).Tool("delete").Size(toolfmt.OpenAI); size != (access.Size{}) {
+		t.Errorf("a tool that is not listed has a size: %+v", size)
+	}
+}
+
+func TestUnusedToolsAreThoseThatCouldBeCalledAllTheTime(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, old, young := b.Agent(t), b.Connector(t, slug("old")), b.Connector(t, slug("young"))
+	b.Synced(t, old.ID, "called", "idle", "other")
+	b.Synced(t, young.ID, "just_granted")
+	b.Grant(t, agent.ID, old.ID)
+	since := time.Now()
+	b.Resynced(t, old.ID, fixture.Definition("called"), fixture.Definition("idle"), fixture.Definition("other"),
+		fixture.DefinitionOf("just_listed", `{"name":"just_listed","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`))
+	b.Grant(t, agent.ID, young.ID)
+	now := time.Now()
+	called := connectors.ToolCall{
+		ID: connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}, AgentID: &agent.ID, AgentSlug: agent.Slug, ConnectorID: &old.ID, ConnectorSlug: old.Slug, Kind: connectors.CallTool,
+		Tool: "called", ExposedName: "mcp_old__called", Source: connectors.SourceGateway, Status: connectors.CallError, StartedAt: now, CompletedAt: &now,
+	}
+	if err := b.St.System().EndCalls(t.Context(), []store.OwnedCall{{Tenant: b.Tenant, ToolCall: called}}); err != nil {
+		t.Fatal(err)
+	}
+	u, err := b.keeper.Unused(t.Context(), b.Tenant, connectors.Ref(agent.Slug), since)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range u.Tools {
+		names = append(names, tool.Name)
+	}
+	if diff := cmp.Diff([]string{"idle", "other"}, names); diff != "" || u.Young != 2 || len(u.View.Tools) != 5 {
+		t.Errorf("%d of %d are too young: %s", u.Young, len(u.View.Tools), diff)
+	}
+}
+
+func TestWhysSayOfEachToolWhatWhySays(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, c := b.Agent(t), b.Connector(t, slug("c"), func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	b.Synced(t, c.ID, "search", "create", "delete")
+	b.Grant(t, agent.ID, c.ID, fixture.Named("search", "create"))
+	v := b.view(t, agent.ID)
+	whys, err := b.keeper.Whys(t.Context(), v, "c")
+	if err != nil || len(whys) != 3 {
+		t.Fatal(whys, err)
+	}
+	for _, name := range []string{"search", "create", "delete"} {
+		want, err := b.keeper.Why(t.Context(), b.Tenant, connectors.Ref(agent.Slug), connectors.ExposedName("c", name))
+		if diff := cmp.Diff(want, whys[name]); diff != "" || err != nil {
+			t.Error(err, diff)
+		}
+	}
+	if whys, err = b.keeper.Whys(t.Context(), v, "elsewhere"); len(whys) != 0 || err != nil {
+		t.Errorf("of a connector that is not granted: %v, %v", whys, err)
+	}
+}
+
+// A page shows the size of a thousand tools, in one provider's words.
+func BenchmarkSize(b *testing.B) {
+	w := newBundle(b)
+	agent, c := w.Agent(b), w.Connector(b)
+	var raws []string
+	for i := range 1000 {
+		raws = append(raws, fmt.Sprintf(`{"name":"tool_%d","description":"What it does.","inputSchema":%s}`, i, issueSchema))
+	}
+	w.found(b, c.ID, defs(raws...), accepted)
+	w.Grant(b, agent.ID, c.ID)
+	for _, format := range []toolfmt.Format{toolfmt.OpenAI, toolfmt.Google} {
+		b.Run("first time, "+string(format), func(b *testing.B) {
+			v := w.view(b, agent.ID)
+			for b.Loop() {
+				for _, tool := range v.Tools {
+					toolfmt.Tokens(format, toolfmt.Definitions(format, []toolfmt.Tool{tool.ForModels()})[0])
+				}
+			}
+		})
+		b.Run("later, "+string(format), func(b *testing.B) {
+			v := w.view(b, agent.ID)
+			v.Size(format)
+			for b.Loop() {
+				v.Size(format)
+			}
+		})
+	}
+}
