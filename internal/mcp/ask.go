@@ -5,19 +5,39 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
+	"time"
 
+	"patchbay/internal/mcp/revision"
 	"patchbay/internal/mcp/wire"
 )
 
-// Request sends any other request, params being an object or empty, and returns the result byte for byte. It is sent once, as a
-// call is: what it does is not known here. Every error is an *Error.
+// Query is any other request, and what whoever sends it wants to hear before the reply.
+type Query struct {
+	Method string
+	Params json.RawMessage // an object; empty: none
+	// Timeout bounds the request with its reply; 0: as the target says.
+	Timeout time.Duration
+	// Progress, Message and LogLevel are as in a [Call].
+	Progress func(ProgressNote)
+	Message  func(Message)
+	LogLevel string
+}
+
+// Request is a query of which nothing is heard but the reply.
 func (s *Session) Request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	r, err := otherRequest(method, params)
+	return s.Query(ctx, Query{Method: method, Params: params})
+}
+
+// Query sends any other request and returns the result byte for byte. It is sent once, as a call is: what it does is not known here.
+// Every error is an *Error.
+func (s *Session) Query(ctx context.Context, q Query) (json.RawMessage, error) {
+	r, err := otherRequest(q.Method, q.Params)
 	if err != nil {
 		return nil, err
 	}
 	c := s.current()
-	raw, err := c.once(ctx, r)
+	raw, err := c.query(ctx, r, q)
 	if !lost(err) {
 		return raw, err
 	}
@@ -25,7 +45,7 @@ func (s *Session) Request(ctx context.Context, method string, params json.RawMes
 	if !notFound(err) || renewed != nil {
 		return nil, err
 	}
-	return next.once(ctx, r)
+	return next.query(ctx, r, q)
 }
 
 // otherRequest is a request with the caller's parameters.
@@ -62,11 +82,40 @@ var subjects = map[string]string{
 	"tasks/get": "taskId", "tasks/update": "taskId", "tasks/cancel": "taskId",
 }
 
+// query sends a request, and lets somebody hear what comes before the reply.
+func (c *conversation) query(ctx context.Context, r request, q Query) (json.RawMessage, error) {
+	if q.Progress == nil && q.Message == nil && q.Timeout == 0 {
+		return c.once(ctx, r)
+	}
+	c.speakUp(ctx, q.LogLevel)
+	if q.LogLevel != "" && !c.era.asks() {
+		r.meta = append(without(r.meta, revision.MetaLogLevel), wire.Member{Name: revision.MetaLogLevel, Value: wire.Text(q.LogLevel)})
+	}
+	timeout := q.Timeout
+	if timeout <= 0 {
+		timeout = c.timeout
+	}
+	return c.sentOnce(ctx, func() (*wire.Reply, *Error) {
+		id, r := c.id(), r
+		if q.Progress != nil {
+			r.meta = append(slices.Clip(r.meta), wire.Member{Name: metaProgress, Value: wire.Number(id)})
+		}
+		defer c.attend(id, &caller{progress: q.Progress, message: q.Message})()
+		in, failure := c.within(ctx, timeout, c.era.message(c, r, id))
+		return in.reply, failure
+	})
+}
+
 // once sends a request, and again only where it was not sent.
 func (c *conversation) once(ctx context.Context, r request) (json.RawMessage, error) {
+	return c.sentOnce(ctx, func() (*wire.Reply, *Error) { return c.exchange(ctx, c.era.message(c, r, c.id())) })
+}
+
+// sentOnce is what came of an exchange, which is done again only where it did not reach the server.
+func (c *conversation) sentOnce(ctx context.Context, exchange func() (*wire.Reply, *Error)) (json.RawMessage, error) {
 	var reply *wire.Reply
 	err := c.retry.unsent().do(ctx, func() (failure *Error) {
-		reply, failure = c.exchange(ctx, c.era.message(c, r, c.id()))
+		reply, failure = exchange()
 		return failure
 	})
 	if err != nil {

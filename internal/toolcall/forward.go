@@ -103,13 +103,7 @@ func (a *attempt) request(ctx context.Context) (_ context.Context, call mcp.Call
 	if o.Input != nil {
 		call.Input = &mcp.Input{Responses: o.Input.Responses, State: a.went.State}
 	}
-	if o.Message != nil && !oneStream(a.reach.Connector) {
-		call.Message = func(m mcp.Message) {
-			if m.Method == "notifications/message" {
-				o.Message(m.Method, m.Params)
-			}
-		}
-	}
+	call.Message = o.messages(a.reach.Connector)
 	if o.Progress == nil && o.Ask == nil {
 		return ctx, call, func() {}
 	}
@@ -132,6 +126,18 @@ func (a *attempt) request(ctx context.Context) (_ context.Context, call mcp.Call
 		}
 	}
 	return ctx, call, w.stop
+}
+
+// messages takes what a server says while a request is under way, as far as it is for its client; nil: nothing is.
+func (c *Client) messages(of connectors.Connector) func(mcp.Message) {
+	if c.Message == nil || oneStream(of) {
+		return nil
+	}
+	return func(m mcp.Message) {
+		if m.Method == "notifications/message" {
+			c.Message(m.Method, m.Params)
+		}
+	}
 }
 
 func progressParams(n mcp.ProgressNote) json.RawMessage {

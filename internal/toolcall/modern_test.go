@@ -248,3 +248,33 @@ func TestATaskAsksItsClientWhatThatSaysThatItAnswers(t *testing.T) {
 	_, err = b.TaskRequest(t.Context(), order.View, toolcall.Client{Capabilities: json.RawMessage(`{"sampling":{}}`)}, "tasks/get", params)
 	wantRefused(t, err, toolcall.CodeUpstream)
 }
+
+func TestARequestThatItsClientCancelsIsCancelledAtAModernServer(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, modern)
+	c := b.connector(t, b.remote)
+	order := b.order(t, b.process, b.trusted(t, c), c, "search", "")
+	modernly, came, gone := speaksModern(nil), make(chan struct{}), make(chan struct{})
+	b.remote.set(func(w http.ResponseWriter, r *http.Request, m message) bool {
+		if m.Method != "prompts/get" {
+			return modernly(w, r, m)
+		}
+		close(came)
+		<-r.Context().Done()
+		close(gone)
+		return true
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	answered := make(chan error, 1)
+	go func() {
+		_, err := b.Request(ctx, toolcall.Query{
+			View: order.View, Reach: order.Tool.Reach, Kind: connectors.CallPrompt, Name: "p", Method: "prompts/get",
+			Client: toolcall.Client{Progress: func(json.RawMessage) {}},
+		})
+		answered <- err
+	}()
+	<-came
+	cancel()
+	wantRefused(t, <-answered, toolcall.CodeCancelled)
+	<-gone
+}

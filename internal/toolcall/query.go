@@ -95,9 +95,11 @@ func (c *Caller) query(ctx context.Context, q Query, sent **credentials.Usable) 
 func (c *Caller) ask(ctx context.Context, q Query, params json.RawMessage, sent **credentials.Usable) (raw json.RawMessage, err error) {
 	w := wantOf(q.View, q.Reach, Client{})
 	w.Safe = q.Kind != ""
+	ctx, asked, done := q.heard(ctx, params)
+	defer done()
 	err = c.guarded(ctx, q.View, q.Reach, func() error {
 		return c.insist(ctx, w, sent, func(s *mcp.Session) error {
-			raw, err = s.Request(ctx, q.Method, params)
+			raw, err = s.Query(ctx, asked)
 			return err
 		})
 	})
@@ -106,6 +108,22 @@ func (c *Caller) ask(ctx context.Context, q Query, params json.RawMessage, sent 
 	}
 	c.note(q.View.Tenant.ID, *sent)
 	return raw, nil
+}
+
+// heard is the request as package mcp takes it, which hears what its client wants to hear. As that of a call, its time begins anew each
+// time its server says that it goes on: the context that is returned ends when it is over.
+func (q *Query) heard(ctx context.Context, params json.RawMessage) (_ context.Context, asked mcp.Query, done func()) {
+	asked = mcp.Query{Method: q.Method, Params: params, LogLevel: q.LogLevel, Message: q.messages(q.Reach.Connector)}
+	if q.Progress == nil {
+		return ctx, asked, func() {}
+	}
+	ctx, w := watch(ctx, q.Reach.Connector.Timeout)
+	asked.Timeout = patience
+	asked.Progress = func(n mcp.ProgressNote) {
+		w.heard()
+		q.Progress(progressParams(n))
+	}
+	return ctx, asked, w.stop
 }
 
 // identity is what a request for input of another method belongs to.
