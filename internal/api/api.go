@@ -93,6 +93,8 @@ func New(o Options) (*Handler, error) {
 	h.mountAgentGrants()
 	h.mountAgentTools()
 	h.mountAgentWhy()
+	h.mountAgentSize()
+	h.mountAgentUnused()
 	h.mountMCPConfig()
 	h.mountToolCalls()
 	h.mountApprovals()

@@ -264,7 +264,10 @@ func TestReadsIssueAsManyQueriesForThreeConnectorsAsForThreeHundred(t *testing.T
 	const most = 6 // statements of one read, the key's included
 	// What an agent may see is read by six that travel together, and by one more for definitions that are not in memory.
 	const mostOfViews = most + 4
-	views := map[string]bool{"GET /api/v1/agents/{id}/tools": true, "GET /api/v1/agents/{id}/tools/{name}/why": true}
+	views := map[string]bool{
+		"GET /api/v1/agents/{id}/tools": true, "GET /api/v1/agents/{id}/tools/{name}/why": true,
+		"GET /api/v1/agents/{id}/size": true, "GET /api/v1/agents/{id}/unused_tools": true,
+	}
 	w := newWorld(t)
 	owner, ids := w.key(t, connectors.RoleOwner), w.targetsIn(t, w.Tenant)
 	count := func() map[string]int64 {

@@ -55,6 +55,8 @@ var routes = map[string]struct {
 	"DELETE /api/v1/agents/{id}":                               {connectors.RoleAdmin, ""},
 	"GET /api/v1/agents/{id}/tools":                            {connectors.RoleViewer, ""},
 	"GET /api/v1/agents/{id}/tools/{name}/why":                 {connectors.RoleViewer, ""},
+	"GET /api/v1/agents/{id}/size":                             {connectors.RoleViewer, ""},
+	"GET /api/v1/agents/{id}/unused_tools":                     {connectors.RoleViewer, ""},
 	"GET /api/v1/agents/{id}/tokens":                           {connectors.RoleViewer, ""},
 	"POST /api/v1/agents/{id}/tokens":                          {connectors.RoleAdmin, `{"name": "A"}`},
 	"DELETE /api/v1/agents/{id}/tokens/{token_id}":             {connectors.RoleAdmin, ""},

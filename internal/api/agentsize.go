@@ -1,0 +1,76 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"patchbay/internal/access"
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/toolfmt"
+)
+
+// sizeJSON is how much of a model's input tools take.
+type sizeJSON struct {
+	Tools  int `json:"tools"`
+	Bytes  int `json:"bytes" doc:"As they are written for the provider."`
+	Tokens int `json:"tokens" doc:"An estimate of our own, not the provider's count."`
+}
+
+func viewSize(s access.Size) sizeJSON { return sizeJSON(s) }
+
+// agentSizeJSON is how much of a model's input an agent's tools take.
+type agentSizeJSON struct {
+	Provider string `json:"provider" enum:"mcp,openai,anthropic,google"`
+	sizeJSON
+	MarginPercent int             `json:"margin_percent" doc:"How far the truth may be from the estimate: measured for OpenAI, whose vocabulary is published, and a guess for Anthropic and Google."`
+	Connectors    []connectorSize `json:"connectors" nullable:"false" doc:"The same of each connector, by its slug."`
+}
+
+// connectorSize is one connector's share.
+type connectorSize struct {
+	Connector string `json:"connector" doc:"The connector's slug."`
+	sizeJSON
+}
+
+// Provider says in whose words tools are measured.
+type Provider struct {
+	Provider string `query:"provider" enum:"mcp,openai,anthropic,google" default:"openai" doc:"In whose words. mcp is the definitions as their servers sent them."`
+}
+
+func (p Provider) format() toolfmt.Format { return toolfmt.Format(p.Provider) }
+
+type agentSizeInput struct {
+	AgentPath
+	Provider
+}
+
+const aboutAgentSize = `How much of a model's input the agent's tools take in every request, as a provider's request carries them. The number of tokens is estimated by a rule of thumb
+over classes of characters, fitted to the one vocabulary that is published (OpenAI's o200k_base); others get a surcharge. What a provider adds by itself where a request has tools is not counted.`
+
+func (h *Handler) mountAgentSize() {
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/agents/{id}/size", id: "getAgentSize", tag: "Agents",
+		summary: "Read how much of a model's input an agent's tools take", about: aboutAgentSize, role: connectors.RoleViewer,
+		gate: newGate(maxAgentTools),
+	}, h.agentSize)
+}
+
+func (h *Handler) agentSize(ctx context.Context, who auth.Actor, in *agentSizeInput) (*answer[agentSizeJSON], error) {
+	view, err := h.access.Fresh(ctx, who.Tenant.ID, in.ref())
+	if err != nil {
+		return nil, err
+	}
+	out := agentSizeJSON{
+		Provider: in.Provider.Provider, sizeJSON: viewSize(view.Size(in.format())), MarginPercent: toolfmt.Margin(in.format()),
+		Connectors: []connectorSize{},
+	}
+	for _, r := range view.Reaches {
+		var size access.Size
+		for _, t := range r.Tools {
+			size.Add(t.Size(in.format()))
+		}
+		out.Connectors = append(out.Connectors, connectorSize{Connector: r.Connector.Slug, sizeJSON: viewSize(size)})
+	}
+	return &answer[agentSizeJSON]{Body: out}, nil
+}
