@@ -314,3 +314,16 @@ from stamped
 where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id and sync_runs.state in ('queued', 'running')
   and sync_runs.connector_id = stamped.id
 returning sync_runs.*;
+
+-- name: KeepRunRequests :exec
+-- Nothing, where the run is gone.
+insert into sync_run_requests (tenant_id, run_id, requests)
+select sync_runs.tenant_id, sync_runs.id, @requests
+from sync_runs
+where sync_runs.tenant_id = @tenant_id and sync_runs.id = @run_id
+on conflict (tenant_id, run_id) do nothing;
+
+-- name: RunRequests :one
+select requests
+from sync_run_requests
+where tenant_id = @tenant_id and run_id = @run_id;

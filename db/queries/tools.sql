@@ -1,9 +1,14 @@
 -- name: Tools :many
 -- A page ends early where its definitions would grow beyond max_bytes; it has one row at least. more: there are rows behind this
--- one. The page is measured as it is read: joining it again by its keys would cost forty times as much.
+-- one. The page is measured as it is read: joining it again by its keys would cost forty times as much. shadowed: another tool of the
+-- connector has this one's name for its alias. says: a regular expression over the definition as it was sent, which need not be JSON that
+-- the database takes.
 with page as (
     select tools.connector_id, tools.name, tools.current_hash, tools.review, tools.enabled, tools.first_seen_at,
-           tools.last_seen_at, tools.changed_at, tools.removed_at,
+           tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags,
+           exists (select from tools other
+                   where other.tenant_id = @tenant_id and other.connector_id = tools.connector_id
+                     and other.alias = tools.name and other.alias <> '' and other.name <> tools.name and other.removed_at is null) as shadowed,
            connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
            definition.raw, definition.title, definition.description
     from tools
@@ -12,8 +17,19 @@ with page as (
     where tools.tenant_id = @tenant_id
       and (sqlc.narg(connector)::uuid is null or tools.connector_id = sqlc.narg(connector))
       and (@removed::boolean or tools.removed_at is null)
+      and (@tag::text = '' or @tag::text = any(tools.tags))
+      and (@state::text = ''
+           or @state::text = 'enabled' and tools.enabled
+           or @state::text = 'disabled' and not tools.enabled
+           or @state::text = 'changed' and tools.review = 'changed'
+           or @state::text = 'held' and tools.review <> 'accepted'
+           or @state::text = 'curated' and (tools.alias <> '' or tools.agent_text <> ''))
+      and (@says::text = '' or encode(definition.raw, 'escape') ~ @says::text)
       and (@query::text = ''
            or tools.name ilike @prefix::text
+           or tools.alias ilike @prefix::text
+           or tools.agent_text <> '' and tools.agent_text ilike '%' || @prefix::text
+           or lower(@query::text) = any(tools.tags)
            or definition.search @@ case when numnode(websearch_to_tsquery('english', @query)) > 0
                                         then websearch_to_tsquery('english', @query)
                                         else websearch_to_tsquery('simple', @query) -- "all", "on": words of names, and nothing to English
@@ -31,13 +47,17 @@ with page as (
     window so_far as (order by page.name, page.connector_id)
 )
 select connector_id, name, current_hash, review, enabled, first_seen_at, last_seen_at, changed_at, removed_at,
-       slug, connector_name, tools_last_synced_at, raw, title, description, more::boolean as more
+       alias, agent_text, tags, shadowed::boolean as shadowed, slug, connector_name, tools_last_synced_at, raw, title, description, more::boolean as more
 from measured
 where nth = 1 or bytes <= @max_bytes::bigint
 order by name, connector_id;
 
 -- name: Tool :one
-select sqlc.embed(tools), connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
+select sqlc.embed(tools),
+       exists (select from tools other
+               where other.tenant_id = @tenant_id and other.connector_id = @connector_id
+                 and other.alias = @name and other.alias <> '' and other.name <> @name and other.removed_at is null) as shadowed,
+       connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
        definition.raw, definition.title, definition.description
 from tools
 join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
@@ -127,3 +147,41 @@ from (select unnest(@positions::integer[]) as position,
 select hash, raw
 from tool_definitions
 where tenant_id = @tenant_id and hash = any(@hashes::bytea[]);
+
+-- name: LockConnector :one
+-- The tools' names change one at a time, and not while a sync ends.
+select id
+from connectors
+where tenant_id = @tenant_id and id = @id
+for no key update;
+
+-- name: CuratedTools :many
+-- All that were ever there.
+select name, enabled, alias, agent_text, tags, (removed_at is not null)::boolean as removed
+from tools
+where tenant_id = @tenant_id and connector_id = @connector_id
+order by name;
+
+-- name: FreeAliases :exec
+-- Before names are given anew, so that two tools may change theirs.
+update tools
+set alias = ''
+where tenant_id = @tenant_id and connector_id = @connector_id and name = any(@names::text[]) and alias <> '';
+
+-- name: CurateTools :exec
+-- tags: the tags of a tool, with a space between.
+update tools
+set enabled = new.enabled, alias = new.alias, agent_text = new.agent_text, tags = string_to_array(new.tags, ' ')
+from (select unnest(@names::text[]) as name,
+             unnest(@enabled::boolean[]) as enabled,
+             unnest(@aliases::text[]) as alias,
+             unnest(@agent_texts::text[]) as agent_text,
+             unnest(@tags::text[]) as tags) new
+where tools.tenant_id = @tenant_id and tools.connector_id = @connector_id and tools.name = new.name;
+
+-- name: ToolTags :many
+select distinct tag::text as tag
+from tools, unnest(tools.tags) tag
+where tools.tenant_id = @tenant_id and tools.connector_id = @connector_id
+order by tag
+limit 200;

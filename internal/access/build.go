@@ -121,20 +121,27 @@ func byConnector(t store.AccessTool, id connectors.ConnectorID) int {
 }
 
 func (b *builder) toolsOf(r *Reach, rows []store.AccessTool) {
+	called := agentNames(rows)
+	if called != nil {
+		r.called = make(map[string]*Tool, len(rows))
+	}
 	var there []string // a removed tool takes no name from one that is there
 	for _, row := range rows {
 		if !row.Removed {
-			there = append(there, row.Name)
+			there = append(there, called.of(row.Name))
 		}
 	}
 	limit := b.view.Agent.NameLimit
 	names := connectors.ExposedNamesWithin(limit, r.Connector.Slug, there)
 	for _, row := range rows {
-		t := b.tool(r, row)
-		if t.Exposed = names[row.Name]; t.Exposed == "" {
-			t.Exposed = connectors.ExposedNameWithin(limit, r.Connector.Slug, row.Name)
+		t := b.tool(r, row, called.of(row.Name))
+		if t.Exposed = names[t.Called]; t.Exposed == "" || row.Removed {
+			t.Exposed = connectors.ExposedNameWithin(limit, r.Connector.Slug, t.Called)
 		}
 		r.tools[t.Name] = t
+		if _, taken := r.called[t.Called]; called != nil && (!taken || !row.Removed) {
+			r.called[t.Called] = t
+		}
 		if a, there := b.allowed[allowedTool{r.Connector.ID, t.Name}]; there && t.Listed() && a.Definition == t.Hash {
 			r.Allowances[t.Name] = a.Until // of another definition it says nothing
 		}
@@ -150,48 +157,6 @@ func (b *builder) toolsOf(r *Reach, rows []store.AccessTool) {
 
 // toolBytes is what one tool costs a view besides its definition.
 const toolBytes = 600
-
-func (b *builder) tool(r *Reach, row store.AccessTool) *Tool {
-	t := &Tool{
-		Name:  row.Name,
-		Reach: r,
-		Held:  held(r, row),
-		Asks:  r.Grant.Asks(b.view.Agent.Approval, row.Name),
-	}
-	if !listed(t.Held) {
-		return t
-	}
-	d := b.definitions[*row.Accepted]
-	if len(d.names) == 0 { // it cannot be shown under another name
-		t.Held = HeldDisabled
-		return t
-	}
-	t.def, t.Hash, t.Raw = d, d.hash, d.raw
-	t.InputSchema, t.OutputSchema, t.Annotations, t.Hints = d.inputSchema, d.outputSchema, d.annotations, d.hints
-	return t
-}
-
-// held tells why a tool is not called; empty: it may be.
-func held(r *Reach, row store.AccessTool) string {
-	switch {
-	case !r.Grant.Includes(row.Name):
-		return HeldNotGranted
-	case !r.Connector.Enabled, !row.Enabled:
-		return HeldDisabled
-	case row.Removed:
-		return HeldRemoved
-	case row.Review == connectors.ReviewRejected:
-		return HeldRejected
-	case row.Accepted == nil:
-		return HeldNew
-	case row.Review == connectors.ReviewChanged:
-		return HeldReview
-	}
-	return ""
-}
-
-// listed tells whether a tool that is held for a reason is listed all the same: with the definition that was accepted before.
-func listed(held string) bool { return held == "" || held == HeldReview }
 
 // entries are what stands on a list of all connectors.
 func (b *builder) entries(k Kind) []entry {

@@ -20,6 +20,8 @@ type definition struct {
 	hints        connectors.Hints
 	legacyOnly   bool // its x-mcp-header cannot be obeyed: a modern client must not see it
 
+	of *definition // the accepted one, where this one is as an admin has it; else nil
+
 	compile sync.Once
 	schema  *schema // made by compile
 

@@ -29,8 +29,9 @@ func (t *Tool) Validate(arguments json.RawMessage) error {
 	if t.def == nil {
 		return nil
 	}
-	t.def.compile.Do(func() { t.def.schema = compile(t.def.inputSchema) })
-	return t.def.schema.check(arguments)
+	d := t.def.accepted() // an admin's words leave the schema as it is
+	d.compile.Do(func() { d.schema = compile(d.inputSchema) })
+	return d.schema.check(arguments)
 }
 
 func compile(raw json.RawMessage) *schema {

@@ -34,6 +34,7 @@ type Reach struct {
 	Tools        []*Tool              // that are listed, by name
 
 	tools  map[string]*Tool // by the upstream's name; those that are not listed, too
+	called map[string]*Tool // the same, by the names that they have at the connector's own address; nil: those are the upstream's
 	keeper *Keeper
 	own    [kinds]lazyList
 }
@@ -52,13 +53,14 @@ const (
 type Tool struct {
 	Exposed string // the name for the agent
 	Name    string // the upstream's
+	Called  string // the name at the connector's own address: the upstream's, or an admin's
 	Reach   *Reach
 	Hash    connectors.Hash // of the definition; zero where the tool is not listed
 	Held    string          // why it is not called, a code; empty: it may be
 	Asks    bool            // calls wait for a person, unless Reach.Allowances says otherwise
 
 	// Nothing of these is there for a tool that is not listed. They are shared: nobody writes to them.
-	Raw          []byte // the accepted definition, byte for byte
+	Raw          []byte // the accepted definition, byte for byte but for the name and the description where an admin gave others
 	Served       []byte // the same under the exposed name
 	InputSchema  json.RawMessage
 	OutputSchema json.RawMessage // nil: none
@@ -82,6 +84,14 @@ func (v *View) Reach(slug string) *Reach { return v.reaches[slug] }
 
 // Tool finds a tool by the upstream's name; nil: there is none.
 func (r *Reach) Tool(name string) *Tool { return r.tools[name] }
+
+// Called finds a tool by its name at the connector's own address; nil: there is none.
+func (r *Reach) Called(name string) *Tool {
+	if r.called == nil {
+		return r.tools[name]
+	}
+	return r.called[name]
+}
 
 // resourceScheme begins the URIs of resources: patchbay+<slug>:<the upstream's URI>.
 const resourceScheme = "patchbay+"

@@ -3,11 +3,14 @@ package access
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/store"
 )
 
 // Why is what there is to say about an agent and a name of a tool.
@@ -18,7 +21,8 @@ type Why struct {
 
 	Sees    bool   // it is on the agent's list
 	MayCall bool   // a call would go ahead, or ask a person
-	State   string // "ok", "unknown", or one of the Held codes
+	State   string // "ok", "unknown", "renamed", or one of the Held codes
+	Renamed string // under which name the agent sees the tool; empty: under this one
 	Asks    bool   // a call waits for a person
 
 	AllowedUntil *time.Time // until when it does not, though the approval mode says so; nil: there is no such time
@@ -30,6 +34,7 @@ type Why struct {
 const (
 	StateOK            = "ok"
 	StateUnknown       = "unknown"
+	StateRenamed       = "renamed" // an admin gave it another name
 	StateAgentDisabled = "agent_disabled"
 )
 
@@ -50,6 +55,9 @@ func (v *View) Why(exposed string) Why {
 	w := Why{Exposed: exposed, State: StateUnknown}
 	t := v.tools[exposed]
 	if t == nil {
+		if t = v.renamed(exposed); t != nil {
+			w.Connector, w.Tool, w.State, w.Renamed = t.Reach.Connector.Slug, t.Name, StateRenamed, t.Exposed
+		}
 		return w
 	}
 	w.Connector, w.Tool, w.Sees = t.Reach.Connector.Slug, t.Name, t.Listed() && v.Agent.Enabled
@@ -67,6 +75,18 @@ func (v *View) Why(exposed string) Why {
 	return w
 }
 
+// renamed finds the tool that would have the name, had no admin given it another; nil: there is none.
+func (v *View) renamed(exposed string) *Tool {
+	for _, r := range v.Reaches {
+		for _, t := range r.tools {
+			if t.Called != t.Name && connectors.ExposedNameWithin(v.Agent.NameLimit, r.Connector.Slug, t.Name) == exposed {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
 // Why says whether an agent sees a tool and may call it, with whose credential, and what to do where it may not. A name that no
 // connector of the tenant has is no error: that is the answer.
 func (k *Keeper) Why(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref, exposed string) (Why, error) {
@@ -78,10 +98,13 @@ func (k *Keeper) Why(ctx context.Context, tenant connectors.TenantID, agent conn
 	reach := (*Reach)(nil)
 	if t := v.tools[exposed]; t != nil {
 		reach = t.Reach
-	} else if w.Connector, w.Tool, err = k.Ungranted(ctx, v, exposed); err != nil {
-		return Why{}, err
-	} else if w.Tool != "" {
-		w.State = HeldNotGranted
+	} else if w.State == StateUnknown {
+		if w.Connector, w.Tool, err = k.Ungranted(ctx, v, exposed); err != nil {
+			return Why{}, err
+		}
+		if w.Tool != "" {
+			w.State = HeldNotGranted
+		}
 	}
 	if reach != nil {
 		if w.Credential, err = k.credentialWhy(ctx, v, reach.Connector); err != nil {
@@ -131,19 +154,40 @@ func (k *Keeper) Ungranted(ctx context.Context, v *View, exposed string) (connec
 	if !ours || !whole || v.reaches[slug] != nil || !connectors.ValidSlug(slug) {
 		return "", "", nil
 	}
-	c, err := k.store.Tenant(v.Tenant.ID).Connector(ctx, connectors.Ref(slug))
+	door := k.store.Tenant(v.Tenant.ID)
+	c, err := door.Connector(ctx, connectors.Ref(slug))
 	if fault.Is(err, fault.NotFound) {
 		return "", "", nil
 	}
 	if err != nil {
 		return "", "", err
 	}
-	for tool, name := range connectors.ExposedNamesWithin(v.Agent.NameLimit, c.Slug, c.DiscoveredTools) {
-		if name == exposed {
-			return c.Slug, tool, nil
+	tools, err := door.CuratedTools(ctx, c.ID)
+	if err != nil {
+		return "", "", err
+	}
+	if tool = exposedAs(v.Agent.NameLimit, c.Slug, tools, exposed); tool == "" {
+		return "", "", nil
+	}
+	return c.Slug, tool, nil
+}
+
+// exposedAs finds the tool of a connector that agents would see under a name; empty: there is none.
+func exposedAs(limit int, slug string, tools []store.CuratedTool, exposed string) string {
+	var named []connectors.Named
+	for _, t := range tools {
+		if !t.Removed {
+			named = append(named, t.Named())
 		}
 	}
-	return "", "", nil
+	called := connectors.AgentNames(named)
+	names := connectors.ExposedNamesWithin(limit, slug, slices.Collect(maps.Values(called)))
+	for tool, name := range called {
+		if names[name] == exposed {
+			return tool
+		}
+	}
+	return ""
 }
 
 // advice says what to do.
@@ -151,6 +195,8 @@ func (w Why) advice() string {
 	switch w.State {
 	case StateUnknown:
 		return "No connector has a tool of that name. Look at the agent's list of tools, or sync the connector."
+	case StateRenamed:
+		return fmt.Sprintf("An admin gave the tool another name. Agents see it as %s.", w.Renamed)
 	case StateAgentDisabled:
 		return "The agent is disabled. Enable it."
 	case HeldNotGranted:

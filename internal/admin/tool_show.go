@@ -113,7 +113,7 @@ func heldChange(t connectors.Tool) *templates.Attention {
 func toolFacts(c connectors.Connector, t connectors.Tool, view templates.ToolView) []templates.Fact {
 	facts := []templates.Fact{
 		{Label: "Connector", Value: c.Name, Href: connectorPath(c.Slug)},
-		{Label: "Exposed as", Value: connectors.ExposedName(c.Slug, t.Name), Mono: true, Copy: true},
+		{Label: "Exposed as", Value: connectors.ExposedName(c.Slug, t.AgentName()), Mono: true, Copy: true},
 		{Label: "Calls", Value: "Show", Href: "/calls?" + url.Values{"connector": {c.Slug}, "tool": {t.Name}}.Encode()},
 		{Label: "Changes", Value: "Show", Href: toolPath(c.Slug, t.Name) + "/changes"},
 		{Label: "First seen", When: &view.FirstSeen},

@@ -83,6 +83,7 @@ func New(o Options) (*Handler, error) {
 	h.mountConnectors()
 	h.mountHealth()
 	h.mountTools()
+	h.mountToolCuration()
 	h.mountToolChanges()
 	h.mountSyncRuns()
 	h.mountCredentials()

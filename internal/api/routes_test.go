@@ -34,6 +34,8 @@ var routes = map[string]struct {
 	"GET /api/v1/connectors/{id}/sync_runs":                    {connectors.RoleViewer, ""},
 	"GET /api/v1/sync_runs/{id}":                               {connectors.RoleViewer, ""},
 	"GET /api/v1/connectors/{id}/tools":                        {connectors.RoleViewer, ""},
+	"PATCH /api/v1/connectors/{id}/tools":                      {connectors.RoleAdmin, `{"tools": [{"name": "search", "enabled": false}]}`},
+	"PATCH /api/v1/connectors/{id}/tools/{name}":               {connectors.RoleAdmin, `{"alias": "find"}`},
 	"GET /api/v1/connectors/{id}/tools/{name}/changes":         {connectors.RoleViewer, ""},
 	"POST /api/v1/connectors/{id}/tools/{name}/accept":         {connectors.RoleAdmin, ""},
 	"POST /api/v1/connectors/{id}/tools/{name}/reject":         {connectors.RoleAdmin, ""},

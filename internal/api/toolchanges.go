@@ -112,7 +112,7 @@ func (h *Handler) decideTool(ctx context.Context, who auth.Actor, in *toolVerdic
 		return nil, err
 	}
 	exposed, ok := connectors.ExposedNames(c.Slug, c.DiscoveredTools)[tool.Name]
-	if !ok {
+	if !ok || tool.AgentName() != tool.Name {
 		exposed = exposedName(tool)
 	}
 	return &answer[toolJSON]{Body: viewTool(tool, exposed)}, nil

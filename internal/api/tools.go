@@ -15,6 +15,9 @@ type connectorToolsInput struct {
 	Query       string `query:"q" doc:"Words to look for."`
 	Removed     bool   `query:"removed" doc:"Removed tools, too."`
 	Quarantined bool   `query:"quarantined" doc:"In place of tools, the entries of the last list that are none."`
+	State       string `query:"state" enum:"enabled,disabled,changed,held,curated" doc:"held: calls are refused until somebody decides; curated: an admin gave it another name or description."`
+	Tag         string `query:"tag" doc:"One of the tags that admins gave."`
+	Annotation  string `query:"annotation" enum:"readOnlyHint,destructiveHint,idempotentHint,openWorldHint" doc:"That the server gives as true."`
 }
 
 type toolsInput struct {
@@ -47,10 +50,13 @@ func (h *Handler) listConnectorTools(ctx context.Context, who auth.Actor, in *co
 		}
 		return toolAnswer(listOf(page, viewQuarantined)), nil
 	}
-	filter := store.ToolFilter{Connector: &c.ID, Query: in.Query, Removed: in.Removed, Page: in.page()}
+	filter := store.ToolFilter{
+		Connector: &c.ID, Query: in.Query, Removed: in.Removed, Tag: in.Tag, Page: in.page(),
+		State: connectors.ToolStanding(in.State), Hint: connectors.Hint(in.Annotation),
+	}
 	exposed := connectors.ExposedNames(c.Slug, c.DiscoveredTools)
 	return toolPage(ctx, tenant, filter, func(t connectors.Tool) string {
-		if name, ok := exposed[t.Name]; ok {
+		if name, ok := exposed[t.Name]; ok && t.AgentName() == t.Name {
 			return name
 		}
 		return exposedName(t)
@@ -62,7 +68,9 @@ func (h *Handler) listTools(ctx context.Context, who auth.Actor, in *toolsInput)
 }
 
 // exposedName names a tool without regard to the others of its connector: right unless two hashes collide.
-func exposedName(t connectors.Tool) string { return connectors.ExposedName(t.ConnectorSlug, t.Name) }
+func exposedName(t connectors.Tool) string {
+	return connectors.ExposedName(t.ConnectorSlug, t.AgentName())
+}
 
 // toolPage answers a page of tools under the names that agents see.
 func toolPage(

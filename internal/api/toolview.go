@@ -24,6 +24,9 @@ type toolJSON struct {
 	ExposedName  string          `json:"exposed_name" doc:"The name that agents see."`
 	Hash         string          `json:"hash" doc:"SHA-256 of the definition as it was sent, in hexadecimal."`
 	Enabled      bool            `json:"enabled"`
+	Alias        string          `json:"alias" doc:"The name that an admin gave it for agents, before the connector's prefix; empty: it has the server's."`
+	AgentText    string          `json:"agent_description" doc:"The description that an admin wrote for agents, in place of the server's; empty: they read the server's."`
+	Tags         []string        `json:"tags" nullable:"false"`
 	Review       string          `json:"review" enum:"accepted,changed,new,rejected"`
 	FirstSeenAt  time.Time       `json:"first_seen_at"`
 	LastSeenAt   time.Time       `json:"last_seen_at"`
@@ -69,6 +72,9 @@ func viewTool(t connectors.Tool, exposedName string) toolJSON {
 		ExposedName:  exposedName,
 		Hash:         t.Hash.String(),
 		Enabled:      t.Enabled,
+		Alias:        t.Alias,
+		AgentText:    t.AgentText,
+		Tags:         append([]string{}, t.Tags...),
 		Review:       string(t.Review),
 		FirstSeenAt:  t.FirstSeenAt.UTC(),
 		LastSeenAt:   t.LastSeenAt.UTC(),

@@ -57,10 +57,14 @@ type Tool struct {
 	Definition
 	Title       string // read out of the definition; may be empty
 	Description string // likewise
-	Enabled     bool
+	Curation
+	Shadowed    bool // another tool of the connector has this one's name for its alias
 	Review      Review
 	FirstSeenAt time.Time
 	LastSeenAt  time.Time
 	ChangedAt   time.Time
 	RemovedAt   *time.Time // nil: there now
 }
+
+// AgentName is the tool's name towards agents, before the connector's prefix.
+func (t Tool) AgentName() string { return Named{Name: t.Name, Alias: t.Alias}.AgentName(t.Shadowed) }

@@ -58,12 +58,16 @@ func ExposedNameWithin(limit int, slug, tool string) string {
 func exposedPrefix(slug string) string { return "mcp_" + slug + "__" }
 
 func suffixed(limit int, slug, tool, hashed string) string {
-	sum := sha256.Sum256([]byte(hashed))
 	prefix, body := exposedPrefix(slug), spelled(tool)
 	if room := limit - len(prefix) - suffixLength; len(body) > room {
 		body = body[:room]
 	}
-	return prefix + body + "_" + hex.EncodeToString(sum[:])[:suffixDigits]
+	return prefix + body + hashSuffix(hashed)
+}
+
+func hashSuffix(hashed string) string {
+	sum := sha256.Sum256([]byte(hashed))
+	return "_" + hex.EncodeToString(sum[:])[:suffixDigits]
 }
 
 // spelled writes a name with the characters that every provider takes. Any run of others becomes one underscore.

@@ -56,7 +56,7 @@ func (b *backend) Lost(r *serve.Request) {
 // tool finds a tool by the name that it has at this address.
 func (b *backend) tool(name string) *access.Tool {
 	if b.reach != nil {
-		return b.reach.Tool(name)
+		return b.reach.Called(name)
 	}
 	return b.view.Tool(name)
 }

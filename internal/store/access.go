@@ -95,6 +95,8 @@ func accessToolOf(r dbgen.AccessToolsRow) AccessTool {
 		Review:      r.Review,
 		Enabled:     r.Enabled,
 		Removed:     r.Removed,
+		Alias:       r.Alias,
+		AgentText:   r.AgentText,
 	}
 }
 

@@ -58,6 +58,8 @@ type AccessTool struct {
 	Review      connectors.Review
 	Enabled     bool
 	Removed     bool
+	Alias       string // the name for agents; empty: the server's
+	AgentText   string // the description for agents; empty: the server's
 }
 
 // AccessItem is a prompt, a resource or a template of a granted connector.

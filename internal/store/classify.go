@@ -35,6 +35,7 @@ var verdicts = map[string]verdict{
 	"connectors_name_key":       {fault.Conflict, "", "name", "A connector with this name exists already."},
 	"agents_slug_key":           {fault.Conflict, "", "slug", "An agent with this slug exists already."},
 	"tenants_slug_key":          {fault.Conflict, "", "slug", "A tenant with this slug exists already."},
+	"tools_alias_key":           {fault.Conflict, "", "alias", "Agents already know another tool of this connector by this name."},
 	"memberships_pkey":          {fault.Conflict, "", "email", "This person is a member already."},
 	"sync_runs_one_running_key": {fault.Conflict, TypeSyncRunning, "", "A sync is already running."},
 

@@ -364,6 +364,7 @@ var ownWorld = map[string]bool{
 	"ToolCalls": true, "StartPendingCall": true, "EndPendingCall": true, "SaveCallTask": true, "EndCallTask": true, "MarkUndelivered": true,
 	"AgentTokens": true, "AgentGrants": true, "GrantedConnectors": true, "AcceptedDefinitions": true, "ToolChoices": true, "CallCounts": true, "ApprovalsAbout": true, "AgentsGranted": true, "ToolUse": true, "WaitingCalls": true,
 	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "Items": true, "SyncRuns": true, "Tools": true, "Quarantined": true,
+	"CuratedTools": true, "ToolTags": true,
 }
 
 func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
@@ -374,7 +375,7 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 		methods  reflect.Type
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, hourAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, hourAttempts, curationAttempts)},
 		{"Vault", reflect.TypeFor[*store.Vault](), attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts)},
 	} {
 		for m := range door.methods.Methods() {

@@ -26,6 +26,9 @@ func (t *Tenant) Tools(ctx context.Context, f ToolFilter) (List[connectors.Tool]
 		TenantID:       t.id,
 		Connector:      connector,
 		Removed:        f.Removed,
+		Tag:            strings.ToLower(strings.TrimSpace(clean(f.Tag))),
+		State:          string(f.State),
+		Says:           saysTrue(f.Hint),
 		Query:          strings.TrimSpace(clean(f.Query)),
 		Prefix:         prefix(f.Query),
 		AfterName:      name,
@@ -75,13 +78,21 @@ func (t *Tenant) Quarantined(ctx context.Context, id connectors.ConnectorID, p P
 	return listUntil(p, rows, item, "quarantined", position, func(r dbgen.QuarantinedRow) bool { return r.More }), nil
 }
 
+// saysTrue finds a definition that has a member of this name that is true: within a string of JSON a quote stands behind a backslash.
+func saysTrue(hint connectors.Hint) string {
+	if hint == "" {
+		return ""
+	}
+	return `[^\\]"` + string(hint) + `"\s*:\s*true`
+}
+
 func listedTool(r dbgen.ToolsRow) connectors.Tool {
 	return toolOf(dbgen.ToolRow{
 		Tool: dbgen.Tool{
 			ConnectorID: r.ConnectorID, Name: r.Name, CurrentHash: r.CurrentHash, Review: connectors.Review(r.Review),
-			Enabled: r.Enabled, FirstSeenAt: r.FirstSeenAt, LastSeenAt: r.LastSeenAt, ChangedAt: r.ChangedAt, RemovedAt: r.RemovedAt,
+			Enabled: r.Enabled, Alias: r.Alias, AgentText: r.AgentText, Tags: r.Tags, FirstSeenAt: r.FirstSeenAt, LastSeenAt: r.LastSeenAt, ChangedAt: r.ChangedAt, RemovedAt: r.RemovedAt,
 		},
-		Slug: r.Slug, ConnectorName: r.ConnectorName, ToolsLastSyncedAt: r.ToolsLastSyncedAt,
+		Shadowed: r.Shadowed, Slug: r.Slug, ConnectorName: r.ConnectorName, ToolsLastSyncedAt: r.ToolsLastSyncedAt,
 		Raw: r.Raw, Title: r.Title, Description: r.Description,
 	})
 }
@@ -95,7 +106,8 @@ func toolOf(row dbgen.ToolRow) connectors.Tool {
 		Definition:    connectors.Definition{Name: r.Name, Raw: row.Raw, Hash: *hashOf(r.CurrentHash)},
 		Title:         row.Title,
 		Description:   row.Description,
-		Enabled:       r.Enabled,
+		Curation:      connectors.Curation{Enabled: r.Enabled, Alias: r.Alias, AgentText: r.AgentText, Tags: r.Tags},
+		Shadowed:      row.Shadowed,
 		Review:        r.Review,
 		FirstSeenAt:   r.FirstSeenAt.UTC(),
 		LastSeenAt:    r.LastSeenAt.UTC(),

@@ -100,6 +100,9 @@ type ToolFilter struct {
 	Connector *connectors.ConnectorID // nil: of all connectors
 	Query     string                  // words, as a person types them; empty: all
 	Removed   bool                    // removed tools, too
+	Tag       string                  // empty: any
+	State     connectors.ToolStanding // empty: any
+	Hint      connectors.Hint         // that the server gives as true; empty: any
 	Page
 }
 

@@ -222,7 +222,7 @@ func (q *Queries) AccessReaches(ctx context.Context, tenantID connectors.TenantI
 }
 
 const accessTools = `-- name: AccessTools :many
-select tools.connector_id, tools.name, tools.accepted_hash, tools.review, tools.enabled,
+select tools.connector_id, tools.name, tools.accepted_hash, tools.review, tools.enabled, tools.alias, tools.agent_text,
        (tools.removed_at is not null)::boolean as removed
 from agent_grants
 join tools on tools.tenant_id = agent_grants.tenant_id and tools.connector_id = agent_grants.connector_id
@@ -236,6 +236,8 @@ type AccessToolsRow struct {
 	AcceptedHash []byte
 	Review       connectors.Review
 	Enabled      bool
+	Alias        string
+	AgentText    string
 	Removed      bool
 }
 
@@ -255,6 +257,8 @@ func (q *Queries) AccessTools(ctx context.Context, tenantID connectors.TenantID,
 			&i.AcceptedHash,
 			&i.Review,
 			&i.Enabled,
+			&i.Alias,
+			&i.AgentText,
 			&i.Removed,
 		); err != nil {
 			return nil, err

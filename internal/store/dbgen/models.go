@@ -263,6 +263,9 @@ type Tool struct {
 	LastSeenAt   time.Time
 	ChangedAt    time.Time
 	RemovedAt    *time.Time
+	Alias        string
+	AgentText    string
+	Tags         []string
 }
 
 type ToolCall struct {

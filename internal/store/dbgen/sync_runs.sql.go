@@ -337,6 +337,20 @@ func (q *Queries) FinishUnchanged(ctx context.Context, arg FinishUnchangedParams
 	return i, err
 }
 
+const keepRunRequests = `-- name: KeepRunRequests :exec
+insert into sync_run_requests (tenant_id, run_id, requests)
+select sync_runs.tenant_id, sync_runs.id, $1
+from sync_runs
+where sync_runs.tenant_id = $2 and sync_runs.id = $3
+on conflict (tenant_id, run_id) do nothing
+`
+
+// Nothing, where the run is gone.
+func (q *Queries) KeepRunRequests(ctx context.Context, requests []byte, tenantID connectors.TenantID, runID connectors.SyncRunID) error {
+	_, err := q.db.Exec(ctx, keepRunRequests, requests, tenantID, runID)
+	return err
+}
+
 const queueRun = `-- name: QueueRun :one
 insert into sync_runs (tenant_id, id, connector_id, agent_id, trigger, state)
 values ($1, $2, $3, $4, $5, 'queued')
@@ -469,6 +483,19 @@ func (q *Queries) QueuedRun(ctx context.Context, tenantID connectors.TenantID, c
 		&i.SweepID,
 	)
 	return i, err
+}
+
+const runRequests = `-- name: RunRequests :one
+select requests
+from sync_run_requests
+where tenant_id = $1 and run_id = $2
+`
+
+func (q *Queries) RunRequests(ctx context.Context, tenantID connectors.TenantID, runID uuid.UUID) ([]byte, error) {
+	row := q.db.QueryRow(ctx, runRequests, tenantID, runID)
+	var requests []byte
+	err := row.Scan(&requests)
+	return requests, err
 }
 
 const runTrouble = `-- name: RunTrouble :one

@@ -13,6 +13,85 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const curateTools = `-- name: CurateTools :exec
+update tools
+set enabled = new.enabled, alias = new.alias, agent_text = new.agent_text, tags = string_to_array(new.tags, ' ')
+from (select unnest($3::text[]) as name,
+             unnest($4::boolean[]) as enabled,
+             unnest($5::text[]) as alias,
+             unnest($6::text[]) as agent_text,
+             unnest($7::text[]) as tags) new
+where tools.tenant_id = $1 and tools.connector_id = $2 and tools.name = new.name
+`
+
+type CurateToolsParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	Names       []string
+	Enabled     []bool
+	Aliases     []string
+	AgentTexts  []string
+	Tags        []string
+}
+
+// tags: the tags of a tool, with a space between.
+func (q *Queries) CurateTools(ctx context.Context, arg CurateToolsParams) error {
+	_, err := q.db.Exec(ctx, curateTools,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.Names,
+		arg.Enabled,
+		arg.Aliases,
+		arg.AgentTexts,
+		arg.Tags,
+	)
+	return err
+}
+
+const curatedTools = `-- name: CuratedTools :many
+select name, enabled, alias, agent_text, tags, (removed_at is not null)::boolean as removed
+from tools
+where tenant_id = $1 and connector_id = $2
+order by name
+`
+
+type CuratedToolsRow struct {
+	Name      string
+	Enabled   bool
+	Alias     string
+	AgentText string
+	Tags      []string
+	Removed   bool
+}
+
+// All that were ever there.
+func (q *Queries) CuratedTools(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) ([]CuratedToolsRow, error) {
+	rows, err := q.db.Query(ctx, curatedTools, tenantID, connectorID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CuratedToolsRow
+	for rows.Next() {
+		var i CuratedToolsRow
+		if err := rows.Scan(
+			&i.Name,
+			&i.Enabled,
+			&i.Alias,
+			&i.AgentText,
+			&i.Tags,
+			&i.Removed,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const definitions = `-- name: Definitions :many
 select hash, raw
 from tool_definitions
@@ -51,6 +130,18 @@ where tenant_id = $1 and connector_id = $2
 
 func (q *Queries) ForgetQuarantined(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) error {
 	_, err := q.db.Exec(ctx, forgetQuarantined, tenantID, connectorID)
+	return err
+}
+
+const freeAliases = `-- name: FreeAliases :exec
+update tools
+set alias = ''
+where tenant_id = $1 and connector_id = $2 and name = any($3::text[]) and alias <> ''
+`
+
+// Before names are given anew, so that two tools may change theirs.
+func (q *Queries) FreeAliases(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, names []string) error {
+	_, err := q.db.Exec(ctx, freeAliases, tenantID, connectorID, names)
 	return err
 }
 
@@ -119,6 +210,21 @@ func (q *Queries) KeepQuarantined(ctx context.Context, arg KeepQuarantinedParams
 		arg.Raws,
 	)
 	return err
+}
+
+const lockConnector = `-- name: LockConnector :one
+select id
+from connectors
+where tenant_id = $1 and id = $2
+for no key update
+`
+
+// The tools' names change one at a time, and not while a sync ends.
+func (q *Queries) LockConnector(ctx context.Context, tenantID connectors.TenantID, iD connectors.ConnectorID) (connectors.ConnectorID, error) {
+	row := q.db.QueryRow(ctx, lockConnector, tenantID, iD)
+	var id connectors.ConnectorID
+	err := row.Scan(&id)
+	return id, err
 }
 
 const quarantined = `-- name: Quarantined :many
@@ -208,7 +314,11 @@ func (q *Queries) RemoveTools(ctx context.Context, tenantID connectors.TenantID,
 }
 
 const tool = `-- name: Tool :one
-select tools.tenant_id, tools.connector_id, tools.name, tools.current_hash, tools.accepted_hash, tools.review, tools.enabled, tools.first_seen_at, tools.last_seen_at, tools.changed_at, tools.removed_at, connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
+select tools.tenant_id, tools.connector_id, tools.name, tools.current_hash, tools.accepted_hash, tools.review, tools.enabled, tools.first_seen_at, tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags,
+       exists (select from tools other
+               where other.tenant_id = $1 and other.connector_id = $2
+                 and other.alias = $3 and other.alias <> '' and other.name <> $3 and other.removed_at is null) as shadowed,
+       connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
        definition.raw, definition.title, definition.description
 from tools
 join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
@@ -218,6 +328,7 @@ where tools.tenant_id = $1 and tools.connector_id = $2 and tools.name = $3
 
 type ToolRow struct {
 	Tool              Tool
+	Shadowed          bool
 	Slug              string
 	ConnectorName     string
 	ToolsLastSyncedAt *time.Time
@@ -241,6 +352,10 @@ func (q *Queries) Tool(ctx context.Context, tenantID connectors.TenantID, connec
 		&i.Tool.LastSeenAt,
 		&i.Tool.ChangedAt,
 		&i.Tool.RemovedAt,
+		&i.Tool.Alias,
+		&i.Tool.AgentText,
+		&i.Tool.Tags,
+		&i.Shadowed,
 		&i.Slug,
 		&i.ConnectorName,
 		&i.ToolsLastSyncedAt,
@@ -292,10 +407,41 @@ func (q *Queries) ToolStates(ctx context.Context, tenantID connectors.TenantID, 
 	return items, nil
 }
 
+const toolTags = `-- name: ToolTags :many
+select distinct tag::text as tag
+from tools, unnest(tools.tags) tag
+where tools.tenant_id = $1 and tools.connector_id = $2
+order by tag
+limit 200
+`
+
+func (q *Queries) ToolTags(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) ([]string, error) {
+	rows, err := q.db.Query(ctx, toolTags, tenantID, connectorID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var tag string
+		if err := rows.Scan(&tag); err != nil {
+			return nil, err
+		}
+		items = append(items, tag)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const tools = `-- name: Tools :many
 with page as (
     select tools.connector_id, tools.name, tools.current_hash, tools.review, tools.enabled, tools.first_seen_at,
-           tools.last_seen_at, tools.changed_at, tools.removed_at,
+           tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags,
+           exists (select from tools other
+                   where other.tenant_id = $2 and other.connector_id = tools.connector_id
+                     and other.alias = tools.name and other.alias <> '' and other.name <> tools.name and other.removed_at is null) as shadowed,
            connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
            definition.raw, definition.title, definition.description
     from tools
@@ -304,18 +450,29 @@ with page as (
     where tools.tenant_id = $2
       and ($3::uuid is null or tools.connector_id = $3)
       and ($4::boolean or tools.removed_at is null)
-      and ($5::text = ''
-           or tools.name ilike $6::text
-           or definition.search @@ case when numnode(websearch_to_tsquery('english', $5)) > 0
-                                        then websearch_to_tsquery('english', $5)
-                                        else websearch_to_tsquery('simple', $5) -- "all", "on": words of names, and nothing to English
+      and ($5::text = '' or $5::text = any(tools.tags))
+      and ($6::text = ''
+           or $6::text = 'enabled' and tools.enabled
+           or $6::text = 'disabled' and not tools.enabled
+           or $6::text = 'changed' and tools.review = 'changed'
+           or $6::text = 'held' and tools.review <> 'accepted'
+           or $6::text = 'curated' and (tools.alias <> '' or tools.agent_text <> ''))
+      and ($7::text = '' or encode(definition.raw, 'escape') ~ $7::text)
+      and ($8::text = ''
+           or tools.name ilike $9::text
+           or tools.alias ilike $9::text
+           or tools.agent_text <> '' and tools.agent_text ilike '%' || $9::text
+           or lower($8::text) = any(tools.tags)
+           or definition.search @@ case when numnode(websearch_to_tsquery('english', $8)) > 0
+                                        then websearch_to_tsquery('english', $8)
+                                        else websearch_to_tsquery('simple', $8) -- "all", "on": words of names, and nothing to English
                                    end)
-      and ($7::text is null
-           or (tools.name, tools.connector_id) > ($7, $8::uuid))
+      and ($10::text is null
+           or (tools.name, tools.connector_id) > ($10, $11::uuid))
     order by tools.name, tools.connector_id
-    limit $9
+    limit $12
 ), measured as (
-    select page.connector_id, page.name, page.current_hash, page.review, page.enabled, page.first_seen_at, page.last_seen_at, page.changed_at, page.removed_at, page.slug, page.connector_name, page.tools_last_synced_at, page.raw, page.title, page.description,
+    select page.connector_id, page.name, page.current_hash, page.review, page.enabled, page.first_seen_at, page.last_seen_at, page.changed_at, page.removed_at, page.alias, page.agent_text, page.tags, page.shadowed, page.slug, page.connector_name, page.tools_last_synced_at, page.raw, page.title, page.description,
            row_number() over so_far as nth,
            sum(length(page.raw)) over so_far as bytes,
            lead(page.name) over so_far is not null as more
@@ -323,7 +480,7 @@ with page as (
     window so_far as (order by page.name, page.connector_id)
 )
 select connector_id, name, current_hash, review, enabled, first_seen_at, last_seen_at, changed_at, removed_at,
-       slug, connector_name, tools_last_synced_at, raw, title, description, more::boolean as more
+       alias, agent_text, tags, shadowed::boolean as shadowed, slug, connector_name, tools_last_synced_at, raw, title, description, more::boolean as more
 from measured
 where nth = 1 or bytes <= $1::bigint
 order by name, connector_id
@@ -334,6 +491,9 @@ type ToolsParams struct {
 	TenantID       connectors.TenantID
 	Connector      *uuid.UUID
 	Removed        bool
+	Tag            string
+	State          string
+	Says           string
 	Query          string
 	Prefix         string
 	AfterName      *string
@@ -351,6 +511,10 @@ type ToolsRow struct {
 	LastSeenAt        time.Time
 	ChangedAt         time.Time
 	RemovedAt         *time.Time
+	Alias             string
+	AgentText         string
+	Tags              []string
+	Shadowed          bool
 	Slug              string
 	ConnectorName     string
 	ToolsLastSyncedAt *time.Time
@@ -361,13 +525,18 @@ type ToolsRow struct {
 }
 
 // A page ends early where its definitions would grow beyond max_bytes; it has one row at least. more: there are rows behind this
-// one. The page is measured as it is read: joining it again by its keys would cost forty times as much.
+// one. The page is measured as it is read: joining it again by its keys would cost forty times as much. shadowed: another tool of the
+// connector has this one's name for its alias. says: a regular expression over the definition as it was sent, which need not be JSON that
+// the database takes.
 func (q *Queries) Tools(ctx context.Context, arg ToolsParams) ([]ToolsRow, error) {
 	rows, err := q.db.Query(ctx, tools,
 		arg.MaxBytes,
 		arg.TenantID,
 		arg.Connector,
 		arg.Removed,
+		arg.Tag,
+		arg.State,
+		arg.Says,
 		arg.Query,
 		arg.Prefix,
 		arg.AfterName,
@@ -391,6 +560,10 @@ func (q *Queries) Tools(ctx context.Context, arg ToolsParams) ([]ToolsRow, error
 			&i.LastSeenAt,
 			&i.ChangedAt,
 			&i.RemovedAt,
+			&i.Alias,
+			&i.AgentText,
+			&i.Tags,
+			&i.Shadowed,
 			&i.Slug,
 			&i.ConnectorName,
 			&i.ToolsLastSyncedAt,

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+)
+
+// ToolPatch changes what an admin says of a tool towards agents. What is left out stays.
+type ToolPatch struct {
+	Enabled    *bool     `json:"enabled,omitempty" doc:"Whether agents are served it."`
+	Alias      *string   `json:"alias,omitempty" doc:"The name for agents, before the connector's prefix; empty: the server's. 1 to 128 of A-Z a-z 0-9 _ - ., and no other tool of the connector has it: else 409."`
+	AgentText  *string   `json:"agent_description,omitempty" doc:"The description that agents read; empty: the server's. At most 4000 characters."`
+	Tags       *[]string `json:"tags,omitempty" doc:"In place of those that are there. At most 20, of lower-case letters, digits, - and _."`
+	AddTags    []string  `json:"add_tags,omitempty" nullable:"false"`
+	RemoveTags []string  `json:"remove_tags,omitempty" nullable:"false"`
+}
+
+func (p ToolPatch) of(tool string) connectors.ToolPatch {
+	return connectors.ToolPatch{
+		Tool: tool, Enabled: p.Enabled, Alias: p.Alias, AgentText: p.AgentText, Tags: p.Tags, AddTags: p.AddTags, RemoveTags: p.RemoveTags,
+	}
+}
+
+// namedToolPatch is a patch that says of which tool.
+type namedToolPatch struct {
+	Name string `json:"name" minLength:"1" doc:"The server's own name for it."`
+	ToolPatch
+}
+
+// toolPatches are changes of several tools at once.
+type toolPatches struct {
+	Tools []namedToolPatch `json:"tools" nullable:"false" minItems:"1" maxItems:"2000"`
+}
+
+// curatedJSON says how many tools are different now.
+type curatedJSON struct {
+	Changed int `json:"changed"`
+}
+
+type patchToolInput struct {
+	ToolPath
+	JSON document[ToolPatch]
+}
+
+type patchToolsInput struct {
+	ConnectorPath
+	JSON document[toolPatches]
+}
+
+func (h *Handler) mountToolCuration() {
+	const tag = "Tools"
+	register(h, operation{
+		method: http.MethodPatch, path: "/api/v1/connectors/{id}/tools/{name}", id: "updateTool", tag: tag,
+		summary: "Enable, disable, rename, describe or tag a tool for agents", role: connectors.RoleAdmin,
+		about: "The server is still asked for the tool by its own name, and what it says of it is still reviewed.",
+	}, h.updateTool)
+	register(h, operation{
+		method: http.MethodPatch, path: "/api/v1/connectors/{id}/tools", id: "updateTools", tag: tag,
+		summary: "Change several tools of a connector at once: all of them, or none", role: connectors.RoleAdmin,
+	}, h.updateTools)
+}
+
+func (h *Handler) updateTool(ctx context.Context, who auth.Actor, in *patchToolInput) (*answer[toolJSON], error) {
+	tenant := h.store.Tenant(who.Tenant.ID)
+	c, err := tenant.Connector(ctx, in.ref())
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tenant.Tool(ctx, c.ID, in.Tool); err != nil {
+		return nil, err
+	}
+	patch, err := in.JSON.read()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := h.registry.CurateTools(ctx, who, in.ref(), []connectors.ToolPatch{patch.of(in.Tool)}); err != nil {
+		return nil, err
+	}
+	tool, err := tenant.Tool(ctx, c.ID, in.Tool)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[toolJSON]{Body: viewTool(tool, exposedName(tool))}, nil
+}
+
+func (h *Handler) updateTools(ctx context.Context, who auth.Actor, in *patchToolsInput) (*answer[curatedJSON], error) {
+	if _, err := h.store.Tenant(who.Tenant.ID).Connector(ctx, in.ref()); err != nil {
+		return nil, err
+	}
+	doc, err := in.JSON.read()
+	if err != nil {
+		return nil, err
+	}
+	patches := make([]connectors.ToolPatch, len(doc.Tools))
+	for i, t := range doc.Tools {
+		patches[i] = t.of(t.Name)
+	}
+	changed, err := h.registry.CurateTools(ctx, who, in.ref(), patches)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[curatedJSON]{Body: curatedJSON{Changed: changed}}, nil
+}
