@@ -48,7 +48,7 @@ func TestNobodyNarrowsWhatIsNotGrantedOrMayNotBe(t *testing.T) {
 		t.Errorf("a grant that is not there: %v", err)
 	}
 	member := auth.Actor{Tenant: b.admin.Tenant, Role: connectors.RoleMember}
-	if _, err := b.reg.NarrowGrant(t.Context(), member, who, what, nil); !fault.Is(err, fault.Forbidden) {
+	if _, err := b.reg.NarrowGrant(t.Context(), member, who, what, nil); !fault.Is(err, fault.Denied) {
 		t.Errorf("a member: %v", err)
 	}
 }
