@@ -39,6 +39,22 @@ AS $function$
     select case when us is null then -1 else least(80, greatest(0, ceil(4 * log(greatest(us, 1) / 125.0::float8) / log(2.0::float8)))) end::smallint
 $function$
 
+CREATE OR REPLACE FUNCTION public.leave_calls()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    case tg_table_name
+        when 'agents' then
+            update tool_calls set agent_id = null from gone where tool_calls.tenant_id = gone.tenant_id and tool_calls.agent_id = gone.id;
+        when 'connectors' then
+            update tool_calls set connector_id = null from gone where tool_calls.tenant_id = gone.tenant_id and tool_calls.connector_id = gone.id;
+        when 'tenants' then
+            delete from tool_calls using gone where tool_calls.tenant_id = gone.id;
+    end case;
+    return null;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.refuse_retired_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -165,6 +181,7 @@ create table agents (
     constraint agents_slug_key UNIQUE (tenant_id, slug),
     constraint agents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
+CREATE TRIGGER leave_calls AFTER DELETE ON public.agents REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION leave_calls();
 CREATE TRIGGER say_agent_change AFTER DELETE OR UPDATE ON public.agents FOR EACH ROW EXECUTE FUNCTION say_change('agent', 'tenant_id', 'id');
 alter table agents enable row level security;
 alter table agents force row level security;
@@ -514,6 +531,7 @@ END) stored,
     constraint connectors_url_length CHECK ((length(url) <= 2048))
 ) with (fillfactor=80);
 CREATE INDEX connectors_page_idx ON public.connectors USING btree (tenant_id, lower(name), id);
+CREATE TRIGGER leave_calls AFTER DELETE ON public.connectors REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION leave_calls();
 CREATE TRIGGER say_connector_change AFTER UPDATE ON public.connectors FOR EACH ROW WHEN ((((((((((((((((((((((old.slug IS DISTINCT FROM new.slug) OR (old.name IS DISTINCT FROM new.name)) OR (old.description IS DISTINCT FROM new.description)) OR (old.transport IS DISTINCT FROM new.transport)) OR (old.url IS DISTINCT FROM new.url)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.credential_mode IS DISTINCT FROM new.credential_mode)) OR (old.auth_type IS DISTINCT FROM new.auth_type)) OR (old.auth_header IS DISTINCT FROM new.auth_header)) OR (old.timeout_ms IS DISTINCT FROM new.timeout_ms)) OR (old.retry_attempts IS DISTINCT FROM new.retry_attempts)) OR (old.enabled IS DISTINCT FROM new.enabled)) OR (old.calls_per_minute IS DISTINCT FROM new.calls_per_minute)) OR (old.version IS DISTINCT FROM new.version)) OR (old.items_hash IS DISTINCT FROM new.items_hash)) OR (old.server_capabilities IS DISTINCT FROM new.server_capabilities)) OR (old.server_instructions IS DISTINCT FROM new.server_instructions)) OR (old.era IS DISTINCT FROM new.era)) OR (old.command IS DISTINCT FROM new.command)) OR (old.args IS DISTINCT FROM new.args)) OR (old.cwd IS DISTINCT FROM new.cwd))) EXECUTE FUNCTION say_change('connector', 'tenant_id', 'id');
 CREATE TRIGGER say_connector_end AFTER DELETE ON public.connectors FOR EACH ROW EXECUTE FUNCTION say_change('connector', 'tenant_id', 'id');
 CREATE TRIGGER set_clock AFTER UPDATE OF version ON public.connectors FOR EACH ROW WHEN ((new.version <> old.version)) EXECUTE FUNCTION set_clock();
@@ -778,19 +796,6 @@ alter table sync_hours force row level security;
 create policy tenant_rows on sync_hours for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
 grant delete, insert, select, update on sync_hours to patchbay_app;
 
-create table sync_run_requests (
-    tenant_id uuid not null,
-    run_id uuid not null,
-    requests jsonb not null,
-    constraint sync_run_requests_few CHECK (((jsonb_typeof(requests) = 'array'::text) AND (jsonb_array_length(requests) <= 64))),
-    constraint sync_run_requests_pkey PRIMARY KEY (tenant_id, run_id),
-    constraint sync_run_requests_run_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES sync_runs(tenant_id, id) ON DELETE CASCADE
-);
-alter table sync_run_requests enable row level security;
-alter table sync_run_requests force row level security;
-create policy tenant_rows on sync_run_requests for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
-grant delete, insert, select, update on sync_run_requests to patchbay_app;
-
 create table sync_runs (
     tenant_id uuid not null,
     id uuid not null,
@@ -849,6 +854,7 @@ create table tenants (
     constraint tenants_slug_form CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$'::text)),
     constraint tenants_slug_key UNIQUE (slug)
 );
+CREATE TRIGGER leave_calls AFTER DELETE ON public.tenants REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION leave_calls();
 CREATE TRIGGER say_tenant_change AFTER UPDATE ON public.tenants FOR EACH ROW EXECUTE FUNCTION say_change('tenant', 'id', 'id');
 alter table tenants enable row level security;
 alter table tenants force row level security;
@@ -908,15 +914,12 @@ create table tool_calls (
     completed_at timestamp with time zone,
     duration_us bigint,
     task_handle text,
-    constraint tool_calls_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE SET NULL (agent_id),
-    constraint tool_calls_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE SET NULL (connector_id),
     constraint tool_calls_ended_has_end CHECK ((((status = ANY (ARRAY['success'::text, 'error'::text, 'denied'::text, 'cancelled'::text])) = (completed_at IS NOT NULL)) AND ((completed_at IS NULL) = (duration_us IS NULL)))),
     constraint tool_calls_kind_known CHECK ((kind = ANY (ARRAY['tool'::text, 'prompt'::text, 'resource'::text, 'completion'::text]))),
     constraint tool_calls_outcome_known CHECK ((outcome = ANY (ARRAY[''::text, 'ok'::text, 'tool_error'::text, 'rpc_error'::text, 'transport'::text, 'refused'::text, 'denied'::text, 'cancelled'::text, 'lost'::text]))),
     constraint tool_calls_pkey PRIMARY KEY (tenant_id, id),
     constraint tool_calls_source_known CHECK ((source = ANY (ARRAY['gateway'::text, 'api'::text, 'dashboard'::text]))),
-    constraint tool_calls_status_known CHECK ((status = ANY (ARRAY['pending_approval'::text, 'running'::text, 'success'::text, 'error'::text, 'denied'::text, 'cancelled'::text]))),
-    constraint tool_calls_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+    constraint tool_calls_status_known CHECK ((status = ANY (ARRAY['pending_approval'::text, 'running'::text, 'success'::text, 'error'::text, 'denied'::text, 'cancelled'::text])))
 );
 CREATE INDEX tool_calls_agent_idx ON public.tool_calls USING btree (tenant_id, agent_id, id DESC);
 CREATE INDEX tool_calls_connector_idx ON public.tool_calls USING btree (tenant_id, connector_id, id DESC);
@@ -985,24 +988,17 @@ create table tools (
     last_seen_at timestamp with time zone not null,
     changed_at timestamp with time zone not null,
     removed_at timestamp with time zone,
-    alias text not null default ''::text,
-    agent_text text not null default ''::text,
-    tags text[] not null default '{}'::text[],
     constraint tools_accepted_fkey FOREIGN KEY (tenant_id, accepted_hash) REFERENCES tool_definitions(tenant_id, hash),
     constraint tools_accepted_is_current CHECK (((review <> 'accepted'::text) OR (accepted_hash = current_hash))),
-    constraint tools_agent_text_length CHECK ((length(agent_text) <= 4000)),
-    constraint tools_alias_spelling CHECK (((alias = ''::text) OR (alias ~ '^[A-Za-z0-9_.-]{1,128}$'::text))),
     constraint tools_changed_keeps_accepted CHECK (((review <> 'changed'::text) OR (accepted_hash IS NOT NULL))),
     constraint tools_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint tools_current_fkey FOREIGN KEY (tenant_id, current_hash) REFERENCES tool_definitions(tenant_id, hash),
     constraint tools_name_length CHECK (((length(name) >= 1) AND (length(name) <= 128))),
     constraint tools_new_has_no_accepted CHECK (((review <> 'new'::text) OR (accepted_hash IS NULL))),
     constraint tools_pkey PRIMARY KEY (tenant_id, connector_id, name),
-    constraint tools_review_known CHECK ((review = ANY (ARRAY['accepted'::text, 'changed'::text, 'new'::text, 'rejected'::text]))),
-    constraint tools_tags_few CHECK ((cardinality(tags) <= 20))
+    constraint tools_review_known CHECK ((review = ANY (ARRAY['accepted'::text, 'changed'::text, 'new'::text, 'rejected'::text])))
 ) with (fillfactor=85);
 CREATE INDEX tools_accepted_hash_idx ON public.tools USING btree (tenant_id, accepted_hash);
-CREATE UNIQUE INDEX tools_alias_key ON public.tools USING btree (tenant_id, connector_id, alias) WHERE (alias <> ''::text);
 CREATE INDEX tools_current_hash_idx ON public.tools USING btree (tenant_id, current_hash);
 CREATE TRIGGER say_tool_change AFTER INSERT OR DELETE OR UPDATE ON public.tools FOR EACH ROW EXECUTE FUNCTION say_change('connector', 'tenant_id', 'connector_id');
 alter table tools enable row level security;

@@ -1,11 +1,30 @@
 -- The calls' history is written in batches, across tenants. What is gone meanwhile, an agent or a connector, is left out of the row; of a
--- tenant that is gone nothing is written.
+-- tenant that is gone nothing is written. What is there is locked until the rows are, once for the batch (migration 00022).
 
 -- name: BeginCalls :exec
 -- @sqlc-vet-disable tenant-scope
+with those_tenants as materialized (
+    select tenants.id as tenant_id
+    from tenants
+    where tenants.id = any(@tenant_ids::uuid[])
+    order by tenants.id
+    for key share
+), those_agents as materialized (
+    select agents.tenant_id, agents.id
+    from agents
+    where (agents.tenant_id, agents.id) in (select distinct unnest(@tenant_ids::uuid[]), unnest(@agent_ids::uuid[]))
+    order by agents.tenant_id, agents.id
+    for key share
+), those_connectors as materialized (
+    select connectors.tenant_id, connectors.id
+    from connectors
+    where (connectors.tenant_id, connectors.id) in (select distinct unnest(@tenant_ids::uuid[]), unnest(@connector_ids::uuid[]))
+    order by connectors.tenant_id, connectors.id
+    for key share
+)
 insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
     credential_id, definition_hash, instance_id, status, approved_by, arguments, truncated, request_bytes, started_at)
-select new.tenant_id, new.id, agents.id, new.agent_slug, connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
+select new.tenant_id, new.id, those_agents.id, new.agent_slug, those_connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
        new.caller, nullif(new.token_id, @nobody::uuid), nullif(new.credential_id, @nobody::uuid), new.definition_hash,
        nullif(new.instance_id, @nobody::uuid), new.status, new.approved_by, new.arguments, new.truncated, new.request_bytes, new.started_at
 from (
@@ -19,20 +38,38 @@ from (
            unnest(@truncateds::boolean[]) as truncated, unnest(@request_bytes::bigint[]) as request_bytes,
            unnest(@started_ats::timestamptz[]) as started_at
 ) new
-join tenants on tenants.id = new.tenant_id
-left join agents on agents.tenant_id = new.tenant_id and agents.id = new.agent_id
-left join connectors on connectors.tenant_id = new.tenant_id and connectors.id = new.connector_id
+join those_tenants on those_tenants.tenant_id = new.tenant_id
+left join those_agents on those_agents.tenant_id = new.tenant_id and those_agents.id = new.agent_id
+left join those_connectors on those_connectors.tenant_id = new.tenant_id and those_connectors.id = new.connector_id
 on conflict on constraint tool_calls_pkey do nothing;
 
 -- name: EndCalls :exec
 -- What has ended stays as it is: whoever closed a call of a process that seemed dead was too early, and its real end stands; in the figures of
 -- its hour it is there twice. What is written is counted here, so that what is written twice is not.
 -- @sqlc-vet-disable tenant-scope
-with ended as (
+with those_tenants as materialized (
+    select tenants.id as tenant_id
+    from tenants
+    where tenants.id = any(@tenant_ids::uuid[])
+    order by tenants.id
+    for key share
+), those_agents as materialized (
+    select agents.tenant_id, agents.id
+    from agents
+    where (agents.tenant_id, agents.id) in (select distinct unnest(@tenant_ids::uuid[]), unnest(@agent_ids::uuid[]))
+    order by agents.tenant_id, agents.id
+    for key share
+), those_connectors as materialized (
+    select connectors.tenant_id, connectors.id
+    from connectors
+    where (connectors.tenant_id, connectors.id) in (select distinct unnest(@tenant_ids::uuid[]), unnest(@connector_ids::uuid[]))
+    order by connectors.tenant_id, connectors.id
+    for key share
+), ended as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
         credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by, arguments, content,
         structured, task, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us)
-    select new.tenant_id, new.id, agents.id, new.agent_slug, connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
+    select new.tenant_id, new.id, those_agents.id, new.agent_slug, those_connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
            new.caller, nullif(new.token_id, @nobody::uuid), nullif(new.credential_id, @nobody::uuid), new.definition_hash,
            nullif(new.instance_id, @nobody::uuid), new.status, new.outcome, new.error_code, new.error_message, new.is_error, new.approved_by,
            new.arguments, new.content, new.structured, new.task, new.truncated, new.request_bytes, new.response_bytes, new.started_at,
@@ -52,9 +89,9 @@ with ended as (
                unnest(@started_ats::timestamptz[]) as started_at, unnest(@completed_ats::timestamptz[]) as completed_at,
                unnest(@durations_us::bigint[]) as duration_us
     ) new
-    join tenants on tenants.id = new.tenant_id
-    left join agents on agents.tenant_id = new.tenant_id and agents.id = new.agent_id
-    left join connectors on connectors.tenant_id = new.tenant_id and connectors.id = new.connector_id
+    join those_tenants on those_tenants.tenant_id = new.tenant_id
+    left join those_agents on those_agents.tenant_id = new.tenant_id and those_agents.id = new.agent_id
+    left join those_connectors on those_connectors.tenant_id = new.tenant_id and those_connectors.id = new.connector_id
     on conflict on constraint tool_calls_pkey do update
     set credential_id = excluded.credential_id,
         status = excluded.status,

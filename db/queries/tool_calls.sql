@@ -21,11 +21,18 @@ where tenant_id = @tenant_id
 order by id desc
 limit @max_rows;
 
--- name: InsertPendingCall :exec
+-- name: InsertPendingCall :execrows
+-- Nothing where the agent or the connector is gone. They are locked until the row is there (migration 00022).
+with this_agent as materialized (
+    select agents.id from agents where agents.tenant_id = @tenant_id and agents.id = @agent_id for key share
+), this_connector as materialized (
+    select connectors.id from connectors where connectors.tenant_id = @tenant_id and connectors.id = @connector_id for key share
+)
 insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
     definition_hash, status, arguments, truncated, request_bytes, started_at)
-values (@tenant_id, @id, @agent_id, @agent_slug, @connector_id, @connector_slug, 'tool', @tool, @exposed_name, @source, @caller, @token_id,
-    @definition_hash, 'pending_approval', @arguments, @truncated, @request_bytes, @started_at);
+select @tenant_id, @id, this_agent.id, @agent_slug, this_connector.id, @connector_slug, 'tool', @tool, @exposed_name, @source, @caller, @token_id,
+    @definition_hash, 'pending_approval', @arguments, @truncated, @request_bytes, @started_at
+from this_agent, this_connector;
 
 -- name: StartPendingCall :exec
 update tool_calls

@@ -56,13 +56,15 @@ func (t *Tenant) ToolCall(ctx context.Context, id connectors.ToolCallID) (connec
 	return toolCallOf(row), found(err, "tool call")
 }
 
-// InsertPendingCall writes the call that an approval is about, at once: a person must find it. Its AgentID and ConnectorID are there.
+// InsertPendingCall writes the call that an approval is about, at once: a person must find it. It is not found
+// where its agent or its connector is gone.
 func (t *Tenant) InsertPendingCall(ctx context.Context, c connectors.ToolCall) error {
-	return t.q.InsertPendingCall(ctx, dbgen.InsertPendingCallParams{
-		TenantID: t.id, ID: c.ID, AgentID: c.AgentID, AgentSlug: c.AgentSlug, ConnectorID: c.ConnectorID, ConnectorSlug: c.ConnectorSlug,
+	n, err := t.q.InsertPendingCall(ctx, dbgen.InsertPendingCallParams{
+		TenantID: t.id, ID: c.ID, AgentID: idOr(c.AgentID), AgentSlug: c.AgentSlug, ConnectorID: idOr(c.ConnectorID), ConnectorSlug: c.ConnectorSlug,
 		Tool: clean(c.Tool), ExposedName: clean(c.ExposedName), Source: c.Source, Caller: clean(c.Caller), TokenID: c.TokenID,
 		DefinitionHash: hashBytes(c.Definition), Arguments: c.Arguments, Truncated: c.Truncated, RequestBytes: c.RequestBytes, StartedAt: c.StartedAt,
 	})
+	return touched(n, err, "agent or connector")
 }
 
 // StartPendingCall notes that a process makes a call that was approved.

@@ -15,9 +15,28 @@ import (
 
 const beginCalls = `-- name: BeginCalls :exec
 
+with those_tenants as materialized (
+    select tenants.id as tenant_id
+    from tenants
+    where tenants.id = any($2::uuid[])
+    order by tenants.id
+    for key share
+), those_agents as materialized (
+    select agents.tenant_id, agents.id
+    from agents
+    where (agents.tenant_id, agents.id) in (select distinct unnest($2::uuid[]), unnest($4::uuid[]))
+    order by agents.tenant_id, agents.id
+    for key share
+), those_connectors as materialized (
+    select connectors.tenant_id, connectors.id
+    from connectors
+    where (connectors.tenant_id, connectors.id) in (select distinct unnest($2::uuid[]), unnest($6::uuid[]))
+    order by connectors.tenant_id, connectors.id
+    for key share
+)
 insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
     credential_id, definition_hash, instance_id, status, approved_by, arguments, truncated, request_bytes, started_at)
-select new.tenant_id, new.id, agents.id, new.agent_slug, connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
+select new.tenant_id, new.id, those_agents.id, new.agent_slug, those_connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
        new.caller, nullif(new.token_id, $1::uuid), nullif(new.credential_id, $1::uuid), new.definition_hash,
        nullif(new.instance_id, $1::uuid), new.status, new.approved_by, new.arguments, new.truncated, new.request_bytes, new.started_at
 from (
@@ -31,9 +50,9 @@ from (
            unnest($20::boolean[]) as truncated, unnest($21::bigint[]) as request_bytes,
            unnest($22::timestamptz[]) as started_at
 ) new
-join tenants on tenants.id = new.tenant_id
-left join agents on agents.tenant_id = new.tenant_id and agents.id = new.agent_id
-left join connectors on connectors.tenant_id = new.tenant_id and connectors.id = new.connector_id
+join those_tenants on those_tenants.tenant_id = new.tenant_id
+left join those_agents on those_agents.tenant_id = new.tenant_id and those_agents.id = new.agent_id
+left join those_connectors on those_connectors.tenant_id = new.tenant_id and those_connectors.id = new.connector_id
 on conflict on constraint tool_calls_pkey do nothing
 `
 
@@ -63,7 +82,7 @@ type BeginCallsParams struct {
 }
 
 // The calls' history is written in batches, across tenants. What is gone meanwhile, an agent or a connector, is left out of the row; of a
-// tenant that is gone nothing is written.
+// tenant that is gone nothing is written. What is there is locked until the rows are, once for the batch (migration 00022).
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) BeginCalls(ctx context.Context, arg BeginCallsParams) error {
 	_, err := q.db.Exec(ctx, beginCalls,
@@ -187,18 +206,36 @@ func (q *Queries) CloseOldTasks(ctx context.Context) error {
 }
 
 const endCalls = `-- name: EndCalls :exec
-with ended as (
+with those_tenants as materialized (
+    select tenants.id as tenant_id
+    from tenants
+    where tenants.id = any($1::uuid[])
+    order by tenants.id
+    for key share
+), those_agents as materialized (
+    select agents.tenant_id, agents.id
+    from agents
+    where (agents.tenant_id, agents.id) in (select distinct unnest($1::uuid[]), unnest($2::uuid[]))
+    order by agents.tenant_id, agents.id
+    for key share
+), those_connectors as materialized (
+    select connectors.tenant_id, connectors.id
+    from connectors
+    where (connectors.tenant_id, connectors.id) in (select distinct unnest($1::uuid[]), unnest($3::uuid[]))
+    order by connectors.tenant_id, connectors.id
+    for key share
+), ended as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
         credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by, arguments, content,
         structured, task, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us)
-    select new.tenant_id, new.id, agents.id, new.agent_slug, connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
-           new.caller, nullif(new.token_id, $1::uuid), nullif(new.credential_id, $1::uuid), new.definition_hash,
-           nullif(new.instance_id, $1::uuid), new.status, new.outcome, new.error_code, new.error_message, new.is_error, new.approved_by,
+    select new.tenant_id, new.id, those_agents.id, new.agent_slug, those_connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
+           new.caller, nullif(new.token_id, $4::uuid), nullif(new.credential_id, $4::uuid), new.definition_hash,
+           nullif(new.instance_id, $4::uuid), new.status, new.outcome, new.error_code, new.error_message, new.is_error, new.approved_by,
            new.arguments, new.content, new.structured, new.task, new.truncated, new.request_bytes, new.response_bytes, new.started_at,
            new.completed_at, new.duration_us
     from (
-        select unnest($2::uuid[]) as tenant_id, unnest($3::uuid[]) as id, unnest($4::uuid[]) as agent_id,
-               unnest($5::text[]) as agent_slug, unnest($6::uuid[]) as connector_id,
+        select unnest($1::uuid[]) as tenant_id, unnest($5::uuid[]) as id, unnest($2::uuid[]) as agent_id,
+               unnest($6::text[]) as agent_slug, unnest($3::uuid[]) as connector_id,
                unnest($7::text[]) as connector_slug, unnest($8::text[]) as kind, unnest($9::text[]) as tool,
                unnest($10::text[]) as exposed_name, unnest($11::text[]) as source, unnest($12::text[]) as caller,
                unnest($13::uuid[]) as token_id, unnest($14::uuid[]) as credential_id,
@@ -211,9 +248,9 @@ with ended as (
                unnest($30::timestamptz[]) as started_at, unnest($31::timestamptz[]) as completed_at,
                unnest($32::bigint[]) as duration_us
     ) new
-    join tenants on tenants.id = new.tenant_id
-    left join agents on agents.tenant_id = new.tenant_id and agents.id = new.agent_id
-    left join connectors on connectors.tenant_id = new.tenant_id and connectors.id = new.connector_id
+    join those_tenants on those_tenants.tenant_id = new.tenant_id
+    left join those_agents on those_agents.tenant_id = new.tenant_id and those_agents.id = new.agent_id
+    left join those_connectors on those_connectors.tenant_id = new.tenant_id and those_connectors.id = new.connector_id
     on conflict on constraint tool_calls_pkey do update
     set credential_id = excluded.credential_id,
         status = excluded.status,
@@ -239,12 +276,12 @@ from ended
 `
 
 type EndCallsParams struct {
-	Nobody           uuid.UUID
 	TenantIds        []uuid.UUID
-	Ids              []uuid.UUID
 	AgentIds         []uuid.UUID
-	AgentSlugs       []string
 	ConnectorIds     []uuid.UUID
+	Nobody           uuid.UUID
+	Ids              []uuid.UUID
+	AgentSlugs       []string
 	ConnectorSlugs   []string
 	Kinds            []string
 	Tools            []string
@@ -278,12 +315,12 @@ type EndCallsParams struct {
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) error {
 	_, err := q.db.Exec(ctx, endCalls,
-		arg.Nobody,
 		arg.TenantIds,
-		arg.Ids,
 		arg.AgentIds,
-		arg.AgentSlugs,
 		arg.ConnectorIds,
+		arg.Nobody,
+		arg.Ids,
+		arg.AgentSlugs,
 		arg.ConnectorSlugs,
 		arg.Kinds,
 		arg.Tools,

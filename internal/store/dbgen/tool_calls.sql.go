@@ -109,19 +109,23 @@ func (q *Queries) EndPendingCall(ctx context.Context, arg EndPendingCallParams) 
 	return calls, err
 }
 
-const insertPendingCall = `-- name: InsertPendingCall :exec
+const insertPendingCall = `-- name: InsertPendingCall :execrows
+with this_agent as materialized (
+    select agents.id from agents where agents.tenant_id = $1 and agents.id = $15 for key share
+), this_connector as materialized (
+    select connectors.id from connectors where connectors.tenant_id = $1 and connectors.id = $16 for key share
+)
 insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
     definition_hash, status, arguments, truncated, request_bytes, started_at)
-values ($1, $2, $3, $4, $5, $6, 'tool', $7, $8, $9, $10, $11,
-    $12, 'pending_approval', $13, $14, $15, $16)
+select $1, $2, this_agent.id, $3, this_connector.id, $4, 'tool', $5, $6, $7, $8, $9,
+    $10, 'pending_approval', $11, $12, $13, $14
+from this_agent, this_connector
 `
 
 type InsertPendingCallParams struct {
 	TenantID       connectors.TenantID
 	ID             connectors.ToolCallID
-	AgentID        *connectors.AgentID
 	AgentSlug      string
-	ConnectorID    *connectors.ConnectorID
 	ConnectorSlug  string
 	Tool           string
 	ExposedName    string
@@ -133,15 +137,16 @@ type InsertPendingCallParams struct {
 	Truncated      bool
 	RequestBytes   int64
 	StartedAt      time.Time
+	AgentID        connectors.AgentID
+	ConnectorID    connectors.ConnectorID
 }
 
-func (q *Queries) InsertPendingCall(ctx context.Context, arg InsertPendingCallParams) error {
-	_, err := q.db.Exec(ctx, insertPendingCall,
+// Nothing where the agent or the connector is gone. They are locked until the row is there (migration 00022).
+func (q *Queries) InsertPendingCall(ctx context.Context, arg InsertPendingCallParams) (int64, error) {
+	result, err := q.db.Exec(ctx, insertPendingCall,
 		arg.TenantID,
 		arg.ID,
-		arg.AgentID,
 		arg.AgentSlug,
-		arg.ConnectorID,
 		arg.ConnectorSlug,
 		arg.Tool,
 		arg.ExposedName,
@@ -153,8 +158,13 @@ func (q *Queries) InsertPendingCall(ctx context.Context, arg InsertPendingCallPa
 		arg.Truncated,
 		arg.RequestBytes,
 		arg.StartedAt,
+		arg.AgentID,
+		arg.ConnectorID,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const markUndelivered = `-- name: MarkUndelivered :exec
