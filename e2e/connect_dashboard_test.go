@@ -20,7 +20,7 @@ func TestAnAdminConnectsAnAccountInTheBrowser(t *testing.T) {
 	tab.Fill("[name=email]", ownerEmail)
 	tab.Fill("[name=password]", ownerPassword)
 	tab.Click("main form button[type=submit]")
-	tab.WaitPath("/connectors")
+	tab.WaitPath("/")
 
 	tab.Go(w.s.base + "/connectors/new")
 	tab.Fill("[name=name]", "Notes")

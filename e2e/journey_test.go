@@ -24,7 +24,10 @@ func TestAnAdminAddsARealServerInTheBrowser(t *testing.T) {
 	tab.Fill("[name=email]", "ada@example.com")
 	tab.Fill("[name=password]", ownerPassword)
 	tab.Click("main form button[type=submit]")
-	tab.WaitPath("/connectors")
+	tab.WaitPath("/")
+	tab.WaitText("h1", "Welcome to Patchbay")
+	look.at("home-empty")
+	tab.Go(s.base + "/connectors")
 	look.at("connectors-empty")
 
 	tab.Go(s.base + "/connectors/new")
@@ -48,6 +51,9 @@ func TestAnAdminAddsARealServerInTheBrowser(t *testing.T) {
 	tab.WaitText("h1", "get-sum")
 	look.at("tool")
 
+	tab.Go(s.base)
+	tab.WaitText("#figures", "Last 24 hours")
+	look.at("home")
 	for _, page := range []string{
 		"/connectors", "/connectors/everything/credentials", "/connectors/everything/runs", "/connectors/everything/settings",
 		"/tools", "/tools?q=sum", "/agents", "/agents/new", "/members", "/api-keys", "/settings", "/account",
@@ -70,8 +76,8 @@ func TestAnAdminAddsARealServerInTheBrowser(t *testing.T) {
 	tab.Fill("[name=email]", "ada@example.com")
 	tab.Fill("[name=password]", ownerPassword)
 	tab.Click("main form button[type=submit]")
-	tab.WaitPath("/connectors")
-	tab.WaitText("#connectors, main", "Everything")
+	tab.WaitPath("/")
+	tab.WaitText("h1", "Home")
 }
 
 // looker holds each page to what every page owes: no serious accessibility finding, nothing wider than a phone.

@@ -28,7 +28,7 @@ func seeded(t *testing.T) (*home, *server, *browser.Tab, client) {
 	tab.Fill("[name=email]", "owner@acorn.example")
 	tab.Fill("[name=password]", password)
 	tab.Press(kb.Enter)
-	tab.WaitPath("/connectors")
+	tab.WaitPath("/")
 	key := h.run("apikey", "create", "--tenant", "acorn", "--role", "admin", "--name", "tests")
 	return h, s, tab, client{t: t, base: s.base, key: key}
 }

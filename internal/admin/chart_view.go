@@ -90,8 +90,10 @@ func slowBars(i int, s connectors.Stretch, most time.Duration) []templates.Bar {
 	}
 }
 
+// unit is a length in a picture.
+func unit(f float64) string { return strconv.FormatFloat(math.Round(f*10)/10, 'f', -1, 64) }
+
 func bar(kind templates.BarKind, i int, y, height float64) templates.Bar {
-	unit := func(f float64) string { return strconv.FormatFloat(math.Round(f*10)/10, 'f', -1, 64) }
 	return templates.Bar{Kind: kind, X: strconv.Itoa(i * step), Y: unit(y), Width: strconv.Itoa(thin), Height: unit(height)}
 }
 

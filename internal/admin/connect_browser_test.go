@@ -17,7 +17,7 @@ func (d *dashboard) signedIn(role connectors.Role) *chromium.Tab {
 	tab.Fill("[name=email]", d.person(role).Email)
 	tab.Fill("[name=password]", password.Reveal())
 	tab.Click("main form button[type=submit]")
-	tab.WaitPath("/connectors")
+	tab.WaitPath("/")
 	return tab
 }
 

@@ -17,7 +17,7 @@ const (
 )
 
 // events streams what changes about what the page shows, as pieces of it, until the browser goes, the server stops, or the session
-// ends: connectors, or with on=calls, on=call, on=approvals and on=notices those. A HEAD request is told what would come, and opens nothing.
+// ends: connectors, or with on=calls, on=call, on=home, on=approvals and on=notices those. A HEAD request is told what would come, and opens nothing.
 func (h *Handler) events(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		w.Header().Set("Content-Type", eventStream)
@@ -53,6 +53,8 @@ func (s *stream) about(r *http.Request) error {
 		calls, stop := s.h.history.Live(tenant)
 		defer stop()
 		return s.follow(calls, s.callOf(connectors.Ref(query.Get("id"))))
+	case "home":
+		return s.follow(nil, s.needs())
 	case "approvals":
 		return s.follow(nil, s.approvals(query.Get("after")))
 	case "notices":

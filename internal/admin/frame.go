@@ -25,7 +25,7 @@ func (h *Handler) frame(r *http.Request, nav templates.Nav, crumbs ...templates.
 		Asset:  web.Asset,
 		Path:   r.URL.RequestURI(),
 		Active: nav,
-		Crumbs: append([]templates.Crumb{{Text: a.Tenant.Name, Href: "/connectors"}}, crumbs...),
+		Crumbs: append([]templates.Crumb{{Text: a.Tenant.Name, Href: "/"}}, crumbs...),
 		Person: &templates.Person{Name: a.Name, Email: a.Email, Role: roleName(a.Role)},
 		Tenant: templates.TenantChoice{Slug: a.Tenant.Slug, Name: a.Tenant.Name},
 		Can:    abilities(a.Role),

@@ -11,7 +11,7 @@ import (
 
 // loginShow asks who is there; whoever is signed in already goes on.
 func (h *Handler) loginShow(w http.ResponseWriter, r *http.Request) error {
-	returnTo := respond.OwnPath(r.URL.Query().Get("return_to"), "/connectors")
+	returnTo := respond.OwnPath(r.URL.Query().Get("return_to"), "/")
 	if _, err := h.auth.FromSession(r.Context()); err == nil {
 		return respond.See(w, r, returnTo)
 	}
@@ -27,7 +27,7 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	returnTo := respond.OwnPath(f.text("return_to"), "/connectors")
+	returnTo := respond.OwnPath(f.text("return_to"), "/")
 	user, err := h.auth.SignIn(r.Context(), f.text("email"), f.secret("password"), auth.Address(r))
 	if err == nil {
 		err = h.auth.StartSession(r.Context(), user.ID)

@@ -45,7 +45,7 @@ func (h *Handler) setupFinish(w http.ResponseWriter, r *http.Request) error {
 	if err := h.auth.StartSession(r.Context(), user.ID); err != nil {
 		return err
 	}
-	return respond.See(w, r, "/connectors")
+	return respond.See(w, r, "/")
 }
 
 func (h *Handler) setupForm(w http.ResponseWriter, r *http.Request, token string, f form, problem *fault.Error) error {

@@ -26,7 +26,7 @@ func TestPagesLeadToSignInAndBack(t *testing.T) {
 		t.Errorf("%d to %q", p.Status, p.Location)
 	}
 	b.get("/tools?q=issue").want(t, http.StatusOK)
-	if p := b.get("/login"); p.Location != "/connectors" {
+	if p := b.get("/login"); p.Location != "/" {
 		t.Errorf("signed in already: %d to %q", p.Status, p.Location)
 	}
 }

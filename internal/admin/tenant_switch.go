@@ -16,5 +16,5 @@ func (h *Handler) tenantSwitch(w http.ResponseWriter, r *http.Request) error {
 	if _, err := h.auth.SwitchTenant(r.Context(), actor(r), f.text("tenant")); err != nil {
 		return err
 	}
-	return respond.See(w, r, "/connectors")
+	return respond.See(w, r, "/")
 }

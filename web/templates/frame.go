@@ -6,6 +6,7 @@ type Nav string
 // The entries of the navigation. NavNone highlights nothing.
 const (
 	NavNone       Nav = ""
+	NavHome       Nav = "home"
 	NavConnectors Nav = "connectors"
 	NavTools      Nav = "tools"
 	NavAgents     Nav = "agents"

@@ -179,6 +179,7 @@ func samples(asset templates.Assets) map[string]templ.Component {
 	changeSamples(pages, with)
 	trySamples(pages, with)
 	noticeSamples(pages, with)
+	homeSamples(pages, with)
 	doorSamples(pages, with)
 	return pages
 }

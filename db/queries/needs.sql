@@ -1,0 +1,70 @@
+-- What waits for a person, each kind with how many there are of it in all.
+
+-- name: NeededApprovals :many
+select approvals.id, approvals.asked_at, approvals.expires_at, approvals.tool, agents.name as agent, connectors.name as connector,
+       count(*) over () as total
+from approvals
+join agents on agents.tenant_id = approvals.tenant_id and agents.id = approvals.agent_id
+join connectors on connectors.tenant_id = approvals.tenant_id and connectors.id = approvals.connector_id
+where approvals.tenant_id = @tenant_id and approvals.state = 'waiting' and approvals.expires_at > now()
+order by approvals.id desc
+limit @max_rows;
+
+-- name: NeedyConnectors :many
+-- Those that no credential opens, and those that do not answer, the newest of each kind first.
+with needy as (
+    select connectors.id, connectors.slug, connectors.name, connectors.auth_type, connectors.credential_mode,
+           connectors.tools_last_synced_at is not null as synced, coalesce(connectors.last_error_message, '') as reason,
+           coalesce(clock.failing_since, connectors.last_error_at, connectors.updated_at) as since,
+           connectors.status = 'needs_auth' or coalesce(held.ended, 0) > 0
+               or coalesce(held.stored, 0) = 0 and connectors.auth_type in ('bearer', 'api_key', 'basic', 'oauth2') as needs_auth,
+           connectors.status = 'error' as failing
+    from connectors
+    join connector_clock clock on clock.tenant_id = connectors.tenant_id and clock.connector_id = connectors.id
+    left join (
+        select credentials.connector_id, credentials.agent_id is null as shared, count(*) as stored,
+               count(*) filter (where credentials.status in ('expired', 'revoked')) as ended
+        from credentials
+        where credentials.tenant_id = @tenant_id
+        group by credentials.connector_id, credentials.agent_id is null
+    ) held on held.connector_id = connectors.id and held.shared = (connectors.credential_mode = 'shared')
+    where connectors.tenant_id = @tenant_id and connectors.enabled
+)
+select listed.slug, listed.name, listed.auth_type, listed.credential_mode, listed.synced::boolean as synced, listed.reason::text as reason,
+       listed.since::timestamptz as since, listed.needs_auth::boolean as needs_auth, listed.total
+from (
+    select needy.id, needy.slug, needy.name, needy.auth_type, needy.credential_mode, needy.synced, needy.reason, needy.since, needy.needs_auth,
+           count(*) over (partition by needy.needs_auth) as total,
+           row_number() over (partition by needy.needs_auth order by needy.since desc, needy.id desc) as nth
+    from needy
+    where needy.needs_auth or needy.failing
+) listed
+where listed.nth <= @max_rows::integer
+order by listed.needs_auth desc, listed.nth;
+
+-- name: NeededRenewals :many
+-- As ExpiringCredentials has them, the first to end first.
+select connectors.slug as connector_slug, connectors.name as connector, coalesce(agents.slug, '')::text as agent_slug,
+       coalesce(agents.name, '')::text as agent, lapses.at::timestamptz as lapses_at, count(*) over () as total
+from credentials
+join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
+left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
+cross join lateral (
+    select case when (credentials.grant_meta ->> 'refreshable')::boolean is true
+                then (credentials.grant_meta ->> 'refresh_expires_at')::timestamptz
+                else credentials.expires_at end as at
+) lapses
+where credentials.tenant_id = @tenant_id and credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed')
+  and connectors.enabled
+  and lapses.at < now() + make_interval(secs => @seconds::double precision)
+order by lapses.at, credentials.id
+limit @max_rows;
+
+-- name: NeededReviews :many
+select tool_changes.id, connectors.slug, connectors.name as connector, tool_changes.tool, tool_changes.seen_at, tool_changes.risk,
+       (tool_changes.before_hash is null)::boolean as is_new, count(*) over () as total
+from tool_changes
+join connectors on connectors.tenant_id = tool_changes.tenant_id and connectors.id = tool_changes.connector_id
+where tool_changes.tenant_id = @tenant_id and tool_changes.state = 'waiting'
+order by tool_changes.id desc
+limit @max_rows;

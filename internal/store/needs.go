@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store/dbgen"
+)
+
+// Needs are what waits for a person, at most max of each kind, in one round trip.
+func (t *Tenant) Needs(ctx context.Context, max int) (connectors.Needs, error) {
+	rows := int32(max)
+	var calls []dbgen.NeededApprovalsRow
+	var needy []dbgen.NeedyConnectorsRow
+	var lapsing []dbgen.NeededRenewalsRow
+	var changes []dbgen.NeededReviewsRow
+	err := t.scope.together(ctx,
+		func(q *dbgen.Queries) (err error) { calls, err = q.NeededApprovals(ctx, t.id, rows); return err },
+		func(q *dbgen.Queries) (err error) { needy, err = q.NeedyConnectors(ctx, rows, t.id); return err },
+		func(q *dbgen.Queries) (err error) {
+			lapsing, err = q.NeededRenewals(ctx, t.id, connectors.Foresight.Seconds(), rows)
+			return err
+		},
+		func(q *dbgen.Queries) (err error) { changes, err = q.NeededReviews(ctx, t.id, rows); return err },
+	)
+	if err != nil {
+		return connectors.Needs{}, err
+	}
+	n := connectors.Needs{Totals: map[connectors.NeedKind]int{}}
+	add := func(one connectors.Need, total int64) {
+		n.List = append(n.List, one)
+		n.Totals[one.Kind] = int(total)
+	}
+	for _, r := range calls {
+		add(connectors.Need{
+			Kind: connectors.NeedApproval, At: r.AskedAt.UTC(), Connector: r.Connector, Agent: r.Agent, Tool: r.Tool, Call: r.ID, Ends: r.ExpiresAt.UTC(),
+		}, r.Total)
+	}
+	for _, r := range needy {
+		add(needyConnector(r), r.Total)
+	}
+	for _, r := range lapsing {
+		add(connectors.Need{
+			Kind: connectors.NeedRenewal, At: r.LapsesAt.UTC(), Connector: r.Connector, ConnectorSlug: r.ConnectorSlug, Agent: r.Agent, AgentSlug: r.AgentSlug,
+		}, r.Total)
+	}
+	for _, r := range changes {
+		add(connectors.Need{
+			Kind: connectors.NeedReview, At: r.SeenAt.UTC(), Connector: r.Connector, ConnectorSlug: r.Slug, Tool: r.Tool, Again: !r.IsNew, Risk: r.Risk,
+		}, r.Total)
+	}
+	return n, nil
+}
+
+func needyConnector(r dbgen.NeedyConnectorsRow) connectors.Need {
+	n := connectors.Need{
+		Kind: connectors.NeedServer, At: r.Since.UTC(), Connector: r.Name, ConnectorSlug: r.Slug, Auth: connectors.AuthType(r.AuthType),
+		Mode: connectors.CredentialMode(r.CredentialMode), Again: r.Synced, Reason: r.Reason,
+	}
+	if r.NeedsAuth {
+		n.Kind = connectors.NeedAuthorization
+	}
+	return n
+}

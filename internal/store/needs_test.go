@@ -1,0 +1,80 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+func needs(t *testing.T, w *fixture.World, max int) connectors.Needs {
+	t.Helper()
+	n, err := w.Door().Needs(t.Context(), max)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestWhatNeedsAPersonIsToldByKindTheMostUrgentFirst(t *testing.T) {
+	t.Parallel()
+	o := newOutsider(t) // with a call and a change that wait
+	missing := o.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	down := o.Connector(t)
+	run := o.Run(t, down.ID)
+	if _, err := o.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.Seen{}); err != nil {
+		t.Fatal(err)
+	}
+	lapsing := o.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 })
+	ends := time.Now().Add(5 * time.Hour).UTC().Truncate(time.Microsecond)
+	err := o.Door().SaveGrant(t.Context(), store.NewGrant{
+		ConnectorID: lapsing.ID, Origin: connectors.Origin(lapsing.URL), GrantTokens: store.GrantTokens{AccessToken: "access", ExpiresAt: &ends},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	n := needs(t, o.World, 50)
+	var order []connectors.NeedKind
+	named := map[connectors.NeedKind]bool{}
+	for _, one := range n.List {
+		if len(order) == 0 || order[len(order)-1] != one.Kind {
+			order = append(order, one.Kind)
+		}
+		switch {
+		case one.Kind == connectors.NeedAuthorization && one.ConnectorSlug == missing.Slug && !one.Again,
+			one.Kind == connectors.NeedServer && one.ConnectorSlug == down.Slug && one.Reason == "It was silent.",
+			one.Kind == connectors.NeedRenewal && one.ConnectorSlug == lapsing.Slug && one.At.Equal(ends),
+			one.Kind == connectors.NeedReview && one.ConnectorSlug == o.changed.Slug,
+			one.Kind == connectors.NeedApproval && one.Call == o.waiting.ID && one.Agent == o.agent.Name:
+			named[one.Kind] = true
+		}
+	}
+	if diff := cmp.Diff(connectors.NeedKinds, order); diff != "" || len(named) != len(order) {
+		t.Errorf("order (-want +got):\n%s\nfound: %v\n%+v", diff, named, n.List)
+	}
+}
+
+func TestOfEachKindOnlySomeAreListedAndAllAreCounted(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	for range 4 {
+		w.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	}
+	off := w.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer; d.Enabled = false })
+	stored := w.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	w.Credential(t, stored.ID, nil, "token")
+	n := needs(t, w, 3)
+	if len(n.List) != 3 || n.Total() != 4 || n.Totals[connectors.NeedAuthorization] != 4 {
+		t.Errorf("%d listed, %v counted", len(n.List), n.Totals)
+	}
+	for _, one := range n.List {
+		if one.ConnectorSlug == off.Slug || one.ConnectorSlug == stored.Slug {
+			t.Errorf("%s needs nobody", one.ConnectorSlug)
+		}
+	}
+}
