@@ -91,6 +91,16 @@ begin
     return null;
 end $function$
 
+CREATE OR REPLACE FUNCTION public.say_changed_tools()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    perform pg_notify('patchbay_changes', 'connector ' || said.tenant_id || ' ' || said.connector_id)
+    from (select distinct changed.tenant_id, changed.connector_id from changed) said;
+    return null;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.set_clock()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -997,10 +1007,10 @@ create table tools (
     constraint tools_new_has_no_accepted CHECK (((review <> 'new'::text) OR (accepted_hash IS NULL))),
     constraint tools_pkey PRIMARY KEY (tenant_id, connector_id, name),
     constraint tools_review_known CHECK ((review = ANY (ARRAY['accepted'::text, 'changed'::text, 'new'::text, 'rejected'::text])))
-) with (fillfactor=85);
-CREATE INDEX tools_accepted_hash_idx ON public.tools USING btree (tenant_id, accepted_hash);
-CREATE INDEX tools_current_hash_idx ON public.tools USING btree (tenant_id, current_hash);
-CREATE TRIGGER say_tool_change AFTER INSERT OR DELETE OR UPDATE ON public.tools FOR EACH ROW EXECUTE FUNCTION say_change('connector', 'tenant_id', 'connector_id');
+) with (fillfactor=45);
+CREATE TRIGGER say_changed_tools AFTER UPDATE ON public.tools REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();
+CREATE TRIGGER say_gone_tools AFTER DELETE ON public.tools REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();
+CREATE TRIGGER say_new_tools AFTER INSERT ON public.tools REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();
 alter table tools enable row level security;
 alter table tools force row level security;
 create policy tenant_rows on tools for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));

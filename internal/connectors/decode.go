@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"patchbay/internal/toolchange"
 )
 
 // ToolView is a definition taken apart for people: its known fields, each as the upstream spelled it.
@@ -33,7 +35,7 @@ type Hints struct {
 // DecodeTool takes a definition apart. It does not fail: an optional field of a wrong type is left out, with a note. Names of
 // members count exactly as spelled; of two with one name the last counts, as everywhere in JSON.
 func DecodeTool(raw []byte) ToolView {
-	d := toolDecoder{members: members(raw)}
+	d := toolDecoder{members: toolchange.Members(raw)}
 	v := ToolView{
 		Name:         d.text("name"),
 		Title:        d.text("title"),
@@ -44,7 +46,7 @@ func DecodeTool(raw []byte) ToolView {
 		Icons:        d.value("icons", '['),
 		Meta:         d.value("_meta", '{'),
 	}
-	a := toolDecoder{members: members(v.Annotations), prefix: "annotations."}
+	a := toolDecoder{members: toolchange.Members(v.Annotations), prefix: "annotations."}
 	v.Hints = Hints{
 		Title:       a.text("title"),
 		ReadOnly:    a.truth("readOnlyHint"),
@@ -65,15 +67,6 @@ func (v ToolView) DisplayTitle() string {
 		return v.Title
 	}
 	return v.Hints.Title
-}
-
-// members reads an object; nil where raw is none. Values keep their bytes.
-func members(raw []byte) map[string]json.RawMessage {
-	var m map[string]json.RawMessage
-	if json.Unmarshal(raw, &m) != nil {
-		return nil
-	}
-	return m
 }
 
 type toolDecoder struct {

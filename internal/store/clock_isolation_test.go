@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
 )
 
 var clockAttempts = map[string]attempt{
@@ -15,6 +16,10 @@ var clockAttempts = map[string]attempt{
 	},
 	"StartClaimed": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.StartClaimed(ctx, store.Claim{Tenant: o.Tenant, Connector: o.connector}, store.NewSyncRunID(), time.Now()))
+	},
+	"FinishClaimed": func(ctx context.Context, o outsider) (bool, error) {
+		r := store.ClaimedRun{ID: store.NewSyncRunID(), Claim: store.Claim{Tenant: o.Tenant, Connector: o.connector}, Began: time.Now()}
+		return one(o.door.FinishClaimed(ctx, r, fixture.FirstResult(fixture.Definition("search"))))
 	},
 }
 

@@ -15,13 +15,14 @@ import (
 // SyncBase is what a new tool list is compared with: the hash of the list that is known (nil: none), and the state of every
 // tool, removed ones too.
 func (t *Tenant) SyncBase(ctx context.Context, id connectors.ConnectorID) (*connectors.Hash, []connectors.ToolState, error) {
-	hash, err := t.q.ConnectorToolsHash(ctx, t.id, id)
+	var hash []byte
+	var rows []dbgen.ToolStatesRow
+	err := t.scope.together(ctx,
+		func(q *dbgen.Queries) (err error) { hash, err = q.ConnectorToolsHash(ctx, t.id, id); return err },
+		func(q *dbgen.Queries) (err error) { rows, err = q.ToolStates(ctx, t.id, id); return err },
+	)
 	if err != nil {
 		return nil, nil, found(err, "connector")
-	}
-	rows, err := t.q.ToolStates(ctx, t.id, id)
-	if err != nil {
-		return nil, nil, err
 	}
 	states := make([]connectors.ToolState, len(rows))
 	for i, r := range rows {
@@ -66,8 +67,7 @@ func (t *Tenant) FinishUnchanged(ctx context.Context, id connectors.SyncRunID, l
 // FinishSync ends a run and writes what its list changes, in one transaction of as many statements for a thousand tools as for
 // one. A run that has ended is a Conflict, and nothing is written.
 func (t *Tenant) FinishSync(ctx context.Context, id connectors.SyncRunID, res SyncResult) (connectors.SyncRun, error) {
-	var run connectors.SyncRun
-	err := t.within(ctx, func(tx *Tenant) error {
+	return t.finish(ctx, res, func(tx *Tenant) (dbgen.SyncRun, error) {
 		row, err := tx.q.FinishRun(ctx, dbgen.FinishRunParams{
 			TenantID:         tx.id,
 			ID:               id,
@@ -79,8 +79,16 @@ func (t *Tenant) FinishSync(ctx context.Context, id connectors.SyncRunID, res Sy
 			ProtocolVersion:  clean(res.Server.ProtocolVersion),
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
-			return tx.ended(ctx, id)
+			err = tx.ended(ctx, id)
 		}
+		return row, err
+	})
+}
+
+// finish writes the end of a run, which locks its connector, and then what its list changes.
+func (t *Tenant) finish(ctx context.Context, res SyncResult, end func(tx *Tenant) (dbgen.SyncRun, error)) (run connectors.SyncRun, err error) {
+	err = t.within(ctx, func(tx *Tenant) error {
+		row, err := end(tx)
 		if err != nil {
 			return err
 		}

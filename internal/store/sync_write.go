@@ -19,7 +19,14 @@ func (t *Tenant) writeTools(ctx context.Context, run dbgen.SyncRun, res SyncResu
 			if err := q.InsertDefinitions(ctx, t.definitions(writes, res.Definitions)); err != nil {
 				return err
 			}
-			if err := q.WriteTools(ctx, t.tools(id, writes)); err != nil {
+		}
+		if len(res.Diff.Added) > 0 {
+			if err := q.WriteTools(ctx, t.tools(id, res.Diff.Added)); err != nil {
+				return err
+			}
+		}
+		if len(res.Diff.Changed) > 0 {
+			if err := q.ChangeTools(ctx, dbgen.ChangeToolsParams(t.tools(id, res.Diff.Changed))); err != nil {
 				return err
 			}
 		}

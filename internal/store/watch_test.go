@@ -57,6 +57,13 @@ func TestOtherProcessesHearOfEachChangeThatMatters(t *testing.T) {
 			return err
 		}},
 		{"connector", c.ID.String(), "tools", func() error { w.Synced(t, c.ID, "search", "create"); return nil }},
+		{"connector", c.ID.String(), "a tool that is another one, and one that went", func() error {
+			other := fixture.Definition("search")
+			other.Raw = append(other.Raw[:len(other.Raw)-1:len(other.Raw)-1], []byte(`,"x":1}`)...)
+			other.Hash = connectors.HashDefinition(other.Raw)
+			w.Resynced(t, c.ID, other)
+			return nil
+		}},
 		{"credential", c.ID.String(), "a credential", func() error { w.Credential(t, c.ID, nil, "t-1"); return nil }},
 		{"tenant", w.Tenant.String(), "a tenant", func() error { return w.Door().Rename(t.Context(), "Other") }},
 		{"connector", c.ID.String(), "a connector's end", func() error { return w.Door().DeleteConnector(t.Context(), c.ID) }},

@@ -11,6 +11,15 @@ type parts struct {
 	twice bool                       // there are such
 }
 
+// Members are the members of an object, as they stand in raw; nil where it is none. Of two with one name the last counts.
+func Members(raw []byte) map[string]json.RawMessage {
+	p, ok := split(raw)
+	if !ok {
+		return nil
+	}
+	return p.value
+}
+
 // split finds the members of an object; ok is false where it is none.
 func split(raw []byte) (p parts, ok bool) {
 	if !json.Valid(raw) {

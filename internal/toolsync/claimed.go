@@ -80,13 +80,54 @@ func (r *claimed) end(ctx context.Context, found listing, err error) {
 	r.logClaimed(ctx, e, err)
 }
 
-// tell gives the sync a run, and ends it as any other.
+// tell stores what is new.
 func (r *claimed) tell(ctx context.Context, found listing) {
-	if r.saves.Acquire(ctx, 1) != nil {
+	leave, err := r.saves.take(ctx, r.tenant)
+	if err != nil {
 		return // the process stops
 	}
-	defer r.saves.Release(1)
+	defer leave()
 	r.id = store.NewSyncRunID()
+	if known := r.claim.ToolsHash; known != nil && *known == found.hash {
+		r.restore(ctx, found)
+		return
+	}
+	done, err := r.finish(ctx, found)
+	switch {
+	case fault.Is(err, fault.NotFound): // the connector is gone, or we were taken for dead
+	case err != nil:
+		r.end(ctx, found, err)
+	default:
+		r.finished(done)
+		r.feed.send(r.tenant, Progress{Connector: r.connector.ID, Run: r.id, Done: true})
+		r.logEnd(ctx, done, nil, time.Since(r.began))
+	}
+}
+
+// finish stores a list that differs, with its run.
+func (r *claimed) finish(ctx context.Context, found listing) (done connectors.SyncRun, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked(p)
+		}
+	}()
+	err = r.insists(ctx, func() (err error) { done, err = r.differ(ctx, found); return err })
+	return done, err
+}
+
+func (r *claimed) differ(ctx context.Context, l listing) (connectors.SyncRun, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
+	st := r.store.Tenant(r.tenant)
+	diff, err := r.compare(ctx, st, l.tools)
+	if err != nil {
+		return connectors.SyncRun{}, err
+	}
+	return st.FinishClaimed(ctx, store.ClaimedRun{ID: r.id, Claim: r.claim, Began: r.began}, r.result(l, diff))
+}
+
+// restore gives the sync a run where the list is known, and something else is new: it works again, or the server is another one.
+func (r *claimed) restore(ctx context.Context, found listing) {
 	err := r.insists(ctx, func() error { return r.start(ctx) })
 	switch {
 	case fault.Is(err, fault.NotFound): // the connector is gone, or we were taken for dead

@@ -49,9 +49,11 @@ func (r *run) keep(ctx context.Context, l listing) (connectors.SyncRun, error) {
 	if err != nil {
 		return done, err
 	}
-	return st.FinishSync(ctx, r.id, store.SyncResult{
-		Seen: r.seen, ListHash: l.hash, Diff: diff, Definitions: l.tools, Quarantined: l.quarantined,
-	})
+	return st.FinishSync(ctx, r.id, r.result(l, diff))
+}
+
+func (r *run) result(l listing, diff connectors.ToolDiff) store.SyncResult {
+	return store.SyncResult{Seen: r.seen, ListHash: l.hash, Diff: diff, Definitions: l.tools, Quarantined: l.quarantined}
 }
 
 func (r *run) compare(ctx context.Context, st *store.Tenant, tools []connectors.Definition) (connectors.ToolDiff, error) {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/semaphore"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
@@ -47,7 +46,7 @@ type Syncer struct {
 	heart       heart
 	places      *places // of scheduled syncs
 	ends        *ends   // of scheduled syncs
-	saves       *semaphore.Weighted
+	saves       *turns
 	held        held
 }
 
@@ -76,7 +75,7 @@ func New(o Options) *Syncer {
 		programs:    o.Programs,
 	}
 	s.heart.cutOff, s.heart.cut = context.WithCancel(context.Background())
-	s.places, s.saves = newPlaces(), semaphore.NewWeighted(maxSaves)
+	s.places, s.saves = newPlaces(), newTurns(maxSaves)
 	s.ends = &ends{store: s.store, instance: s.instance, log: s.log, stopped: s.heart.cutOff}
 	return s
 }
