@@ -16,7 +16,7 @@ import (
 )
 
 // protected is an MCP server with two tools behind an authorization server.
-func protected(t *testing.T, as oauthtest.Behaviour, mcp oauthtest.ResourceBehaviour) (*oauthtest.Server, *oauthtest.Resource) {
+func protected(t testing.TB, as oauthtest.Behaviour, mcp oauthtest.ResourceBehaviour) (*oauthtest.Server, *oauthtest.Resource) {
 	t.Helper()
 	server := oauthtest.Start(t, as)
 	if mcp.Next == nil {
@@ -150,7 +150,7 @@ func TestAnAgentsAccountIsConnectedByALink(t *testing.T) {
 }
 
 // addressOn finds an address on a page by its beginning.
-func addressOn(t *testing.T, p page, prefix string) string {
+func addressOn(t testing.TB, p page, prefix string) string {
 	t.Helper()
 	start := strings.Index(p.Body, prefix)
 	if start < 0 {

@@ -50,7 +50,7 @@ var cheap = argon2id.Params{Memory: 64, Iterations: 1, Parallelism: 1, SaltLengt
 // dashboard is the dashboard over a world of its own, served on loopback.
 type dashboard struct {
 	*fixture.World
-	t       *testing.T
+	t       testing.TB
 	auth    *auth.Service
 	syncer  *toolsync.Syncer
 	router  *chi.Mux
@@ -84,13 +84,13 @@ func (b *logBuffer) String() string {
 	return b.buf.String()
 }
 
-func newDashboard(t *testing.T, opts ...func(*admin.Options)) *dashboard {
+func newDashboard(t testing.TB, opts ...func(*admin.Options)) *dashboard {
 	t.Helper()
 	return newDashboardAt(t, "127.0.0.1", opts...)
 }
 
 // newDashboardAt is newDashboard under another name of loopback: to browsers that is another site.
-func newDashboardAt(t *testing.T, host string, opts ...func(*admin.Options)) *dashboard {
+func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *dashboard {
 	t.Helper()
 	d := &dashboard{World: fixture.New(t), t: t, log: &logBuffer{}, stop: make(chan struct{})}
 	log := slog.New(slog.NewJSONHandler(d.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -171,7 +171,7 @@ func (d *dashboard) as(role connectors.Role) *browser {
 
 // browser keeps cookies and follows nothing by itself.
 type browser struct {
-	t      *testing.T
+	t      testing.TB
 	base   string
 	client *http.Client
 	header http.Header
@@ -261,7 +261,7 @@ func (b *browser) signIn(email string) {
 	}
 }
 
-func (p page) want(t *testing.T, status int, texts ...string) {
+func (p page) want(t testing.TB, status int, texts ...string) {
 	t.Helper()
 	if p.Status != status {
 		t.Errorf("status %d, want %d (to %q)", p.Status, status, p.Location)

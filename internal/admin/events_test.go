@@ -16,7 +16,7 @@ import (
 
 // eventStream is what a browser hears.
 type eventStream struct {
-	t     *testing.T
+	t     testing.TB
 	lines *bufio.Scanner
 	body  io.Closer
 }
