@@ -43,14 +43,26 @@ where tools.tenant_id = @tenant_id and tools.connector_id <> @connector_id and t
 order by tools.name = any(@names::text[]) desc, tools.name, connectors.slug
 limit @max_rows;
 
--- name: WaitingChanges :many
--- What waits for a person, with who is concerned. Calls of a connector are counted among its newest 100,000.
+-- name: ChangeMarks :many
+-- What Changes lists, as little as tells whether it is another list: every open page asks each second.
+select id, state, decided_at
+from tool_changes
+where tenant_id = @tenant_id
+  and (@state::text = '' or state = @state)
+  and (sqlc.narg(connector_id)::uuid is null or connector_id = sqlc.narg(connector_id))
+order by id desc
+limit @max_rows;
+
+-- name: Changes :many
+-- Of one connector or of all, in one state or ('') in any, with who is concerned. Calls of a connector are counted among its newest 100,000.
 with page as (
-    select waiting.id, waiting.connector_id
-    from tool_changes waiting
-    where waiting.tenant_id = @tenant_id and waiting.state = 'waiting'
-      and (sqlc.narg(before_id)::uuid is null or waiting.id < sqlc.narg(before_id))
-    order by waiting.id desc
+    select listed.id, listed.connector_id
+    from tool_changes listed
+    where listed.tenant_id = @tenant_id
+      and (@state::text = '' or listed.state = @state)
+      and (sqlc.narg(connector_id)::uuid is null or listed.connector_id = sqlc.narg(connector_id))
+      and (sqlc.narg(before_id)::uuid is null or listed.id < sqlc.narg(before_id))
+    order by listed.id desc
     limit @max_rows
 ), called as (
     select recent.connector_id, recent.tool, count(*) as calls
@@ -117,11 +129,6 @@ with measured as (
 select hash, raw
 from measured
 where bytes <= @max_bytes::bigint;
-
--- name: CountWaitingChanges :one
-select count(*)
-from tool_changes
-where tenant_id = @tenant_id and state = 'waiting';
 
 -- name: LockTool :one
 -- Its connector first, as the end of a sync does.

@@ -37,7 +37,7 @@ func (h *Handler) decideChange(w http.ResponseWriter, r *http.Request, accept bo
 	}
 	_, err = h.registry.DecideTool(r.Context(), actor(r), ref(r, "id"), registry.ToolVerdict{Tool: tool, Accept: accept, Hash: &hash})
 	if problem, ok := mendable(err); ok { // it changed meanwhile, or somebody was faster
-		return h.respond.Back(w, r, toolPath(c.Slug, tool)+"/changes", respond.Flash{Kind: respond.Alert, Text: problem.Message})
+		return h.respond.Back(w, r, leadingBack(toolPath(c.Slug, tool)+"/changes", changesLeft(f.text("return_to"))), respond.Flash{Kind: respond.Alert, Text: problem.Message})
 	}
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (h *Handler) decideChange(w http.ResponseWriter, r *http.Request, accept bo
 	if accept {
 		said = "Accepted: %s of %s. Agents are served it as it is now."
 	}
-	return h.respond.Back(w, r, "/changes", respond.Flash{Kind: respond.Notice, Text: fmt.Sprintf(said, shorten(tool, maxName), c.Name)})
+	return h.respond.Back(w, r, changesLeft(f.text("return_to")), respond.Flash{Kind: respond.Notice, Text: fmt.Sprintf(said, shorten(tool, maxName), c.Name)})
 }
 
 // seenHash is the definition that the person saw: without it, one could be accepted that came a moment ago.

@@ -2,31 +2,69 @@ package admin
 
 import (
 	"net/http"
-	"strings"
-	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
 	"patchbay/internal/toolchange"
+	"patchbay/web"
 	"patchbay/web/templates"
 )
 
-// changeList lists the changes of tools that wait for a decision.
+// changeList lists the changes of tools: those that wait for a decision, unless the address asks for others.
 func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
-	list, err := h.tenant(r).WaitingChanges(r.Context(), store.Page{Cursor: r.URL.Query().Get("cursor")})
+	tenant, query := h.tenant(r), readChangeQuery(r.URL.Query())
+	all, err := tenant.Connectors(r.Context(), store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}})
 	if err != nil {
 		return err
 	}
-	page := templates.ChangesPage{Frame: h.frame(r, templates.NavChanges, crumb("Changes", "")), Pager: pager(r, list.Next)}
-	for _, c := range list.Items {
-		page.Rows = append(page.Rows, changeRow(c, h.now()))
-		if c.Risk == toolchange.None {
-			page.Cosmetic++
+	filter, some, err := query.filter(r.Context(), tenant, all.Items)
+	if err != nil {
+		return err
+	}
+	filter.Cursor = r.URL.Query().Get("cursor")
+	var changes store.List[connectors.ToolChange]
+	if some {
+		if changes, err = tenant.Changes(r.Context(), filter); err != nil {
+			return err
 		}
 	}
-	page.Count = countOf(len(page.Rows), page.Pager, "change")
+	frame := h.frame(r, templates.NavChanges, crumb("Changes", ""))
+	if filter.Cursor == "" {
+		live := query.values()
+		live.Set("on", "changes")
+		frame.Listen = withQuery("/events", live)
+	}
+	page := templates.ChangesPage{
+		Frame:      frame,
+		Filter:     templates.Form{Values: map[string]string{"connector": query.connector, "state": query.state}},
+		List:       h.changeListView(changes, query, frame.Can, pager(r, changes.Next)),
+		Connectors: []templates.Option{{Value: "", Label: "All connectors"}},
+		States:     changeStateOptions(),
+	}
+	for _, c := range all.Items {
+		page.Connectors = append(page.Connectors, templates.Option{Value: c.Slug, Label: c.Name})
+	}
+	page.Connectors, page.States = withChosen(page.Connectors, query.connector), withChosen(page.States, query.state)
 	return h.respond.Page(w, r, http.StatusOK, templates.Changes(page))
+}
+
+// changeListView is the part of the page that is renewed as changes come and are decided.
+func (h *Handler) changeListView(changes store.List[connectors.ToolChange], q changeQuery, can templates.Can, p templates.Pager) templates.ChangeList {
+	view := templates.ChangeList{Asset: web.Asset, Filtered: q.filtered(), Decides: can.Manage, Pager: p}
+	for _, c := range changes.Items {
+		row := changeRow(c, h.now())
+		row.Href = leadingBack(row.Href, withQuery("/changes", q.values()))
+		if q.state == anyChange && c.State == connectors.ChangeWaiting {
+			row.Decided = "waits"
+		}
+		view.Rows = append(view.Rows, row)
+		if c.State == connectors.ChangeWaiting && c.Risk == toolchange.None {
+			view.Cosmetic++
+		}
+	}
+	view.Count = countOf(len(view.Rows), p, "change")
+	return view
 }
 
 // changeAcceptCosmetic accepts what no model acts on.
@@ -40,88 +78,4 @@ func (h *Handler) changeAcceptCosmetic(w http.ResponseWriter, r *http.Request) e
 		text = "No cosmetic change waits any more."
 	}
 	return h.respond.Back(w, r, "/changes", respond.Flash{Kind: respond.Notice, Text: text})
-}
-
-// changeRow is a change in a list of many tools.
-func changeRow(c connectors.ToolChange, now time.Time) templates.ChangeRow {
-	return templates.ChangeRow{
-		Tool:          shorten(c.Tool, maxName),
-		Href:          toolPath(c.ConnectorSlug, c.Tool) + "/changes",
-		Connector:     c.ConnectorName,
-		ConnectorHref: connectorPath(c.ConnectorSlug),
-		State:         changeState(c),
-		Kinds:         kindBadges(c.Kinds),
-		Reach:         reachOf(c),
-		Seen:          when(c.SeenAt, now),
-		Decided:       decidedBy(c),
-	}
-}
-
-// reachOf says whom a change concerns.
-func reachOf(c connectors.ToolChange) string {
-	return plural(c.Agents, "agent") + " · " + plural(c.Calls, "call") + " in 30 days"
-}
-
-func decidedBy(c connectors.ToolChange) string {
-	if c.DecidedBy == "" {
-		return ""
-	}
-	return "by " + c.DecidedBy
-}
-
-// changeState says what became of a change, and how risky it is as long as nothing did.
-func changeState(c connectors.ToolChange) templates.State {
-	switch c.State {
-	case connectors.ChangeWaiting:
-		return riskState(c.Risk)
-	case connectors.ChangeAccepted:
-		return templates.State{Kind: templates.StateOK, Text: "Accepted"}
-	case connectors.ChangeRejected:
-		return templates.State{Kind: templates.StateBad, Text: "Rejected"}
-	case connectors.ChangeSuperseded:
-		return templates.State{Kind: templates.StateOff, Text: "Superseded"}
-	default:
-		return templates.State{Kind: templates.StateOK, Text: "Taken over"}
-	}
-}
-
-func riskState(risk toolchange.Risk) templates.State {
-	switch risk {
-	case toolchange.High:
-		return templates.State{Kind: templates.StateBad, Text: "High risk"}
-	case toolchange.Low:
-		return templates.State{Kind: templates.StateWarn, Text: "Low risk"}
-	default:
-		return templates.State{Kind: templates.StateOff, Text: "No risk"}
-	}
-}
-
-// kindBadges say what is different, in the order of what tells most.
-func kindBadges(kinds []toolchange.Kind) []templates.Badge {
-	if len(kinds) == 0 {
-		return []templates.Badge{{Text: "changed", Title: "It waited already when differences began to be kept. Its page shows them."}}
-	}
-	badges := make([]templates.Badge, len(kinds))
-	for i, k := range kinds {
-		badges[i] = kindBadge(k)
-	}
-	return badges
-}
-
-func kindBadge(k toolchange.Kind) templates.Badge {
-	b := templates.Badge{Text: k.Words()}
-	switch k {
-	case toolchange.HiddenText, toolchange.InstructionLike, toolchange.Shadows:
-		b.Kind = templates.BadgeRisk
-	default:
-		if k.Risk() == toolchange.High {
-			b.Kind = templates.BadgeWarn
-		}
-	}
-	b.Title = strings.ToUpper(b.Text[:1]) + b.Text[1:] + ": " + riskWords[k.Risk()]
-	return b
-}
-
-var riskWords = map[toolchange.Risk]string{
-	toolchange.High: "a person should look.", toolchange.Low: "little that an agent could be led astray by.", toolchange.None: "nothing that a model acts on.",
 }

@@ -2,10 +2,12 @@ package admin
 
 import (
 	"net/http"
+	"strings"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/registry"
+	"patchbay/internal/respond"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
@@ -35,19 +37,19 @@ func (h *Handler) change(w http.ResponseWriter, r *http.Request, id *connectors.
 		return err
 	}
 	c := among.Connector
-	path := toolPath(c.Slug, tool)
+	path, list := toolPath(c.Slug, tool), changesLeft(r.URL.Query().Get("return_to"))
 	frame := h.frame(r, templates.NavChanges,
-		crumb("Changes", "/changes"),
+		crumb("Changes", list),
 		crumb(c.Name, connectorPath(c.Slug)+"/tools"),
 		templates.Crumb{Text: shorten(tool, maxName), Mono: true})
 	frame.Title = "Change · " + shorten(tool, maxName)
 	view := templates.ChangePage{
-		Frame: frame, Tool: shorten(tool, maxName), ToolHref: path, Connector: c.Name, Action: path, Pager: pager(r, among.History.Next),
+		Frame: frame, Tool: shorten(tool, maxName), ToolHref: path, Connector: c.Name, Action: path, ReturnTo: list, Pager: pager(r, among.History.Next),
 		State: templates.State{Kind: templates.StateOff, Text: "Never changed"},
 	}
 	for _, change := range among.History.Items {
 		row := changeRow(change, h.now())
-		row.Connector, row.Href = "", path+"/changes/"+change.ID.String()
+		row.Connector, row.Href = "", leadingBack(path+"/changes/"+change.ID.String(), list)
 		if change.State == connectors.ChangeWaiting {
 			row.State = templates.State{Kind: templates.StateWarn, Text: "Waits"}
 		}
@@ -56,8 +58,28 @@ func (h *Handler) change(w http.ResponseWriter, r *http.Request, id *connectors.
 	if among.Shown != nil {
 		fillChange(&view, *among.Shown, h.now())
 		view.CanAccept, view.CanReject = decisions(among, frame.Can)
+		view.Decision = decisionWords(among.Shown.Before != nil, view.CanReject)
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Change(view))
+}
+
+// decisionWords say what the buttons do.
+func decisionWords(served, canReject bool) string {
+	switch {
+	case !canReject:
+		return "Accepted, agents are served the tool as it is now."
+	case served:
+		return "Until somebody decides, agents are served the tool as it was. Accepted, they are served it as it is now; rejected, they do not see it."
+	}
+	return "Until somebody decides, agents do not see the tool. Accepted, they are served it; rejected, they still do not see it."
+}
+
+// changesLeft is the list of changes that somebody came from: all that wait, where it is not known.
+func changesLeft(raw string) string {
+	if path := respond.OwnPath(raw, "/changes"); strings.HasPrefix(path, "/changes?") {
+		return path
+	}
+	return "/changes"
 }
 
 // decisions says what may be decided: about the newest change alone, by an admin.

@@ -3,8 +3,6 @@ package admin_test
 import (
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -84,7 +82,7 @@ func TestAnAdminAcceptsWhatIsOnThePage(t *testing.T) {
 	d, up := poisoned(t)
 	b := d.as(connectors.RoleAdmin)
 	path := "/connectors/linear/tools/search"
-	b.get(path+"/changes").want(t, http.StatusOK, connectors.HashDefinition([]byte(evilTool)).String())
+	b.get(path+"/changes").want(t, http.StatusOK, connectors.HashDefinition([]byte(evilTool)).String(), "Until somebody decides, agents are served the tool as it was.")
 	b.do(http.MethodPost, path+"/accept", nil).want(t, http.StatusBadRequest)
 
 	up.SetTools(strings.Replace(evilTool, "Searches", "Deletes", 1))
@@ -110,32 +108,63 @@ func TestCosmeticChangesAreAcceptedTogether(t *testing.T) {
 	b.submit("/changes/accept_cosmetic", nil).want(t, http.StatusOK, "No cosmetic change waits any more.")
 }
 
+func TestChangesAreFilteredByConnectorAndState(t *testing.T) {
+	t.Parallel()
+	d, _ := poisoned(t)
+	notes := d.Connector(t, func(c *connectors.Draft) {
+		c.Name, c.Slug, c.ToolChanges = "Notes", "notes", connectors.ToolChangesHoldAll
+	})
+	d.Synced(t, notes.ID, "search")
+	d.changeIn(d.Tenant, notes.ID)
+	b := d.as(connectors.RoleAdmin)
+	b.get("/changes").want(t, http.StatusOK, "2 changes", "Linear", "Notes")
+	p := b.get("/changes?connector=linear")
+	p.want(t, http.StatusOK, "1 change", "High risk")
+	if !p.says(`<option value="linear" selected>`) || !p.says(`href="/connectors/linear/tools/search/changes?return_to=%2Fchanges%3Fconnector%3Dlinear"`) {
+		t.Error("the filter is not kept")
+	}
+
+	verdict := seen(evilTool)
+	verdict.Set("return_to", "/changes?connector=linear")
+	b.submit("/connectors/linear/tools/search/reject", verdict).want(t, http.StatusOK, "Rejected: search of Linear.", "No change matches", "Show what waits")
+	b.get("/changes?state=rejected").want(t, http.StatusOK, "1 change", "Rejected", "by ")
+	b.get("/changes?state=all").want(t, http.StatusOK, "2 changes", "Rejected")
+	for _, nothing := range []string{"?connector=nobody", "?state=nonsense", "?connector=notes&state=rejected"} {
+		b.get("/changes"+nothing).want(t, http.StatusOK, "No change matches")
+	}
+	verdict.Set("return_to", "https://evil.example/changes?x")
+	b.submit("/connectors/linear/tools/search/accept", verdict).want(t, http.StatusOK, "Accepted: search of Linear.", "1 change")
+}
+
+func TestChangesComeAndGoOnThePageThatIsOpen(t *testing.T) {
+	t.Parallel()
+	d, up := poisoned(t)
+	b := d.as(connectors.RoleAdmin)
+	b.get("/changes").want(t, http.StatusOK, `hx-sse:connect="/events?on=changes"`)
+	events := b.listenTo("/events?on=changes")
+	events.until("1 change")
+	up.SetTools(evilTool, `{"name":"delete"}`)
+	b.submit("/connectors/linear/sync_tools", nil)
+	if said := events.until("delete"); !strings.Contains(said, "2 changes") {
+		t.Errorf("the list is %s", said)
+	}
+	b.submit("/connectors/linear/tools/search/reject", seen(evilTool))
+	events.until("1 change")
+
+	elsewhere := d.as(connectors.RoleViewer).listenTo("/events?on=calls")
+	elsewhere.until("changes-waiting")
+}
+
 func TestAChangeIsReadAndDecidedInABrowser(t *testing.T) {
 	t.Parallel()
 	d, _ := poisoned(t)
 	tab := d.signedIn(connectors.RoleAdmin)
-	look := func(name string) {
-		t.Helper()
-		tab.Accessible()
-		if dir := os.Getenv("PATCHBAY_SCREENSHOTS"); dir != "" {
-			tab.Screenshot(filepath.Join(dir, name+"-light.png"))
-			tab.Dark(true)
-			tab.Screenshot(filepath.Join(dir, name+"-dark.png"))
-			tab.Dark(false)
-		}
-		tab.Size(360, 740)
-		tab.Fits()
-		if dir := os.Getenv("PATCHBAY_SCREENSHOTS"); dir != "" {
-			tab.Screenshot(filepath.Join(dir, name+"-phone.png"))
-		}
-		tab.Size(1280, 900)
-	}
 	tab.Go(d.base + "/changes")
 	tab.WaitText("nav a[href='/changes']", "1")
-	look("changes")
+	looked(t, tab, "changes")
 	tab.Click("main a[href='/connectors/linear/tools/search/changes']")
 	tab.WaitText("main", "This may be an attack")
-	look("change")
+	looked(t, tab, "change")
 	tab.Scripts(false)
 	tab.Go(d.base + "/connectors/linear/tools/search/changes")
 	tab.Click("form[action='/connectors/linear/tools/search/accept'] button")
@@ -143,5 +172,5 @@ func TestAChangeIsReadAndDecidedInABrowser(t *testing.T) {
 	tab.WaitText("main", "Accepted: search of Linear.")
 	tab.Scripts(true)
 	tab.Go(d.base + "/changes")
-	look("changes-empty")
+	looked(t, tab, "changes-empty")
 }

@@ -60,7 +60,8 @@ func (s *stream) look(look func() error) error {
 	return look()
 }
 
-// badge sends how many calls wait for a person, and how many notices this one has not read, where these are other numbers than before.
+// badge sends how many calls and changes of tools wait for a person, and how many notices this one has not read, where these are other
+// numbers than before.
 func (s *stream) badge() error {
 	now, err := s.h.store.Tenant(s.actor.Tenant.ID).News(s.ctx, s.actor.UserID)
 	if err != nil {
@@ -73,6 +74,11 @@ func (s *stream) badge() error {
 	s.news = &now
 	if now.Approvals != before.Approvals {
 		if err := s.show(templates.WaitingChanged(now.Approvals)); err != nil {
+			return err
+		}
+	}
+	if now.Changes != before.Changes {
+		if err := s.show(templates.ChangesWaiting(now.Changes)); err != nil {
 			return err
 		}
 	}

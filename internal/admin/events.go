@@ -17,7 +17,8 @@ const (
 )
 
 // events streams what changes about what the page shows, as pieces of it, until the browser goes, the server stops, or the session
-// ends: connectors, or with on=calls, on=call, on=home, on=approvals and on=notices those. A HEAD request is told what would come, and opens nothing.
+// ends: connectors, or with on=calls, on=call, on=home, on=approvals, on=changes and on=notices those. A HEAD request is told what would come,
+// and opens nothing.
 func (h *Handler) events(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		w.Header().Set("Content-Type", eventStream)
@@ -57,6 +58,8 @@ func (s *stream) about(r *http.Request) error {
 		return s.follow(nil, s.needs())
 	case "approvals":
 		return s.follow(nil, s.approvals(query.Get("after")))
+	case "changes":
+		return s.follow(nil, s.changesOf(readChangeQuery(query)))
 	case "notices":
 		return s.follow(nil, s.notices(query.Get("after")))
 	default:

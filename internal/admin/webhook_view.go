@@ -43,7 +43,7 @@ func webhookRow(hook connectors.Webhook, now time.Time) templates.WebhookRow {
 func webhookFacts(hook connectors.Webhook, now time.Time) []templates.Fact {
 	delivered, made := whenOrNever(hook.DeliveredAt, now), when(hook.CreatedAt, now)
 	facts := []templates.Fact{
-		{Label: "Last delivered", When: &delivered},
+		{Label: "Last notice arrived", When: &delivered}, // a test is none
 		{Label: "Failed since then", Value: plural(hook.Failures, "try")},
 	}
 	if hook.Failures != 1 {

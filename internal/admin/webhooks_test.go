@@ -105,10 +105,11 @@ func TestABrowserAddsAWebhookWithAndWithoutScript(t *testing.T) {
 		tab.Click("form[action$='/test'] button")
 		tab.WaitText("main", "The test has arrived")
 		if script {
-			tab.Accessible()
-			tab.Size(360, 740)
-			tab.Fits()
-			tab.Size(1280, 900)
+			looked(t, tab, "webhook")
+			tab.Go(d.base + "/webhooks")
+			looked(t, tab, "webhooks")
+			tab.Click("main a[href^='/webhooks/']")
+			tab.WaitText("main", "Delivered")
 		}
 		tab.Click("[popovertarget=delete]")
 		tab.Click("form[action$='/delete'] button[type=submit]")

@@ -9,11 +9,13 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/registry"
+	"patchbay/internal/store"
 )
 
 type toolChangesInput struct {
+	State     string `query:"state" enum:"waiting,accepted,rejected,automatic,superseded,any" default:"waiting" doc:"What became of them: those that wait for a decision, unless it says otherwise."`
+	Connector string `query:"connector" doc:"Only changes at this connector, by id or slug."`
 	Paging
-	State string `query:"state" enum:"waiting" default:"waiting" doc:"Those that wait for a decision."`
 }
 
 // ToolPath names a tool of a connector.
@@ -41,7 +43,7 @@ func (h *Handler) mountToolChanges() {
 	const tag = "Tool changes"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/tool_changes", id: "listToolChanges", tag: tag,
-		summary: "List the changes of tools that wait for a decision, the latest first", role: connectors.RoleViewer,
+		summary: "List the changes of tools, those that wait for a decision or others, the latest first", role: connectors.RoleViewer,
 	}, h.listToolChanges)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/tool_changes/accept_cosmetic", id: "acceptCosmeticToolChanges", tag: tag,
@@ -67,7 +69,19 @@ func (h *Handler) mountToolChanges() {
 }
 
 func (h *Handler) listToolChanges(ctx context.Context, who auth.Actor, in *toolChangesInput) (*answer[list[toolChangeJSON]], error) {
-	page, err := h.store.Tenant(who.Tenant.ID).WaitingChanges(ctx, in.page())
+	tenant := h.store.Tenant(who.Tenant.ID)
+	filter := store.ChangeFilter{State: connectors.ChangeState(in.State), Page: in.page()}
+	if in.State == "any" {
+		filter.State = ""
+	}
+	if in.Connector != "" {
+		c, err := tenant.Connector(ctx, connectors.Ref(in.Connector))
+		if err != nil {
+			return nil, err
+		}
+		filter.Connector = &c.ID
+	}
+	page, err := tenant.Changes(ctx, filter)
 	if err != nil {
 		return nil, err
 	}

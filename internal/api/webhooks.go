@@ -23,7 +23,7 @@ type webhookJSON struct {
 	DisabledReason *string    `json:"disabled_reason" doc:"Why Patchbay turned it off: gone (it answered 410) or failing (nothing arrived for three days); null: it did not."`
 	Failures       int        `json:"failures" doc:"Tries since the last that arrived."`
 	FailingSince   *time.Time `json:"failing_since" doc:"Null: the last try arrived."`
-	DeliveredAt    *time.Time `json:"delivered_at" doc:"The last that arrived; null: none has."`
+	DeliveredAt    *time.Time `json:"delivered_at" doc:"The last that arrived, tests left out; null: none has."`
 	RotatingUntil  *time.Time `json:"rotating_until" doc:"Until then the secret before signs, too; null: there was none."`
 	CreatedAt      time.Time  `json:"created_at"`
 	UpdatedAt      time.Time  `json:"updated_at"`

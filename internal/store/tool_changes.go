@@ -16,25 +16,57 @@ import (
 // callsWindow is the time over which the calls of a changed tool are counted.
 const callsWindow = 30 * 24 * time.Hour
 
-// WaitingChanges lists what waits for a person, the newest first.
-func (t *Tenant) WaitingChanges(ctx context.Context, p Page) (List[connectors.ToolChange], error) {
-	before, err := p.afterID("tool_changes")
+// ChangeFilter says which changes of tools are listed.
+type ChangeFilter struct {
+	State     connectors.ChangeState  // empty: any
+	Connector *connectors.ConnectorID // nil: any
+	Page
+}
+
+func (f ChangeFilter) connector() *uuid.UUID {
+	if f.Connector == nil {
+		return nil
+	}
+	return &f.Connector.UUID
+}
+
+// ChangeMark is what of a change tells whether it is as it was.
+type ChangeMark struct {
+	ID      connectors.ToolChangeID
+	State   connectors.ChangeState
+	Decided time.Time // zero: not yet
+}
+
+// ChangeMarks are those of the first page of what Changes lists, and one more.
+func (t *Tenant) ChangeMarks(ctx context.Context, f ChangeFilter) ([]ChangeMark, error) {
+	rows, err := t.q.ChangeMarks(ctx, dbgen.ChangeMarksParams{TenantID: t.id, State: string(f.State), ConnectorID: f.connector(), MaxRows: f.rows()})
+	if err != nil {
+		return nil, err
+	}
+	marks := make([]ChangeMark, len(rows))
+	for i, r := range rows {
+		marks[i] = ChangeMark{ID: r.ID, State: r.State}
+		if r.DecidedAt != nil {
+			marks[i].Decided = r.DecidedAt.UTC()
+		}
+	}
+	return marks, nil
+}
+
+// Changes lists changes of tools, the newest first.
+func (t *Tenant) Changes(ctx context.Context, f ChangeFilter) (List[connectors.ToolChange], error) {
+	before, err := f.afterID("tool_changes")
 	if err != nil {
 		return List[connectors.ToolChange]{}, err
 	}
-	rows, err := t.q.WaitingChanges(ctx, dbgen.WaitingChangesParams{
-		TenantID: t.id, BeforeID: before, MaxRows: p.rows(), CallsSince: idFrom(time.Now().Add(-callsWindow)),
+	rows, err := t.q.Changes(ctx, dbgen.ChangesParams{
+		TenantID: t.id, State: string(f.State), ConnectorID: f.connector(), BeforeID: before, MaxRows: f.rows(),
+		CallsSince: idFrom(time.Now().Add(-callsWindow)),
 	})
 	if err != nil {
 		return List[connectors.ToolChange]{}, err
 	}
-	return listOf(p, rows, toolChangeOf, "tool_changes", changeAt), nil
-}
-
-// CountWaitingChanges is how many changes wait for a person.
-func (t *Tenant) CountWaitingChanges(ctx context.Context) (int, error) {
-	n, err := t.q.CountWaitingChanges(ctx, t.id)
-	return int(n), err
+	return listOf(f.Page, rows, toolChangeOf, "tool_changes", changeAt), nil
 }
 
 // ToolChanges is the history of one tool, the newest first. Its first definition is no change.
@@ -50,7 +82,7 @@ func (t *Tenant) ToolChanges(ctx context.Context, id connectors.ConnectorID, too
 	if err != nil {
 		return List[connectors.ToolChange]{}, err
 	}
-	item := func(r dbgen.ToolChangesRow) connectors.ToolChange { return toolChangeOf(dbgen.WaitingChangesRow(r)) }
+	item := func(r dbgen.ToolChangesRow) connectors.ToolChange { return toolChangeOf(dbgen.ChangesRow(r)) }
 	return listOf(p, rows, item, "changes", func(r dbgen.ToolChangesRow) []string { return []string{r.ID.String()} }), nil
 }
 
@@ -68,7 +100,7 @@ func (t *Tenant) ToolChange(
 	if err != nil {
 		return connectors.ToolChange{}, found(err, "change")
 	}
-	return toolChangeOf(dbgen.WaitingChangesRow(rows[0])), nil
+	return toolChangeOf(dbgen.ChangesRow(rows[0])), nil
 }
 
 // WaitingKinds are what is different in a tool whose definition waits; NotFound: it does not.
@@ -171,9 +203,9 @@ func idFrom(at time.Time) (id uuid.UUID) {
 	return id
 }
 
-func changeAt(r dbgen.WaitingChangesRow) []string { return []string{r.ID.String()} }
+func changeAt(r dbgen.ChangesRow) []string { return []string{r.ID.String()} }
 
-func toolChangeOf(r dbgen.WaitingChangesRow) connectors.ToolChange {
+func toolChangeOf(r dbgen.ChangesRow) connectors.ToolChange {
 	c := connectors.ToolChange{
 		ID: r.ID, ConnectorID: r.ConnectorID, ConnectorSlug: r.Slug, ConnectorName: r.ConnectorName, Tool: r.Tool,
 		SeenAt: r.SeenAt.UTC(), Before: hashOf(r.BeforeHash), After: hashOf(r.AfterHash), Risk: toolchange.Risk(r.Risk), State: r.State,

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"patchbay/internal/connectors"
@@ -18,12 +19,17 @@ func (o *outsider) fillChanges(t *testing.T) {
 
 // changeAttempts are the outsider's at changes of tools.
 var changeAttempts = map[string]attempt{
-	"WaitingChanges": func(ctx context.Context, o outsider) (bool, error) {
-		return some(o.door.WaitingChanges(ctx, store.Page{}))
+	"Changes": func(ctx context.Context, o outsider) (bool, error) {
+		all, err := some(o.door.Changes(ctx, store.ChangeFilter{}))
+		if all || err != nil {
+			return all, err
+		}
+		return some(o.door.Changes(ctx, store.ChangeFilter{Connector: &o.changed.ID}))
 	},
-	"CountWaitingChanges": func(ctx context.Context, o outsider) (bool, error) {
-		n, err := o.door.CountWaitingChanges(ctx)
-		return n > 0, err
+	"ChangeMarks": func(ctx context.Context, o outsider) (bool, error) {
+		all, err := o.door.ChangeMarks(ctx, store.ChangeFilter{})
+		one, oneErr := o.door.ChangeMarks(ctx, store.ChangeFilter{Connector: &o.changed.ID})
+		return len(all)+len(one) > 0, errors.Join(err, oneErr)
 	},
 	"ToolChanges": func(ctx context.Context, o outsider) (bool, error) {
 		return some(o.door.ToolChanges(ctx, o.changed.ID, "changed", store.Page{}))
@@ -65,5 +71,5 @@ var changeAttempts = map[string]attempt{
 
 // ownChanges are the methods that show or change what is the outsider's own.
 var ownChanges = map[string]bool{
-	"WaitingChanges": true, "CountWaitingChanges": true, "ToolChanges": true, "OtherTools": true, "DefinitionsWithin": true, "AcceptCosmetic": true,
+	"Changes": true, "ChangeMarks": true, "ToolChanges": true, "OtherTools": true, "DefinitionsWithin": true, "AcceptCosmetic": true,
 }

@@ -74,8 +74,8 @@ func TestASyncPutsItsChangesOnRecord(t *testing.T) {
 	if len(waiting) != 2 || waiting[0].ConnectorName != c.Name || *waiting[0].SyncRunID != run.ID || waiting[0].After == nil {
 		t.Errorf("waiting = %+v", waiting)
 	}
-	if n, err := w.Door().CountWaitingChanges(t.Context()); n != 2 || err != nil {
-		t.Errorf("%d wait, %v", n, err)
+	if news, err := w.Door().News(t.Context(), nil); news.Changes != 2 || err != nil {
+		t.Errorf("news = %+v, %v", news, err)
 	}
 }
 

@@ -57,20 +57,29 @@ const (
 	conceals  = "The text tells a model to keep something from the user."
 )
 
+// asSaid is the text as it was written, where what was found in it stands at the same place.
+func asSaid(text, said string) string {
+	if strings.ToLower(said) == text && len(said) == len(text) {
+		return said
+	}
+	return text
+}
+
 // orders finds what orders a model about. What is said in letters that look like others is found, too.
 func orders(p passage) []finding {
 	if p.seen == toEyes || len(p.text) < 4 {
 		return nil
 	}
 	var found []finding
-	texts := []string{spaced(strings.ToLower(p.text))}
+	said := spaced(p.text)
+	texts := []string{strings.ToLower(said)}
 	if p := plain(p.text); p != texts[0] {
 		texts = append(texts, p)
 	}
 	for _, r := range rules {
 		for _, text := range texts {
 			if from, to, ok := r.find(text); ok {
-				found = append(found, finding{key: r.sentence + text[from:to], shown: around(text, from, to), sentence: r.sentence})
+				found = append(found, finding{key: r.sentence + text[from:to], shown: around(asSaid(text, said), from, to), sentence: r.sentence})
 				break
 			}
 		}

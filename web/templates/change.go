@@ -1,11 +1,22 @@
 package templates
 
-// ChangesPage lists the changes of tools that wait for a decision, the newest first.
+// ChangesPage lists the changes of tools, the newest first. Its filter sends connector and state to /changes.
 type ChangesPage struct {
-	Frame    Frame
+	Frame      Frame
+	Filter     Form
+	List       ChangeList
+	Connectors []Option // with "" for all
+	States     []Option // with "" for those that wait
+}
+
+// ChangeList is the part of the page that the event stream renews.
+type ChangeList struct {
+	Asset    Assets
 	Rows     []ChangeRow
 	Count    string // "3 changes"
-	Cosmetic int    // of the rows, how many no model acts on
+	Filtered bool
+	Cosmetic int  // of the rows, how many wait and no model acts on
+	Decides  bool // the person may decide
 	Pager    Pager
 }
 
@@ -42,8 +53,10 @@ type ChangePage struct {
 	History   []ChangeRow
 	Pager     Pager
 
+	ReturnTo  string // the list that the person came from
 	Action    string
 	Hash      string // of the definition that is shown
+	Decision  string // what accepting and rejecting do
 	CanAccept bool
 	CanReject bool
 }

@@ -22,12 +22,20 @@ func changeSamples(pages map[string]templ.Component, with func(templates.Frame) 
 	f := with(frame("Changes", templates.NavChanges))
 	f.Changes = 3
 	high, none := templates.State{Kind: templates.StateBad, Text: "High risk"}, templates.State{Kind: templates.StateOff, Text: "No risk"}
-	pages["changes"] = templates.Changes(templates.ChangesPage{Frame: f, Count: "3 changes", Cosmetic: 1, Rows: []templates.ChangeRow{
+	page := templates.ChangesPage{
+		Frame: f, Connectors: []templates.Option{{Label: "All connectors"}, {Value: "linear", Label: "Linear"}},
+		States: []templates.Option{{Label: "Waiting"}, {Value: "accepted", Label: "Accepted"}},
+	}
+	page.List = templates.ChangeList{Asset: f.Asset, Count: "3 changes", Cosmetic: 1, Decides: true, Rows: []templates.ChangeRow{
 		changeRow("create_comment", high, changeKinds...),
 		changeRow("a_tool_with_a_name_that_is_as_long_as_names_of_tools_may_be_and_then_a_little_more_of_it", high, templates.Badge{Kind: templates.BadgeWarn, Text: "new tool"}),
 		changeRow("list_issues", none, templates.Badge{Text: "cosmetic"}),
-	}})
-	pages["changes-empty"] = templates.Changes(templates.ChangesPage{Frame: with(frame("Changes", templates.NavChanges))})
+	}}
+	pages["changes"] = templates.Changes(page)
+	page.List = templates.ChangeList{Asset: f.Asset, Count: "0 changes"}
+	pages["changes-empty"] = templates.Changes(page)
+	page.List.Filtered = true
+	pages["changes-filtered"] = templates.Changes(page)
 	pages["change"] = templates.Change(changePage(f))
 	decided := changePage(f)
 	decided.Warning, decided.CanAccept, decided.CanReject = nil, false, false

@@ -38,7 +38,7 @@ func webhookSamples(pages map[string]templ.Component, with func(templates.Frame)
 	one := with(frame("Pager of the night shift", templates.NavWebhooks, templates.Crumb{Text: "Webhooks", Href: "/webhooks"}))
 	pages["webhook"] = templates.Webhook(templates.WebhookPage{
 		Frame: one, Webhook: pager, Kinds: kinds, Form: templates.Form{Values: map[string]string{"name": pager.Name, "url": "https://hooks.example.com/", "enabled": "false"}},
-		Facts:  []templates.Fact{{Label: "Last delivered", When: &never}, {Label: "ID", Value: "01890000-0000-7000-8000-000000000002", Mono: true, Copy: true}},
+		Facts:  []templates.Fact{{Label: "Last notice arrived", When: &never}, {Label: "ID", Value: "01890000-0000-7000-8000-000000000002", Mono: true, Copy: true}},
 		Secret: &templates.NewAPIKey{Name: pager.Name, Token: "whsec_c2hvd24gdGhpcyBvbmNlLCBpbiBhIHNhbXBsZSBwYWdl"},
 		Deliveries: []templates.DeliveryRow{
 			{ID: "msg_3", Kind: "Approval", State: templates.State{Kind: templates.StateWarn, Text: "Is tried again"}, Reason: "It did not answer within 10 seconds.", Status: "no answer", Tries: "3", Made: ago, Tried: ago, Next: &soon, Took: "10.0 s", Again: "/webhooks/2/deliveries/3/redeliver", Subject: "Approval, 2 minutes ago"},

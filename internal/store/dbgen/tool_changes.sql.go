@@ -67,6 +67,165 @@ func (q *Queries) AcceptTool(ctx context.Context, tenantID connectors.TenantID, 
 	return err
 }
 
+const changeMarks = `-- name: ChangeMarks :many
+select id, state, decided_at
+from tool_changes
+where tenant_id = $1
+  and ($2::text = '' or state = $2)
+  and ($3::uuid is null or connector_id = $3)
+order by id desc
+limit $4
+`
+
+type ChangeMarksParams struct {
+	TenantID    connectors.TenantID
+	State       string
+	ConnectorID *uuid.UUID
+	MaxRows     int32
+}
+
+type ChangeMarksRow struct {
+	ID        connectors.ToolChangeID
+	State     connectors.ChangeState
+	DecidedAt *time.Time
+}
+
+// What Changes lists, as little as tells whether it is another list: every open page asks each second.
+func (q *Queries) ChangeMarks(ctx context.Context, arg ChangeMarksParams) ([]ChangeMarksRow, error) {
+	rows, err := q.db.Query(ctx, changeMarks,
+		arg.TenantID,
+		arg.State,
+		arg.ConnectorID,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ChangeMarksRow
+	for rows.Next() {
+		var i ChangeMarksRow
+		if err := rows.Scan(&i.ID, &i.State, &i.DecidedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const changes = `-- name: Changes :many
+with page as (
+    select listed.id, listed.connector_id
+    from tool_changes listed
+    where listed.tenant_id = $1
+      and ($2::text = '' or listed.state = $2)
+      and ($3::uuid is null or listed.connector_id = $3)
+      and ($4::uuid is null or listed.id < $4)
+    order by listed.id desc
+    limit $5
+), called as (
+    select recent.connector_id, recent.tool, count(*) as calls
+    from (select distinct page.connector_id from page) concerned
+    cross join lateral (
+        select tool_calls.connector_id, tool_calls.tool
+        from tool_calls
+        where tool_calls.tenant_id = $1 and tool_calls.connector_id = concerned.connector_id
+          and tool_calls.id > $6::uuid and tool_calls.kind = 'tool'
+        order by tool_calls.id desc
+        limit 100000) recent
+    group by recent.connector_id, recent.tool
+)
+select tool_changes.id, tool_changes.connector_id, connectors.slug, connectors.name as connector_name, tool_changes.tool,
+       tool_changes.sync_run_id, tool_changes.seen_at, tool_changes.before_hash, tool_changes.after_hash, tool_changes.kinds,
+       tool_changes.risk, tool_changes.state, tool_changes.decided_by, tool_changes.decided_at,
+       (select count(*)
+        from agent_grants
+        where agent_grants.tenant_id = $1 and agent_grants.connector_id = tool_changes.connector_id
+          and (agent_grants.all_tools or tool_changes.tool = any(agent_grants.tools)))::bigint as agents,
+       coalesce(called.calls, 0)::bigint as calls
+from page
+join tool_changes on tool_changes.tenant_id = $1 and tool_changes.id = page.id
+join connectors on connectors.tenant_id = $1 and connectors.id = page.connector_id
+left join called on called.connector_id = page.connector_id and called.tool = tool_changes.tool
+order by tool_changes.id desc
+`
+
+type ChangesParams struct {
+	TenantID    connectors.TenantID
+	State       string
+	ConnectorID *uuid.UUID
+	BeforeID    *uuid.UUID
+	MaxRows     int32
+	CallsSince  uuid.UUID
+}
+
+type ChangesRow struct {
+	ID            connectors.ToolChangeID
+	ConnectorID   connectors.ConnectorID
+	Slug          string
+	ConnectorName string
+	Tool          string
+	SyncRunID     *uuid.UUID
+	SeenAt        time.Time
+	BeforeHash    []byte
+	AfterHash     []byte
+	Kinds         []string
+	Risk          string
+	State         connectors.ChangeState
+	DecidedBy     string
+	DecidedAt     *time.Time
+	Agents        int64
+	Calls         int64
+}
+
+// Of one connector or of all, in one state or (”) in any, with who is concerned. Calls of a connector are counted among its newest 100,000.
+func (q *Queries) Changes(ctx context.Context, arg ChangesParams) ([]ChangesRow, error) {
+	rows, err := q.db.Query(ctx, changes,
+		arg.TenantID,
+		arg.State,
+		arg.ConnectorID,
+		arg.BeforeID,
+		arg.MaxRows,
+		arg.CallsSince,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ChangesRow
+	for rows.Next() {
+		var i ChangesRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.ConnectorID,
+			&i.Slug,
+			&i.ConnectorName,
+			&i.Tool,
+			&i.SyncRunID,
+			&i.SeenAt,
+			&i.BeforeHash,
+			&i.AfterHash,
+			&i.Kinds,
+			&i.Risk,
+			&i.State,
+			&i.DecidedBy,
+			&i.DecidedAt,
+			&i.Agents,
+			&i.Calls,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const connectorName = `-- name: ConnectorName :one
 select slug, name
 from connectors
@@ -83,19 +242,6 @@ func (q *Queries) ConnectorName(ctx context.Context, tenantID connectors.TenantI
 	var i ConnectorNameRow
 	err := row.Scan(&i.Slug, &i.Name)
 	return i, err
-}
-
-const countWaitingChanges = `-- name: CountWaitingChanges :one
-select count(*)
-from tool_changes
-where tenant_id = $1 and state = 'waiting'
-`
-
-func (q *Queries) CountWaitingChanges(ctx context.Context, tenantID connectors.TenantID) (int64, error) {
-	row := q.db.QueryRow(ctx, countWaitingChanges, tenantID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
 }
 
 const decideChange = `-- name: DecideChange :one
@@ -483,110 +629,6 @@ func (q *Queries) ToolsSyncedAt(ctx context.Context, tenantID connectors.TenantI
 	var tools_last_synced_at *time.Time
 	err := row.Scan(&tools_last_synced_at)
 	return tools_last_synced_at, err
-}
-
-const waitingChanges = `-- name: WaitingChanges :many
-with page as (
-    select waiting.id, waiting.connector_id
-    from tool_changes waiting
-    where waiting.tenant_id = $1 and waiting.state = 'waiting'
-      and ($2::uuid is null or waiting.id < $2)
-    order by waiting.id desc
-    limit $3
-), called as (
-    select recent.connector_id, recent.tool, count(*) as calls
-    from (select distinct page.connector_id from page) concerned
-    cross join lateral (
-        select tool_calls.connector_id, tool_calls.tool
-        from tool_calls
-        where tool_calls.tenant_id = $1 and tool_calls.connector_id = concerned.connector_id
-          and tool_calls.id > $4::uuid and tool_calls.kind = 'tool'
-        order by tool_calls.id desc
-        limit 100000) recent
-    group by recent.connector_id, recent.tool
-)
-select tool_changes.id, tool_changes.connector_id, connectors.slug, connectors.name as connector_name, tool_changes.tool,
-       tool_changes.sync_run_id, tool_changes.seen_at, tool_changes.before_hash, tool_changes.after_hash, tool_changes.kinds,
-       tool_changes.risk, tool_changes.state, tool_changes.decided_by, tool_changes.decided_at,
-       (select count(*)
-        from agent_grants
-        where agent_grants.tenant_id = $1 and agent_grants.connector_id = tool_changes.connector_id
-          and (agent_grants.all_tools or tool_changes.tool = any(agent_grants.tools)))::bigint as agents,
-       coalesce(called.calls, 0)::bigint as calls
-from page
-join tool_changes on tool_changes.tenant_id = $1 and tool_changes.id = page.id
-join connectors on connectors.tenant_id = $1 and connectors.id = page.connector_id
-left join called on called.connector_id = page.connector_id and called.tool = tool_changes.tool
-order by tool_changes.id desc
-`
-
-type WaitingChangesParams struct {
-	TenantID   connectors.TenantID
-	BeforeID   *uuid.UUID
-	MaxRows    int32
-	CallsSince uuid.UUID
-}
-
-type WaitingChangesRow struct {
-	ID            connectors.ToolChangeID
-	ConnectorID   connectors.ConnectorID
-	Slug          string
-	ConnectorName string
-	Tool          string
-	SyncRunID     *uuid.UUID
-	SeenAt        time.Time
-	BeforeHash    []byte
-	AfterHash     []byte
-	Kinds         []string
-	Risk          string
-	State         connectors.ChangeState
-	DecidedBy     string
-	DecidedAt     *time.Time
-	Agents        int64
-	Calls         int64
-}
-
-// What waits for a person, with who is concerned. Calls of a connector are counted among its newest 100,000.
-func (q *Queries) WaitingChanges(ctx context.Context, arg WaitingChangesParams) ([]WaitingChangesRow, error) {
-	rows, err := q.db.Query(ctx, waitingChanges,
-		arg.TenantID,
-		arg.BeforeID,
-		arg.MaxRows,
-		arg.CallsSince,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []WaitingChangesRow
-	for rows.Next() {
-		var i WaitingChangesRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.ConnectorID,
-			&i.Slug,
-			&i.ConnectorName,
-			&i.Tool,
-			&i.SyncRunID,
-			&i.SeenAt,
-			&i.BeforeHash,
-			&i.AfterHash,
-			&i.Kinds,
-			&i.Risk,
-			&i.State,
-			&i.DecidedBy,
-			&i.DecidedAt,
-			&i.Agents,
-			&i.Calls,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const waitingKinds = `-- name: WaitingKinds :one
