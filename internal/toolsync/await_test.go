@@ -84,14 +84,8 @@ func TestAwaitWaitsForWhoeverPerforms(t *testing.T) {
 	if run := <-result; run.State != connectors.SyncOK || run.Counts.Total != 1 {
 		t.Errorf("run = %+v", run)
 	}
-	lists := 0
-	for _, m := range up.Methods() {
-		if m == "tools/list" {
-			lists++
-		}
-	}
-	if lists != 1 {
-		t.Errorf("listed %d times", lists)
+	if n := listed(up); n != 1 {
+		t.Errorf("listed %d times", n)
 	}
 }
 

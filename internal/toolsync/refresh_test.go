@@ -1,0 +1,113 @@
+package toolsync_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+	"patchbay/internal/toolsync"
+)
+
+// refreshing asks for new tools, as a call does that may destroy something.
+func (b *bundle) refreshing(t *testing.T, c connectors.Connector) <-chan error {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- b.sync.Refresh(t.Context(), b.Tenant, c.ID) }()
+	return done
+}
+
+// waits fails the test where a refresh ends although nothing has.
+func waits(t *testing.T, done <-chan error) {
+	t.Helper()
+	select {
+	case err := <-done:
+		t.Fatalf("did not wait: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+}
+
+func listed(up *mcptest.Server) (n int) {
+	for _, m := range up.Methods() {
+		if m == "tools/list" {
+			n++
+		}
+	}
+	return n
+}
+
+func TestARefreshWaitsForTheRunOfAnotherProcess(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up, asked, release := heldList(t)
+	c := b.to(t, up.URL)
+	elsewhere := newSyncer(t, b.World, fixture.NewInstance())
+	go func() {
+		_, _ = elsewhere.Sync(context.WithoutCancel(t.Context()), b.Tenant, toolsync.Request{Connector: connectors.Ref(c.Slug)})
+	}()
+	<-asked
+	done := b.refreshing(t, c)
+	waits(t, done)
+	release()
+	if err := <-done; err != nil || len(b.tools(t, c)) != 1 {
+		t.Errorf("refreshed to %v, %v", b.tools(t, c), err)
+	}
+	if n := listed(up); n != 1 {
+		t.Errorf("listed %d times", n)
+	}
+}
+
+func TestARefreshReadsTheToolsItselfWhereTheRunThatItWaitsForFails(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(2)})
+	c := b.to(t, up.URL)
+	run, err := b.Door().StartSync(t.Context(), store.StartSync{NewRun: store.NewRun{ConnectorID: c.ID}, Instance: b.Instance})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := b.refreshing(t, c)
+	waits(t, done)
+	if n := len(up.Methods()); n != 0 {
+		t.Errorf("%d requests were sent beside the run that is under way", n)
+	}
+	if _, err := b.Door().FailSync(t.Context(), run.ID, connectors.SyncError{Code: "timeout", Message: "It was silent."}, store.Seen{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil || len(b.tools(t, c)) != 2 {
+		t.Errorf("refreshed to %v, %v", b.tools(t, c), err)
+	}
+}
+
+func TestARefreshThatFailsSaysWhy(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := upstream(t, mcptest.Script{On: map[string]mcptest.Handler{"initialize": mcptest.Status(http.StatusInternalServerError, "")}})
+	if err := <-b.refreshing(t, b.to(t, up.URL)); err == nil {
+		t.Error("it is said to have worked")
+	}
+}
+
+func TestWhoDoesNotWaitForARefreshAnyMoreLeavesTheRunToGoOn(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up, asked, release := heldList(t)
+	c := b.to(t, up.URL)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-asked
+		cancel()
+	}()
+	if err := b.sync.Refresh(ctx, b.Tenant, c.ID); !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v", err)
+	}
+	release()
+	if run, err := b.sync.Await(t.Context(), b.Tenant, b.lastRun(t, c).ID); err != nil || run.State != connectors.SyncOK {
+		t.Errorf("run = %+v, %v", run, err)
+	}
+}
