@@ -48,7 +48,7 @@ func TestARefreshWaitsForTheRunOfAnotherProcess(t *testing.T) {
 	c := b.to(t, up.URL)
 	elsewhere := newSyncer(t, b.World, fixture.NewInstance())
 	go func() {
-		_, _ = elsewhere.Sync(context.WithoutCancel(t.Context()), b.Tenant, toolsync.Request{Connector: connectors.Ref(c.Slug)})
+		_, _ = elsewhere.Sync(context.WithoutCancel(t.Context()), b.Tenant, toolsync.Request{Connector: connectors.Ref(c.Slug), Trigger: connectors.TriggerManual})
 	}()
 	<-asked
 	done := b.refreshing(t, c)
@@ -67,7 +67,7 @@ func TestARefreshReadsTheToolsItselfWhereTheRunThatItWaitsForFails(t *testing.T)
 	b := newBundle(t)
 	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(2)})
 	c := b.to(t, up.URL)
-	run, err := b.Door().StartSync(t.Context(), store.StartSync{NewRun: store.NewRun{ConnectorID: c.ID}, Instance: b.Instance})
+	run, err := b.Door().StartSync(t.Context(), store.StartSync{NewRun: store.NewRun{ConnectorID: c.ID, Trigger: connectors.TriggerManual}, Instance: b.Instance})
 	if err != nil {
 		t.Fatal(err)
 	}
