@@ -115,7 +115,7 @@ with those_tenants as materialized (
 select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), array_agg(ended.took_us))
 from ended;
 
--- name: CloseCallsOfSilentInstances :exec
+-- name: CloseCallsOfSilentInstances :many
 -- A call that waits for a person outlives the process; one that a process made does not.
 -- @sqlc-vet-disable tenant-scope
 with ended as (
@@ -130,10 +130,14 @@ with ended as (
       and not exists (
           select from instances
           where instances.id = tool_calls.instance_id)
-    returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
+    returning tool_calls.tenant_id, tool_calls.id, tool_calls.completed_at, tool_calls.status
+), counted as (
+    select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
+    from ended
 )
-select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
-from ended;
+select ended.tenant_id, ended.id
+from ended
+where exists (select from counted);
 
 -- name: CloseCallsOf :exec
 -- @sqlc-vet-disable tenant-scope
@@ -167,7 +171,7 @@ with ended as (
 select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
 from ended;
 
--- name: CloseOldTasks :exec
+-- name: CloseOldTasks :many
 -- Nobody asked for the end of a task.
 -- @sqlc-vet-disable tenant-scope
 with ended as (
@@ -179,7 +183,11 @@ with ended as (
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
     where completed_at is null and status = 'running' and instance_id is null and started_at < now() - interval '1 day'
-    returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
+    returning tool_calls.tenant_id, tool_calls.id, tool_calls.completed_at, tool_calls.status
+), counted as (
+    select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
+    from ended
 )
-select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
-from ended;
+select ended.tenant_id, ended.id
+from ended
+where exists (select from counted);

@@ -1,6 +1,6 @@
 -- What of the gateway's rows ends by itself, across tenants.
 
--- name: LapseApprovals :exec
+-- name: LapseApprovals :many
 -- The history of a call that nobody decided ends with it.
 -- @sqlc-vet-disable tenant-scope
 with lapsed as (
@@ -18,10 +18,14 @@ with lapsed as (
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
     from lapsed
     where tool_calls.tenant_id = lapsed.tenant_id and tool_calls.id = lapsed.id and tool_calls.completed_at is null
-    returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
+    returning tool_calls.tenant_id, tool_calls.id, tool_calls.completed_at, tool_calls.status
+), counted as (
+    select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
+    from ended
 )
-select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
-from ended;
+select ended.tenant_id, ended.id
+from ended
+where exists (select from counted);
 
 -- name: LoseApprovalsOfSilentInstances :exec
 -- The process died while it executed the call: nobody knows what the server did, and nobody does it again.

@@ -101,8 +101,18 @@ func TestCallsThatEndOtherwiseCountToo(t *testing.T) {
 	if err := b.St.System().CloseCallsOf(t.Context(), dead); err != nil {
 		t.Fatal(err)
 	}
+	orphan, silent := b.call(), connectors.InstanceID{UUID: uuid.Must(uuid.NewV7())}
+	orphan.InstanceID = &silent
+	if err := b.St.System().BeginCalls(t.Context(), []store.OwnedCall{{Tenant: b.Tenant, ToolCall: orphan}}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := b.St.System().SweepGateway(t.Context(), b.Instance); err != nil {
+			t.Fatal(err)
+		}
+	}
 	got := b.hours(t)
-	if got.OK != 1 || got.Failed != 1 || got.Other != 1 || got.Latencies.Count() != 0 {
+	if got.OK != 1 || got.Failed != 2 || got.Other != 1 || got.Latencies.Count() != 0 {
 		t.Errorf("%d ok, %d failed, %d other, %d latencies", got.OK, got.Failed, got.Other, got.Latencies.Count())
 	}
 }

@@ -24,6 +24,13 @@ func (l *listeners) tell(t connectors.TenantID, c connectors.ToolCall) {
 	}
 }
 
+// Tell tells who listens of a call whose end was written by itself, and not with this history.
+func (w *Writer) Tell(t connectors.TenantID, c connectors.ToolCall) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.live.tell(t, c)
+}
+
 // Live tells of a tenant's calls of this process as they begin and end, until stop is called. Who is slow misses some: the rows have
 // them all.
 func (w *Writer) Live(t connectors.TenantID) (calls <-chan connectors.ToolCall, stop func()) {

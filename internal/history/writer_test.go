@@ -264,8 +264,9 @@ func TestADeadProcesssCallsAreClosed(t *testing.T) {
 	w := b.newWriter(t, b.St, func(o *history.Options) { o.Instance = dead })
 	e := w.Begin(b.tenant, b.call())
 	w.Written(t.Context())
-	if err := b.St.System().Beat(t.Context(), b.Instance); err != nil {
-		t.Fatal(err)
+	ended, err := b.St.System().SweepGateway(t.Context(), b.Instance)
+	if err != nil || len(ended) != 1 || ended[0].ID != e.Call().ID {
+		t.Fatalf("ended %v, %v", ended, err)
 	}
 	row := b.row(t, e.Call().ID)
 	if row.Status != connectors.CallError || row.Outcome != connectors.OutcomeLost || row.CompletedAt == nil {

@@ -52,7 +52,7 @@ func TestATenantsSyncsAreTheSumOfItsConnectorsBeforeAndAfterTheyArePutTogether(t
 	}
 	want("before")
 	for _, when := range []string{"after", "after another time"} {
-		if err := w.St.System().SweepGateway(t.Context()); err != nil {
+		if _, err := w.St.System().SweepGateway(t.Context(), w.Instance); err != nil {
 			t.Fatal(err)
 		}
 		want(when)
@@ -60,7 +60,7 @@ func TestATenantsSyncsAreTheSumOfItsConnectorsBeforeAndAfterTheyArePutTogether(t
 	late := w.Connector(t) // one that is asked seldom has its hour put aside later
 	run(t, w, "insert into connector_health (tenant_id, connector_id, hour, ok, failed, ms_sum, ms_max) values ($1, $2, $3, 1, 0, 0, 0)",
 		w.Tenant, late.ID, hour.Add(-time.Hour))
-	if err := w.St.System().SweepGateway(t.Context()); err != nil {
+	if _, err := w.St.System().SweepGateway(t.Context(), w.Instance); err != nil {
 		t.Fatal(err)
 	}
 	want("with one more before them")

@@ -4,17 +4,23 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"patchbay/internal/connectors"
 	"patchbay/internal/store/dbgen"
 )
 
-// SweepGateway ends and forgets what the gateway left: calls that nobody decided about in time, approved ones whose process died in
-// the middle, spent allowances, and mail that nobody took; and it puts the syncs' past hours together. Any process may do it at any time.
-func (s *System) SweepGateway(ctx context.Context) error {
-	return s.tx(ctx, func(tx *System) error {
+// SweepGateway ends and forgets what the gateway left: calls that nobody decided about in time, tasks that nobody asks for, calls of silent
+// processes other than this one, spent allowances, and mail that nobody took; and it puts the syncs' past hours together. It returns the
+// calls that ended by it. Any process may do it at any time.
+func (s *System) SweepGateway(ctx context.Context, this connectors.InstanceID) (ended []OwnedCallID, err error) {
+	err = s.tx(ctx, func(tx *System) error {
+		if ended, err = tx.endLeftCalls(ctx, this); err != nil {
+			return err
+		}
 		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
 			for _, step := range []func(context.Context) error{
-				q.LapseApprovals, q.LoseApprovalsOfSilentInstances, q.DropFetchedResults, q.DropOldApprovals, q.CloseOldTasks, q.DropSpentAllowances, q.DropExpiredMail,
+				q.LoseApprovalsOfSilentInstances, q.DropFetchedResults, q.DropOldApprovals, q.DropSpentAllowances, q.DropExpiredMail,
 				q.DropOldCallHours, q.DropOldSyncHours, q.RollSyncHours,
 			} {
 				if err := step(ctx); err != nil {
@@ -24,6 +30,33 @@ func (s *System) SweepGateway(ctx context.Context) error {
 			return nil
 		})
 	})
+	return ended, err
+}
+
+// endLeftCalls ends the calls that nobody ends any more.
+func (s *System) endLeftCalls(ctx context.Context, this connectors.InstanceID) (ended []OwnedCallID, err error) {
+	note := func(t connectors.TenantID, id uuid.UUID) {
+		ended = append(ended, OwnedCallID{Tenant: t, ID: connectors.ToolCallID{UUID: id}})
+	}
+	lapsed, err := s.q.LapseApprovals(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range lapsed {
+		note(row.TenantID, row.ID)
+	}
+	lost, err := s.q.CloseCallsOfSilentInstances(ctx, &this)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range lost {
+		note(row.TenantID, row.ID)
+	}
+	forgotten, err := s.q.CloseOldTasks(ctx)
+	for _, row := range forgotten {
+		note(row.TenantID, row.ID)
+	}
+	return ended, err
 }
 
 // OwnedCallID names a call with its tenant.

@@ -8,8 +8,8 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Beat says that a process is alive and which keys it has, which it reads again where they have changed, and closes the runs and
-// the calls of those that have been silent for more than six seconds; a process that could not beat itself just now waits before it
+// Beat says that a process is alive and which keys it has, which it reads again where they have changed, and closes the runs
+// of those that have been silent for more than six seconds (SweepGateway their calls); a process that could not beat itself just now waits before it
 // judges others. A process beats every two seconds or so.
 func (s *System) Beat(ctx context.Context, id connectors.InstanceID) error {
 	generation, behind := s.keys.catchUp(ctx) // with older keys it lives on, and a rotation waits for it
@@ -25,10 +25,7 @@ func (s *System) beat(ctx context.Context, id connectors.InstanceID, generation 
 			if err := q.ForgetSilentInstances(ctx, id); err != nil {
 				return err
 			}
-			if err := q.CloseRunsOfSilentInstances(ctx, &id); err != nil {
-				return err
-			}
-			return q.CloseCallsOfSilentInstances(ctx, &id)
+			return q.CloseRunsOfSilentInstances(ctx, &id)
 		})
 	})
 }

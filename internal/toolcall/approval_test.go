@@ -232,7 +232,6 @@ func TestNobodyMakesADeadProcesssCallAgain(t *testing.T) {
 	_, err = b.impatient(t, b.process, a, c)
 	wantRefused(t, err, toolcall.CodeApprovalPending) // it may live
 	b.Sweep(t.Context())
-	must(t, b.St.System().Beat(t.Context(), fixture.NewInstance()))
 	if row := b.row(t, id); row.Outcome != connectors.OutcomeLost || row.Status != connectors.CallError {
 		t.Errorf("row = %+v", row)
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"testing"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/testing/fixture"
 	"patchbay/internal/toolcall"
 )
 
@@ -61,4 +63,53 @@ func TestEveryEndIsToldOnce(t *testing.T) {
 	must(t, err)
 	wantRefused(t, (<-answers).err, toolcall.CodeDenied)
 	want("a call that a person denied", id, connectors.OutcomeDenied)
+}
+
+// TestWhatASweepEndsIsToldToo has calls end that nobody ends any more: one that nobody decided about, one of a process that died, and a
+// task that nobody asks for.
+func TestWhatASweepEndsIsToldToo(t *testing.T) {
+	t.Parallel()
+	ends := make(chan connectors.ToolCall, 10)
+	b := newBench(t, modern, func(o *toolcall.Options) { o.Ended = func(c connectors.ToolCall) { ends <- c } })
+	c := b.connector(t, b.remote)
+	b.remote.set(speaksModern(map[string]func(string) string{
+		"tools/call": func(string) string { return `{"resultType":"task","taskId":"own-id","status":"working"}` },
+	}))
+	live, stop := b.history.Live(b.Tenant)
+	defer stop()
+	asks := b.granted(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
+	answers, undecided := b.waiting(t, asks, c, b.process)
+	order := b.order(t, b.process, b.trusted(t, c), c, "search", "")
+	order.Task = true
+	forgotten, err := b.Call(t.Context(), order)
+	must(t, err)
+	dead := b.newProcess(t, fixture.NewInstance()) // it never beats
+	lost := dead.history.Begin(connectors.Tenant{ID: b.Tenant}, connectors.ToolCall{
+		ID: toolcall.NewCallID(), AgentID: &asks.ID, ConnectorID: &c.ID, Kind: connectors.CallTool, Tool: "search", ExposedName: "search",
+		Source: connectors.SourceGateway, Status: connectors.CallRunning, StartedAt: b.clock.now(),
+	}).Call().ID
+	dead.history.Written(t.Context())
+	_, err = b.Pool.Exec(t.Context(), `begin; select set_config('app.system', 'on', true);
+		update approvals set expires_at = now() - interval '1 second';
+		update tool_calls set started_at = now() - interval '2 days' where task is not null; commit`)
+	must(t, err)
+	b.Sweep(t.Context())
+	wantRefused(t, (<-answers).err, toolcall.CodeCancelled)
+	b.Sweep(t.Context())
+	told := map[connectors.ToolCallID]connectors.CallOutcome{}
+	for range 3 {
+		end := <-ends
+		told[end.ID] = end.Outcome
+	}
+	want := map[connectors.ToolCallID]connectors.CallOutcome{
+		undecided: connectors.OutcomeRefused, forgotten.CallID: connectors.OutcomeLost, lost: connectors.OutcomeLost,
+	}
+	if !maps.Equal(told, want) || len(ends) > 0 {
+		t.Errorf("told %v and %d more, want %v", told, len(ends), want)
+	}
+	for heard := map[connectors.ToolCallID]bool{}; len(heard) < 3; {
+		if call := <-live; call.Status.Ended() {
+			heard[call.ID] = true
+		}
+	}
 }

@@ -27,16 +27,22 @@ func (c *Caller) sweepNowAndThen() {
 	}
 }
 
-// Sweep closes what has lapsed, and begins to make approved calls that were left.
+// Sweep closes what has lapsed and what dead processes left, tells of it as of any other end, and begins to make approved calls that were
+// left.
 func (c *Caller) Sweep(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTime)
 	defer cancel()
 	system := c.o.Store.System()
-	if err := system.SweepGateway(ctx); err != nil {
+	ended, err := system.SweepGateway(ctx, c.o.Instance)
+	if err != nil {
 		if ctx.Err() == nil {
 			c.o.Log.WarnContext(ctx, "lapsed calls not closed", slog.Any("error", err))
 		}
 		return
+	}
+	for _, e := range ended {
+		c.waits.wake(e.ID)
+		c.tellEnded(ctx, e.Tenant, e.ID)
 	}
 	left, err := system.LeftApprovals(ctx, leftFor, maxLeft)
 	if err != nil {

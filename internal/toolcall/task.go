@@ -132,10 +132,12 @@ func (c *Caller) endTask(ctx context.Context, t connectors.TenantID, call connec
 
 // tellEnded tells of a call whose end was written by itself, and not with its history.
 func (c *Caller) tellEnded(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID) {
-	if c.o.Ended == nil {
+	call, err := c.o.Store.Tenant(t).ToolCall(ctx, id)
+	if err != nil {
 		return
 	}
-	if call, err := c.o.Store.Tenant(t).ToolCall(ctx, id); err == nil {
+	c.o.History.Tell(t, call)
+	if c.o.Ended != nil {
 		c.o.Ended(call)
 	}
 }

@@ -156,7 +156,7 @@ func (q *Queries) CloseCallsOf(ctx context.Context, instanceID *connectors.Insta
 	return err
 }
 
-const closeCallsOfSilentInstances = `-- name: CloseCallsOfSilentInstances :exec
+const closeCallsOfSilentInstances = `-- name: CloseCallsOfSilentInstances :many
 with ended as (
     update tool_calls
     set status = 'error',
@@ -169,20 +169,44 @@ with ended as (
       and not exists (
           select from instances
           where instances.id = tool_calls.instance_id)
-    returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
+    returning tool_calls.tenant_id, tool_calls.id, tool_calls.completed_at, tool_calls.status
+), counted as (
+    select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
+    from ended
 )
-select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
+select ended.tenant_id, ended.id
 from ended
+where exists (select from counted)
 `
+
+type CloseCallsOfSilentInstancesRow struct {
+	TenantID connectors.TenantID
+	ID       uuid.UUID
+}
 
 // A call that waits for a person outlives the process; one that a process made does not.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) CloseCallsOfSilentInstances(ctx context.Context, id *connectors.InstanceID) error {
-	_, err := q.db.Exec(ctx, closeCallsOfSilentInstances, id)
-	return err
+func (q *Queries) CloseCallsOfSilentInstances(ctx context.Context, id *connectors.InstanceID) ([]CloseCallsOfSilentInstancesRow, error) {
+	rows, err := q.db.Query(ctx, closeCallsOfSilentInstances, id)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CloseCallsOfSilentInstancesRow
+	for rows.Next() {
+		var i CloseCallsOfSilentInstancesRow
+		if err := rows.Scan(&i.TenantID, &i.ID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
-const closeOldTasks = `-- name: CloseOldTasks :exec
+const closeOldTasks = `-- name: CloseOldTasks :many
 with ended as (
     update tool_calls
     set status = 'error',
@@ -192,17 +216,41 @@ with ended as (
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
     where completed_at is null and status = 'running' and instance_id is null and started_at < now() - interval '1 day'
-    returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
+    returning tool_calls.tenant_id, tool_calls.id, tool_calls.completed_at, tool_calls.status
+), counted as (
+    select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
+    from ended
 )
-select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
+select ended.tenant_id, ended.id
 from ended
+where exists (select from counted)
 `
+
+type CloseOldTasksRow struct {
+	TenantID connectors.TenantID
+	ID       uuid.UUID
+}
 
 // Nobody asked for the end of a task.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) CloseOldTasks(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, closeOldTasks)
-	return err
+func (q *Queries) CloseOldTasks(ctx context.Context) ([]CloseOldTasksRow, error) {
+	rows, err := q.db.Query(ctx, closeOldTasks)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CloseOldTasksRow
+	for rows.Next() {
+		var i CloseOldTasksRow
+		if err := rows.Scan(&i.TenantID, &i.ID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const endCalls = `-- name: EndCalls :exec

@@ -8,6 +8,7 @@ package dbgen
 import (
 	"context"
 
+	"github.com/google/uuid"
 	connectors "patchbay/internal/connectors"
 )
 
@@ -80,7 +81,7 @@ func (q *Queries) DropSpentAllowances(ctx context.Context) error {
 	return err
 }
 
-const lapseApprovals = `-- name: LapseApprovals :exec
+const lapseApprovals = `-- name: LapseApprovals :many
 
 with lapsed as (
     update approvals
@@ -97,18 +98,42 @@ with lapsed as (
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
     from lapsed
     where tool_calls.tenant_id = lapsed.tenant_id and tool_calls.id = lapsed.id and tool_calls.completed_at is null
-    returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
+    returning tool_calls.tenant_id, tool_calls.id, tool_calls.completed_at, tool_calls.status
+), counted as (
+    select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
+    from ended
 )
-select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
+select ended.tenant_id, ended.id
 from ended
+where exists (select from counted)
 `
+
+type LapseApprovalsRow struct {
+	TenantID connectors.TenantID
+	ID       uuid.UUID
+}
 
 // What of the gateway's rows ends by itself, across tenants.
 // The history of a call that nobody decided ends with it.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) LapseApprovals(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, lapseApprovals)
-	return err
+func (q *Queries) LapseApprovals(ctx context.Context) ([]LapseApprovalsRow, error) {
+	rows, err := q.db.Query(ctx, lapseApprovals)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LapseApprovalsRow
+	for rows.Next() {
+		var i LapseApprovalsRow
+		if err := rows.Scan(&i.TenantID, &i.ID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const leftApprovals = `-- name: LeftApprovals :many
