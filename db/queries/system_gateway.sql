@@ -105,3 +105,6 @@ where hour < now() - interval '90 days';
 -- @sqlc-vet-disable tenant-scope
 delete from sync_hours
 where hour < now() - interval '90 days';
+
+-- name: SayUses :exec
+select pg_notify('patchbay_changes', 'uses ' || @tenant::text || ' ' || @words::text);

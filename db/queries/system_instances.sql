@@ -59,3 +59,8 @@ set state = 'error',
     error_code = 'interrupted',
     error_message = 'The server stopped during this sync.'
 where state = 'running';
+
+-- name: OtherInstances :one
+select count(*)
+from instances
+where id <> @id;

@@ -77,3 +77,14 @@ func (s *System) LeftApprovals(ctx context.Context, while time.Duration, max int
 	}
 	return left, nil
 }
+
+// SayUses tells every process that hears notices what one took of limits that all share. words hold no space, and 7000 bytes at most.
+func (s *System) SayUses(ctx context.Context, t connectors.TenantID, words string) error {
+	return s.q.SayUses(ctx, t.String(), words)
+}
+
+// OtherInstances counts the processes besides one.
+func (s *System) OtherInstances(ctx context.Context, than connectors.InstanceID) (int, error) {
+	n, err := s.q.OtherInstances(ctx, than)
+	return int(n), err
+}

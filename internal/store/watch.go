@@ -18,7 +18,7 @@ import (
 
 // Notice tells that something in the database is not any more what it was. Kind is "agent", "token", "connector", "credential",
 // "tenant", "approval" or "mail"; ID is the row's, of a credential its connector's, and of mail its box. NoticeTools and its like tell what a
-// connector's server said.
+// connector's server said; NoticeUses what a process took of limits that all share.
 type Notice struct {
 	Kind   string
 	Tenant connectors.TenantID
@@ -31,6 +31,9 @@ const (
 	NoticePrompts   = "prompts"
 	NoticeResources = "resources"
 )
+
+// NoticeUses is no change: its ID are the words of [System.SayUses].
+const NoticeUses = "uses"
 
 const (
 	watchPulse    = 300 * time.Millisecond // how long the connection is believed to live without a sign of it

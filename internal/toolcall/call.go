@@ -134,10 +134,10 @@ func held(t *access.Tool) *Refusal {
 // hurried tells whether too many calls are made: by the agent, or to the connector.
 func (c *Caller) hurried(v *access.View, r *access.Reach) error {
 	now := c.o.Now()
-	if wait := c.agents.take(v.Agent.ID, v.Agent.CallsPerMinute, now); wait > 0 {
+	if wait := c.agents.take(v.Tenant.ID, v.Agent.ID, v.Agent.CallsPerMinute, now); wait > 0 {
 		return tooFast(fmt.Sprintf("This agent may make %s a minute.", calls(v.Agent.CallsPerMinute)), wait)
 	}
-	if wait := c.servers.take(r.Connector.ID, r.Connector.CallsPerMinute, now); wait > 0 {
+	if wait := c.servers.take(v.Tenant.ID, r.Connector.ID, r.Connector.CallsPerMinute, now); wait > 0 {
 		return tooFast(fmt.Sprintf("The connector %q takes %s a minute.", r.Connector.Name, calls(r.Connector.CallsPerMinute)), wait)
 	}
 	return nil

@@ -96,6 +96,7 @@ func (c *Caller) Start(ctx context.Context) {
 	defer c.mu.Unlock()
 	if !c.stopped {
 		c.crew.Go(c.sweepNowAndThen)
+		c.crew.Go(c.tellUsesNowAndThen)
 	}
 }
 
@@ -180,6 +181,8 @@ func (c *Caller) Hear(n store.Notice) {
 		if id, ok := connectors.Ref(n.ID).UUID(); ok {
 			c.waits.wake(connectors.ToolCallID{UUID: id})
 		}
+	case store.NoticeUses:
+		c.hearUses(n.ID)
 	case "mail":
 		c.hearMail(n.ID)
 		c.hearTalk(n.ID)

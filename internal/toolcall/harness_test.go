@@ -165,6 +165,7 @@ type process struct {
 	keeper   *access.Keeper
 	history  *history.Writer
 	tokens   *credentials.Resolver
+	uses     chan string // what others have said of the limits
 	stop     func()
 }
 
@@ -179,7 +180,7 @@ func newBench(t testing.TB, opts ...func(*toolcall.Options)) *bench {
 func (b *bench) newProcess(t testing.TB, instance connectors.InstanceID, opts ...func(*toolcall.Options)) *process {
 	t.Helper()
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
-	p := &process{instance: instance, keeper: access.New(access.Options{Store: b.St, Now: b.clock.now})}
+	p := &process{instance: instance, uses: make(chan string, 100), keeper: access.New(access.Options{Store: b.St, Now: b.clock.now})}
 	p.tokens = credentials.NewRefreshing(credentials.Options{Store: b.St, OAuth: &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}})
 	p.history = history.New(history.Options{Store: b.St, Instance: instance, Interval: 10 * time.Millisecond})
 	o := toolcall.Options{
@@ -210,7 +211,13 @@ func (b *bench) hear(t testing.TB, p *process) {
 	var once sync.Once
 	running.Go(func() { p.keeper.Run(ctx) })
 	running.Go(func() {
-		_ = b.St.Watch(ctx, func(n store.Notice) { p.keeper.Hear(n); p.Hear(n) }, func(yes bool) {
+		_ = b.St.Watch(ctx, func(n store.Notice) {
+			p.keeper.Hear(n)
+			p.Hear(n)
+			if n.Kind == store.NoticeUses {
+				p.uses <- n.ID
+			}
+		}, func(yes bool) {
 			p.keeper.Connected(yes)
 			p.Connected(yes)
 			once.Do(func() { close(heard) })

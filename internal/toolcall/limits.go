@@ -4,25 +4,36 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"patchbay/internal/connectors"
 )
 
 // mostBuckets bounds a limiter's memory. Those that are full again are forgotten first.
 const mostBuckets = 100_000
 
-// limiter bounds how often something happens, for each key, in this process. The zero value works.
+// limiter bounds how often something happens, for each key, in all processes that hear each other (rates.go). The zero value works, and is
+// alone.
 type limiter[K comparable] struct {
 	mu      sync.Mutex
 	buckets map[K]*bucket // guarded by mu
+
+	others int           // other processes. Guarded by mu, as what follows.
+	round  int           // how often what was taken was told
+	taken  map[K]takings // since it was told; nothing where there are no others
 }
 
 // bucket is filled by so many drops a minute, and holds as many: after a pause all calls of a minute may come at once.
 type bucket struct {
-	drops float64
+	drops float64 // below 0: others have taken them
 	at    time.Time
+	heard bool // others took of it before this process did; how much it holds is not known yet
+
+	round int     // for which share counts
+	share float64 // what this process may take in this round
 }
 
 // take takes a drop of key's bucket, or tells after how long there is one. perMinute 0: there is no limit.
-func (l *limiter[K]) take(key K, perMinute int, now time.Time) (wait time.Duration) {
+func (l *limiter[K]) take(tenant connectors.TenantID, key K, perMinute int, now time.Time) (wait time.Duration) {
 	if perMinute <= 0 {
 		return 0
 	}
@@ -35,15 +46,29 @@ func (l *limiter[K]) take(key K, perMinute int, now time.Time) (wait time.Durati
 	if b.drops < 1 {
 		return time.Duration((1 - b.drops) * float64(each))
 	}
+	if l.others > 0 && !l.share(tenant, key, b) {
+		return tellUsesEvery
+	}
 	b.drops--
 	return 0
 }
 
 // bucket finds or makes one. mu is held.
 func (l *limiter[K]) bucket(key K, perMinute int, now time.Time) *bucket {
-	if b := l.buckets[key]; b != nil {
-		return b
+	b := l.buckets[key]
+	if b == nil {
+		b = &bucket{drops: float64(perMinute), at: now}
+		l.keep(key, b, now)
 	}
+	if b.heard {
+		b.heard, b.drops = false, b.drops+float64(perMinute)
+	}
+	return b
+}
+
+// keep keeps a new bucket. mu is held.
+func (l *limiter[K]) keep(key K, b *bucket, now time.Time) {
+	b.round = l.round - 1
 	if l.buckets == nil {
 		l.buckets = map[K]*bucket{}
 	}
@@ -54,9 +79,7 @@ func (l *limiter[K]) bucket(key K, perMinute int, now time.Time) *bucket {
 			}
 		}
 	}
-	b := &bucket{drops: float64(perMinute), at: now}
 	l.buckets[key] = b
-	return b
 }
 
 // mostUnderWay bounds the calls of one agent that are under way in this process: each holds its arguments, its result, and a conversation

@@ -44,6 +44,10 @@ func (c *Caller) Sweep(ctx context.Context) {
 		c.waits.wake(e.ID)
 		c.tellEnded(ctx, e.Tenant, e.ID)
 	}
+	if others, err := system.OtherInstances(ctx, c.o.Instance); err == nil {
+		c.agents.among(others)
+		c.servers.among(others)
+	}
 	left, err := system.LeftApprovals(ctx, leftFor, maxLeft)
 	if err != nil {
 		return

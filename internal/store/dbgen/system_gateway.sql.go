@@ -219,3 +219,12 @@ func (q *Queries) RollSyncHours(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, rollSyncHours)
 	return err
 }
+
+const sayUses = `-- name: SayUses :exec
+select pg_notify('patchbay_changes', 'uses ' || $1::text || ' ' || $2::text)
+`
+
+func (q *Queries) SayUses(ctx context.Context, tenant string, words string) error {
+	_, err := q.db.Exec(ctx, sayUses, tenant, words)
+	return err
+}

@@ -114,3 +114,16 @@ func (q *Queries) ForgetSilentInstances(ctx context.Context, id connectors.Insta
 	_, err := q.db.Exec(ctx, forgetSilentInstances, id)
 	return err
 }
+
+const otherInstances = `-- name: OtherInstances :one
+select count(*)
+from instances
+where id <> $1
+`
+
+func (q *Queries) OtherInstances(ctx context.Context, id connectors.InstanceID) (int64, error) {
+	row := q.db.QueryRow(ctx, otherInstances, id)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
