@@ -586,6 +586,7 @@ create table credentials (
 );
 CREATE INDEX credentials_agent_idx ON public.credentials USING btree (tenant_id, agent_id);
 CREATE INDEX credentials_expires_idx ON public.credentials USING btree (tenant_id, expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX credentials_idle_idx ON public.credentials USING btree (updated_at, id) WHERE ((type = 'oauth2'::text) AND (status = ANY (ARRAY['active'::text, 'refresh_failed'::text])));
 CREATE TRIGGER resume_clock AFTER INSERT OR UPDATE OF version ON public.credentials FOR EACH ROW WHEN ((new.status = 'active'::text)) EXECUTE FUNCTION resume_clock();
 CREATE TRIGGER say_credential_change AFTER INSERT OR DELETE OR UPDATE OF sealed, status, version, origin, type ON public.credentials FOR EACH ROW EXECUTE FUNCTION say_change('credential', 'tenant_id', 'connector_id');
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.credentials FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
@@ -806,6 +807,19 @@ alter table sync_hours force row level security;
 create policy tenant_rows on sync_hours for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
 grant delete, insert, select, update on sync_hours to patchbay_app;
 
+create table sync_run_requests (
+    tenant_id uuid not null,
+    run_id uuid not null,
+    requests jsonb not null,
+    constraint sync_run_requests_few CHECK (((jsonb_typeof(requests) = 'array'::text) AND (jsonb_array_length(requests) <= 64))),
+    constraint sync_run_requests_pkey PRIMARY KEY (tenant_id, run_id),
+    constraint sync_run_requests_run_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES sync_runs(tenant_id, id) ON DELETE CASCADE
+);
+alter table sync_run_requests enable row level security;
+alter table sync_run_requests force row level security;
+create policy tenant_rows on sync_run_requests for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on sync_run_requests to patchbay_app;
+
 create table sync_runs (
     tenant_id uuid not null,
     id uuid not null,
@@ -857,8 +871,10 @@ create table tenants (
     updated_at timestamp with time zone not null default now(),
     call_history text not null default 'redacted'::text,
     approval_timeout_s integer not null default 300,
+    history_days smallint,
     constraint tenants_approval_timeout_range CHECK (((approval_timeout_s >= 1) AND (approval_timeout_s <= 86400))),
     constraint tenants_call_history_known CHECK ((call_history = ANY (ARRAY['none'::text, 'redacted'::text, 'full'::text]))),
+    constraint tenants_history_days_range CHECK (((history_days >= 30) AND (history_days <= 3650))),
     constraint tenants_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
     constraint tenants_pkey PRIMARY KEY (id),
     constraint tenants_slug_form CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$'::text)),
@@ -961,6 +977,8 @@ create table tool_changes (
     constraint tool_changes_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'accepted'::text, 'rejected'::text, 'automatic'::text, 'superseded'::text]))),
     constraint tool_changes_waiting_has_definition CHECK (((state <> 'waiting'::text) OR (after_hash IS NOT NULL)))
 );
+CREATE INDEX tool_changes_after_idx ON public.tool_changes USING btree (tenant_id, after_hash) WHERE (after_hash IS NOT NULL);
+CREATE INDEX tool_changes_before_idx ON public.tool_changes USING btree (tenant_id, before_hash) WHERE (before_hash IS NOT NULL);
 CREATE UNIQUE INDEX tool_changes_one_waits_key ON public.tool_changes USING btree (tenant_id, connector_id, tool) WHERE (state = 'waiting'::text);
 CREATE INDEX tool_changes_tool_idx ON public.tool_changes USING btree (tenant_id, connector_id, tool, id DESC);
 CREATE INDEX tool_changes_waiting_idx ON public.tool_changes USING btree (tenant_id, id DESC) WHERE (state = 'waiting'::text);
@@ -998,16 +1016,23 @@ create table tools (
     last_seen_at timestamp with time zone not null,
     changed_at timestamp with time zone not null,
     removed_at timestamp with time zone,
+    alias text not null default ''::text,
+    agent_text text not null default ''::text,
+    tags text[] not null default '{}'::text[],
     constraint tools_accepted_fkey FOREIGN KEY (tenant_id, accepted_hash) REFERENCES tool_definitions(tenant_id, hash),
     constraint tools_accepted_is_current CHECK (((review <> 'accepted'::text) OR (accepted_hash = current_hash))),
+    constraint tools_agent_text_length CHECK ((length(agent_text) <= 4000)),
+    constraint tools_alias_spelling CHECK (((alias = ''::text) OR (alias ~ '^[A-Za-z0-9_.-]{1,128}$'::text))),
     constraint tools_changed_keeps_accepted CHECK (((review <> 'changed'::text) OR (accepted_hash IS NOT NULL))),
     constraint tools_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint tools_current_fkey FOREIGN KEY (tenant_id, current_hash) REFERENCES tool_definitions(tenant_id, hash),
     constraint tools_name_length CHECK (((length(name) >= 1) AND (length(name) <= 128))),
     constraint tools_new_has_no_accepted CHECK (((review <> 'new'::text) OR (accepted_hash IS NULL))),
     constraint tools_pkey PRIMARY KEY (tenant_id, connector_id, name),
-    constraint tools_review_known CHECK ((review = ANY (ARRAY['accepted'::text, 'changed'::text, 'new'::text, 'rejected'::text])))
+    constraint tools_review_known CHECK ((review = ANY (ARRAY['accepted'::text, 'changed'::text, 'new'::text, 'rejected'::text]))),
+    constraint tools_tags_few CHECK ((cardinality(tags) <= 20))
 ) with (fillfactor=45);
+CREATE UNIQUE INDEX tools_alias_key ON public.tools USING btree (tenant_id, connector_id, alias) WHERE (alias <> ''::text);
 CREATE TRIGGER say_changed_tools AFTER UPDATE ON public.tools REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();
 CREATE TRIGGER say_gone_tools AFTER DELETE ON public.tools REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();
 CREATE TRIGGER say_new_tools AFTER INSERT ON public.tools REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();

@@ -70,7 +70,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 		OwnHosts:  ownHosts(h.baseURL, addr.String(), s.server),
 		UserAgent: "Patchbay/" + version(),
 	})
-	h.auth = auth.New(auth.Options{Store: d.store, Secure: h.baseURL.Scheme == "https", Log: s.log})
+	h.auth = auth.New(auth.Options{Store: d.store, Secure: h.baseURL.Scheme == "https", Log: s.log, HistoryDays: s.server.HistoryDays})
 	h.respond = respond.New(s.log, h.auth.Sessions())
 	h.auth.Sessions().ErrorFunc = h.refuse // a session that cannot be read is a failure like any other
 	reg := registry.New(d.store, egress, allowedCommands(s.server)...).Limited(s.server.Connectors)

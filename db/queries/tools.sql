@@ -92,7 +92,15 @@ where measured.nth = 1 or measured.bytes <= @max_bytes::bigint
 order by measured.position;
 
 -- name: InsertDefinitions :exec
--- Known definitions stay as they are. The arrays are sorted by hash, so that two syncs of a tenant lock in one order.
+-- Known definitions stay as they are, and are held: one that is just being swept is waited for, and stored anew. The arrays are sorted by
+-- hash, so that two syncs of a tenant lock in one order.
+with known as materialized (
+    select tool_definitions.hash
+    from tool_definitions
+    where tool_definitions.tenant_id = @tenant_id and tool_definitions.hash = any(@hashes::bytea[])
+    order by tool_definitions.hash
+    for key share
+)
 insert into tool_definitions (tenant_id, hash, raw, title, description, search)
 select @tenant_id, new.hash, new.raw, new.title, new.description,
        setweight(to_tsvector('simple', new.words), 'A')
@@ -104,6 +112,7 @@ from (select unnest(@hashes::bytea[]) as hash,
              unnest(@titles::text[]) as title,
              unnest(@descriptions::text[]) as description,
              unnest(@words::text[]) as words) new
+where not exists (select from known where known.hash = new.hash)
 on conflict (tenant_id, hash) do nothing;
 
 -- name: WriteTools :exec

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -13,12 +14,18 @@ import (
 
 // settingsShow is about the tenant.
 func (h *Handler) settingsShow(w http.ResponseWriter, r *http.Request) error {
-	return h.tenantPage(w, r, http.StatusOK, tenantForm(actor(r).Tenant))
+	t := actor(r).Tenant
+	return h.tenantPage(w, r, http.StatusOK, tenantForm(t, h.auth.KeptDays(t)))
 }
 
-func tenantForm(t connectors.Tenant) templates.Form {
+func tenantForm(t connectors.Tenant, kept int) templates.Form {
+	days := "" // as many as the installation keeps
+	if t.HistoryDays > 0 {
+		days = strconv.Itoa(kept)
+	}
 	return templates.Form{Values: map[string]string{
 		"name": t.Name, "call_history": string(t.CallHistory), "approval_timeout_s": strconv.Itoa(int(t.ApprovalTimeout.Seconds())),
+		"history_days": days,
 	}}
 }
 
@@ -48,6 +55,12 @@ func (f form) tenantChange(before connectors.Tenant) auth.TenantChange {
 		seconds := f.number("approval_timeout_s", int(before.ApprovalTimeout.Seconds()))
 		change.ApprovalTimeout = new(time.Duration(seconds) * time.Second)
 	}
+	switch {
+	case f.text("history_days") != "":
+		change.HistoryDays = new(f.number("history_days", 0))
+	case f.values.Has("history_days"):
+		change.HistoryDays = new(0)
+	}
 	return change
 }
 
@@ -63,14 +76,30 @@ func historyOptions() []templates.Option {
 func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form) error {
 	tenant := actor(r).Tenant
 	created := when(tenant.CreatedAt, h.now())
+	history, err := h.historyFact(r.Context(), tenant)
+	if err != nil {
+		return err
+	}
 	return h.respond.Page(w, r, status, templates.Settings(templates.SettingsPage{
 		Frame:     h.frame(r, templates.NavSettings, crumb("Settings", "")),
 		Form:      f,
 		Histories: historyOptions(),
+		History:   templates.HistoryLimits{Least: strconv.Itoa(connectors.LeastHistoryDays), Most: strconv.Itoa(h.auth.HistoryDays())},
 		Facts: []templates.Fact{
 			{Label: "Slug", Value: tenant.Slug, Mono: true, Copy: true},
 			{Label: "ID", Value: tenant.ID.String(), Mono: true, Copy: true},
 			{Label: "Made", When: &created},
+			history,
 		},
 	}))
+}
+
+// historyFact says from when there is history.
+func (h *Handler) historyFact(ctx context.Context, t connectors.Tenant) (templates.Fact, error) {
+	since, err := h.auth.HistorySince(ctx, t)
+	if err != nil || since == nil {
+		return templates.Fact{Label: "History since", Value: "There is none yet"}, err
+	}
+	at := when(*since, h.now())
+	return templates.Fact{Label: "History since", When: &at}, nil
 }

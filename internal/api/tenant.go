@@ -19,6 +19,10 @@ type tenantJSON struct {
 
 	CallHistory      string `json:"call_history" enum:"none,redacted,full" doc:"What the history keeps of arguments and results."`
 	ApprovalTimeoutS int    `json:"approval_timeout_s" doc:"How long a call waits for a person, before its agent is told to come back."`
+
+	HistoryDays     int        `json:"history_days" doc:"How many days of history the tenant chose to keep; 0: as many as the installation keeps."`
+	HistoryDaysKept int        `json:"history_days_kept" doc:"How many days of history are kept: calls, sync runs, decided changes of tools."`
+	HistorySince    *time.Time `json:"history_since" doc:"From when there is history; null: there is none yet."`
 }
 
 // tenantPatch changes the tenant's settings.
@@ -26,10 +30,11 @@ type tenantPatch struct {
 	Name             *string `json:"name,omitempty"`
 	CallHistory      *string `json:"call_history,omitempty" enum:"none,redacted,full"`
 	ApprovalTimeoutS *int    `json:"approval_timeout_s,omitempty" minimum:"1" maximum:"86400"`
+	HistoryDays      *int    `json:"history_days,omitempty" minimum:"0" maximum:"3650" doc:"From 30 to what the installation keeps (90, where its operator does not say otherwise); 0: as many as that."`
 }
 
 func (p tenantPatch) change() auth.TenantChange {
-	c := auth.TenantChange{Name: p.Name}
+	c := auth.TenantChange{Name: p.Name, HistoryDays: p.HistoryDays}
 	if p.CallHistory != nil {
 		history := connectors.CallHistory(*p.CallHistory)
 		c.CallHistory = &history
@@ -41,7 +46,7 @@ func (p tenantPatch) change() auth.TenantChange {
 	return c
 }
 
-func viewTenant(t connectors.Tenant) tenantJSON {
+func viewTenant(t connectors.Tenant, kept int, since *time.Time) tenantJSON {
 	return tenantJSON{
 		ID:        t.ID.String(),
 		Slug:      t.Slug,
@@ -51,6 +56,10 @@ func viewTenant(t connectors.Tenant) tenantJSON {
 
 		CallHistory:      string(t.CallHistory),
 		ApprovalTimeoutS: int(t.ApprovalTimeout / time.Second),
+
+		HistoryDays:     t.HistoryDays,
+		HistoryDaysKept: kept,
+		HistorySince:    since,
 	}
 }
 
@@ -71,7 +80,11 @@ func (h *Handler) getTenant(ctx context.Context, who auth.Actor, _ *struct{}) (*
 	if err != nil {
 		return nil, err
 	}
-	return &answer[tenantJSON]{Body: viewTenant(t)}, nil
+	since, err := h.auth.HistorySince(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[tenantJSON]{Body: viewTenant(t, h.auth.KeptDays(t), since)}, nil
 }
 
 func (h *Handler) updateTenant(ctx context.Context, who auth.Actor, in *struct{ JSON document[tenantPatch] }) (*answer[tenantJSON], error) {

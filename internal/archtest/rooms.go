@@ -45,6 +45,7 @@ var Rooms = []Room{
 	{Path: "internal/toolsync", Floor: Deeds, Sentence: "performs one sync run, from handshake to stored difference"},
 	{Path: "internal/toolcall", Floor: Deeds, Sentence: "performs one call of an agent: policy, approval, credential, forward, history"},
 	{Path: "internal/toolcall/upstream", Floor: Deeds, Part: true, Sentence: "keeps MCP sessions open, so that a call needs one request and no handshake"},
+	{Path: "internal/retention", Floor: Deeds, Sentence: "forgets history that is older than its tenant keeps it"},
 	{Path: "internal/webhooks", Floor: Deeds, Sentence: "tells others of notices over HTTP, signed, until it has arrived"},
 
 	{Path: "internal/access", Floor: Envelope, Sentence: "keeps in memory what each agent may see and call"},

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"log/slog"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ type Options struct {
 	Log          *slog.Logger
 	Now          func() time.Time // nil: time.Now
 	PasswordCost *argon2id.Params // nil: 64 MiB, one pass
+	HistoryDays  int              // that a tenant may keep at most; 0: connectors.DefaultHistoryDays
 }
 
 // Service establishes actors.
@@ -28,6 +30,7 @@ type Service struct {
 	now      func() time.Time
 	sessions *scs.SessionManager
 	hasher   *hasher
+	most     int // days of history
 
 	touchedMu sync.Mutex
 	touched   map[connectors.APIKeyID]time.Time // guarded by touchedMu: when a key's last use was noted
@@ -50,6 +53,7 @@ func New(o Options) *Service {
 		now:      o.Now,
 		sessions: newSessions(o.Store, o.Secure),
 		hasher:   newHasher(*o.PasswordCost),
+		most:     cmp.Or(o.HistoryDays, connectors.DefaultHistoryDays),
 		touched:  map[connectors.APIKeyID]time.Time{},
 	}
 }

@@ -22,6 +22,27 @@ type TenantChange struct {
 	Name            *string
 	CallHistory     *connectors.CallHistory
 	ApprovalTimeout *time.Duration // whole seconds
+	HistoryDays     *int           // 0: as many as the installation keeps
+}
+
+// HistoryDays is how many days of history the installation keeps, and a tenant at most.
+func (s *Service) HistoryDays() int { return s.most }
+
+// KeptDays is how many days of a tenant's history are kept.
+func (s *Service) KeptDays(t connectors.Tenant) int {
+	return connectors.KeptDays(t.HistoryDays, s.most)
+}
+
+// HistorySince is from when there is history of a tenant; nil: there is none yet. What is kept although it is older does not count.
+func (s *Service) HistorySince(ctx context.Context, t connectors.Tenant) (*time.Time, error) {
+	at, err := s.store.Tenant(t.ID).OldestHistory(ctx)
+	if err != nil || at.IsZero() {
+		return nil, err
+	}
+	if start := connectors.HistoryStart(s.now(), s.KeptDays(t)).UTC(); at.Before(start) {
+		at = start
+	}
+	return &at, nil
 }
 
 // RenameTenant gives the actor's tenant another name; its slug stays.
@@ -38,7 +59,7 @@ func (s *Service) ChangeTenant(ctx context.Context, a Actor, c TenantChange) err
 		name := strings.TrimSpace(*c.Name)
 		c.Name = &name
 	}
-	if err := fault.InvalidFields(c.check()...); err != nil {
+	if err := fault.InvalidFields(c.check(s.most)...); err != nil {
 		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
@@ -49,11 +70,14 @@ func (s *Service) ChangeTenant(ctx context.Context, a Actor, c TenantChange) err
 		if err := rename(ctx, tx, a, before, c.Name); err != nil {
 			return err
 		}
-		return configure(ctx, tx, a, before, c)
+		if err := configure(ctx, tx, a, before, c); err != nil {
+			return err
+		}
+		return keepHistory(ctx, tx, a, before, c.HistoryDays)
 	})
 }
 
-func (c TenantChange) check() []fault.Field {
+func (c TenantChange) check(mostDays int) []fault.Field {
 	var fields []fault.Field
 	if c.Name != nil {
 		fields = append(fields, checkName(*c.Name)...)
@@ -72,7 +96,17 @@ func (c TenantChange) check() []fault.Field {
 				minApprovalTimeout.Seconds(), maxApprovalTimeout.Seconds()),
 		})
 	}
+	if days := c.HistoryDays; days != nil && *days != 0 && (*days < connectors.LeastHistoryDays || *days > mostDays) {
+		fields = append(fields, fault.Field{Location: "history_days", Message: wrongDays(mostDays)})
+	}
 	return fields
+}
+
+func wrongDays(most int) string {
+	if most <= connectors.LeastHistoryDays {
+		return fmt.Sprintf("This installation keeps %d days of history, and so does everyone. Leave it as it is.", most)
+	}
+	return fmt.Sprintf("History is kept for %d to %d days, or as long as this installation keeps it.", connectors.LeastHistoryDays, most)
 }
 
 func rename(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, name *string) error {
@@ -103,5 +137,17 @@ func configure(ctx context.Context, tx *store.Tenant, a Actor, before connectors
 	}
 	e := a.Event("tenant.configure", before.Slug)
 	e.Detail = map[string]any{"call_history": history, "approval_timeout_s": int(timeout / time.Second)}
+	return tx.Record(ctx, e)
+}
+
+func keepHistory(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, days *int) error {
+	if days == nil || *days == before.HistoryDays {
+		return nil
+	}
+	if err := tx.KeepHistory(ctx, *days); err != nil {
+		return err
+	}
+	e := a.Event("tenant.keep_history", before.Slug)
+	e.Detail = map[string]any{"days": *days, "before": before.HistoryDays}
 	return tx.Record(ctx, e)
 }

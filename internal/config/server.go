@@ -14,6 +14,9 @@ const (
 	defaultAddr = "127.0.0.1:8080"
 	// maxDrainTime is longer than any proxy needs to look, and shorter than an operator's patience.
 	maxDrainTime = 5 * time.Minute
+	// What is counted over 30 days has to be there; the database holds the same for tenants.
+	leastHistoryDays = 30
+	mostHistoryDays  = 3650
 )
 
 // ServerFlags say where the server listens, what it is called, and what it may reach.
@@ -25,6 +28,7 @@ type ServerFlags struct {
 	Proxies     string        `name:"trusted-proxies" env:"PATCHBAY_TRUSTED_PROXIES" placeholder:"LIST" help:"Addresses or cidrs, with commas between them, whose X-Forwarded-For is believed. Unset: nobody's; a request comes from whoever connects."`
 	Stdio       string        `name:"stdio-commands" env:"PATCHBAY_STDIO_COMMANDS" placeholder:"LIST" help:"Programs that connectors may start on this machine, as Patchbay's own user: absolute paths with commas between them. With arguments after a path, exactly these are allowed; without, any. Before a path may stand args=none or args=prefix, cwd=FOLDER and env=NAME. Unset: none."`
 	Connectors  int           `name:"max-connectors" env:"PATCHBAY_MAX_CONNECTORS" placeholder:"N" help:"How many connectors a tenant may have. Unset: 10000."`
+	HistoryDays int           `name:"history-days" env:"PATCHBAY_HISTORY_DAYS" placeholder:"N" help:"How many days calls, sync runs and decided changes of tools are kept, from 30 to 3650. A tenant may choose fewer. Unset: 90."`
 	CIMDURL     string        `name:"cimd-url" env:"PATCHBAY_CIMD_URL" placeholder:"URL" help:"The address at which authorization servers read who we are, which is our client id there. Unset: /oauth/client-metadata.json of the base URL, where that is https."`
 	DrainTime   time.Duration `name:"drain-time" env:"PATCHBAY_DRAIN_TIME" placeholder:"DURATION" help:"How long after SIGTERM requests are still taken while /readyz answers 503, so that a proxy sends its requests elsewhere first, as 5s. Unset: not at all."`
 	PrivateAddr string        `name:"private-addr" env:"PATCHBAY_PRIVATE_ADDR" placeholder:"HOST:PORT" help:"Where /metrics and /debug/pprof are served. Unset: nowhere."`
@@ -47,6 +51,7 @@ type Server struct {
 	Proxies     []netip.Prefix
 	Stdio       []Program     // programs that connectors may start
 	Connectors  int           // of a tenant, at most; 0: as many as usual
+	HistoryDays int           // that are kept of history; 0: as many as usual
 	CIMDURL     string        // empty: made from the base URL
 	PrivateAddr string        // empty: no private listener
 	DrainTime   time.Duration // between saying that it ends and ending
@@ -75,12 +80,15 @@ func (s Server) BaseURLIsSet() bool { return s.baseURL != nil }
 // Check reads the flags.
 func (f ServerFlags) Check() (Server, error) {
 	var c checker
-	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, PrivateAddr: f.PrivateAddr, Connectors: f.Connectors}
+	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, HistoryDays: f.HistoryDays}
 	if s.DrainTime = f.DrainTime; s.DrainTime < 0 || s.DrainTime > maxDrainTime {
 		c.refuse("PATCHBAY_DRAIN_TIME", "must be from 0s to %s, and is %s.", maxDrainTime, s.DrainTime)
 	}
 	if f.Connectors < 0 {
 		c.refuse("PATCHBAY_MAX_CONNECTORS", "must be a number from 1, and is %d.", f.Connectors)
+	}
+	if days := f.HistoryDays; days != 0 && (days < leastHistoryDays || days > mostHistoryDays) {
+		c.refuse("PATCHBAY_HISTORY_DAYS", "must be a number of days from %d to %d, and is %d.", leastHistoryDays, mostHistoryDays, days)
 	}
 	host := c.listenAddr("PATCHBAY_ADDR", s.Addr)
 	if f.PrivateAddr != "" {

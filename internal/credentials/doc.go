@@ -16,6 +16,8 @@
 //	due → one flight for each version of a grant in this process → a lease of that version in the database, or wait until the
 //	    version moves → one request → written while lease and version stand → used
 //
+// An account that nobody uses is renewed once a day by the clock, in the same way (idle.go).
+//
 // What a failure means is decided in one place (outcome.go): the authorization server ends a grant by saying so, and nothing else
 // does. A token that could not be had just now is an Unavailable, and one that lives is used meanwhile. What the resource says of a
 // token comes in by Forced (401, once for each version), Refused (401 again) and NeedsScopes (403).

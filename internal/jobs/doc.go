@@ -5,6 +5,8 @@
 //	clock       each second       → SyncDue jobs, where something is due
 //	DeliverWebhook → DeliverWebhookWorker → webhooks.Deliver, which says when to come again
 //	TendWebhooks, TendNotices             → deliveries whose jobs are lost; accounts that lapse; what is too old
+//	SweepHistory, SweepLeftovers           → retention.Sweep; what was begun and never ended
+//	RenewIdle                              → credentials.RenewIdle
 //
 // A queued run's job is a nudge, its row is the truth: the worker performs a run that is still queued, and leaves any other alone, so
 // that a job may come twice. That a server fails is written to the row and is no failure of the job; only our own mishaps

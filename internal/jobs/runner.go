@@ -33,8 +33,8 @@ const (
 	deafPoll = time.Second
 	// dueWorkers is how many jobs of the clock a process has at once: they claim and end.
 	dueWorkers = 24
-	// retention is how long a job that has ended is kept, for who looks.
-	retention = time.Hour
+	// jobsKept is how long a job that has ended is kept, for who looks.
+	jobsKept = time.Hour
 	// hardStop bounds the end of workers whose context is cancelled.
 	hardStop = 15 * time.Second
 )
@@ -86,7 +86,7 @@ func New(o Options) (*Runner, error) {
 		RescueStuckJobsAfter:        rescueAfter,
 		FetchPollInterval:           poll,
 		PollOnly:                    o.Listens == nil,
-		CompletedJobRetentionPeriod: retention,
+		CompletedJobRetentionPeriod: jobsKept,
 	}
 	for _, add := range o.Parts {
 		if err := add(workers, config); err != nil {

@@ -375,7 +375,7 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 		methods  reflect.Type
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, hourAttempts, curationAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, hourAttempts, curationAttempts, retentionAttempts)},
 		{"Vault", reflect.TypeFor[*store.Vault](), attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts)},
 	} {
 		for m := range door.methods.Methods() {
@@ -386,7 +386,7 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 			}
 			found, err := try(t.Context(), o)
 			switch {
-			case ownWorld[m.Name] || ownClock[m.Name] || ownNotices[m.Name] || ownStreams[m.Name] || ownChanges[m.Name] || ownHours[m.Name]:
+			case ownWorld[m.Name] || ownClock[m.Name] || ownNotices[m.Name] || ownStreams[m.Name] || ownChanges[m.Name] || ownHours[m.Name] || ownHistory[m.Name]:
 				if found || err != nil {
 					t.Errorf("%s.%s: the outsider found something (%v), or met an error: %v", door.name, m.Name, found, err)
 				}

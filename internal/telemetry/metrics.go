@@ -20,6 +20,8 @@ type Metrics struct {
 
 	calls         *prometheus.CounterVec
 	callDurations prometheus.Histogram
+
+	upkeep upkeepMetrics
 }
 
 // NewMetrics makes the metrics of a server of the given version.
@@ -50,6 +52,7 @@ func NewMetrics(version string) *Metrics {
 		}),
 	}
 	m.calls, m.callDurations = newCallMetrics()
+	m.upkeep = newUpkeepMetrics()
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "patchbay_build_info",
 		Help:        "1, labelled with the version of the program.",
@@ -57,7 +60,7 @@ func NewMetrics(version string) *Metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(
-		m.requests, m.durations, m.inFlight, m.syncRuns, m.syncDurations, m.calls, m.callDurations, build,
+		m.requests, m.durations, m.inFlight, m.syncRuns, m.syncDurations, m.calls, m.callDurations, m.upkeep.swept, m.upkeep.renewed, build,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

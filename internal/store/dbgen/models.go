@@ -249,6 +249,7 @@ type Tenant struct {
 	UpdatedAt        time.Time
 	CallHistory      connectors.CallHistory
 	ApprovalTimeoutS int32
+	HistoryDays      *int16
 }
 
 type Tool struct {

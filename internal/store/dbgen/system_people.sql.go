@@ -13,7 +13,7 @@ import (
 )
 
 const aPIKey = `-- name: APIKey :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, api_keys.tenant_id, api_keys.id, api_keys.name, api_keys.role, api_keys.prefix, api_keys.secret_mac, api_keys.created_at, api_keys.expires_at, api_keys.last_used_at, api_keys.revoked_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, api_keys.tenant_id, api_keys.id, api_keys.name, api_keys.role, api_keys.prefix, api_keys.secret_mac, api_keys.created_at, api_keys.expires_at, api_keys.last_used_at, api_keys.revoked_at
 from api_keys
 join tenants on tenants.id = api_keys.tenant_id
 where api_keys.id = $1
@@ -36,6 +36,7 @@ func (q *Queries) APIKey(ctx context.Context, id connectors.APIKeyID) (APIKeyRow
 		&i.Tenant.UpdatedAt,
 		&i.Tenant.CallHistory,
 		&i.Tenant.ApprovalTimeoutS,
+		&i.Tenant.HistoryDays,
 		&i.ApiKey.TenantID,
 		&i.ApiKey.ID,
 		&i.ApiKey.Name,
@@ -124,7 +125,7 @@ func (q *Queries) LockUserByEmail(ctx context.Context, email string) error {
 }
 
 const membership = `-- name: Membership :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, memberships.role, users.email, users.name, users.password_set_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, memberships.role, users.email, users.name, users.password_set_at
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
@@ -150,6 +151,7 @@ func (q *Queries) Membership(ctx context.Context, userID connectors.UserID, tena
 		&i.Tenant.UpdatedAt,
 		&i.Tenant.CallHistory,
 		&i.Tenant.ApprovalTimeoutS,
+		&i.Tenant.HistoryDays,
 		&i.Role,
 		&i.Email,
 		&i.Name,
@@ -159,7 +161,7 @@ func (q *Queries) Membership(ctx context.Context, userID connectors.UserID, tena
 }
 
 const memberships = `-- name: Memberships :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, memberships.role, users.email, users.name, users.password_set_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, memberships.role, users.email, users.name, users.password_set_at
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
@@ -193,6 +195,7 @@ func (q *Queries) Memberships(ctx context.Context, userID connectors.UserID) ([]
 			&i.Tenant.UpdatedAt,
 			&i.Tenant.CallHistory,
 			&i.Tenant.ApprovalTimeoutS,
+			&i.Tenant.HistoryDays,
 			&i.Role,
 			&i.Email,
 			&i.Name,

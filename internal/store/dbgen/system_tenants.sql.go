@@ -16,7 +16,7 @@ const createTenant = `-- name: CreateTenant :one
 insert into tenants (id, slug, name)
 values ($1, $2, $3)
 on conflict (slug) do nothing
-returning tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s
+returning tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days
 `
 
 // Across tenants: making them, finding them, and giving a fresh one its owner.
@@ -33,6 +33,7 @@ func (q *Queries) CreateTenant(ctx context.Context, iD connectors.TenantID, slug
 		&i.UpdatedAt,
 		&i.CallHistory,
 		&i.ApprovalTimeoutS,
+		&i.HistoryDays,
 	)
 	return i, err
 }
@@ -116,7 +117,7 @@ func (q *Queries) TakeSetupLink(ctx context.Context, tokenHash []byte) (int64, e
 }
 
 const tenantBySlug = `-- name: TenantBySlug :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days
 from tenants
 where slug = $1
 `
@@ -133,12 +134,13 @@ func (q *Queries) TenantBySlug(ctx context.Context, slug string) (Tenant, error)
 		&i.UpdatedAt,
 		&i.CallHistory,
 		&i.ApprovalTimeoutS,
+		&i.HistoryDays,
 	)
 	return i, err
 }
 
 const tenants = `-- name: Tenants :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days
 from tenants
 order by lower(name), id
 `
@@ -161,6 +163,7 @@ func (q *Queries) Tenants(ctx context.Context) ([]Tenant, error) {
 			&i.UpdatedAt,
 			&i.CallHistory,
 			&i.ApprovalTimeoutS,
+			&i.HistoryDays,
 		); err != nil {
 			return nil, err
 		}

@@ -75,7 +75,7 @@ func (q *Queries) RenameTenant(ctx context.Context, name string, tenantID connec
 }
 
 const tenant = `-- name: Tenant :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days
 from tenants
 where tenants.id = $1
 `
@@ -91,6 +91,7 @@ func (q *Queries) Tenant(ctx context.Context, tenantID connectors.TenantID) (Ten
 		&i.UpdatedAt,
 		&i.CallHistory,
 		&i.ApprovalTimeoutS,
+		&i.HistoryDays,
 	)
 	return i, err
 }

@@ -146,6 +146,13 @@ func (q *Queries) FreeAliases(ctx context.Context, tenantID connectors.TenantID,
 }
 
 const insertDefinitions = `-- name: InsertDefinitions :exec
+with known as materialized (
+    select tool_definitions.hash
+    from tool_definitions
+    where tool_definitions.tenant_id = $1 and tool_definitions.hash = any($2::bytea[])
+    order by tool_definitions.hash
+    for key share
+)
 insert into tool_definitions (tenant_id, hash, raw, title, description, search)
 select $1, new.hash, new.raw, new.title, new.description,
        setweight(to_tsvector('simple', new.words), 'A')
@@ -157,6 +164,7 @@ from (select unnest($2::bytea[]) as hash,
              unnest($4::text[]) as title,
              unnest($5::text[]) as description,
              unnest($6::text[]) as words) new
+where not exists (select from known where known.hash = new.hash)
 on conflict (tenant_id, hash) do nothing
 `
 
@@ -169,7 +177,8 @@ type InsertDefinitionsParams struct {
 	Words        []string
 }
 
-// Known definitions stay as they are. The arrays are sorted by hash, so that two syncs of a tenant lock in one order.
+// Known definitions stay as they are, and are held: one that is just being swept is waited for, and stored anew. The arrays are sorted by
+// hash, so that two syncs of a tenant lock in one order.
 func (q *Queries) InsertDefinitions(ctx context.Context, arg InsertDefinitionsParams) error {
 	_, err := q.db.Exec(ctx, insertDefinitions,
 		arg.TenantID,

@@ -1,0 +1,34 @@
+package telemetry
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// upkeepMetrics are of what is done by the clock and that nobody waits for.
+type upkeepMetrics struct {
+	swept   *prometheus.CounterVec
+	renewed *prometheus.CounterVec
+}
+
+func newUpkeepMetrics() upkeepMetrics {
+	return upkeepMetrics{
+		swept: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "patchbay_history_swept_rows_total",
+			Help: "Rows of old history that were deleted, by table; keys: API keys and agents' tokens.",
+		}, []string{"table"}),
+		renewed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "patchbay_idle_accounts_total",
+			Help: "Accounts that nobody used for a day and that were to be renewed, by outcome: renewed, failed (tried again), ended, left (their authorization server failed).",
+		}, []string{"outcome"}),
+	}
+}
+
+// HistorySwept counts rows of one table that were deleted because they are old.
+func (m *Metrics) HistorySwept(table string, rows int) {
+	m.upkeep.swept.WithLabelValues(table).Add(float64(rows))
+}
+
+// IdleRenewed counts what came of a round of renewals of accounts that nobody uses.
+func (m *Metrics) IdleRenewed(outcomes map[string]int) {
+	for outcome, n := range outcomes {
+		m.upkeep.renewed.WithLabelValues(outcome).Add(float64(n))
+	}
+}
