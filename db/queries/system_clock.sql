@@ -135,7 +135,8 @@ with ended as materialized (
            unnest(@waits_s::double precision[]) as wait_s,
            unnest(@codes::text[]) as code,
            unnest(@messages::text[]) as message,
-           unnest(@auth_behaviours::text[]) as auth_behaviour
+           unnest(@auth_behaviours::text[]) as auth_behaviour,
+           unnest(@requests::text[]) as requests
 ), stamped as (
     update connectors
     set last_error_code = ended.code,
@@ -148,7 +149,7 @@ with ended as materialized (
       and held.claimed_by = @instance_id::uuid and held.claimed_at = ended.claimed_at
     returning connectors.tenant_id, connectors.id, connectors.enabled, connectors.sync_interval_s, held.run_id as last_run_id,
               held.checks as last_checks, held.checked_at as last_checked_at, ended.run_id, ended.again, ended.began_at, ended.took_ms,
-              ended.wait_s, ended.code, ended.message
+              ended.wait_s, ended.code, ended.message, ended.requests
 ), released as (
     update connector_clock
     set due_at = case when stamped.enabled and stamped.sync_interval_s > 0 and stamped.wait_s >= 0
@@ -179,6 +180,11 @@ with ended as materialized (
            stamped.code, stamped.message
     from stamped
     where not stamped.again
+), traced as (
+    insert into sync_run_requests (tenant_id, run_id, requests)
+    select stamped.tenant_id, stamped.run_id, stamped.requests::jsonb
+    from stamped
+    where not stamped.again and stamped.requests <> ''
 )
 select stamped.tenant_id, stamped.id
 from stamped;

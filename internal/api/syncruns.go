@@ -122,9 +122,14 @@ func (h *Handler) getSyncRun(ctx context.Context, who auth.Actor, in *syncRunPat
 	if !ok {
 		return nil, fault.Errorf(fault.NotFound, "There is no such sync run.")
 	}
-	run, err := h.store.Tenant(who.Tenant.ID).SyncRun(ctx, connectors.SyncRunID{UUID: id})
+	tenant := h.store.Tenant(who.Tenant.ID)
+	run, err := tenant.SyncRun(ctx, connectors.SyncRunID{UUID: id})
 	if err != nil {
 		return nil, err
 	}
-	return &answer[syncRunJSON]{Body: viewSyncRun(run)}, nil
+	requests, err := tenant.RunRequests(ctx, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[syncRunJSON]{Body: viewSyncRun(run).with(requests)}, nil
 }

@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,6 +37,10 @@ func TestSyncAnswersTheRunAndTheToolsAreThere(t *testing.T) {
 			t.Errorf("%v", run)
 		}
 		again := w.call(t, member, http.MethodGet, "/api/v1/sync_runs/"+run["id"].(string), nil).want(http.StatusOK)
+		if requests, _ := again["requests"].([]any); len(requests) == 0 {
+			t.Errorf("the run tells none of its requests: %v", again)
+		}
+		delete(again, "requests") // which are told of one run that is read by itself
 		if diff := cmp.Diff(run, again); diff != "" {
 			t.Error(diff)
 		}
@@ -79,6 +85,34 @@ func TestAFailedSyncIsABadGatewayThatSaysWhereItEnded(t *testing.T) {
 	run := runs["items"].([]any)[0].(map[string]any)
 	if diff := cmp.Diff(map[string]any{"code": "http_status", "message": problem["detail"]}, run["error"]); diff != "" || run["status"] != "error" {
 		t.Error(diff, run)
+	}
+}
+
+func TestARunTellsItsRequests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	upstream := mcptest.Start(t, mcptest.Script{SessionID: "secret-session", On: map[string]mcptest.Handler{
+		"tools/list": mcptest.Status(http.StatusInternalServerError, "remote words"),
+	}})
+	c, member := w.Connector(t, at(upstream.URL)), w.key(t, connectors.RoleMember)
+	w.call(t, member, http.MethodPost, "/api/v1/connectors/"+c.Slug+"/sync_tools", nil).problem(http.StatusBadGateway, "upstream")
+	newest := items(w.call(t, member, http.MethodGet, "/api/v1/connectors/"+c.Slug+"/sync_runs", nil).want(http.StatusOK))[0]
+	if _, told := newest["requests"]; told {
+		t.Error("the list of runs tells requests, too")
+	}
+	reply := w.call(t, member, http.MethodGet, "/api/v1/sync_runs/"+newest["id"].(string), nil)
+	run := reply.want(http.StatusOK)
+	var phases []string
+	for _, r := range run["requests"].([]any) {
+		r := r.(map[string]any)
+		phases = append(phases, fmt.Sprint(r["phase"], " ", r["method"], " ", r["status"], " ", r["reason"]))
+	}
+	want := []string{"initialize POST 200 <nil>", "initialized POST 202 <nil>", "list POST 500 http_status", "close DELETE 204 <nil>"}
+	if diff := cmp.Diff(want, phases[max(0, len(phases)-4):]); diff != "" || run["requests_left_out"] != nil || run["status"] != "error" {
+		t.Error(diff, phases)
+	}
+	if all := string(reply.body); strings.Contains(all, "secret-session") || strings.Contains(all, "remote words") || strings.Contains(all, upstream.URL) {
+		t.Errorf("it tells more than that: %s", all)
 	}
 }
 

@@ -26,6 +26,9 @@ type syncRunJSON struct {
 	ProtocolVersion  string            `json:"protocol_version"`
 	Error            *syncRunErrorJSON `json:"error"`
 	Repeats          int               `json:"repeats" doc:"How many later scheduled syncs came to the same, and have no runs of their own."`
+
+	Requests     []runRequestJSON `json:"requests,omitzero" nullable:"false" doc:"Of one run that is read by itself, in the order of their beginnings; none of a scheduled sync that found nothing new. At most 64: of more, the first and the last."`
+	RequestsLeft int              `json:"requests_left_out,omitempty" doc:"How many others there were."`
 }
 
 type syncRunErrorJSON struct {

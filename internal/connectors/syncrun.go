@@ -60,6 +60,28 @@ func (r SyncRun) LastAt() *time.Time {
 	return r.FinishedAt
 }
 
+// SyncRequest is one request of a sync and what came back. It holds nothing of what was said: no address, no header, no body.
+type SyncRequest struct {
+	Phase    string        // as in an error's
+	Method   string        // of HTTP; empty: a message to a program
+	Call     string        // the MCP method; empty: none
+	Page     int           // of a tool list; 0: none
+	Era      string        // of MCP, in which the server was asked
+	At       time.Duration // since the first request
+	Took     time.Duration
+	Status   int // of HTTP; 0: no answer, or a program's
+	Sent     int64
+	Received int64
+	Reason   string // why it did not bring what it was for; empty: it did
+	RPCCode  int    // 0: no JSON-RPC error
+}
+
+// SyncRequests are the requests of one sync, in the order of their beginnings.
+type SyncRequests struct {
+	List []SyncRequest
+	Left int // how many others there were, between the first and the last
+}
+
 // SyncCounts is what a sync found.
 type SyncCounts struct {
 	Total       int // tools in the list that are well formed

@@ -26,6 +26,8 @@ type httpCarrier struct {
 	header http.Header
 	inbox  inbox
 	wait   func(context.Context, time.Duration) error
+	trace  *Trace // nil: nobody looks
+	era    Era
 
 	url     atomic.Pointer[url.URL] // moves with redirects
 	lingers atomic.Bool             // the server keeps streams open after the reply
@@ -106,7 +108,7 @@ func (c *httpCarrier) close(ctx context.Context) {
 	if c.session == "" || c.lost.Load() {
 		return
 	}
-	resp, err := c.do(ctx, http.MethodDelete, outgoing{})
+	resp, err := c.do(ctx, http.MethodDelete, outgoing{phase: PhaseClose})
 	if err == nil {
 		_ = resp.Body.Close()
 	}
@@ -130,12 +132,14 @@ func (c *httpCarrier) post(ctx context.Context, m outgoing) (*http.Response, err
 
 func (c *httpCarrier) do(ctx context.Context, method string, m outgoing) (*http.Response, error) {
 	req := c.request(ctx, method, m)
+	seen := c.trace.begin(method, m, c.era)
 	resp, err := c.roundTrip(req)
 	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
 		// The body is the bare connection, and reading that would not end with ctx.
 		_ = resp.Body.Close()
 		resp.Body = http.NoBody
 	}
+	seen.answered(resp, err)
 	return resp, err
 }
 

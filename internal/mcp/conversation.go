@@ -27,6 +27,7 @@ type conversation struct {
 	retry   retry
 	ids     *atomic.Int64
 	report  func(Progress)
+	trace   *Trace // nil: nobody looks
 
 	client       []byte // our clientInfo
 	capabilities []byte // what the session's owner can answer
@@ -68,7 +69,7 @@ func (c *conversation) within(ctx context.Context, timeout time.Duration, m outg
 		return incoming{}, err
 	}
 	defer c.leave(timed)
-	in, err := c.carrier.send(timed, m)
+	in, err := c.traced(timed, m)
 	switch {
 	case err != nil:
 		if timed.Err() != nil {
@@ -79,6 +80,25 @@ func (c *conversation) within(ctx context.Context, timeout time.Duration, m outg
 		return incoming{}, rpcError(m.phase, in.reply.Error, in.status)
 	}
 	return in, nil
+}
+
+// traced is carrier.send, with what came of it taken down.
+func (c *conversation) traced(ctx context.Context, m outgoing) (incoming, *Error) {
+	if c.trace == nil {
+		return c.carrier.send(ctx, m)
+	}
+	var seen traced
+	if _, program := c.carrier.(*stdioCarrier); program {
+		seen = c.trace.begin("", m, c.name)
+	}
+	in, err := c.carrier.send(ctx, m)
+	seen.said(in)
+	failure := err
+	if err == nil && in.reply != nil && in.reply.Error != nil {
+		failure = rpcError(m.phase, in.reply.Error, in.status)
+	}
+	c.trace.ended(m, failure)
+	return in, err
 }
 
 // enter begins an exchange, unless the conversation is over. With that it ends.

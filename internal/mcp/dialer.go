@@ -59,6 +59,8 @@ type Target struct {
 	Capabilities json.RawMessage
 	// Observe, where set, is told how far the conversation is. It must return quickly.
 	Observe func(Progress)
+	// Trace, where set, collects the exchanges.
+	Trace *Trace
 }
 
 // Progress says how far a conversation is.
@@ -123,7 +125,7 @@ func (d *Dialer) carrier(t Target, in Era, to inbox) carrier {
 	if t.Transport == Stdio {
 		return newStdioCarrier(*t.Command, to)
 	}
-	c := &httpCarrier{http: d.HTTP, header: d.header(t), inbox: to, wait: d.retry(0).wait}
+	c := &httpCarrier{http: d.HTTP, header: d.header(t), inbox: to, wait: d.retry(0).wait, trace: t.Trace, era: in}
 	address, _ := url.Parse(t.URL)
 	c.url.Store(address)
 	if in == EraSSE {

@@ -113,7 +113,7 @@ func (s *Session) openIn(ctx context.Context, e era, name Era) (*conversation, e
 // conversation is a new one, on a carrier of its own.
 func (s *Session) conversation(e era, name Era) *conversation {
 	c := &conversation{
-		era: e, name: name, timeout: s.target.Timeout, retry: s.retry, ids: &s.ids, report: s.report,
+		era: e, name: name, timeout: s.target.Timeout, retry: s.retry, ids: &s.ids, report: s.report, trace: s.target.Trace,
 		client: s.dialer.info(), capabilities: s.target.Capabilities,
 	}
 	if len(c.capabilities) == 0 {

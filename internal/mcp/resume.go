@@ -128,7 +128,7 @@ func (c *httpCarrier) stream(ctx context.Context, at mark) (*http.Response, erro
 	if at.id != "" {
 		header.Set("Last-Event-Id", at.id)
 	}
-	return c.do(ctx, http.MethodGet, outgoing{header: header})
+	return c.do(ctx, http.MethodGet, outgoing{phase: PhaseListen, header: header})
 }
 
 // isCut tells whether a stream ended without having been wrong.

@@ -94,7 +94,8 @@ type Ended struct {
 
 	ListHash connectors.Hash // of one that changed nothing
 	Seen     Seen
-	Error    connectors.SyncError // of one that failed
+	Error    connectors.SyncError    // of one that failed
+	Requests connectors.SyncRequests // likewise
 }
 
 // EndUnchanged stores the ends of many syncs that changed nothing, in one statement, and gives their connectors free. It returns
@@ -130,7 +131,8 @@ func (s *System) EndFailed(ctx context.Context, id connectors.InstanceID, ends [
 		p.TenantIds, p.ConnectorIds = append(p.TenantIds, e.Claim.Tenant.UUID), append(p.ConnectorIds, c.ID.UUID)
 		p.ClaimedAts, p.RunIds = append(p.ClaimedAts, e.Claim.at), append(p.RunIds, newID())
 		p.BeganAts, p.TookMs = append(p.BeganAts, e.Began), append(p.TookMs, e.Took.Milliseconds())
-		p.Again = append(p.Again, e.Claim.repeats && e.Claim.Failures > 0 && c.LastError != nil && c.LastError.Code == e.Error.Code)
+		again := e.Claim.repeats && e.Claim.Failures > 0 && c.LastError != nil && c.LastError.Code == e.Error.Code
+		p.Again, p.Requests = append(p.Again, again), append(p.Requests, e.requests(again))
 		p.Codes, p.Messages = append(p.Codes, clean(e.Error.Code)), append(p.Messages, clean(e.Error.Message))
 		p.AuthBehaviours = append(p.AuthBehaviours, string(e.Seen.AuthBehaviour))
 		p.WaitsS = append(p.WaitsS, e.wait())
@@ -144,6 +146,14 @@ func (s *System) EndFailed(ctx context.Context, id connectors.InstanceID, ends [
 		done[r.ID] = true
 	}
 	return without(ends, done), nil
+}
+
+// requests are those that the run of a failure is stored with, as JSON; empty: none, or it gets no run.
+func (e Ended) requests(again bool) string {
+	if again || len(e.Requests.List) == 0 {
+		return ""
+	}
+	return string(encodeRequests(e.Requests))
 }
 
 // wait is how long the connector is left alone, in seconds; negative: until somebody mends it.

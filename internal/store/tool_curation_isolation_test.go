@@ -25,6 +25,19 @@ var curationAttempts = map[string]attempt{
 		}
 		return !fault.Is(err, fault.NotFound), err
 	},
+	"KeepRunRequests": func(ctx context.Context, o outsider) (bool, error) {
+		err := o.door.KeepRunRequests(ctx, o.done.ID, connectors.SyncRequests{List: []connectors.SyncRequest{{Phase: "list"}}})
+		theirs, read := o.Door().RunRequests(ctx, o.done.ID)
+		return len(theirs.List) > 0 || read != nil, err
+	},
+	"RunRequests": func(ctx context.Context, o outsider) (bool, error) {
+		theirs := connectors.SyncRequests{List: []connectors.SyncRequest{{Phase: "list"}}}
+		if err := o.Door().KeepRunRequests(ctx, o.queued.ID, theirs); err != nil {
+			return true, err
+		}
+		got, err := o.door.RunRequests(ctx, o.queued.ID)
+		return len(got.List) > 0, err
+	},
 	"ToolTags": func(ctx context.Context, o outsider) (bool, error) {
 		theirs := []store.CuratedTool{{Name: "search", Curation: connectors.Curation{Enabled: true, Tags: []string{"theirs"}}}}
 		if err := o.Door().CurateTools(ctx, o.connector.ID, theirs); err != nil {

@@ -69,7 +69,7 @@ func (r *claimed) end(ctx context.Context, found listing, err error) {
 		r.ends.putOff(ctx, e)
 		return
 	default:
-		e.Error = syncError(f)
+		e.Error, e.Requests = syncError(f), r.requests()
 		r.ends.failed(ctx, e)
 		run.State, run.ErrorCode, run.ErrorMessage = connectors.SyncFailed, e.Error.Code, e.Error.Message
 	}

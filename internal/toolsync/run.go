@@ -26,6 +26,7 @@ type run struct {
 	agent     *connectors.AgentID
 	seen      store.Seen
 	offer     offer
+	trace     mcp.Trace
 	quiet     bool // nobody watches its steps
 }
 
@@ -53,6 +54,7 @@ func (r *run) concluded(
 			f := r.failure(ctx, err)
 			done, err = r.close(ctx, r.tenant, r.id, f, r.seen), f
 		}
+		r.keepRequests(ctx, done)
 		r.feed.send(r.tenant, Progress{Connector: r.connector.ID, Run: r.id, Done: true})
 		r.logEnd(ctx, done, err, time.Since(began))
 	}()
@@ -132,6 +134,7 @@ func (r *run) converse(ctx context.Context, a attempt) (mcp.ToolList, error) {
 
 func (r *run) target(ctx context.Context, a attempt) mcp.Target {
 	t := r.Syncer.target(ctx, r.connector, a)
+	t.Trace = &r.trace
 	if r.quiet {
 		return t
 	}

@@ -209,7 +209,8 @@ with ended as materialized (
            unnest($8::double precision[]) as wait_s,
            unnest($9::text[]) as code,
            unnest($10::text[]) as message,
-           unnest($11::text[]) as auth_behaviour
+           unnest($11::text[]) as auth_behaviour,
+           unnest($12::text[]) as requests
 ), stamped as (
     update connectors
     set last_error_code = ended.code,
@@ -219,10 +220,10 @@ with ended as materialized (
     from ended
     join connector_clock held on held.tenant_id = ended.tenant_id and held.connector_id = ended.connector_id
     where connectors.tenant_id = ended.tenant_id and connectors.id = ended.connector_id
-      and held.claimed_by = $12::uuid and held.claimed_at = ended.claimed_at
+      and held.claimed_by = $13::uuid and held.claimed_at = ended.claimed_at
     returning connectors.tenant_id, connectors.id, connectors.enabled, connectors.sync_interval_s, held.run_id as last_run_id,
               held.checks as last_checks, held.checked_at as last_checked_at, ended.run_id, ended.again, ended.began_at, ended.took_ms,
-              ended.wait_s, ended.code, ended.message
+              ended.wait_s, ended.code, ended.message, ended.requests
 ), released as (
     update connector_clock
     set due_at = case when stamped.enabled and stamped.sync_interval_s > 0 and stamped.wait_s >= 0
@@ -253,6 +254,11 @@ with ended as materialized (
            stamped.code, stamped.message
     from stamped
     where not stamped.again
+), traced as (
+    insert into sync_run_requests (tenant_id, run_id, requests)
+    select stamped.tenant_id, stamped.run_id, stamped.requests::jsonb
+    from stamped
+    where not stamped.again and stamped.requests <> ''
 )
 select stamped.tenant_id, stamped.id
 from stamped
@@ -270,6 +276,7 @@ type EndFailedParams struct {
 	Codes          []string
 	Messages       []string
 	AuthBehaviours []string
+	Requests       []string
 	InstanceID     uuid.UUID
 }
 
@@ -293,6 +300,7 @@ func (q *Queries) EndFailed(ctx context.Context, arg EndFailedParams) ([]EndFail
 		arg.Codes,
 		arg.Messages,
 		arg.AuthBehaviours,
+		arg.Requests,
 		arg.InstanceID,
 	)
 	if err != nil {
