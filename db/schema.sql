@@ -798,6 +798,7 @@ create table sync_hours (
     hour timestamp with time zone not null,
     ok integer not null,
     failed integer not null,
+    tools integer,
     constraint sync_hours_pkey PRIMARY KEY (tenant_id, hour),
     constraint sync_hours_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );

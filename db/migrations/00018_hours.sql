@@ -45,12 +45,14 @@ begin
 end $$;
 -- +goose StatementEnd
 
--- A tenant's syncs, hour by hour: the sums of connector_health, put together off the syncs' way. rolled: this row is in them.
+-- A tenant's syncs, hour by hour: the sums of connector_health, put together off the syncs' way. rolled: this row is in them. tools: how
+-- many there were when the hour was last added to; null: that was before this was noted.
 create table sync_hours (
     tenant_id uuid        not null references tenants (id) on delete cascade,
     hour      timestamptz not null,
     ok        integer     not null,
     failed    integer     not null,
+    tools     integer,
     constraint sync_hours_pkey primary key (tenant_id, hour)
 );
 create index sync_hours_age_idx on sync_hours (hour);

@@ -10,35 +10,20 @@ group by hour
 order by hour;
 
 -- name: SyncHours :many
--- What is put together already, hours of connectors that are not yet, and the running ones.
-select past.hour::timestamptz as hour, sum(past.ok)::bigint as ok, sum(past.failed)::bigint as failed
+-- What is put together already, hours of connectors that are not yet, and the running ones. tools: -1 where it is not known.
+select past.hour::timestamptz as hour, sum(past.ok)::bigint as ok, sum(past.failed)::bigint as failed, coalesce(max(past.tools), -1)::integer as tools
 from (
-    select sync_hours.hour, sync_hours.ok, sync_hours.failed
+    select sync_hours.hour, sync_hours.ok, sync_hours.failed, sync_hours.tools
     from sync_hours
     where sync_hours.tenant_id = @tenant_id and sync_hours.hour >= @since
     union all
-    select connector_health.hour, connector_health.ok, connector_health.failed
+    select connector_health.hour, connector_health.ok, connector_health.failed, null as tools
     from connector_health
     where connector_health.tenant_id = @tenant_id and connector_health.hour >= @since and not connector_health.rolled
     union all
-    select connector_clock.hour, connector_clock.hour_ok as ok, connector_clock.hour_failed as failed
+    select connector_clock.hour, connector_clock.hour_ok as ok, connector_clock.hour_failed as failed, null as tools
     from connector_clock
     where connector_clock.tenant_id = @tenant_id and connector_clock.hour >= @since and connector_clock.hour_ok + connector_clock.hour_failed > 0
 ) past
 group by past.hour
 order by past.hour;
-
--- name: ToolHours :many
--- How many tools came and went, hour by hour.
-select moved.hour::timestamptz as hour, sum(moved.came)::bigint as came, sum(moved.went)::bigint as went
-from (
-    select date_trunc('hour', tools.first_seen_at, 'UTC') as hour, 1 as came, 0 as went
-    from tools
-    where tools.tenant_id = @tenant_id and tools.first_seen_at >= @since
-    union all
-    select date_trunc('hour', tools.removed_at, 'UTC') as hour, 0 as came, 1 as went
-    from tools
-    where tools.tenant_id = @tenant_id and tools.removed_at >= @since
-) moved
-group by moved.hour
-order by moved.hour;

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -37,7 +38,7 @@ func figuresView(f *connectors.Figures, s span, now time.Time) templates.Figures
 		Title: "Last" + s.words[len("last"):],
 		List: []templates.Figure{
 			callsFigure(parts, whole, s), errorsFigure(parts, whole, s), latencyFigure(parts, whole, s),
-			toolsFigure(parts, f, s), syncsFigure(parts, whole, s),
+			toolsFigure(parts, f, now), syncsFigure(parts, whole, s),
 		},
 	}
 	for _, one := range spans {
@@ -101,11 +102,12 @@ func latencyFigure(parts []connectors.Period, whole connectors.Period, s span) t
 	return fig
 }
 
-func toolsFigure(parts []connectors.Period, f *connectors.Figures, s span) templates.Figure {
+func toolsFigure(parts []connectors.Period, f *connectors.Figures, now time.Time) templates.Figure {
+	first := slices.IndexFunc(parts, func(p connectors.Period) bool { return p.Tools >= 0 })
 	return templates.Figure{
 		Label: "Tools", Value: number(f.Tools), Href: "/tools", Note: "of " + plural(connectorCount(*f), "connector"),
-		Spark: spark(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Tools), true }),
-		Said:  "Tools: " + number(f.Tools) + ", after " + number(parts[0].Tools) + " at the beginning of the " + s.words + ".",
+		Spark: spark(parts, func(p *connectors.Period) (float64, bool) { return float64(p.Tools), p.Tools >= 0 }),
+		Said:  "Tools: " + number(f.Tools) + ", after " + number(parts[first].Tools) + " " + relative(parts[first].From, now) + ".",
 	}
 }
 
@@ -128,7 +130,10 @@ func syncsFigure(parts []connectors.Period, whole connectors.Period, s span) tem
 func figureRow(p *connectors.Period, now time.Time) templates.FigureRow {
 	row := templates.FigureRow{
 		When: when(p.From, now), Calls: number(p.Calls.Calls()), Failed: number(p.Calls.Failed), P95: "–",
-		Tools: number(p.Tools), Syncs: number(p.Syncs.OK + p.Syncs.Failed),
+		Tools: "–", Syncs: number(p.Syncs.OK + p.Syncs.Failed),
+	}
+	if p.Tools >= 0 {
+		row.Tools = number(p.Tools)
 	}
 	row.When.Text = p.From.Format("Mon 2 Jan, 15:04 UTC")
 	if p.Calls.Latencies.Count() > 0 {

@@ -87,7 +87,7 @@ func TestHomeDrawsHowThingsGo(t *testing.T) {
 	d.needy()
 	b := d.as(connectors.RoleViewer)
 	b.get("/").want(t, http.StatusOK, "Last 24 hours", "25 %", "of 152", "Errors in the last 24 hours: 38 of 152 calls, 25 %.",
-		"95 of 100 calls took at most", "Tools: 1, after 0 at the beginning", `aria-current="page">24 hours`)
+		"95 of 100 calls took at most", "Tools: 1, after 1", `aria-current="page">24 hours`)
 	b.get("/?period=7d").want(t, http.StatusOK, "Last 7 days", "Calls in the last 7 days: 160.", `aria-current="page">7 days`)
 }
 

@@ -18,19 +18,13 @@ func (h CallHour) Calls() int { return h.OK + h.Failed + h.Other }
 type SyncHour struct {
 	Hour       time.Time
 	OK, Failed int
-}
-
-// ToolHour is how many tools came to a tenant's connectors in one hour, and how many went.
-type ToolHour struct {
-	Hour       time.Time
-	Came, Went int
+	Tools      int // that there were at its end; -1: not known
 }
 
 // Figures is what a tenant's home page draws.
 type Figures struct {
 	Calls      []CallHour // the oldest first; hours without any are left out
 	Syncs      []SyncHour // likewise
-	ToolMoves  []ToolHour // likewise
 	Tools      int        // now
 	Connectors map[ConnectorStatus]int
 }
@@ -40,7 +34,7 @@ type Period struct {
 	From  time.Time
 	Calls CallHour // of all of its hours; Hour is From
 	Syncs SyncHour // likewise
-	Tools int      // at its end
+	Tools int      // at its end; -1: not known
 }
 
 // ErrorRate is the share of calls that failed, from 0 to 1; 0 without any.
@@ -77,7 +71,7 @@ func (f *Figures) Periods(now time.Time, each, n int) []Period {
 			p.Syncs.OK, p.Syncs.Failed = p.Syncs.OK+h.OK, p.Syncs.Failed+h.Failed
 		}
 	}
-	f.countTools(list, length)
+	f.countTools(list, now, length)
 	return list
 }
 
@@ -86,15 +80,20 @@ func (h *CallHour) add(other *CallHour) {
 	h.Latencies.Add(&other.Latencies)
 }
 
-// countTools goes back from how many there are now.
-func (f *Figures) countTools(list []Period, length time.Duration) {
-	tools, moved := f.Tools, len(f.ToolMoves)-1
-	for i := len(list) - 1; i >= 0; i-- {
+// countTools carries what is known on to where nothing was noted.
+func (f *Figures) countTools(list []Period, now time.Time, length time.Duration) {
+	tools, next := -1, 0
+	for i := range list {
 		end := list[i].From.Add(length)
-		for ; moved >= 0 && !f.ToolMoves[moved].Hour.Before(end); moved-- {
-			tools += f.ToolMoves[moved].Went - f.ToolMoves[moved].Came
+		for ; next < len(f.Syncs) && f.Syncs[next].Hour.Before(end); next++ {
+			if noted := f.Syncs[next].Tools; noted >= 0 {
+				tools = noted
+			}
 		}
-		list[i].Tools = max(0, tools)
+		if end.After(now) {
+			tools = f.Tools
+		}
+		list[i].Tools = tools
 	}
 }
 

@@ -14,12 +14,10 @@ func (t *Tenant) Figures(ctx context.Context, since time.Time) (connectors.Figur
 	since = since.UTC().Truncate(time.Hour)
 	var calls []dbgen.CallHoursRow
 	var syncs []dbgen.SyncHoursRow
-	var tools []dbgen.ToolHoursRow
 	var stats []dbgen.ConnectorStatsRow
 	err := t.scope.together(ctx,
 		func(q *dbgen.Queries) (err error) { calls, err = q.CallHours(ctx, t.id, since); return err },
 		func(q *dbgen.Queries) (err error) { syncs, err = q.SyncHours(ctx, t.id, since); return err },
-		func(q *dbgen.Queries) (err error) { tools, err = q.ToolHours(ctx, t.id, since); return err },
 		func(q *dbgen.Queries) (err error) { stats, err = q.ConnectorStats(ctx, t.id); return err },
 	)
 	if err != nil {
@@ -30,10 +28,7 @@ func (t *Tenant) Figures(ctx context.Context, since time.Time) (connectors.Figur
 		f.Calls = append(f.Calls, callHourOf(r))
 	}
 	for _, r := range syncs {
-		f.Syncs = append(f.Syncs, connectors.SyncHour{Hour: r.Hour.UTC(), OK: int(r.Ok), Failed: int(r.Failed)})
-	}
-	for _, r := range tools {
-		f.ToolMoves = append(f.ToolMoves, connectors.ToolHour{Hour: r.Hour.UTC(), Came: int(r.Came), Went: int(r.Went)})
+		f.Syncs = append(f.Syncs, connectors.SyncHour{Hour: r.Hour.UTC(), OK: int(r.Ok), Failed: int(r.Failed), Tools: int(r.Tools)})
 	}
 	for _, r := range stats {
 		f.Connectors[r.Status] += int(r.Connectors)

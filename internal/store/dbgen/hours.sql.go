@@ -61,17 +61,17 @@ func (q *Queries) CallHours(ctx context.Context, tenantID connectors.TenantID, s
 }
 
 const syncHours = `-- name: SyncHours :many
-select past.hour::timestamptz as hour, sum(past.ok)::bigint as ok, sum(past.failed)::bigint as failed
+select past.hour::timestamptz as hour, sum(past.ok)::bigint as ok, sum(past.failed)::bigint as failed, coalesce(max(past.tools), -1)::integer as tools
 from (
-    select sync_hours.hour, sync_hours.ok, sync_hours.failed
+    select sync_hours.hour, sync_hours.ok, sync_hours.failed, sync_hours.tools
     from sync_hours
     where sync_hours.tenant_id = $1 and sync_hours.hour >= $2
     union all
-    select connector_health.hour, connector_health.ok, connector_health.failed
+    select connector_health.hour, connector_health.ok, connector_health.failed, null as tools
     from connector_health
     where connector_health.tenant_id = $1 and connector_health.hour >= $2 and not connector_health.rolled
     union all
-    select connector_clock.hour, connector_clock.hour_ok as ok, connector_clock.hour_failed as failed
+    select connector_clock.hour, connector_clock.hour_ok as ok, connector_clock.hour_failed as failed, null as tools
     from connector_clock
     where connector_clock.tenant_id = $1 and connector_clock.hour >= $2 and connector_clock.hour_ok + connector_clock.hour_failed > 0
 ) past
@@ -83,9 +83,10 @@ type SyncHoursRow struct {
 	Hour   time.Time
 	Ok     int64
 	Failed int64
+	Tools  int32
 }
 
-// What is put together already, hours of connectors that are not yet, and the running ones.
+// What is put together already, hours of connectors that are not yet, and the running ones. tools: -1 where it is not known.
 func (q *Queries) SyncHours(ctx context.Context, tenantID connectors.TenantID, since time.Time) ([]SyncHoursRow, error) {
 	rows, err := q.db.Query(ctx, syncHours, tenantID, since)
 	if err != nil {
@@ -95,49 +96,12 @@ func (q *Queries) SyncHours(ctx context.Context, tenantID connectors.TenantID, s
 	var items []SyncHoursRow
 	for rows.Next() {
 		var i SyncHoursRow
-		if err := rows.Scan(&i.Hour, &i.Ok, &i.Failed); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const toolHours = `-- name: ToolHours :many
-select moved.hour::timestamptz as hour, sum(moved.came)::bigint as came, sum(moved.went)::bigint as went
-from (
-    select date_trunc('hour', tools.first_seen_at, 'UTC') as hour, 1 as came, 0 as went
-    from tools
-    where tools.tenant_id = $1 and tools.first_seen_at >= $2
-    union all
-    select date_trunc('hour', tools.removed_at, 'UTC') as hour, 0 as came, 1 as went
-    from tools
-    where tools.tenant_id = $1 and tools.removed_at >= $2
-) moved
-group by moved.hour
-order by moved.hour
-`
-
-type ToolHoursRow struct {
-	Hour time.Time
-	Came int64
-	Went int64
-}
-
-// How many tools came and went, hour by hour.
-func (q *Queries) ToolHours(ctx context.Context, tenantID connectors.TenantID, since time.Time) ([]ToolHoursRow, error) {
-	rows, err := q.db.Query(ctx, toolHours, tenantID, since)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ToolHoursRow
-	for rows.Next() {
-		var i ToolHoursRow
-		if err := rows.Scan(&i.Hour, &i.Came, &i.Went); err != nil {
+		if err := rows.Scan(
+			&i.Hour,
+			&i.Ok,
+			&i.Failed,
+			&i.Tools,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

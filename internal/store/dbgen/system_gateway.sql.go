@@ -202,14 +202,16 @@ with rolled as (
     where connector_health.tenant_id = fresh.tenant_id and connector_health.connector_id = fresh.connector_id and connector_health.hour = fresh.hour
     returning connector_health.tenant_id, connector_health.hour, connector_health.ok, connector_health.failed
 )
-insert into sync_hours (tenant_id, hour, ok, failed)
-select rolled.tenant_id, rolled.hour, sum(rolled.ok), sum(rolled.failed)
+insert into sync_hours (tenant_id, hour, ok, failed, tools)
+select rolled.tenant_id, rolled.hour, sum(rolled.ok), sum(rolled.failed),
+       (select sum(connectors.tool_count) from connectors where connectors.tenant_id = rolled.tenant_id)
 from rolled
 group by rolled.tenant_id, rolled.hour
 order by rolled.tenant_id, rolled.hour
 on conflict on constraint sync_hours_pkey do update
 set ok = sync_hours.ok + excluded.ok,
-    failed = sync_hours.failed + excluded.failed
+    failed = sync_hours.failed + excluded.failed,
+    tools = case when sync_hours.hour >= now() - interval '2 hours' then excluded.tools else coalesce(sync_hours.tools, excluded.tools) end
 `
 
 // Hours of connectors that are over, into those of their tenants. Rows of the sums are taken in one order, by the last statement of a
