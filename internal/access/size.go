@@ -20,16 +20,27 @@ func (s *Size) Add(other Size) {
 }
 
 // ForModels is a listed tool as package toolfmt writes it.
-func (t *Tool) ForModels() toolfmt.Tool {
-	def := connectors.DecodeTool(t.Raw)
+func (t *Tool) ForModels() toolfmt.Tool { return forModels(t.Exposed, t.Raw) }
+
+func forModels(exposed string, raw []byte) toolfmt.Tool {
+	def := connectors.DecodeTool(raw)
 	return toolfmt.Tool{
-		Name:        t.Exposed,
+		Name:        exposed,
 		Title:       def.DisplayTitle(),
 		Description: def.Description,
 		InputSchema: def.InputSchema,
 		Annotations: def.Annotations,
-		Definition:  t.Raw,
+		Definition:  raw,
 	}
+}
+
+// SizeOf is how much of a model's input a tool would take, by its definition.
+func SizeOf(exposed string, raw []byte, f toolfmt.Format) Size {
+	size := Size{Tools: 1}
+	for _, written := range toolfmt.Definitions(f, []toolfmt.Tool{forModels(exposed, raw)}) {
+		size.Bytes, size.Tokens = size.Bytes+len(written), size.Tokens+toolfmt.Tokens(f, written)
+	}
+	return size
 }
 
 // Size is how much of a model's input a listed tool takes, in a provider's words; zero: it is not listed. It is worked out once for a
@@ -42,9 +53,14 @@ func (t *Tool) Size(f toolfmt.Format) Size {
 }
 
 // Size is how much of a model's input all tools take that the agent sees.
-func (v *View) Size(f toolfmt.Format) Size {
+func (v *View) Size(f toolfmt.Format) Size { return sizeOf(v.Tools, f) }
+
+// Size is the same of one connector.
+func (r *Reach) Size(f toolfmt.Format) Size { return sizeOf(r.Tools, f) }
+
+func sizeOf(tools []*Tool, f toolfmt.Format) Size {
 	var s Size
-	for _, t := range v.Tools {
+	for _, t := range tools {
 		s.Add(t.Size(f))
 	}
 	return s
@@ -63,10 +79,7 @@ func (s *sizes) of(f toolfmt.Format, t *Tool) Size {
 	if known {
 		return size
 	}
-	size.Tools = 1
-	for _, written := range toolfmt.Definitions(f, []toolfmt.Tool{t.ForModels()}) {
-		size.Bytes, size.Tokens = size.Bytes+len(written), size.Tokens+toolfmt.Tokens(f, written)
-	}
+	size = SizeOf(t.Exposed, t.Raw, f)
 	if s.known == nil {
 		s.known = map[toolfmt.Format]Size{}
 	}

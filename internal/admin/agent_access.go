@@ -6,6 +6,7 @@ import (
 
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/toolfmt"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
@@ -62,6 +63,7 @@ func grantRows(a connectors.Agent, granted []store.GrantedConnector, view *acces
 		if reach := view.Reach(g.Slug); reach != nil {
 			rows[i].State = connectorState(reach.Connector)
 			rows[i].Tools = grantedTools(g.Grant, reach.Connector.ToolCount)
+			rows[i].Tokens = number(reach.Size(toolfmt.OpenAI).Tokens)
 		}
 	}
 	return rows

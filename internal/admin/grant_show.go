@@ -3,8 +3,10 @@ package admin
 import (
 	"net/http"
 
+	"patchbay/internal/access"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/mcp/toolfmt"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
@@ -16,6 +18,9 @@ type granting struct {
 	grant     connectors.Grant // the zero value where there is none
 	there     bool
 	choices   []store.ToolChoice
+	view      *access.View          // what the agent sees now
+	whys      map[string]access.Why // of the connector's tools; none where it is not granted
+	filter    toolFilter
 }
 
 // grantShow shows what an agent may use of one connector, and the form that changes it.
@@ -24,6 +29,7 @@ func (h *Handler) grantShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	g.filter = readToolFilter(r.URL.Query())
 	return h.grantPage(w, r, http.StatusOK, g, grantForm(g))
 }
 
@@ -40,7 +46,13 @@ func (h *Handler) granting(r *http.Request) (g granting, err error) {
 		return g, err
 	}
 	g.grant, g.there = granted.Grant, err == nil
-	g.choices, err = tenant.ToolChoices(r.Context(), g.connector.ID, g.grant.Tools)
+	if g.choices, err = tenant.ToolChoices(r.Context(), g.connector.ID, g.grant.Tools); err != nil {
+		return g, err
+	}
+	if g.view, err = h.access.Fresh(r.Context(), actor(r).Tenant.ID, connectors.Ref(g.agent.ID.String())); err != nil {
+		return g, err
+	}
+	g.whys, err = h.access.Whys(r.Context(), g.view, g.connector.Slug)
 	return g, err
 }
 
@@ -61,6 +73,7 @@ func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, 
 		crumb("Agents", "/agents"), crumb(g.agent.Name, agentPath(g.agent.Slug)+"/access"), crumb(g.connector.Name, ""))
 	frame.Title = g.connector.Name + " for " + g.agent.Name
 	tools := grantTools(g)
+	count, shown := grantCount(g.grant, tools), g.filter.narrow(tools)
 	page := templates.GrantPage{
 		Frame:      frame,
 		Head:       agentHead(g.agent, templates.AgentAccessTab),
@@ -71,8 +84,13 @@ func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, 
 		Form:       f,
 		Approvals:  grantApprovals(g.agent),
 		TrustsHere: g.agent.Approval == connectors.ApprovalTrustedOnly,
+		Reaches:    grantLinks(g),
+		Filter:     g.filter.form(),
+		Effects:    effectOptions(tools),
 		Tools:      tools,
-		Count:      grantCount(g.grant, tools),
+		Count:      count,
+		Shown:      shown,
+		Estimate:   estimateOf(toolfmt.OpenAI),
 		Goes:       []string{grantedTools(g.grant, -1), "its rule of approval"},
 	}
 	if len(g.choices) == store.MaxToolChoices {

@@ -1,31 +1,37 @@
 package admin
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"patchbay/internal/access"
 	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/toolfmt"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
 
 // grantTools are the tools to choose among: those that are there, and those that were chosen and are not.
 func grantTools(g granting) []templates.GrantTool {
+	granted, trusted := setOf(g.grant.Tools), setOf(g.grant.TrustedTools)
 	var tools []templates.GrantTool
-	known := map[string]bool{}
 	for _, choice := range g.choices {
-		known[choice.Name] = true
-		tools = append(tools, grantTool(choice, g.grant))
+		t := g.tool(choice)
+		t.Granted, t.Trusted = !g.grant.AllTools && granted[choice.Name], trusted[choice.Name]
+		tools = append(tools, t)
+		delete(granted, choice.Name)
 	}
 	if len(g.choices) == store.MaxToolChoices {
 		return tools
 	}
 	for _, name := range g.grant.Tools {
-		if !known[name] {
+		if granted[name] {
+			delete(granted, name)
 			tools = append(tools, templates.GrantTool{
-				Name: name, Shown: shorten(name, maxName), Granted: true, Trusted: slices.Contains(g.grant.TrustedTools, name),
+				Name: name, Shown: shorten(name, maxName), Granted: true, Trusted: trusted[name], Effect: string(connectors.EffectUnsaid),
 				Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: "not there", Title: "The server has not listed it."}},
 			})
 		}
@@ -33,19 +39,30 @@ func grantTools(g granting) []templates.GrantTool {
 	return tools
 }
 
-func grantTool(c store.ToolChoice, grant connectors.Grant) templates.GrantTool {
+func setOf(names []string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
+}
+
+// tool is one of the tools that are there.
+func (g granting) tool(c store.ToolChoice) templates.GrantTool {
 	hints := connectors.DecodeTool(c.Raw)
 	t := templates.GrantTool{
-		Name:    c.Name,
-		Shown:   clean(c.Name),
-		Title:   shorten(c.Title, maxName),
-		About:   shorten(firstLine(c.Description), maxNote),
-		Granted: !grant.AllTools && slices.Contains(grant.Tools, c.Name),
-		Trusted: slices.Contains(grant.TrustedTools, c.Name),
+		Name:   c.Name,
+		Shown:  clean(c.Name),
+		Title:  shorten(c.Title, maxName),
+		About:  shorten(firstLine(c.Description), maxNote),
+		Effect: string(hints.Hints.Effect()),
+		Tokens: g.tokens(c),
+	}
+	if t.Tokens > 0 {
+		t.Size = plural(t.Tokens, "token")
 	}
 	if c.Raw != nil {
 		t.Badges = hintBadges(hints)
-		t.ReadOnly = hints.Hints.ReadOnly != nil && *hints.Hints.ReadOnly
 	}
 	if badge, ok := reviewBadge(c.Review); ok {
 		t.Badges = append(t.Badges, badge)
@@ -56,21 +73,91 @@ func grantTool(c store.ToolChoice, grant connectors.Grant) templates.GrantTool {
 	if c.Removed {
 		t.Badges = append(t.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: "removed", Title: "The server does not list it any more."})
 	}
+	if why, known := g.whys[c.Name]; known {
+		t.Now, t.WhyHref = whyNow(why), agentToolPath(g.agent.Slug, why.Exposed)
+	}
 	return t
 }
 
-// grantCount says how many are chosen.
-func grantCount(g connectors.Grant, tools []templates.GrantTool) string {
-	if g.AllTools {
-		return "all of them"
-	}
-	chosen := 0
-	for _, t := range tools {
-		if t.Granted {
-			chosen++
+// tokens is what a tool takes, or would take, of a request; 0: its definition is too long to have come along.
+func (g granting) tokens(c store.ToolChoice) int {
+	if reach := g.view.Reach(g.connector.Slug); reach != nil {
+		if t := reach.Tool(c.Name); t != nil && t.Listed() {
+			return t.Size(toolfmt.OpenAI).Tokens
 		}
 	}
-	return number(chosen) + " of " + number(len(tools)) + " chosen"
+	if c.Raw == nil {
+		return 0
+	}
+	return access.SizeOf(connectors.ExposedNameWithin(g.agent.NameLimit, g.connector.Slug, c.Name), c.Raw, toolfmt.OpenAI).Tokens
+}
+
+// whyNow says in a sentence what the agent finds.
+func whyNow(w access.Why) templates.State {
+	state := whyState(w)
+	switch {
+	case w.State == access.HeldNotGranted:
+		return templates.State{Kind: templates.StateOff, Text: "Not granted so far: the agent does not see it."}
+	case w.MayCall && w.Asks:
+		state.Text = "The agent sees it, and a call waits for a person."
+	case w.MayCall:
+		state.Text = "The agent sees it, and a call goes ahead."
+	default:
+		state.Text = w.Advice
+	}
+	return state
+}
+
+// grantCount says how many are chosen, and what they take.
+func grantCount(g connectors.Grant, tools []templates.GrantTool) string {
+	chosen, tokens := 0, 0
+	for _, t := range tools {
+		if g.AllTools || t.Granted {
+			chosen, tokens = chosen+1, tokens+t.Tokens
+		}
+	}
+	how := "all of them"
+	if !g.AllTools {
+		how = number(chosen) + " of " + number(len(tools)) + " chosen"
+	}
+	return how + ", about " + plural(tokens, "token")
+}
+
+// narrow hides the tools that are not looked for, and says how many are left; empty: all.
+func (f toolFilter) narrow(tools []templates.GrantTool) string {
+	if !f.filtered() {
+		return ""
+	}
+	shown := 0
+	for i := range tools {
+		if tools[i].Hidden = !f.shows(tools[i]); !tools[i].Hidden {
+			shown++
+		}
+	}
+	return number(shown) + " shown"
+}
+
+// grantLinks are the enabled connectors of the agent, and the one that is looked at.
+func grantLinks(g granting) []templates.GrantLink {
+	var links []templates.GrantLink
+	here := g.view.Reach(g.connector.Slug) != nil
+	for _, r := range g.view.Reaches {
+		links = append(links, templates.GrantLink{
+			Connector: r.Connector.Name, Href: grantPath(g.agent.Slug, r.Connector.Slug), Tools: grantedTools(r.Grant, r.Connector.ToolCount),
+			Approval: grantApproval(g.agent, r.Grant), State: connectorState(r.Connector), Here: r.Connector.ID == g.connector.ID,
+		})
+	}
+	if here {
+		return links
+	}
+	link := templates.GrantLink{
+		Connector: g.connector.Name, Href: grantPath(g.agent.Slug, g.connector.Slug), Tools: "Not granted", State: connectorState(g.connector), Here: true,
+	}
+	if g.there {
+		link.Tools, link.Approval = grantedTools(g.grant, g.connector.ToolCount), grantApproval(g.agent, g.grant)
+	}
+	at, _ := slices.BinarySearchFunc(links, link, func(a, b templates.GrantLink) int { return cmp.Compare(a.Href, b.Href) })
+	return slices.Insert(links, at, link)
 }
 
 func firstLine(text string) string {

@@ -192,6 +192,7 @@ func (h *Handler) forAdmins(r routes) {
 	r.post("/agents/{id}/tokens", h.tokenCreate)
 	r.post("/agents/{id}/tokens/{token}/revoke", h.tokenRevoke)
 	r.post("/agents/{id}/connectors/{connector}", h.grantSave)
+	r.post("/agents/{id}/connectors/{connector}/choose", h.grantChoose)
 	r.post("/agents/{id}/connectors/{connector}/remove", h.grantRemove)
 	r.get("/webhooks", h.webhookList)
 	r.post("/webhooks", h.webhookCreate)

@@ -97,6 +97,7 @@ var routeRoles = map[string]connectors.Role{
 	"POST /agents/{id}/delete":                               connectors.RoleAdmin,
 	"GET /agents/{id}/settings":                              connectors.RoleAdmin,
 	"POST /agents/{id}/connectors/{connector}":               connectors.RoleAdmin,
+	"POST /agents/{id}/connectors/{connector}/choose":        connectors.RoleAdmin,
 	"POST /agents/{id}/connectors/{connector}/remove":        connectors.RoleAdmin,
 	"POST /agents/{id}/tokens":                               connectors.RoleAdmin,
 	"POST /agents/{id}/tokens/{token}/revoke":                connectors.RoleAdmin,

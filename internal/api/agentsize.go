@@ -66,11 +66,7 @@ func (h *Handler) agentSize(ctx context.Context, who auth.Actor, in *agentSizeIn
 		Connectors: []connectorSize{},
 	}
 	for _, r := range view.Reaches {
-		var size access.Size
-		for _, t := range r.Tools {
-			size.Add(t.Size(in.format()))
-		}
-		out.Connectors = append(out.Connectors, connectorSize{Connector: r.Connector.Slug, sizeJSON: viewSize(size)})
+		out.Connectors = append(out.Connectors, connectorSize{Connector: r.Connector.Slug, sizeJSON: viewSize(r.Size(in.format()))})
 	}
 	return &answer[agentSizeJSON]{Body: out}, nil
 }

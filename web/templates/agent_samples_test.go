@@ -20,22 +20,26 @@ func agentHead(tab templates.AgentTab) templates.AgentHead {
 }
 
 var grantRows = []templates.GrantRow{
-	{Connector: "Linear", Initial: "L", Href: "/agents/support/connectors/linear", State: stateOK, Tools: "3 of 23 tools", Approval: "Ask, but for trusted tools"},
+	{Connector: "Linear", Initial: "L", Href: "/agents/support/connectors/linear", State: stateOK, Tools: "3 of 23 tools", Tokens: "1,240", Approval: "Ask, but for trusted tools"},
 	{Connector: "GitHub", Initial: "G", Href: "/agents/support/connectors/github", State: stateBad, Tools: "All 42 tools", Approval: "Ask every time"},
 }
 
 func grantPage(f templates.Frame) templates.GrantPage {
 	tools := []templates.GrantTool{
-		{Name: "create_issue", Shown: "create_issue", Title: "Create issue", About: "Create a new issue in a team, with a title, a description and labels. Returns the issue's identifier.", Granted: true, Badges: []templates.Badge{{Kind: templates.BadgeRisk, Text: "destructive"}, {Text: "open world"}}},
-		{Name: "list_issues", Shown: "list_issues", Title: "List issues", About: "List issues by team, state, assignee or label.", Granted: true, Trusted: true, ReadOnly: true, Badges: []templates.Badge{{Kind: templates.BadgeGood, Text: "read-only"}}},
-		{Name: "move_project", Shown: "move_project", Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: "new", Title: "It is not served to agents yet."}}},
+		{Name: "create_issue", Shown: "create_issue", Title: "Create issue", About: "Create a new issue in a team, with a title, a description and labels. Returns the issue's identifier.", Granted: true, Effect: "destructive", Tokens: 180, Size: "180 tokens", Now: templates.State{Kind: templates.StateWarn, Text: "The agent sees it, and a call waits for a person."}, WhyHref: "/agents/support/tools/mcp_linear__create_issue", Badges: []templates.Badge{{Kind: templates.BadgeRisk, Text: "destructive"}, {Text: "open world"}}},
+		{Name: "list_issues", Shown: "list_issues", Title: "List issues", About: "List issues by team, state, assignee or label.", Granted: true, Trusted: true, Effect: "read_only", Tokens: 96, Size: "96 tokens", Now: templates.State{Kind: templates.StateOK, Text: "The agent sees it, and a call goes ahead."}, WhyHref: "/agents/support/tools/mcp_linear__list_issues", Badges: []templates.Badge{{Kind: templates.BadgeGood, Text: "read-only"}}},
+		{Name: "move_project", Shown: "move_project", Effect: "unsaid", Now: templates.State{Kind: templates.StateBad, Text: "The tool is new and nobody has accepted it yet. Accept it on the tool's page."}, WhyHref: "/agents/support/tools/mcp_linear__move_project", Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: "new", Title: "It is not served to agents yet."}}},
 		{Name: "archive_project", Shown: "archive_project", About: "Archive a project.", Granted: true, Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: "removed"}}},
 		{Name: "a_tool_with_a_name_that_is_as_long_as_names_of_tools_may_be_and_then_a_little_more_of_it", Shown: "a_tool_with_a_name_that_is_as_long_as_names_of_tools_may_be_and_then_a_little_more_of_it", About: "Long."},
 	}
 	return templates.GrantPage{
 		Frame: f, Head: agentHead(templates.AgentAccessTab), Connector: "Linear", ToolsHref: "/connectors/linear/tools", Action: "/agents/support/connectors/linear",
 		Granted: true, Form: templates.Form{Values: map[string]string{"all": "false", "approval": "trusted_only"}},
-		Approvals: append([]templates.Option{{Label: "As the agent: ask every time"}}, approvals...), Tools: tools, Count: "3 of 23 chosen", Goes: []string{"3 tools", "its rule of approval"},
+		Approvals: append([]templates.Option{{Label: "As the agent: ask every time"}}, approvals...), Tools: tools, Count: "3 of 23 chosen, about 410 tokens", Estimate: "Tokens are an estimate.", Effects: []templates.Option{{Label: "Any effect (5)"}, {Value: "read_only", Label: "Read-only (1)"}},
+		Reaches: []templates.GrantLink{
+			{Connector: "GitHub", Href: "/agents/support/connectors/github", Tools: "All 42 tools", Approval: "Ask every time", State: stateBad},
+			{Connector: "Linear", Href: "/agents/support/connectors/linear", Tools: "3 of 23 tools", Approval: "Ask, but for trusted tools", State: stateOK, Here: true},
+		}, Goes: []string{"3 tools", "its rule of approval"},
 	}
 }
 

@@ -1,43 +1,72 @@
-// Choosing tools among many: narrowing the list, choosing several at once, and counting.
+// Choosing tools among many: narrowing the list, choosing what is shown of it, and counting. Without script the server does the same.
 (() => {
   "use strict";
 
   const rows = (form) => [...form.querySelectorAll(".choices > li")];
   const box = (row) => row.querySelector("[name=tool]");
-
-  const count = (form) => {
-    const said = form.querySelector("[data-grant-count]");
-    const all = rows(form);
-    if (!said || all.length === 0) return;
-    const whole = form.querySelector("[name=all][value=true]").checked;
-    const chosen = all.filter((row) => box(row).checked).length;
-    said.textContent = whole ? "all of them" : `${chosen} of ${all.length} chosen`;
+  const number = (n) => n.toLocaleString("en");
+  const words = new WeakMap(); // of a row, in lower case
+  const said = (row) => {
+    if (!words.has(row)) {
+      words.set(row, [".tool-name", ".tool-line"].map((part) => row.querySelector(part).textContent).join(" ").toLowerCase());
+    }
+    return words.get(row);
   };
 
-  document.addEventListener("input", (event) => {
-    const at = event.target;
-    if (!(at instanceof HTMLInputElement) || !at.dataset.narrow) return;
-    const words = at.value.trim().toLowerCase();
-    for (const row of document.querySelectorAll(at.dataset.narrow + " > li")) {
-      row.hidden = !row.textContent.toLowerCase().includes(words);
+  const count = (form) => {
+    const place = form.querySelector("[data-grant-count]");
+    const all = rows(form);
+    if (!place || all.length === 0) return;
+    const whole = form.querySelector("[name=all][value=true]").checked;
+    const chosen = all.filter((row) => whole || box(row).checked);
+    const tokens = chosen.reduce((sum, row) => sum + Number(row.dataset.tokens), 0);
+    const how = whole ? "all of them" : `${number(chosen.length)} of ${number(all.length)} chosen`;
+    place.textContent = `${how}, about ${number(tokens)} ${tokens === 1 ? "token" : "tokens"}`;
+  };
+
+  // The filter stands in the address, so that it can be kept and sent.
+  const narrow = (form) => {
+    const q = form.elements["q"].value.trim();
+    const effect = form.elements["effect"].value;
+    let shown = 0;
+    for (const row of rows(form)) {
+      row.hidden = !said(row).includes(q.toLowerCase()) || (effect !== "" && row.dataset.effect !== effect);
+      if (!row.hidden) shown++;
     }
-  });
-  // Enter in the filter saves nothing by mistake.
+    form.querySelector("[data-grant-shown]").textContent = q || effect ? `${number(shown)} shown` : "";
+    const at = new URL(location.href);
+    for (const [name, value] of Object.entries({ q, effect })) {
+      if (value) at.searchParams.set(name, value);
+      else at.searchParams.delete(name);
+    }
+    history.replaceState(history.state, "", at.pathname.replace(/\/choose$/, "") + at.search);
+  };
+
+  const formOf = (event, selector) => {
+    const at = event.target instanceof Element && event.target.closest(selector);
+    return at && at.closest("[data-grant]");
+  };
+  for (const type of ["input", "change"]) {
+    document.addEventListener(type, (event) => {
+      const form = formOf(event, "[data-narrow]");
+      if (form) narrow(form);
+    });
+  }
+  // Enter in the filter, or on a box, sends nothing by mistake.
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && event.target instanceof HTMLInputElement && event.target.dataset.narrow) event.preventDefault();
+    if (event.key === "Enter" && formOf(event, "[data-grant] input")) event.preventDefault();
   });
   document.addEventListener("change", (event) => {
-    const form = event.target instanceof Element && event.target.closest("[data-grant]");
+    const form = formOf(event, "[data-grant] *");
     if (form) count(form);
   });
   document.addEventListener("click", (event) => {
-    const button = event.target instanceof Element && event.target.closest("[data-choose]");
-    if (!button) return;
-    const form = button.closest("[data-grant]");
+    const form = formOf(event, "[data-choose]");
+    if (!form) return;
+    event.preventDefault();
+    const checked = event.target.closest("[data-choose]").dataset.choose === "choose";
     for (const row of rows(form)) {
-      if (row.hidden) continue;
-      const how = button.dataset.choose;
-      box(row).checked = how === "all" || (how === "read-only" && "readOnly" in row.dataset);
+      if (!row.hidden) box(row).checked = checked;
     }
     count(form);
   });

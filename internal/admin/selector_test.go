@@ -1,0 +1,176 @@
+package admin_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	chromium "patchbay/internal/testing/browser"
+	"patchbay/internal/testing/fixture"
+	"patchbay/internal/testing/htmlcheck"
+)
+
+// effects are what the tools of a test's server do, by the first word of their names.
+var effects = map[string]string{
+	"list":   `"annotations":{"readOnlyHint":true}`,
+	"create": `"annotations":{"readOnlyHint":false,"destructiveHint":false}`,
+	"delete": `"annotations":{"destructiveHint":true}`,
+	"guess":  `"annotations":{}`,
+}
+
+// offering makes a connector whose server lists so many tools of each effect.
+func (d *dashboard) offering(name string, each int) connectors.Connector {
+	d.t.Helper()
+	c := d.at(name, "https://"+strings.ToLower(name)+".example.com/mcp")
+	var defs []connectors.Definition
+	for verb, annotations := range effects {
+		for i := range each {
+			tool := fmt.Sprintf("%s_thing_%d", verb, i)
+			defs = append(defs, fixture.DefinitionOf(tool, fmt.Sprintf(
+				`{"name":%q,"title":"%s thing %d","description":"It does what it says to thing %d of the project, and tells what came of it.","inputSchema":{"type":"object","properties":{"thing":{"type":"string","description":"Which one."}}},%s}`,
+				tool, verb, i, i, annotations)))
+		}
+	}
+	slices.SortFunc(defs, func(a, b connectors.Definition) int { return strings.Compare(a.Name, b.Name) })
+	run := d.Run(d.t, c.ID)
+	if _, err := d.Door().FinishSync(d.t.Context(), run.ID, fixture.FirstResult(defs...)); err != nil {
+		d.t.Fatal(err)
+	}
+	return c
+}
+
+// ticked are the tools that are chosen on a page, and shown those that its filter leaves.
+func ticked(t *testing.T, p page) (names, shown []string) {
+	t.Helper()
+	doc := htmlcheck.Parse(t, p.Body)
+	for _, box := range doc.All("input") {
+		if box.Attr("name") == "tool" && box.Has("checked") {
+			names = append(names, box.Attr("value"))
+		}
+	}
+	for _, row := range doc.All("li") {
+		if row.Attr("data-effect") != "" && !row.Has("hidden") {
+			shown = append(shown, row.Attr("data-effect"))
+		}
+	}
+	return names, shown
+}
+
+func TestToolsAreChosenByWordsAndEffectWithoutScript(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	c := d.offering("Linear", 3)
+	a := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" })
+	b, path := d.as(connectors.RoleAdmin), "/agents/support/connectors/linear"
+	p := b.get(path)
+	p.want(t, http.StatusOK, "0 of 12 chosen, about 0 tokens", "Read-only (3)", "Writes (3)", "Destructive (3)", "Does not say (3)", "right to within 20 %")
+	if p.says("Why?") {
+		t.Error("where nothing is granted there is nothing to explain")
+	}
+	if _, shown := ticked(t, b.get(path+"?effect=destructive&q=THING+1")); !slices.Equal(shown, []string{"destructive"}) {
+		t.Errorf("the address filters: %v", shown)
+	}
+
+	form := url.Values{"all": {"false"}, "approval": {"auto"}, "tool": {"guess_thing_0"}, "trusted": {"guess_thing_0"}, "effect": {"read_only"}, "q": {""}, "do": {"choose"}}
+	p = b.post(path+"/choose", form)
+	p.want(t, http.StatusOK, "4 of 12 chosen", "3 shown")
+	names, shown := ticked(t, p)
+	if !slices.Equal(names, []string{"guess_thing_0", "list_thing_0", "list_thing_1", "list_thing_2"}) || len(shown) != 3 {
+		t.Errorf("%v, %v", names, shown)
+	}
+	if box, _ := htmlcheck.Parse(t, p.Body).Control("approval"); box.Attr("name") == "" || !strings.Contains(p.Body, `value="auto" selected`) {
+		t.Error("what was chosen besides is lost")
+	}
+	form["tool"], form["q"], form["effect"], form["do"] = names, []string{"thing 2"}, []string{""}, []string{"drop"}
+	p = b.post(path+"/choose", form)
+	if names, shown = ticked(t, p); !slices.Equal(names, []string{"guess_thing_0", "list_thing_0", "list_thing_1"}) || len(shown) != 4 {
+		t.Errorf("%v, %v", names, shown)
+	}
+	if _, err := d.Door().AgentGrant(t.Context(), a.ID, c.ID); err == nil {
+		t.Error("choosing has granted")
+	}
+	form["tool"] = names
+	b.submit(path, form).want(t, http.StatusOK, "'Support' may use 3 tools of 'Linear'.", "3 of 12 tools")
+	mode := connectors.ApprovalAuto
+	d.wantGrant(connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, Tools: names, TrustedTools: []string{"guess_thing_0"}, Approval: &mode})
+}
+
+func TestTheSelectorSaysOfEachToolWhatTheAgentFinds(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	linear, github := d.offering("Linear", 1), d.offering("GitHub", 1)
+	a := d.Agent(t, func(a *connectors.Agent) {
+		a.Name, a.Slug, a.Approval = "Support", "support", connectors.ApprovalTrustedOnly
+	})
+	d.Grant(t, a.ID, linear.ID, func(g *connectors.Grant) {
+		g.AllTools, g.Tools, g.TrustedTools = false, []string{"list_thing_0", "create_thing_0", "gone"}, []string{"list_thing_0"}
+	})
+	d.Grant(t, a.ID, github.ID)
+	b := d.as(connectors.RoleAdmin)
+	p := b.get("/agents/support/connectors/linear")
+	p.want(t, http.StatusOK, "The agent sees it, and a call goes ahead.", "The agent sees it, and a call waits for a person.", "Not granted so far: the agent does not see it.", "not there", "3 of 5 chosen",
+		"GitHub", "All 4 tools", "Ask, but for trusted tools")
+	doc := htmlcheck.Parse(t, p.Body)
+	doc.Sound(t)
+	b.get("/agents/support/tools/mcp_linear__delete_thing_0").want(t, http.StatusOK, "Not granted")
+	d.as(connectors.RoleViewer).get("/agents/support/connectors/linear").want(t, http.StatusOK, "a call waits for a person", "tokens")
+	b.get("/agents/support/access").want(t, http.StatusOK, "Tokens", "3 of 4 tools")
+}
+
+func TestAThousandToolsAreChosenAmongInABrowser(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	linear := d.offering("Linear", 250)
+	a := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" })
+	d.Grant(t, a.ID, linear.ID, fixture.Named("list_thing_0", "create_thing_7"))
+	tab, path := d.signedIn(connectors.RoleAdmin), d.base+"/agents/support/connectors/linear"
+	began := time.Now()
+	tab.Go(path)
+	tab.WaitText("[data-grant-count]", "2 of 1,000 chosen")
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the page took %v", took)
+	}
+	tab.Choose("[name=effect]", "read_only")
+	tab.WaitText("[data-grant-shown]", "250 shown")
+	tab.Fill(".filter [name=q]", "thing 24")
+	tab.WaitText("[data-grant-shown]", "11 shown") // 24, and 240 to 249
+	tab.Click("[data-choose=choose]")
+	tab.WaitText("[data-grant-count]", "13 of 1,000 chosen")
+	if at := chromium.Eval[string](tab, "location.search"); at != "?effect=read_only&q=thing+24" {
+		t.Errorf("the address says %q", at)
+	}
+	tab.Press("\r")
+	tab.Click("form[data-grant] .sticky button[type=submit]")
+	tab.WaitText("main", "'Support' may use 13 tools of 'Linear'.")
+
+	tab.Scripts(false)
+	tab.Go(path + "?effect=destructive")
+	tab.Click("[data-choose=choose]")
+	tab.WaitText("[data-grant-count]", "263 of 1,000 chosen")
+	tab.Click("form[data-grant] .sticky button[type=submit]")
+	tab.WaitText("main", "'Support' may use 263 tools of 'Linear'.")
+}
+
+func TestTheSelectorIsSoundInABrowser(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	linear, github := d.offering("Linear", 2), d.offering("GitHub", 5)
+	a := d.Agent(t, func(a *connectors.Agent) {
+		a.Name, a.Slug, a.Approval = "Support", "support", connectors.ApprovalTrustedOnly
+	})
+	d.Grant(t, a.ID, linear.ID, func(g *connectors.Grant) {
+		g.AllTools, g.Tools, g.TrustedTools = false, []string{"list_thing_0", "create_thing_0"}, []string{"list_thing_0"}
+	})
+	d.Grant(t, a.ID, github.ID)
+	tab := d.signedIn(connectors.RoleAdmin)
+	tab.Go(d.base + "/agents/support/connectors/linear")
+	tab.WaitText("[data-grant-count]", "2 of 8 chosen")
+	looked(t, tab, "selector")
+	tab.Go(d.base + "/agents/support/access")
+	looked(t, tab, "access")
+}

@@ -1,0 +1,63 @@
+package admin
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"patchbay/internal/connectors"
+	"patchbay/web/templates"
+)
+
+// toolFilter is which tools a selector shows, as its address or its form says.
+type toolFilter struct {
+	words  string
+	effect connectors.Effect // empty: any
+}
+
+func readToolFilter(q url.Values) toolFilter {
+	f := toolFilter{words: strings.TrimSpace(q.Get("q")), effect: connectors.Effect(q.Get("effect"))}
+	if !slices.Contains(connectors.Effects, f.effect) {
+		f.effect = ""
+	}
+	return f
+}
+
+func (f toolFilter) filtered() bool { return f != toolFilter{} }
+
+// shows tells whether a tool is among those that are looked for.
+func (f toolFilter) shows(t templates.GrantTool) bool {
+	said := strings.ToLower(t.Shown + " " + t.Title + " " + t.About)
+	return strings.Contains(said, strings.ToLower(f.words)) && (f.effect == "" || string(f.effect) == t.Effect)
+}
+
+// form is the filter as its fields have it.
+func (f toolFilter) form() templates.Form {
+	return templates.Form{Values: map[string]string{"q": f.words, "effect": string(f.effect)}}
+}
+
+// effectOptions offer the effects that some of the tools have.
+func effectOptions(tools []templates.GrantTool) []templates.Option {
+	counts := map[string]int{}
+	for _, t := range tools {
+		counts[t.Effect]++
+	}
+	options := []templates.Option{{Value: "", Label: "Any effect (" + number(len(tools)) + ")"}}
+	for _, e := range connectors.Effects {
+		options = append(options, templates.Option{Value: string(e), Label: effectName(e) + " (" + number(counts[string(e)]) + ")"})
+	}
+	return options
+}
+
+func effectName(e connectors.Effect) string {
+	switch e {
+	case connectors.EffectReadOnly:
+		return "Read-only"
+	case connectors.EffectWrites:
+		return "Writes"
+	case connectors.EffectDestructive:
+		return "Destructive"
+	default:
+		return "Does not say"
+	}
+}
