@@ -131,6 +131,75 @@ func TestWhoIsDeletedMeanwhileStopsNobodysRows(t *testing.T) {
 	b.row(t, kept.ID)
 }
 
+func TestWhoIsBeingDeletedIsNamedByNoRow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *history.Options) { o.Interval = time.Hour })
+	agent, to := b.Agent(t), b.Connector(t)
+	c := b.call()
+	c.AgentID, c.ConnectorID = &agent.ID, &to.ID
+	b.writer.Begin(b.tenant, c).End(succeeds("[]"))
+	tx, err := b.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	for _, statement := range []string{"select set_config('app.system', 'on', true)", "delete from agents where id = '" + agent.ID.String() + "'", "delete from connectors where id = '" + to.ID.String() + "'"} {
+		if _, err := tx.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		b.writer.Written(t.Context())
+	}()
+	b.awaitLock(t) // the row is not written past those that delete
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-written
+	if row := b.row(t, c.ID); row.AgentID != nil || row.ConnectorID != nil || row.AgentSlug == "" || row.ConnectorSlug == "" {
+		t.Errorf("row = %+v", row)
+	}
+}
+
+func TestWhatIsWrittenForgetsWhoIsDeletedLater(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	agent, to := b.Agent(t), b.Connector(t)
+	c, other := b.call(), b.call()
+	c.AgentID, c.ConnectorID = &agent.ID, &to.ID
+	for _, c := range []connectors.ToolCall{c, other} {
+		b.writer.Begin(b.tenant, c).End(succeeds("[]"))
+		b.row(t, c.ID)
+	}
+	if err := errors.Join(b.Door().DeleteAgent(t.Context(), agent.ID), b.Door().DeleteConnector(t.Context(), to.ID)); err != nil {
+		t.Fatal(err)
+	}
+	if row := b.row(t, c.ID); row.AgentID != nil || row.ConnectorID != nil {
+		t.Errorf("row = %+v", row)
+	}
+	if row := b.row(t, other.ID); row.AgentID == nil || row.ConnectorID == nil {
+		t.Errorf("the other row = %+v", row)
+	}
+	tx, err := b.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	for _, statement := range []string{"select set_config('app.system', 'on', true)", "delete from tenants where id = '" + b.Tenant.String() + "'"} {
+		if _, err := tx.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := b.count(t, "true"); n != 0 {
+		t.Errorf("%d calls outlive their tenant", n)
+	}
+}
+
 func TestARowThatCannotBeWrittenStopsNoOther(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(o *history.Options) { o.Interval = time.Hour })

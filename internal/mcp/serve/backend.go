@@ -13,8 +13,8 @@ type Backend interface {
 	// subscriptions/listen). The result, an object, is written as it is. An error that is an [*RPCError] is sent as that; any
 	// other becomes -32603 without its text.
 	//
-	// ctx ends with the cause [ErrCancelled] when nobody waits for the answer any more: in the modern era when the connection is
-	// closed, in the handshake era by notifications/cancelled.
+	// ctx ends when nobody waits for the answer any more: in the modern era with the connection, in the handshake era, with the cause
+	// [ErrCancelled], by notifications/cancelled.
 	Serve(ctx context.Context, r *Request) (json.RawMessage, error)
 	// Prepared is the whole result of a list, where it stands ready, with all that the peer's era demands of it (see [Complete]);
 	// nil: Serve is asked. Nothing writes into it.

@@ -92,13 +92,12 @@ func (x *exchange) fill(m *wire.Incoming) *RPCError {
 	return nil
 }
 
-// context is the one of the request, and ends as its era has it.
+// context is the one of the request, and ends as its era has it: in the modern one with the connection, as the HTTP request's own does.
 func (x *exchange) context() (ctx context.Context, done func()) {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(x.r.Context()))
 	if x.peer.Modern {
-		stop := context.AfterFunc(x.r.Context(), func() { cancel(ErrCancelled) })
-		return ctx, func() { stop(); cancel(nil) }
+		return x.r.Context(), func() {}
 	}
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(x.r.Context()))
 	me, failure := x.s.requests.join(x.who, func() { cancel(ErrCancelled) })
 	if failure != nil {
 		cancel(ErrCancelled)
@@ -114,7 +113,7 @@ func (x *exchange) fail(ctx context.Context, err error) {
 		x.refuse(rpc)
 		return
 	}
-	if errors.Is(context.Cause(ctx), ErrCancelled) {
+	if errors.Is(context.Cause(ctx), ErrCancelled) || x.peer.Modern && ctx.Err() != nil {
 		x.refuse(cancelled)
 		return
 	}

@@ -3,6 +3,7 @@ package serve_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -185,7 +186,7 @@ func TestClosedConnectionCancelsAModernRequest(t *testing.T) {
 		leave()
 	}()
 	p.goes(ctx, a)
-	if err := <-ended; err != serve.ErrCancelled {
+	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("ended by %v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// ErrCancelled is why the context of a request ends: nobody waits for its answer any more.
+// ErrCancelled is why the context of a request of the handshake era ends: its client took it back.
 var ErrCancelled = errors.New("the client cancelled the request")
 
 // ErrCannotAsk says that a peer takes no requests from us, at least not now.
