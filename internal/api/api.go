@@ -80,6 +80,7 @@ func New(o Options) (*Handler, error) {
 	h.routes.NotFound(h.notFound)
 	h.routes.MethodNotAllowed(h.badMethod)
 	h.huma = documenting{huma.NewAPI(h.config(o.Version), adapter{h})}
+	h.mountOverview()
 	h.mountConnectors()
 	h.mountHealth()
 	h.mountTools()

@@ -30,6 +30,7 @@ var routes = map[string]struct {
 	"POST /api/v1/connectors/{id}/listen":                      {connectors.RoleAdmin, ""},
 	"POST /connectors/{id}/sync_tools":                         {connectors.RoleMember, ""},
 	"POST /api/v1/sync_tools":                                  {connectors.RoleMember, ""},
+	"GET /api/v1/overview":                                     {connectors.RoleViewer, ""},
 	"GET /api/v1/connectors/{id}/health":                       {connectors.RoleViewer, ""},
 	"GET /api/v1/connectors/{id}/sync_runs":                    {connectors.RoleViewer, ""},
 	"GET /api/v1/sync_runs/{id}":                               {connectors.RoleViewer, ""},

@@ -1,0 +1,100 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+)
+
+func (h *Handler) mountOverview() {
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/overview", id: "getOverview", tag: "Overview",
+		summary: "Read what needs a person, and how calls, tools and syncs go", role: connectors.RoleViewer,
+	}, h.overview)
+}
+
+type overviewInput struct {
+	Hours int `query:"hours" minimum:"1" maximum:"168" default:"24" doc:"How far back, the running hour included: 24 is a day, 168 a week."`
+}
+
+// overviewJSON is what the dashboard's home page shows.
+type overviewJSON struct {
+	Needs      needsJSON          `json:"needs" doc:"How many things wait for a person."`
+	Connectors map[string]int     `json:"connectors" doc:"How many there are, by status."`
+	Tools      int                `json:"tools"`
+	Total      overviewFigures    `json:"total" doc:"Of all the hours together."`
+	Hours      []overviewHourJSON `json:"hours" nullable:"false" doc:"The oldest first; also those in which nothing happened."`
+}
+
+type needsJSON struct {
+	Approval      int `json:"approval" doc:"Calls that wait for approval."`
+	Authorization int `json:"authorization" doc:"Connectors whose credential is missing, has ended, or was refused."`
+	Server        int `json:"server" doc:"Connectors whose server does not answer as it should."`
+	Renewal       int `json:"renewal" doc:"Accounts that end within 72 hours unless a person connects them again."`
+	Review        int `json:"review" doc:"Tools whose definition is new or changed, and held."`
+}
+
+// overviewFigures is how some time went.
+type overviewFigures struct {
+	Calls       int    `json:"calls" doc:"That ended then."`
+	Errors      int    `json:"errors" doc:"Of them, those with status error."`
+	P50MS       *int64 `json:"p50_ms" doc:"What half of the calls took at most, to a tenth. Null: no server answered a call."`
+	P95MS       *int64 `json:"p95_ms" doc:"Likewise 95 of 100."`
+	Syncs       int    `json:"syncs"`
+	SyncsFailed int    `json:"syncs_failed" doc:"Of them."`
+}
+
+type overviewHourJSON struct {
+	Hour time.Time `json:"hour" doc:"When it began."`
+	overviewFigures
+	Tools *int `json:"tools" doc:"How many there were at its end. Null: not known."`
+}
+
+func (h *Handler) overview(ctx context.Context, who auth.Actor, in *overviewInput) (*answer[overviewJSON], error) {
+	tenant, now := h.store.Tenant(who.Tenant.ID), time.Now()
+	needs, err := tenant.Needs(ctx, 1) // which counts them all
+	if err != nil {
+		return nil, err
+	}
+	f, err := tenant.Figures(ctx, now.Add(-time.Duration(in.Hours)*time.Hour))
+	if err != nil {
+		return nil, err
+	}
+	return &answer[overviewJSON]{Body: viewOverview(needs, f, in.Hours, now)}, nil
+}
+
+func viewOverview(needs connectors.Needs, f connectors.Figures, hours int, now time.Time) overviewJSON {
+	parts := f.Periods(now, 1, hours)
+	whole := connectors.Whole(parts)
+	out := overviewJSON{
+		Needs: needsJSON{
+			Approval: needs.Totals[connectors.NeedApproval], Authorization: needs.Totals[connectors.NeedAuthorization],
+			Server: needs.Totals[connectors.NeedServer], Renewal: needs.Totals[connectors.NeedRenewal], Review: needs.Totals[connectors.NeedReview],
+		},
+		Connectors: map[string]int{}, Tools: f.Tools, Total: viewFigures(&whole), Hours: make([]overviewHourJSON, len(parts)),
+	}
+	for status, n := range f.Connectors {
+		out.Connectors[string(status)] = n
+	}
+	for i := range parts {
+		p := &parts[i]
+		out.Hours[i] = overviewHourJSON{Hour: p.From, overviewFigures: viewFigures(p)}
+		if p.Tools >= 0 {
+			out.Hours[i].Tools = &p.Tools
+		}
+	}
+	return out
+}
+
+func viewFigures(p *connectors.Period) overviewFigures {
+	out := overviewFigures{
+		Calls: p.Calls.Calls(), Errors: p.Calls.Failed, Syncs: p.Syncs.OK + p.Syncs.Failed, SyncsFailed: p.Syncs.Failed,
+	}
+	if l := &p.Calls.Latencies; l.Count() > 0 {
+		out.P50MS, out.P95MS = new(l.Quantile(0.5).Milliseconds()), new(l.Quantile(0.95).Milliseconds())
+	}
+	return out
+}
