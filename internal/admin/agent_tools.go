@@ -4,42 +4,102 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/toolfmt"
+	"patchbay/web"
 	"patchbay/web/templates"
 )
 
 // seenOnPage is how many of the tools that an agent sees a page lists.
 const seenOnPage = 100
 
-// agentTools lists what an agent sees, under the names that it sees.
+// agentTools lists what an agent sees, under the names that it sees, with what it takes of a request.
 func (h *Handler) agentTools(w http.ResponseWriter, r *http.Request) error {
 	view, err := h.access.Fresh(r.Context(), actor(r).Tenant.ID, ref(r, "id"))
 	if err != nil {
 		return err
 	}
-	query := strings.TrimSpace(r.URL.Query().Get("q"))
+	q := readSeenQuery(r.URL.Query())
 	from, _ := strconv.Atoi(r.URL.Query().Get("cursor")) // nonsense is the beginning
-	seen := named(view.Tools, query)
+	seen := q.of(view.Tools)
 	from = min(max(0, from), len(seen))
 	rows, next := seen[from:], ""
 	if len(rows) > seenOnPage {
 		rows, next = rows[:seenOnPage], strconv.Itoa(from+seenOnPage)
 	}
 	page := templates.AgentToolsPage{
-		Frame: h.agentFrame(r, view.Agent, "Tools"),
-		Head:  agentHead(view.Agent, templates.AgentToolsTab),
-		Query: query,
-		Count: plural(len(seen), "tool"),
-		Pager: pager(r, next),
+		Frame:     h.agentFrame(r, view.Agent, "Tools"),
+		Head:      agentHead(view.Agent, templates.AgentToolsTab),
+		Filter:    templates.Form{Values: map[string]string{"q": q.words, "provider": string(q.provider), "sort": q.sort}},
+		Providers: providerOptions(),
+		Sorts:     []templates.Option{{Value: "", Label: "By connector"}, {Value: bySize, Label: "Largest first"}},
+		Count:     plural(len(seen), "tool"),
+		Pager:     pager(r, next),
+	}
+	if len(view.Tools) > 0 {
+		href := page.Head.Href
+		page.Stats, page.JSON, page.Estimate = sizeStats(view, href), definitionLinks(view.Agent.Slug), estimateOf(q.provider)
+		page.Unused = &templates.UnusedSummary{
+			Asset: web.Asset, Title: "Unused tools", Text: "What an agent never calls is sent with every request all the same.",
+			Review: href + "/unused", Later: href + "/unused?part=summary&provider=" + string(q.provider),
+		}
 	}
 	for _, t := range rows {
-		page.Rows = append(page.Rows, h.agentToolRow(view.Agent, t))
+		page.Rows = append(page.Rows, h.agentToolRow(view.Agent, t, q.provider))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.AgentTools(page))
+}
+
+// seenQuery is which of the tools that an agent sees a page lists, and how, as its address says.
+type seenQuery struct {
+	words    string
+	provider toolfmt.Format
+	sort     string
+}
+
+const bySize = "size"
+
+func readSeenQuery(q url.Values) seenQuery {
+	s := seenQuery{words: strings.TrimSpace(q.Get("q")), provider: readProvider(q.Get("provider"))}
+	if q.Get("sort") == bySize {
+		s.sort = bySize
+	}
+	return s
+}
+
+// of are the tools that the query names, in its order.
+func (q seenQuery) of(tools []*access.Tool) []*access.Tool {
+	found := named(tools, q.words)
+	if q.sort == bySize {
+		found = slices.Clone(found)
+		slices.SortStableFunc(found, func(a, b *access.Tool) int { return b.Size(q.provider).Tokens - a.Size(q.provider).Tokens })
+	}
+	return found
+}
+
+// sizeStats say how much the agent's tools take, in each provider's words.
+func sizeStats(view *access.View, href string) []templates.Stat {
+	stats := []templates.Stat{{Label: "Tools that it sees", Value: number(len(view.Tools))}}
+	for _, f := range estimates {
+		stats = append(stats, templates.Stat{
+			Label: "Tokens a request, " + providerName(f), Value: "≈ " + number(view.Size(f).Tokens), Href: href + "/tools?provider=" + string(f),
+		})
+	}
+	return stats
+}
+
+// definitionLinks lead to the definitions as requests carry them.
+func definitionLinks(agent string) []templates.Link {
+	var links []templates.Link
+	for _, f := range append(slices.Clone(estimates), toolfmt.MCP) {
+		links = append(links, templates.Link{Text: providerName(f), Href: "/api/v1" + agentPath(agent) + "/tools?format=" + string(f)})
+	}
+	return links
 }
 
 // named are the tools whose names hold the words.
@@ -56,17 +116,24 @@ func named(tools []*access.Tool, words string) []*access.Tool {
 	return found
 }
 
-func (h *Handler) agentToolRow(a connectors.Agent, t *access.Tool) templates.AgentToolRow {
-	c := t.Reach.Connector
+// titleAndHints are what a tool is called, and what its server says of it.
+func titleAndHints(t *access.Tool) (string, []templates.Badge) {
 	d := connectors.DecodeTool(t.Raw)
+	return shorten(d.DisplayTitle(), maxName), hintBadges(d)
+}
+
+func (h *Handler) agentToolRow(a connectors.Agent, t *access.Tool, f toolfmt.Format) templates.AgentToolRow {
+	c := t.Reach.Connector
+	title, hints := titleAndHints(t)
 	return templates.AgentToolRow{
 		Exposed:       clean(t.Exposed),
-		Title:         shorten(d.DisplayTitle(), maxName),
+		Title:         title,
 		Href:          agentToolPath(a.Slug, t.Exposed),
 		Connector:     c.Name,
 		ConnectorHref: grantPath(a.Slug, c.Slug),
 		State:         h.seenState(t),
-		Badges:        hintBadges(d),
+		Tokens:        number(t.Size(f).Tokens),
+		Badges:        hints,
 	}
 }
 

@@ -94,6 +94,8 @@ var routeRoles = map[string]connectors.Role{
 	"GET /connectors/{id}/settings":                          connectors.RoleAdmin,
 	"POST /agents":                                           connectors.RoleAdmin,
 	"POST /agents/{id}":                                      connectors.RoleAdmin,
+	"GET /agents/{id}/unused":                                connectors.RoleViewer,
+	"POST /agents/{id}/unused":                               connectors.RoleAdmin,
 	"POST /agents/{id}/delete":                               connectors.RoleAdmin,
 	"GET /agents/{id}/settings":                              connectors.RoleAdmin,
 	"POST /agents/{id}/connectors/{connector}":               connectors.RoleAdmin,

@@ -101,13 +101,22 @@ func accessSamples(pages map[string]templ.Component, f templates.Frame) {
 	all.Form.Values, all.Granted = map[string]string{"all": "true"}, false
 	pages["grant-all"] = templates.Grant(all)
 	pages["grant-viewer"] = templates.Grant(grantPage(asViewer(f)))
-	sees := templates.AgentToolsPage{Frame: f, Head: agentHead(templates.AgentToolsTab), Count: "45 tools", Rows: []templates.AgentToolRow{
+	summary := templates.UnusedSummary{Title: "34 of 52 tools were not called in 30 days", Text: "Without them each request has about 11,200 tokens less.", Warn: true, Review: "/agents/support/unused"}
+	pages["agent-unused"] = templates.Unused(unusedPage(f, summary))
+	pages["agent-unused-viewer"] = templates.Unused(unusedPage(asViewer(f), summary))
+	pages["agent-unused-none"] = templates.Unused(templates.UnusedPage{
+		Frame: f, Head: agentHead(templates.AgentToolsTab), Action: "/agents/support/unused", Summary: templates.UnusedSummary{Title: "Every tool was called in 30 days", Text: "There is nothing to leave out."},
+	})
+	summary.Later = "/agents/support/unused?part=summary"
+	sees := templates.AgentToolsPage{Frame: f, Head: agentHead(templates.AgentToolsTab), Count: "45 tools", Unused: &summary, Estimate: "Tokens are an estimate.",
+		Stats:     []templates.Stat{{Label: "Tools that it sees", Value: "45"}, {Label: "Tokens, OpenAI", Value: "≈ 11,240", Href: "/agents/support/tools?provider=openai"}},
+		Providers: []templates.Option{{Value: "openai", Label: "Tokens for OpenAI"}}, Sorts: []templates.Option{{Label: "By connector"}, {Value: "size", Label: "Largest first"}}, Rows: []templates.AgentToolRow{
 		{Exposed: "mcp_linear__create_issue", Title: "Create issue", Href: "/agents/support/tools/mcp_linear__create_issue", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateWarn, Text: "Asks a person"}, Badges: toolViews[0].Badges},
-		{Exposed: "mcp_linear__list_issues", Title: "List issues", Href: "/agents/support/tools/mcp_linear__list_issues", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateOK, Text: "Callable"}, Badges: toolViews[1].Badges},
+		{Exposed: "mcp_linear__list_issues", Title: "List issues", Href: "/agents/support/tools/mcp_linear__list_issues", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateOK, Text: "Callable"}, Tokens: "96", Badges: toolViews[1].Badges},
 		{Exposed: "mcp_" + strings.Repeat("long_", 11) + "__x", Href: "/agents/support/tools/x", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateBad, Text: "Held"}},
 	}}
 	pages["agent-tools"] = templates.AgentTools(sees)
-	sees.Rows, sees.Query, sees.Count = nil, "mcp_linear__nothing/x", "0 tools"
+	sees.Rows, sees.Filter.Values, sees.Count = nil, map[string]string{"q": "mcp_linear__nothing/x"}, "0 tools"
 	pages["agent-tools-none"] = templates.AgentTools(sees)
 	pages["agent-why"] = templates.AgentTool(templates.AgentToolPage{
 		Frame: f, Head: agentHead(templates.AgentToolsTab), Exposed: "mcp_linear__create_issue", State: templates.State{Kind: templates.StateBad, Text: "Held"},
@@ -115,4 +124,19 @@ func accessSamples(pages map[string]templ.Component, f templates.Frame) {
 		Links: []templates.Link{{Text: "Open the tool", Href: "/connectors/linear/tools/create_issue"}, {Text: "Change the grant", Href: "/agents/support/connectors/linear"}},
 		Facts: []templates.Fact{{Label: "Connector", Value: "Linear", Href: "/connectors/linear"}, {Label: "Credential", Value: "shared, active"}},
 	})
+}
+
+func unusedPage(f templates.Frame, summary templates.UnusedSummary) templates.UnusedPage {
+	summary.Review = ""
+	return templates.UnusedPage{
+		Frame: f, Head: agentHead(templates.AgentToolsTab), Summary: summary, Action: "/agents/support/unused", Drop: "Take the chosen tools away",
+		Days: []templates.Option{{Value: "30", Label: "30 days"}}, Providers: []templates.Option{{Value: "openai", Label: "Tokens for OpenAI"}},
+		Young: "3 tools are too new to tell.", Estimate: "Tokens are an estimate.",
+		Groups: []templates.UnusedGroup{
+			{Connector: "Linear", Href: "/agents/support/connectors/linear", Count: "2 of 23 tools, about 410 tokens", Note: "All of its tools are granted. Then the others are, by name.", Tools: []templates.UnusedTool{
+				{Value: "linear/create_issue", Shown: "create_issue", Title: "Create issue", Size: "180 tokens", Badges: toolViews[0].Badges},
+				{Value: "linear/list_issues", Shown: "list_issues", Size: "96 tokens"},
+			}},
+		},
+	}
 }

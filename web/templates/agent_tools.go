@@ -4,12 +4,18 @@ import "net/url"
 
 // AgentToolsPage lists what an agent sees, under the names that it sees.
 type AgentToolsPage struct {
-	Frame Frame
-	Head  AgentHead
-	Query string
-	Rows  []AgentToolRow
-	Count string
-	Pager Pager
+	Frame     Frame
+	Head      AgentHead
+	Stats     []Stat         // how many tools, and how much they take, for each provider
+	Unused    *UnusedSummary // nil: the agent sees nothing
+	Filter    Form           // q, provider, sort
+	Providers []Option
+	Sorts     []Option
+	JSON      []Link // what each provider is sent
+	Estimate  string // what the numbers of tokens are worth
+	Rows      []AgentToolRow
+	Count     string
+	Pager     Pager
 }
 
 // AgentToolRow is one tool, as an agent sees it.
@@ -20,6 +26,7 @@ type AgentToolRow struct {
 	Connector     string
 	ConnectorHref string // the grant's page
 	State         State  // "Callable", "Asks a person", "Held"
+	Tokens        string // what it takes of a request, estimated
 	Badges        []Badge
 }
 
@@ -36,4 +43,6 @@ type AgentToolPage struct {
 }
 
 // askHref leads to why the name that was looked for is not seen.
-func (p AgentToolsPage) askHref() string { return p.Head.Href + "/tools/" + url.PathEscape(p.Query) }
+func (p AgentToolsPage) askHref() string {
+	return p.Head.Href + "/tools/" + url.PathEscape(p.Filter.Value("q"))
+}

@@ -1,0 +1,119 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/testing/fixture"
+	"patchbay/internal/testing/htmlcheck"
+)
+
+// idle gives the agent Support the tools of two connectors, long ago, of which it calls a few.
+func (d *dashboard) idle() connectors.Agent {
+	d.t.Helper()
+	linear, github := d.offering("Linear", 3), d.offering("GitHub", 1)
+	a := d.Agent(d.t, func(a *connectors.Agent) { a.Name, a.Slug = "Support", "support" })
+	d.Grant(d.t, a.ID, linear.ID)
+	d.Grant(d.t, a.ID, github.ID, fixture.Named("list_thing_0", "create_thing_0"))
+	d.Age(d.t, linear.ID, 40*24*time.Hour)
+	d.Age(d.t, github.ID, 10*24*time.Hour)
+	for _, tool := range []string{"list_thing_0", "create_thing_0", "delete_thing_0"} {
+		call := newCall(a, linear, connectors.CallSuccess)
+		call.Tool = tool
+		d.endedIn(d.Tenant, call)
+	}
+	return a
+}
+
+func TestUnusedToolsAreReviewedAndTakenAway(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	a := d.idle()
+	_, linear := d.named("support", "linear")
+	_, github := d.named("support", "github")
+	b := d.as(connectors.RoleAdmin)
+	b.get("/agents/support/tools").want(t, http.StatusOK, "Unused tools", "Review", "Tokens a request, OpenAI", "Tokens a request, Anthropic", "Tokens a request, Google", "≈")
+	part := b.get("/agents/support/unused?part=summary")
+	part.want(t, http.StatusOK, "9 of 14 tools were not called in 30 days", "less (OpenAI, estimated)", "Review")
+	if strings.Contains(part.Body, "<html") {
+		t.Error("the part is a whole page")
+	}
+	p := b.get("/agents/support/unused")
+	p.want(t, http.StatusOK, "9 of 12 tools, about", "Of 2 tools it is too early to tell", "later ones are not", "Scopes of accounts are not judged")
+	names, _ := ticked(t, p)
+	if len(names) != 9 || slices.Contains(names, "linear/list_thing_0") || !slices.Contains(names, "linear/list_thing_1") {
+		t.Errorf("ticked: %v", names)
+	}
+	b.get("/agents/support/unused?days=7&provider=anthropic").want(t, http.StatusOK, "11 of 14 tools were not called in 7 days", "Anthropic", "publishes no vocabulary")
+	if _, err := d.Door().AgentGrant(t.Context(), a.ID, linear.ID); err != nil {
+		t.Fatal(err)
+	}
+	d.wantGrant(connectors.Grant{AgentID: a.ID, ConnectorID: linear.ID, AllTools: true}) // a look takes nothing away
+
+	chosen := url.Values{"tool": {"linear/list_thing_1", "linear/guess_thing_2", "github/create_thing_0"}}
+	b.submit("/agents/support/unused", chosen).want(t, http.StatusOK, "Taken away: 3 tools of 2 connectors.", "11 tools")
+	d.wantGrant(connectors.Grant{AgentID: a.ID, ConnectorID: github.ID, Tools: []string{"list_thing_0"}})
+	left, err := d.Door().AgentGrant(t.Context(), a.ID, linear.ID)
+	if err != nil || left.AllTools || len(left.Tools) != 10 || slices.Contains(left.Tools, "list_thing_1") {
+		t.Errorf("%+v, %v", left, err)
+	}
+	b.submit("/agents/support/unused", nil).want(t, http.StatusOK, "No tool is chosen.")
+	if p := b.post("/agents/support/unused", url.Values{"tool": {"nowhere/x"}}); p.Status != http.StatusNotFound {
+		t.Errorf("an unknown connector: %d", p.Status)
+	}
+}
+
+func TestAViewerReadsWhatIsUnusedAndNothingMore(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.idle()
+	b := d.as(connectors.RoleViewer)
+	p := b.get("/agents/support/unused")
+	p.want(t, http.StatusOK, "9 of 14 tools")
+	htmlcheck.Parse(t, p.Body).Sound(t)
+	if p.says("Take the chosen tools away") {
+		t.Error("a viewer is offered to take tools away")
+	}
+	fresh := d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = "Fresh", "fresh" })
+	b.get("/agents/fresh/unused").want(t, http.StatusOK, "The agent sees no tool")
+	_, linear := d.named("fresh", "linear")
+	d.Grant(t, fresh.ID, linear.ID)
+	b.get("/agents/fresh/unused").want(t, http.StatusOK, "Too early to tell")
+}
+
+func TestWhatAnAgentSeesIsSortedByItsSize(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.idle()
+	b := d.as(connectors.RoleViewer)
+	p := b.get("/agents/support/tools?sort=size&provider=google&q=thing_0")
+	p.want(t, http.StatusOK, "6 tools", "Largest first", "Tokens are an estimate of what the definitions take of each request to Google")
+	if first, last := strings.Index(p.Body, "mcp_linear__delete_thing_0"), strings.Index(p.Body, "mcp_linear__guess_thing_0"); first < 0 || last < first {
+		t.Errorf("the larger one stands at %d, the smaller at %d", first, last)
+	}
+}
+
+func TestWhatAnAgentDoesNotUseIsReviewedInABrowser(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.idle()
+	tab := d.signedIn(connectors.RoleAdmin)
+	tab.Go(d.base + "/agents/support/tools")
+	tab.WaitText("#unused-summary", "9 of 14 tools were not called in 30 days")
+	looked(t, tab, "agent-tools")
+	tab.Click("#unused-summary a")
+	tab.WaitPath("/agents/support/unused")
+	looked(t, tab, "unused")
+	tab.Click("form[method=post] .sticky button[type=submit]")
+	tab.WaitText("main", "Taken away: 9 tools of 1 connector.")
+	tab.WaitText("#unused-summary", "No tool is unused")
+	tab.Scripts(false)
+	tab.Go(d.base + "/agents/support/tools")
+	tab.Click("#unused-summary a")
+	tab.WaitPath("/agents/support/unused")
+}
