@@ -29,6 +29,7 @@ cross join lateral (
 where connectors.tenant_id = @tenant_id
   and (@status::text = '' or connectors.status = @status)
   and (@pattern::text = '' or connectors.name ilike @pattern or connectors.slug ilike @pattern or connectors.url ilike @pattern)
+  and (cardinality(@ids::uuid[]) = 0 or connectors.id = any(@ids))
   and (sqlc.narg(after_name)::text is null
        or (lower(connectors.name), connectors.id) > (lower(sqlc.narg(after_name)), sqlc.narg(after_id)::uuid))
 order by lower(connectors.name), connectors.id

@@ -272,7 +272,8 @@ join connector_clock clock on clock.tenant_id = run.tenant_id and clock.connecto
 where run.tenant_id = @tenant_id and run.id = @id and run.state in ('queued', 'running');
 
 -- name: FailRun :one
--- The tools that are known stay; only the error is remembered. A run that never began says nothing of the server.
+-- The tools that are known stay; only the error is remembered. A run that never began says nothing of the server. answered, silent: by how much it
+-- counts in the hour, as one that the server answered, and as one that it did not; neither: it was not asked.
 with stamped as (
     update connectors
     set last_error_code = @error_code::text,
@@ -283,7 +284,7 @@ with stamped as (
     where connectors.tenant_id = @tenant_id
       and run.tenant_id = @tenant_id and run.id = @id and run.state in ('queued', 'running')
       and connectors.id = run.connector_id
-    returning connectors.id, run.state, run.started_at
+    returning connectors.id, run.state, run.started_at, @answered::integer as answered, @silent::integer as silent
 ), released as (
     update connector_clock
     set due_at = now() + make_interval(secs => sqlc.narg(wait_s)::double precision),
@@ -295,10 +296,10 @@ with stamped as (
         checks = 0,
         checked_at = now(),
         hour = date_trunc('hour', now(), 'UTC'),
-        hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end + 1,
-        hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end,
-        hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + extract(epoch from now() - stamped.started_at) * 1000,
-        hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, extract(epoch from now() - stamped.started_at) * 1000)
+        hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end + stamped.silent,
+        hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end + stamped.answered,
+        hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + extract(epoch from now() - stamped.started_at) * 1000 * (stamped.answered + stamped.silent),
+        hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, extract(epoch from now() - stamped.started_at) * 1000 * (stamped.answered + stamped.silent))
     from stamped
     where connector_clock.tenant_id = @tenant_id and connector_clock.connector_id = stamped.id and stamped.state = 'running'
 )

@@ -122,7 +122,7 @@ select released.tenant_id, released.connector_id
 from released;
 
 -- name: EndFailed :many
--- The ends of many syncs that failed. again: as the newest run did, where it is counted; another gets its row.
+-- The ends of many syncs that failed. again: as the newest run did, where it is counted; another gets its row. answered, silent: as FailRun's.
 -- @sqlc-vet-disable tenant-scope
 with ended as materialized (
     select unnest(@tenant_ids::uuid[]) as tenant_id,
@@ -132,6 +132,8 @@ with ended as materialized (
            unnest(@again::boolean[]) as again,
            unnest(@began_ats::timestamptz[]) as began_at,
            unnest(@took_ms::bigint[]) as took_ms,
+           unnest(@answered::integer[]) as answered,
+           unnest(@silent::integer[]) as silent,
            unnest(@waits_s::double precision[]) as wait_s,
            unnest(@codes::text[]) as code,
            unnest(@messages::text[]) as message,
@@ -148,8 +150,8 @@ with ended as materialized (
     where connectors.tenant_id = ended.tenant_id and connectors.id = ended.connector_id
       and held.claimed_by = @instance_id::uuid and held.claimed_at = ended.claimed_at
     returning connectors.tenant_id, connectors.id, connectors.enabled, connectors.sync_interval_s, held.run_id as last_run_id,
-              held.checks as last_checks, held.checked_at as last_checked_at, ended.run_id, ended.again, ended.began_at, ended.took_ms,
-              ended.wait_s, ended.code, ended.message, ended.requests
+              held.checks as last_checks, held.checked_at as last_checked_at, ended.run_id, ended.again, ended.began_at, ended.answered, ended.silent,
+              ended.took_ms * (ended.answered + ended.silent) as took_ms, ended.wait_s, ended.code, ended.message, ended.requests
 ), released as (
     update connector_clock
     set due_at = case when stamped.enabled and stamped.sync_interval_s > 0 and stamped.wait_s >= 0
@@ -162,8 +164,8 @@ with ended as materialized (
         checks = case when stamped.again then connector_clock.checks + 1 else 0 end,
         checked_at = now(),
         hour = date_trunc('hour', now(), 'UTC'),
-        hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end + 1,
-        hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end,
+        hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end + stamped.silent,
+        hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end + stamped.answered,
         hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + stamped.took_ms,
         hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, stamped.took_ms)
     from stamped

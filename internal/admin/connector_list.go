@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"patchbay/internal/connectors"
@@ -11,12 +12,7 @@ import (
 
 // connectorList lists the connectors, filtered by words and state.
 func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
-	query := r.URL.Query()
-	filter := store.ConnectorFilter{
-		Query:  strings.TrimSpace(query.Get("q")),
-		Status: connectors.ConnectorStatus(query.Get("status")),
-		Page:   store.Page{Cursor: query.Get("cursor")},
-	}
+	filter := readConnectorFilter(r.URL.Query())
 	tenant := h.tenant(r)
 	stats, err := tenant.ConnectorStats(r.Context())
 	if err != nil {
@@ -46,6 +42,7 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 		Lapsing:  soon,
 		Sweep:    sweepView(sweep, h.now()),
 	}
+	page.Frame.Listen = withQuery("/events", r.URL.Query())
 	if !page.Filtered {
 		page.Count = plural(stats.Connectors, "connector")
 	}
@@ -53,6 +50,15 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 		page.Rows = append(page.Rows, connectorRow(c, page.Frame.Can, page.Frame.Path, h.now()))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Connectors(page))
+}
+
+// readConnectorFilter is which connectors a page lists, as its address says.
+func readConnectorFilter(query url.Values) store.ConnectorFilter {
+	return store.ConnectorFilter{
+		Query:  strings.TrimSpace(query.Get("q")),
+		Status: connectors.ConnectorStatus(query.Get("status")),
+		Page:   store.Page{Cursor: query.Get("cursor")},
+	}
 }
 
 // tenant is the door to the rows that the request may see.

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"net/url"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
@@ -59,6 +60,7 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 func (h *Handler) connectorFrame(r *http.Request, c connectors.Connector, tab string) templates.Frame {
 	f := h.frame(r, templates.NavConnectors, crumb("Connectors", "/connectors"), crumb(c.Name, ""))
 	f.Title = c.Name + " · " + tab
+	f.Listen = withQuery("/events", url.Values{"connector": {c.Slug}})
 	return f
 }
 

@@ -29,6 +29,7 @@ type stream struct {
 	token   secret.Text
 	checked time.Time // when the session was last seen to be good
 	running map[connectors.ConnectorID]underWay
+	shown   store.ConnectorFilter // what the page shows: at first as its address says, then by their ids
 	sent    map[connectors.ConnectorID]look
 	sweep   sweeping
 	news    *store.News // as the page's badges say; nil: not known
@@ -104,8 +105,8 @@ func lookOf(c connectors.Connector) look {
 	return l
 }
 
-// refresh sends the rows of the list's first page that changed without this process: by another replica, or between
-// the page and its stream. At the start these are the ones that are busy or were so a moment ago.
+// refresh sends the rows of the page that changed without this process: by another replica, or between the page and its stream. At the
+// start these are the ones that are busy or were so a moment ago.
 func (s *stream) refresh() error {
 	if err := s.badge(); err != nil {
 		return err
@@ -113,12 +114,12 @@ func (s *stream) refresh() error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	list, err := s.h.store.Tenant(s.actor.Tenant.ID).Connectors(s.ctx, store.ConnectorFilter{})
+	list, err := s.onPage()
 	if err != nil {
 		return fmt.Errorf("list connectors: %w", err)
 	}
 	recent := s.h.now().Add(-2 * keepAlive)
-	for _, c := range list.Items {
+	for _, c := range list {
 		now := lookOf(c)
 		before, known := s.sent[c.ID]
 		changed := known && before != now || !known && (now.busy || now.synced.After(recent) || now.failed.After(recent))
@@ -131,6 +132,22 @@ func (s *stream) refresh() error {
 		}
 	}
 	return nil
+}
+
+// onPage are the connectors of the page. What once was on it stays, also where its state is not the one that the page asked for any more.
+func (s *stream) onPage() ([]connectors.Connector, error) {
+	list, err := s.h.store.Tenant(s.actor.Tenant.ID).Connectors(s.ctx, s.shown)
+	if err != nil || len(s.shown.IDs) > 0 {
+		return list.Items, err
+	}
+	ids := make([]connectors.ConnectorID, len(list.Items))
+	for i, c := range list.Items {
+		ids[i] = c.ID
+	}
+	if len(ids) > 0 {
+		s.shown = store.ConnectorFilter{IDs: ids, Page: store.Page{Limit: len(ids)}}
+	}
+	return list.Items, nil
 }
 
 // progress sends the row of a connector whose run has moved on.

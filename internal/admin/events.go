@@ -2,9 +2,12 @@ package admin
 
 import (
 	"net/http"
+	"net/url"
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
 )
 
 const eventStream = "text/event-stream"
@@ -63,8 +66,26 @@ func (s *stream) about(r *http.Request) error {
 	case "notices":
 		return s.follow(nil, s.notices(query.Get("after")))
 	default:
+		if err := s.page(query); err != nil {
+			return err
+		}
 		progress, stop := s.h.syncer.Watch(tenant)
 		defer stop()
 		return s.run(progress)
 	}
+}
+
+// page remembers which connectors the page shows: one, or a page of the list.
+func (s *stream) page(query url.Values) error {
+	s.shown = readConnectorFilter(query)
+	slug := query.Get("connector")
+	if slug == "" {
+		return nil
+	}
+	c, err := s.h.store.Tenant(s.actor.Tenant.ID).Connector(s.ctx, connectors.Ref(slug))
+	if fault.Is(err, fault.NotFound) { // deleted since; the page hears of other things still
+		return nil
+	}
+	s.shown = store.ConnectorFilter{IDs: []connectors.ConnectorID{c.ID}, Page: store.Page{Limit: 1}}
+	return err
 }

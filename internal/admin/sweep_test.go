@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -82,6 +83,32 @@ func TestASweepCostsAPageTheSameWhereverItIs(t *testing.T) {
 	}
 }
 
+func TestTheRowsOfWhateverPageIsShownFollowASweep(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	for i := range 60 {
+		d.at(fmt.Sprintf("Server %02d", i), "https://mcp.example.com/mcp")
+	}
+	last := d.at("Zulu", "https://mcp.example.com/mcp")
+	b := d.as(connectors.RoleMember)
+	_, rest, _ := strings.Cut(b.get("/connectors").Body, `href="/connectors?cursor=`)
+	cursor, _, _ := strings.Cut(rest, `"`)
+	b.get("/connectors?cursor="+cursor).want(t, http.StatusOK, "Zulu", `hx-sse:connect="/events?cursor=`+cursor)
+	b.submit("/sync_tools", nil).want(t, http.StatusOK, "Queued a sync of 61 connectors.")
+
+	second, never := b.listenTo("/events?cursor="+cursor), b.listenTo("/events?q=zulu&status=never_synced")
+	alone := d.as(connectors.RoleViewer).listenTo("/events?connector=" + last.Slug)
+	for _, events := range []*eventStream{second, never, alone} {
+		events.until("0 of 61 done")
+	}
+	d.works(last, true)
+	for _, events := range []*eventStream{second, never, alone} {
+		if row := events.until("Zulu"); !strings.Contains(row, "Connected") {
+			t.Errorf("the row is %s", row)
+		}
+	}
+}
+
 // looked is a page as its reader sees it: without a finding of axe's, within 360 px, and in pictures where somebody asks for them.
 func looked(t *testing.T, tab *chromium.Tab, name string) {
 	t.Helper()
@@ -109,6 +136,7 @@ func TestASweepAndItsHealthAreWatchedInABrowser(t *testing.T) {
 	d.at("Sentry", "https://sentry.example.com/mcp")
 	d.past(linear.ID)
 	tab := d.signedIn(connectors.RoleMember)
+	tab.Go(d.base + "/connectors")
 	tab.Click("form[action='/sync_tools'] button")
 	tab.WaitText("#sweep", "0 of 3 done")
 	d.works(linear, true)

@@ -24,7 +24,7 @@ type connectorHealthInput struct {
 // connectorHealthJSON is how a connector is, and was.
 type connectorHealthJSON struct {
 	Health    healthJSON       `json:"health"`
-	Uptime    *float64         `json:"uptime" doc:"The share of syncs that succeeded, from 0 to 1, each hour with any of them weighing the same. Null: there was none."`
+	Uptime    *float64         `json:"uptime" doc:"The share of syncs that the server answered, from 0 to 1, each hour with any of them weighing the same. Null: there was none."`
 	LatencyMS *int64           `json:"latency_ms" doc:"How long a sync took on average. Null: there was none."`
 	Hours     []healthHourJSON `json:"hours" nullable:"false" doc:"The oldest first. Hours without a sync are left out."`
 }
@@ -32,8 +32,8 @@ type connectorHealthJSON struct {
 // healthHourJSON is what came of a connector's syncs in one hour.
 type healthHourJSON struct {
 	Hour   time.Time `json:"hour" doc:"When it began."`
-	OK     int       `json:"ok"`
-	Failed int       `json:"failed"`
+	OK     int       `json:"ok" doc:"Syncs that the server answered, be it to refuse a credential."`
+	Failed int       `json:"failed" doc:"The others. One that did not ask the server, for want of a credential, counts nowhere."`
 	MeanMS int64     `json:"mean_ms"`
 	MaxMS  int64     `json:"max_ms"`
 }

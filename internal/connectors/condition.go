@@ -84,10 +84,9 @@ func (c Connector) reachable(now time.Time) Reachability {
 		return Reachability{State: ReachUnknown}
 	case c.LastError == nil:
 		return Reachability{State: ReachUp}
-	case c.LastError.Code == codeCredentialRequired: // nothing was sent
-		return Reachability{State: ReachUnknown}
-	case NeedsPerson(c.LastError.Code):
-		return Reachability{State: ReachUp}
+	}
+	if state := ReachedBy(c.LastError.Code); state != ReachFailing {
+		return Reachability{State: state}
 	}
 	since := c.Clock.FailingSince
 	if since == nil { // a sync that never began says nothing in the clock
@@ -97,6 +96,18 @@ func (c Connector) reachable(now time.Time) Reachability {
 		return Reachability{State: ReachDead, Since: since}
 	}
 	return Reachability{State: ReachFailing, Since: since}
+}
+
+// ReachedBy is what a sync that failed tells of the server, by the failure's code: up, where it answered and refused a credential;
+// unknown, where it was not asked for want of one; else failing.
+func ReachedBy(code string) ReachState {
+	switch {
+	case code == codeCredentialRequired:
+		return ReachUnknown
+	case NeedsPerson(code):
+		return ReachUp
+	}
+	return ReachFailing
 }
 
 func (c Connector) authorized(now time.Time) Authorization {

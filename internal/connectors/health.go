@@ -2,11 +2,13 @@ package connectors
 
 import "time"
 
-// HealthHour is what came of a connector's syncs in one hour.
+// HealthHour is what a connector's syncs of one hour tell of its server. Those that did not ask it, for want of a credential, count
+// nowhere.
 type HealthHour struct {
-	Hour       time.Time // when it began
-	OK, Failed int
-	Mean, Max  time.Duration // of all of them
+	Hour      time.Time     // when it began
+	OK        int           // that it answered, be it to refuse a credential
+	Failed    int           // the others
+	Mean, Max time.Duration // of all of them
 }
 
 // Clock is when a connector is synced by itself, and how that goes.

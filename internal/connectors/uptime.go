@@ -2,7 +2,7 @@ package connectors
 
 import "time"
 
-// Stretch is what came of a connector's syncs in some hours on end.
+// Stretch is what a connector's syncs of some hours on end tell of its server, as [HealthHour] is.
 type Stretch struct {
 	From       time.Time
 	OK, Failed int
@@ -13,7 +13,7 @@ type Stretch struct {
 // Syncs is how many there were.
 func (s Stretch) Syncs() int { return s.OK + s.Failed }
 
-// Uptime is the share of syncs that succeeded, from 0 to 1, each hour with any of them weighing the same: a server that is down is
+// Uptime is the share of syncs that the server answered, from 0 to 1, each hour with any of them weighing the same: a server that is down is
 // asked less often, or more, than one that is up. false: there was no sync.
 func Uptime(hours []HealthHour) (float64, bool) {
 	share, known := 0.0, 0

@@ -73,6 +73,14 @@ func fails(t *testing.T, w *fixture.World, c store.Claim, code string) {
 	}
 }
 
+// failsByHand has a sync fail that a person began.
+func failsByHand(t *testing.T, w *fixture.World, id connectors.ConnectorID, code string) {
+	t.Helper()
+	if _, err := w.Door().FailSync(t.Context(), w.Run(t, id).ID, connectors.SyncError{Code: code, Message: "It failed."}, store.Seen{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func runsOf(t *testing.T, w *fixture.World, id connectors.ConnectorID) []connectors.SyncRun {
 	t.Helper()
 	list, err := w.Door().SyncRuns(t.Context(), id, store.Page{})
@@ -418,6 +426,30 @@ func TestAConnectorsHoursAreCounted(t *testing.T) {
 	}
 	if h := hours[1]; h.OK != 0 || h.Failed != 1 || h.Mean != time.Second || h.Max != time.Second {
 		t.Errorf("this hour is %+v", h)
+	}
+}
+
+func TestAServerThatRefusesACredentialHasAnswered(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	for code, answered := range map[string]int{"unauthorized": 2, "credential_required": 0} {
+		c := w.Connector(t)
+		w.MakeDue(t)
+		fails(t, w, claimDue(t, w, w.Instance, 10)[0], code)
+		failsByHand(t, w, c.ID, code)
+		failsByHand(t, w, c.ID, "timeout")
+		hours, err := w.Door().ConnectorHealth(t.Context(), c.ID, time.Now().Add(-24*time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := connectors.WholeStretch(hours)
+		if all.OK != answered || all.Failed != 1 || (all.Max == time.Second) != (answered > 0) {
+			t.Errorf("%s: counted %+v", code, all)
+		}
+		if clock, err := w.Door().Clock(t.Context(), c.ID); err != nil || clock.Failures != 3 {
+			t.Errorf("%s: clock = %+v, %v", code, clock, err)
+		}
+		failsByHand(t, w, c.ID, code) // it is not due any more
 	}
 }
 

@@ -23,6 +23,7 @@ func (t *Tenant) Connectors(ctx context.Context, f ConnectorFilter) (List[connec
 		TenantID:  t.id,
 		Status:    clean(string(f.Status)),
 		Pattern:   pattern(f.Query),
+		Ids:       plainIDs(f.IDs),
 		AfterName: name,
 		AfterID:   id,
 		MaxRows:   f.rows(),

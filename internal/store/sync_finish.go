@@ -115,6 +115,7 @@ func (t *Tenant) FailSync(ctx context.Context, id connectors.SyncRunID, e connec
 		return connectors.SyncRun{}, err
 	}
 	code, message := clean(e.Code), clean(e.Message)
+	answered, silent := hourCount(e.Code)
 	row, err := t.q.FailRun(ctx, dbgen.FailRunParams{
 		TenantID:         t.id,
 		ID:               id,
@@ -125,6 +126,8 @@ func (t *Tenant) FailSync(ctx context.Context, id connectors.SyncRunID, e connec
 		ErrorMessage:     &message,
 		AuthBehaviour:    string(seen.AuthBehaviour),
 		WaitS:            waitAfter(trouble, e),
+		Answered:         answered,
+		Silent:           silent,
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return connectors.SyncRun{}, t.ended(ctx, id)
@@ -133,6 +136,17 @@ func (t *Tenant) FailSync(ctx context.Context, id connectors.SyncRunID, e connec
 		return connectors.SyncRun{}, err
 	}
 	return syncRunOf(row), nil
+}
+
+// hourCount is by how much a failed sync counts in its hour, as one that the server answered, and as one that it did not.
+func hourCount(code string) (answered, silent int32) {
+	switch connectors.ReachedBy(code) {
+	case connectors.ReachUp:
+		return 1, 0
+	case connectors.ReachUnknown:
+		return 0, 0
+	}
+	return 0, 1
 }
 
 // waitAfter is how long a connector is left alone after a failure, in seconds; nil: until somebody mends it.

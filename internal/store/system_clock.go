@@ -135,6 +135,8 @@ func (s *System) EndFailed(ctx context.Context, id connectors.InstanceID, ends [
 		p.Again, p.Requests = append(p.Again, again), append(p.Requests, e.requests(again))
 		p.Codes, p.Messages = append(p.Codes, clean(e.Error.Code)), append(p.Messages, clean(e.Error.Message))
 		p.AuthBehaviours = append(p.AuthBehaviours, string(e.Seen.AuthBehaviour))
+		answered, silent := hourCount(e.Error.Code)
+		p.Answered, p.Silent = append(p.Answered, answered), append(p.Silent, silent)
 		p.WaitsS = append(p.WaitsS, e.wait())
 	}
 	rows, err := s.q.EndFailed(ctx, p)

@@ -33,6 +33,7 @@ type NewAPIKey struct {
 type ConnectorFilter struct {
 	Query  string                     // part of the name, slug or URL; empty: all
 	Status connectors.ConnectorStatus // empty: all
+	IDs    []connectors.ConnectorID   // empty: all
 	Page
 }
 

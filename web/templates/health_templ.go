@@ -457,7 +457,7 @@ func chartTable(c Chart) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "\" tabindex=\"0\"><table class=\"grid\"><thead><tr><th scope=\"col\">From</th><th scope=\"col\" class=\"number\">Worked</th><th scope=\"col\" class=\"number\">Failed</th><th scope=\"col\" class=\"number\">Mean</th><th scope=\"col\" class=\"number\">Slowest</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "\" tabindex=\"0\"><table class=\"grid\"><thead><tr><th scope=\"col\">From</th><th scope=\"col\" class=\"number\">Answered</th><th scope=\"col\" class=\"number\">Failed</th><th scope=\"col\" class=\"number\">Mean</th><th scope=\"col\" class=\"number\">Slowest</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

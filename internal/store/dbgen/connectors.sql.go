@@ -199,16 +199,18 @@ cross join lateral (
 where connectors.tenant_id = $1
   and ($2::text = '' or connectors.status = $2)
   and ($3::text = '' or connectors.name ilike $3 or connectors.slug ilike $3 or connectors.url ilike $3)
-  and ($4::text is null
-       or (lower(connectors.name), connectors.id) > (lower($4), $5::uuid))
+  and (cardinality($4::uuid[]) = 0 or connectors.id = any($4))
+  and ($5::text is null
+       or (lower(connectors.name), connectors.id) > (lower($5), $6::uuid))
 order by lower(connectors.name), connectors.id
-limit $6
+limit $7
 `
 
 type ConnectorsByNameParams struct {
 	TenantID  connectors.TenantID
 	Status    string
 	Pattern   string
+	Ids       []uuid.UUID
 	AfterName *string
 	AfterID   *uuid.UUID
 	MaxRows   int32
@@ -235,6 +237,7 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 		arg.TenantID,
 		arg.Status,
 		arg.Pattern,
+		arg.Ids,
 		arg.AfterName,
 		arg.AfterID,
 		arg.MaxRows,

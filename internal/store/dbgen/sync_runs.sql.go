@@ -68,10 +68,10 @@ with stamped as (
     where connectors.tenant_id = $6
       and run.tenant_id = $6 and run.id = $7 and run.state in ('queued', 'running')
       and connectors.id = run.connector_id
-    returning connectors.id, run.state, run.started_at
+    returning connectors.id, run.state, run.started_at, $9::integer as answered, $10::integer as silent
 ), released as (
     update connector_clock
-    set due_at = now() + make_interval(secs => $9::double precision),
+    set due_at = now() + make_interval(secs => $11::double precision),
         claimed_by = null,
         claimed_at = null,
         failures = failures + 1,
@@ -80,10 +80,10 @@ with stamped as (
         checks = 0,
         checked_at = now(),
         hour = date_trunc('hour', now(), 'UTC'),
-        hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end + 1,
-        hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end,
-        hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + extract(epoch from now() - stamped.started_at) * 1000,
-        hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, extract(epoch from now() - stamped.started_at) * 1000)
+        hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end + stamped.silent,
+        hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end + stamped.answered,
+        hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + extract(epoch from now() - stamped.started_at) * 1000 * (stamped.answered + stamped.silent),
+        hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, extract(epoch from now() - stamped.started_at) * 1000 * (stamped.answered + stamped.silent))
     from stamped
     where connector_clock.tenant_id = $6 and connector_clock.connector_id = stamped.id and stamped.state = 'running'
 )
@@ -110,10 +110,13 @@ type FailRunParams struct {
 	TenantID         connectors.TenantID
 	ID               connectors.SyncRunID
 	AuthBehaviour    string
+	Answered         int32
+	Silent           int32
 	WaitS            *float64
 }
 
-// The tools that are known stay; only the error is remembered. A run that never began says nothing of the server.
+// The tools that are known stay; only the error is remembered. A run that never began says nothing of the server. answered, silent: by how much it
+// counts in the hour, as one that the server answered, and as one that it did not; neither: it was not asked.
 func (q *Queries) FailRun(ctx context.Context, arg FailRunParams) (SyncRun, error) {
 	row := q.db.QueryRow(ctx, failRun,
 		arg.ToolsTotal,
@@ -124,6 +127,8 @@ func (q *Queries) FailRun(ctx context.Context, arg FailRunParams) (SyncRun, erro
 		arg.TenantID,
 		arg.ID,
 		arg.AuthBehaviour,
+		arg.Answered,
+		arg.Silent,
 		arg.WaitS,
 	)
 	var i SyncRun

@@ -206,11 +206,13 @@ with ended as materialized (
            unnest($5::boolean[]) as again,
            unnest($6::timestamptz[]) as began_at,
            unnest($7::bigint[]) as took_ms,
-           unnest($8::double precision[]) as wait_s,
-           unnest($9::text[]) as code,
-           unnest($10::text[]) as message,
-           unnest($11::text[]) as auth_behaviour,
-           unnest($12::text[]) as requests
+           unnest($8::integer[]) as answered,
+           unnest($9::integer[]) as silent,
+           unnest($10::double precision[]) as wait_s,
+           unnest($11::text[]) as code,
+           unnest($12::text[]) as message,
+           unnest($13::text[]) as auth_behaviour,
+           unnest($14::text[]) as requests
 ), stamped as (
     update connectors
     set last_error_code = ended.code,
@@ -220,10 +222,10 @@ with ended as materialized (
     from ended
     join connector_clock held on held.tenant_id = ended.tenant_id and held.connector_id = ended.connector_id
     where connectors.tenant_id = ended.tenant_id and connectors.id = ended.connector_id
-      and held.claimed_by = $13::uuid and held.claimed_at = ended.claimed_at
+      and held.claimed_by = $15::uuid and held.claimed_at = ended.claimed_at
     returning connectors.tenant_id, connectors.id, connectors.enabled, connectors.sync_interval_s, held.run_id as last_run_id,
-              held.checks as last_checks, held.checked_at as last_checked_at, ended.run_id, ended.again, ended.began_at, ended.took_ms,
-              ended.wait_s, ended.code, ended.message, ended.requests
+              held.checks as last_checks, held.checked_at as last_checked_at, ended.run_id, ended.again, ended.began_at, ended.answered, ended.silent,
+              ended.took_ms * (ended.answered + ended.silent) as took_ms, ended.wait_s, ended.code, ended.message, ended.requests
 ), released as (
     update connector_clock
     set due_at = case when stamped.enabled and stamped.sync_interval_s > 0 and stamped.wait_s >= 0
@@ -236,8 +238,8 @@ with ended as materialized (
         checks = case when stamped.again then connector_clock.checks + 1 else 0 end,
         checked_at = now(),
         hour = date_trunc('hour', now(), 'UTC'),
-        hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end + 1,
-        hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end,
+        hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end + stamped.silent,
+        hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end + stamped.answered,
         hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + stamped.took_ms,
         hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, stamped.took_ms)
     from stamped
@@ -272,6 +274,8 @@ type EndFailedParams struct {
 	Again          []bool
 	BeganAts       []time.Time
 	TookMs         []int64
+	Answered       []int32
+	Silent         []int32
 	WaitsS         []float64
 	Codes          []string
 	Messages       []string
@@ -285,7 +289,7 @@ type EndFailedRow struct {
 	ID       uuid.UUID
 }
 
-// The ends of many syncs that failed. again: as the newest run did, where it is counted; another gets its row.
+// The ends of many syncs that failed. again: as the newest run did, where it is counted; another gets its row. answered, silent: as FailRun's.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) EndFailed(ctx context.Context, arg EndFailedParams) ([]EndFailedRow, error) {
 	rows, err := q.db.Query(ctx, endFailed,
@@ -296,6 +300,8 @@ func (q *Queries) EndFailed(ctx context.Context, arg EndFailedParams) ([]EndFail
 		arg.Again,
 		arg.BeganAts,
 		arg.TookMs,
+		arg.Answered,
+		arg.Silent,
 		arg.WaitsS,
 		arg.Codes,
 		arg.Messages,
