@@ -73,6 +73,13 @@ from connectors
 where tenant_id = @tenant_id
 group by status;
 
+-- name: ConnectorsAt :many
+-- Those that lead to one of some places: URLs in lower case, without a query and a slash at the end.
+select slug, name, url
+from connectors
+where tenant_id = @tenant_id and lower(rtrim(split_part(url, '?', 1), '/')) = any(@places::text[])
+order by name, id;
+
 -- name: CreateConnector :exec
 -- Creating starts no sync: the first scheduled one is due after one interval, which a trigger sees to.
 insert into connectors (tenant_id, id, slug, name, description, transport, url, command, args, cwd, headers, credential_mode, auth_type, auth_header,

@@ -75,6 +75,13 @@ var Blinds = []Blind{
 		Others:  []string{},
 		Because: "a document is text: no I/O, no clock, no randomness",
 	},
+	{
+		Room:    "internal/catalog",
+		Ours:    []string{"internal/connectors", "internal/fault"},
+		NotStd:  []string{"context", "crypto/rand", "database/sql", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http", "os", "os/exec"},
+		Others:  []string{"go.yaml.in/yaml"},
+		Because: "a catalog is text: no I/O, no clock, no randomness",
+	},
 	{Room: "internal/fault", Std: true, Others: []string{}, Because: "everything else imports it"},
 }
 

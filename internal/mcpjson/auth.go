@@ -36,7 +36,7 @@ func (r *reading) credentialHeader() (picked *header, rest []header) {
 		switch {
 		case strings.EqualFold(h.name, "cookie"):
 			r.refuse(h.at(), "Patchbay sends no cookies. Use a token or a key, if the server takes one.")
-		case h.looksSecret():
+		case h.looksSecret() || slices.Contains(r.secretive, h.name):
 			secrets = append(secrets, h)
 		default:
 			rest = append(rest, h)

@@ -3,6 +3,7 @@
 //	{"mcpServers": {"linear": {"url": …}}}           Claude, Cursor, Windsurf, Gemini, Cline and most others; also as an array
 //	{"servers": {"linear": {…}}, "inputs": […]}      VS Code, also below "mcp"
 //	{"linear": {"url": …}}   [{"name": "linear", …}]   {"url": …}   without the envelope: many, an array, one
+//	{"servers": [{"server": {"name": …, "remotes": […]}, "_meta": {…}}], "metadata": …}    an MCP registry's list, also one server of it
 //
 // [Read] is lenient about the form (comments, commas too many, fields of one client alone) and exact about the rest: each entry
 // is taken or refused by itself, with the line where it stands and a sentence. What authenticates becomes a [connectors.Secret];

@@ -21,6 +21,10 @@ type Entry struct {
 	Secret      connectors.Secret // what authenticates; empty where the document does not hold it
 	Placeholder string            // what stands in the secret's place, as it may be shown; empty: nothing does
 
+	Listed   bool   // by an MCP registry: it makes a new connector, or is about one with its URL, and changes none
+	Summary  string // of a listed one: what it says of itself. Remote text: show it escaped
+	Document []byte // of a listed one: itself, as short as an import needs it
+
 	title    string // a name apart from the key
 	settings []func(*connectors.Draft)
 	auth     *claim

@@ -27,8 +27,14 @@ func Read(document []byte) ([]Entry, error) {
 	entries := make([]Entry, 0, len(found))
 	keys, slugs := map[string]bool{}, map[string]bool{}
 	for _, m := range found {
+		if l, ok := readListed(m.node); ok && !l.current() {
+			continue // another version of it counts
+		}
 		e := readServer(m)
 		e.Line = s.line(m.at)
+		if e.Listed && slugs[e.Slug] {
+			e.apart()
+		}
 		switch {
 		case keys[e.Key]:
 			e.refuse("name", fmt.Sprintf("The document has %q twice. The first one counts.", e.Key))
@@ -39,6 +45,14 @@ func Read(document []byte) ([]Entry, error) {
 		entries = append(entries, e)
 	}
 	return entries, nil
+}
+
+// apart tells a listed server from another one of the same title, by its whole name.
+func (e *Entry) apart() {
+	if space, _ := splitName(e.Key); space != "" {
+		e.title = short(e.title+" ("+space+")", connectors.MaxName)
+	}
+	e.Slug = connectors.Slug(e.Key, "connector")
 }
 
 // named gives an entry its key and slug. One without a name is called by its host or its command.

@@ -20,6 +20,7 @@ type reading struct {
 	dir             string
 	headers         []header
 	fields          map[string]node
+	secretive       []string // headers that are said to be secret, whatever they are called
 }
 
 // reader takes one field of a server.
@@ -59,6 +60,9 @@ var readers = map[string]reader{
 }
 
 func readServer(m member) Entry {
+	if isListed(m.node) {
+		return readListing(m)
+	}
 	r := &reading{fields: m.fields(), urls: map[string]string{}, env: map[string]string{}}
 	if !m.is('{') {
 		r.named(m.name, "", "")

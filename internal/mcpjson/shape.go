@@ -37,7 +37,7 @@ func servers(root node) ([]member, error) {
 			return nil, fault.Errorf(fault.Invalid, "%s must be an object of servers by their names, or an array.", name)
 		}
 	}
-	if isServer(root) {
+	if isServer(root) || isListed(root) {
 		return []member{{at: root.at, node: root}}, nil
 	}
 	all := root.members()

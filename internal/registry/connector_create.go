@@ -25,13 +25,20 @@ func (r *Registry) CreateConnector(
 	if err := r.Check(d, s); err != nil {
 		return connectors.Connector{}, err
 	}
+	return r.insertNumbered(ctx, a, d, s, ownSlug)
+}
+
+// insertNumbered stores a connector; a slug that is taken gets a number. Two names may give one slug; only the slug that somebody
+// chose must be exactly that.
+func (r *Registry) insertNumbered(
+	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret, chosen bool,
+) (connectors.Connector, error) {
 	base := d.Slug
 	for n := 2; ; n++ {
 		c, err := r.insertConnector(ctx, a, d, s)
-		if ownSlug || n > 9 || !aboutSlug(err) {
+		if chosen || n > 9 || !aboutSlug(err) {
 			return c, err
 		}
-		// Two names may give one slug; only the slug that somebody chose must be exactly that.
 		d.Slug = numbered(base, n)
 	}
 }

@@ -51,6 +51,10 @@ type ImportedEntry struct {
 	Changed   []string              // which settings; "credential" where one was set
 	Missing   Missing               // what has to be entered or connected before it can be used
 	Notices   []string              // what else a person should know
+
+	Listed   bool   // by an MCP registry
+	Summary  string // of a listed one: what it says of itself. Remote text: show it escaped
+	Document []byte // of a listed one: itself, for an import of it alone
 }
 
 // Why is the one sentence that a person needs first: why the entry is refused, else what is missing. Empty: all is well.
@@ -115,12 +119,13 @@ type importing struct {
 	led      map[string][]int       // the known ones, by the place of their URL
 	aimed    map[string]int         // how many entries have a URL there
 	made     map[string]bool        // names of connectors that this document makes, for a dry run, which stores none
+	listed   map[string]bool        // places of the listed servers so far
 }
 
 func newImporting(r *Registry, a auth.Actor, known []connectors.Connector, entries []mcpjson.Entry) importing {
 	im := importing{
 		registry: r, actor: a, known: known,
-		entries: map[string]bool{}, led: map[string][]int{}, aimed: map[string]int{}, made: map[string]bool{},
+		entries: map[string]bool{}, led: map[string][]int{}, aimed: map[string]int{}, made: map[string]bool{}, listed: map[string]bool{},
 	}
 	for i, c := range known {
 		at := placeOf(c.URL)
@@ -136,12 +141,15 @@ func newImporting(r *Registry, a auth.Actor, known []connectors.Connector, entri
 }
 
 func (im *importing) entry(ctx context.Context, e mcpjson.Entry) (ImportedEntry, error) {
-	done := ImportedEntry{Key: e.Key, Line: e.Line, Address: e.Address(), Notices: slices.Clone(e.Notices), Problems: e.Problems}
+	done := ImportedEntry{Key: e.Key, Line: e.Line, Address: e.Address(), Notices: slices.Clone(e.Notices), Problems: e.Problems, Listed: e.Listed, Summary: e.Summary, Document: e.Document}
 	if len(done.Problems) == 0 {
 		var err error
-		if old := im.find(e); old != nil {
+		switch old := im.find(e); {
+		case e.Listed && old != nil:
+			done.Outcome, done.Connector = Unchanged, old // what a registry says of it changes nothing here
+		case old != nil:
 			err = im.update(ctx, e, *old, &done)
-		} else {
+		default:
 			err = im.create(ctx, e, &done)
 		}
 		if problems, ok := refusal(err); ok {
@@ -156,8 +164,15 @@ func (im *importing) entry(ctx context.Context, e mcpjson.Entry) (ImportedEntry,
 	return done, nil
 }
 
-// find returns the connector that an entry is about; nil: a new one. Where several lead to its URL none of them is meant.
+// find returns the connector that an entry is about; nil: a new one. Where several lead to its URL none of them is meant. What a
+// registry calls a server is nobody's name here: it is known by its URL alone.
 func (im *importing) find(e mcpjson.Entry) *connectors.Connector {
+	if e.Listed {
+		if led := im.led[placeOf(e.URL)]; len(led) > 0 {
+			return &im.known[led[0]]
+		}
+		return nil
+	}
 	bySlug := func(c connectors.Connector) bool { return c.Slug == e.Slug }
 	if i := slices.IndexFunc(im.known, bySlug); i >= 0 {
 		return &im.known[i]

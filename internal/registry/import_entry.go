@@ -21,10 +21,15 @@ func (im *importing) create(ctx context.Context, e mcpjson.Entry, done *Imported
 	if err := im.registry.check(d, s, false); err != nil {
 		return err
 	}
-	c, err := im.registry.insertConnector(ctx, im.actor, d, s)
+	at := placeOf(d.URL)
+	if e.Listed && im.listed[at] {
+		return fault.InvalidFields(fault.Field{Location: "url", Message: "Another server of this document has the same address."})
+	}
+	c, err := im.registry.insertNumbered(ctx, im.actor, d, s, !e.Listed)
 	if err != nil {
 		return err
 	}
+	im.listed[at] = e.Listed
 	im.made[d.Name] = true
 	done.Outcome = Created
 	if !im.registry.rehearsal {

@@ -3,6 +3,7 @@ package registry
 import (
 	"cmp"
 
+	"patchbay/internal/catalog"
 	"patchbay/internal/connectors"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
@@ -16,9 +17,10 @@ type Registry struct {
 	store     *store.Store
 	egress    *safehttp.Policy
 	stdio     connectors.AllowedCommands
-	most      int  // connectors of a tenant
-	rehearsal bool // nothing is stored
-	rehearsed int  // connectors that would have been made; of a rehearsal, which is one caller's
+	most      int              // connectors of a tenant
+	offered   *catalog.Catalog // nil: nothing
+	rehearsal bool             // nothing is stored
+	rehearsed int              // connectors that would have been made; of a rehearsal, which is one caller's
 }
 
 // New makes a Registry. stdio is what connectors may start on this machine.
@@ -30,5 +32,12 @@ func New(st *store.Store, egress *safehttp.Policy, stdio ...connectors.AllowedCo
 func (r *Registry) Limited(most int) *Registry {
 	again := *r
 	again.most = cmp.Or(most, MaxConnectors)
+	return &again
+}
+
+// Offering is r with a catalog of servers to choose from.
+func (r *Registry) Offering(c *catalog.Catalog) *Registry {
+	again := *r
+	again.offered = c
 	return &again
 }

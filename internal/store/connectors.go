@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -50,6 +51,27 @@ func (t *Tenant) ConnectorStats(ctx context.Context) (Stats, error) {
 	}
 	stats.NeedAttention = stats.ByStatus[connectors.StatusError] + stats.ByStatus[connectors.StatusNeedsAuth]
 	return stats, nil
+}
+
+// ConnectorAt is a connector, and where it leads.
+type ConnectorAt struct{ Slug, Name, URL string }
+
+// ConnectorsAt finds the connectors that lead to one of some URLs, by name. Case, a query and a slash at the end make no difference here.
+func (t *Tenant) ConnectorsAt(ctx context.Context, urls []string) ([]ConnectorAt, error) {
+	places := make([]string, 0, len(urls))
+	for _, url := range urls {
+		place, _, _ := strings.Cut(url, "?")
+		places = append(places, clean(strings.ToLower(strings.TrimRight(place, "/"))))
+	}
+	rows, err := t.q.ConnectorsAt(ctx, t.id, places)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]ConnectorAt, 0, len(rows))
+	for _, r := range rows {
+		found = append(found, ConnectorAt{Slug: r.Slug, Name: r.Name, URL: r.Url})
+	}
+	return found, nil
 }
 
 // Connector finds a connector by id or slug.

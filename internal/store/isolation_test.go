@@ -120,6 +120,10 @@ var tenantAttempts = map[string]attempt{
 		stats, err := o.door.ConnectorStats(ctx)
 		return stats.Connectors != 0 || stats.Tools != 0, err
 	},
+	"ConnectorsAt": func(ctx context.Context, o outsider) (bool, error) {
+		found, err := o.door.ConnectorsAt(ctx, []string{o.connector.URL})
+		return len(found) > 0, err
+	},
 	"Connector": func(ctx context.Context, o outsider) (bool, error) {
 		if _, err := o.door.Connector(ctx, connectors.Ref(o.connector.Slug)); !fault.Is(err, fault.NotFound) {
 			return true, err
@@ -365,6 +369,7 @@ var ownWorld = map[string]bool{
 	"AgentTokens": true, "AgentGrants": true, "GrantedConnectors": true, "AcceptedDefinitions": true, "ToolChoices": true, "CallCounts": true, "ApprovalsAbout": true, "AgentsGranted": true, "ToolUse": true, "WaitingCalls": true,
 	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "Items": true, "SyncRuns": true, "Tools": true, "Quarantined": true,
 	"CuratedTools": true, "ToolTags": true, "KeepRunRequests": true, "RunRequests": true,
+	"ConnectorsAt": true,
 }
 
 func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
