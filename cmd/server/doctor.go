@@ -30,6 +30,7 @@ func (c doctorCommand) Run(ctx context.Context, p program) error {
 		e.baseURL(server)
 		e.egress(server)
 		e.commands(server)
+		e.catalog(server)
 		e.allowed, e.allowedKnown = allowedCommands(server), true
 	}
 	if databaseErr == nil {

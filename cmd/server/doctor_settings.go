@@ -3,6 +3,7 @@ package main
 import (
 	"net"
 
+	"patchbay/internal/catalog"
 	"patchbay/internal/config"
 	"patchbay/internal/safehttp"
 )
@@ -51,4 +52,14 @@ func (e *examination) egress(server config.Server) {
 		return
 	}
 	e.ok(what, "%s, with %d exceptions", server.Egress, len(allow))
+}
+
+func (e *examination) catalog(server config.Server) {
+	const what = "catalog"
+	offered, err := loadCatalog(server.Catalog)
+	if err != nil {
+		e.failed(what, err)
+		return
+	}
+	e.ok(what, "%d servers, Patchbay's own of %s", len(offered.Entries(catalog.Filter{})), offered.Date)
 }

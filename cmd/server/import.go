@@ -21,7 +21,7 @@ import (
 type importCommand struct {
 	databaseCommand
 	config.ServerFlags
-	File   string `arg:"" help:"A client's file of MCP servers (.mcp.json, mcp.json, settings.json); - is standard input."`
+	File   string `arg:"" help:"A client's file of MCP servers (.mcp.json, mcp.json, settings.json), or the list of an MCP registry; - is standard input."`
 	Tenant string `placeholder:"SLUG" help:"Slug or id of the tenant. It may be left out where there is one alone."`
 	DryRun bool   `help:"Say what would happen, and store nothing."`
 }

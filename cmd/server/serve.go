@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"patchbay/db"
+	"patchbay/internal/catalog"
 	"patchbay/internal/config"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -48,8 +49,12 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return fault.Wrap(fault.Invalid, err, "PATCHBAY_EGRESS_ALLOW "+fault.As(err).Message)
 	}
+	offered, err := loadCatalog(server.Catalog)
+	if err != nil {
+		return err
+	}
 	collectSeldom()
-	s := &serving{server: server, database: database, allow: allow, log: log, stdout: p.stdout}
+	s := &serving{server: server, database: database, allow: allow, catalog: offered, log: log, stdout: p.stdout}
 	return s.live(ctx)
 }
 
@@ -69,6 +74,7 @@ type serving struct {
 	server   config.Server
 	database config.Database
 	allow    []safehttp.Exception
+	catalog  *catalog.Catalog
 	log      *slog.Logger
 	stdout   io.Writer
 

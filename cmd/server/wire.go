@@ -16,6 +16,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/handover"
+	"patchbay/internal/listings"
 	"patchbay/internal/mcp"
 	"patchbay/internal/oauth"
 	"patchbay/internal/registry"
@@ -73,7 +74,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	h.auth = auth.New(auth.Options{Store: d.store, Secure: h.baseURL.Scheme == "https", Log: s.log, HistoryDays: s.server.HistoryDays})
 	h.respond = respond.New(s.log, h.auth.Sessions())
 	h.auth.Sessions().ErrorFunc = h.refuse // a session that cannot be read is a failure like any other
-	reg := registry.New(d.store, egress, allowedCommands(s.server)...).Limited(s.server.Connectors)
+	reg := registry.New(d.store, egress, allowedCommands(s.server)...).Limited(s.server.Connectors).Offering(s.catalog)
 	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}
 	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: version()}
 	h.tokens = credentials.NewRefreshing(credentials.Options{Store: d.store, OAuth: authorization, Dialer: dialer, Log: s.log})
@@ -111,7 +112,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	}
 	h.admin = admin.New(admin.Options{
 		Store: d.store, Auth: h.auth, Registry: reg, Syncer: h.syncer, Connect: h.connect, Respond: h.respond, Log: s.log,
-		Access: h.agents.access, Calls: h.agents.caller, Webhooks: h.webhooks, History: h.agents.history,
+		Access: h.agents.access, Calls: h.agents.caller, Webhooks: h.webhooks, History: h.agents.history, Listings: listings.New(egress.Client(), egress.CheckURL),
 		BaseURL: h.baseURL.String(), Done: h.draining,
 		ProgramSync: h.auth.Sessions().LoadAndSave(h.api.SyncTools()),
 	})

@@ -80,18 +80,26 @@ func (h *Handler) importDocument(r *http.Request, dry bool) (table *templates.Im
 	return importTable(report), at, nil
 }
 
-// readDocument reads the document that was pasted or chosen.
-func readDocument(r *http.Request) (document []byte, at string, err error) {
+// parseUpload reads a form that may bring a file.
+func parseUpload(r *http.Request) error {
 	// A body has at most MaxBody, so that the whole of it fits into memory: on a disk, secrets would outlive the request.
-	err = r.ParseMultipartForm(middleware.MaxBody)
+	err := r.ParseMultipartForm(middleware.MaxBody)
 	if errors.Is(err, http.ErrNotMultipart) {
 		err = nil
 	}
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return nil, "", err
+			return err
 		}
-		return nil, "", fault.Wrap(fault.Malformed, err, "This form cannot be read.")
+		return fault.Wrap(fault.Malformed, err, "This form cannot be read.")
+	}
+	return nil
+}
+
+// readDocument reads the document that was pasted or chosen.
+func readDocument(r *http.Request) (document []byte, at string, err error) {
+	if err := parseUpload(r); err != nil {
+		return nil, "", err
 	}
 	pasted := []byte(r.PostFormValue("document"))
 	chosen, err := chosenFile(r)

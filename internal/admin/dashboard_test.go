@@ -27,6 +27,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/history"
+	"patchbay/internal/listings"
 	"patchbay/internal/mcp"
 	"patchbay/internal/middleware"
 	"patchbay/internal/oauth"
@@ -112,7 +113,7 @@ func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *da
 	d.router.Use(chimiddleware.GetHead)
 	agents := d.agents(dialer)
 	o := admin.Options{
-		Store: d.St, Auth: d.auth, Registry: registry.New(d.St, egress), Syncer: d.syncer, Respond: pages, Log: log,
+		Store: d.St, Auth: d.auth, Registry: registry.New(d.St, egress).Offering(builtinCatalog(t)), Listings: listings.New(egress.Client(), egress.CheckURL), Syncer: d.syncer, Respond: pages, Log: log,
 		Connect: connect.New(connect.Options{
 			Store: d.St, OAuth: authorization, Dialer: dialer, Log: log, BaseURL: base.String(),
 		}),

@@ -7,6 +7,7 @@
 //	*_save, *_delete, …         forms: → a room below → 303, or the form again with what is wrong
 //	*_view                      pure view builders: rows of the store → props of web/templates
 //	connect_*, oauth_callback   accounts: away to an authorization server, and back
+//	catalog_*, listing_*        servers to choose from: the catalog's, and those that an MCP registry lists
 //	event*                      the streams that refresh a page that stands already
 //	schema*, tool_form*         pure: a tool's input schema → a form → arguments, and back
 //	result_view                 pure: what a tool answered, all of it remote text, by the types of its blocks

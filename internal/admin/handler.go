@@ -12,6 +12,7 @@ import (
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
 	"patchbay/internal/history"
+	"patchbay/internal/listings"
 	"patchbay/internal/middleware"
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
@@ -32,6 +33,7 @@ type Options struct {
 	Calls    *toolcall.Caller
 	Webhooks *webhooks.Post
 	History  *history.Writer
+	Listings *listings.Reader // of MCP registries
 	Respond  *respond.Responder
 	Log      *slog.Logger
 	Now      func() time.Time // nil: time.Now
@@ -55,6 +57,7 @@ type Handler struct {
 	calls       *toolcall.Caller
 	webhooks    *webhooks.Post
 	history     *history.Writer
+	listings    *listings.Reader
 	respond     *respond.Responder
 	log         *slog.Logger
 	now         func() time.Time
@@ -78,7 +81,7 @@ func New(o Options) *Handler {
 	}
 	return &Handler{
 		store: o.Store, auth: o.Auth, registry: o.Registry, syncer: o.Syncer, connect: o.Connect,
-		access: o.Access, calls: o.Calls, webhooks: o.Webhooks, history: o.History, respond: o.Respond,
+		access: o.Access, calls: o.Calls, webhooks: o.Webhooks, history: o.History, listings: o.Listings, respond: o.Respond,
 		log: o.Log, now: o.Now, baseURL: o.BaseURL, done: o.Done, streams: newCrowd(o.Streams),
 		patience: o.Patience, programSync: o.ProgramSync,
 	}
@@ -128,6 +131,7 @@ func (h *Handler) forViewers(r routes) {
 	r.get("/connectors/{id}/tools/{tool}/changes/{change}", h.changeShow)
 	r.get("/connectors/{id}/credentials", h.credentialList)
 	r.get("/connectors/{id}/runs", h.connectorRuns)
+	r.get("/catalog", h.catalogList)
 	r.get("/tools", h.toolSearch)
 	r.get("/agents", h.agentList)
 	r.get("/agents/{id}", h.agentShow)
@@ -167,6 +171,10 @@ func (h *Handler) forAdmins(r routes) {
 	r.get("/connectors/import", h.connectorImportNew)
 	r.post("/connectors/import", h.connectorImport)
 	r.post("/connectors/import/preview", h.connectorImportPreview)
+	r.post("/catalog/{slug}/add", h.catalogAdd)
+	r.get("/catalog/registry", h.listingNew)
+	r.post("/catalog/registry/preview", h.listingPreview)
+	r.post("/catalog/registry", h.listingImport)
 	r.get("/connectors/{id}/settings", h.connectorSettings)
 	r.post("/connectors/{id}", h.connectorSave)
 	r.post("/connectors/{id}/enabled", h.connectorEnable)

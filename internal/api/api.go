@@ -90,6 +90,7 @@ func New(o Options) (*Handler, error) {
 	h.mountCredentials()
 	h.mountConnect()
 	h.mountImport()
+	h.mountCatalog()
 	h.mountAgents()
 	h.mountAgentTokens()
 	h.mountAgentGrants()

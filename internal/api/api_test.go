@@ -82,7 +82,7 @@ func newWorld(t *testing.T) *world {
 	})
 	var err error
 	w.api, err = api.New(api.Options{
-		Store: w.St, Registry: registry.New(w.St, egress, programs...), Syncer: w.syncer, Connect: w.connect,
+		Store: w.St, Registry: registry.New(w.St, egress, programs...).Offering(offered(t)), Syncer: w.syncer, Connect: w.connect,
 		Handover: handover.New(handover.Options{Store: w.St, Credentials: resolver, Log: log}),
 		Access:   w.access, Calls: w.caller,
 		Webhooks: webhooks.New(webhooks.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),

@@ -18,7 +18,7 @@ type importDocument struct{}
 // Schema implements huma.SchemaProvider.
 func (importDocument) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
-		Description: "An mcpServers document: {\"mcpServers\": {…}}, an array of servers, or one server; VS Code's {\"servers\": {…}}, too. " +
+		Description: "An mcpServers document: {\"mcpServers\": {…}}, an array of servers, or one server; VS Code's {\"servers\": {…}}, and the list of an MCP registry (GET /v0.1/servers), too. " +
 			"Comments and commas too many do no harm. At most 1 MiB and 500 servers.",
 		AnyOf: []*huma.Schema{
 			{Type: huma.TypeObject, AdditionalProperties: true},
@@ -64,7 +64,8 @@ type importErrorJSON struct {
 
 const aboutImport = `Each server is taken or refused by itself, so that the answer is 200 even where all are refused. A server is the connector with
 the slug that its name makes, else the only one with its URL: that one is changed, any other created. A header that authenticates
-becomes a sealed credential; one with a placeholder such as ${TOKEN} leaves the credential to be set.`
+becomes a sealed credential; one with a placeholder such as ${TOKEN} leaves the credential to be set. Of a registry's list each server
+that has an address (streamable-http, else sse) makes a connector whose credential is to be set where a header needs one; one whose URL a connector has is left unchanged.`
 
 func (h *Handler) mountImport() {
 	register(h, operation{

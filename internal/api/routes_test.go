@@ -74,6 +74,8 @@ var routes = map[string]struct {
 	"POST /api/v1/tool_calls/{id}/approve":                     {connectors.RoleMember, ""},
 	"POST /api/v1/tool_calls/{id}/deny":                        {connectors.RoleMember, ""},
 	"POST /api/v1/tool_calls/{id}/cancel":                      {connectors.RoleMember, ""},
+	"GET /api/v1/catalog":                                      {connectors.RoleViewer, ""},
+	"POST /api/v1/catalog/{slug}/add":                          {connectors.RoleAdmin, ""},
 	"GET /api/v1/approvals":                                    {connectors.RoleViewer, ""},
 	"GET /api/v1/api_keys":                                     {connectors.RoleOwner, ""},
 	"POST /api/v1/api_keys":                                    {connectors.RoleOwner, `{"name": "A", "role": "viewer"}`},

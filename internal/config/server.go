@@ -29,6 +29,7 @@ type ServerFlags struct {
 	Stdio       string        `name:"stdio-commands" env:"PATCHBAY_STDIO_COMMANDS" placeholder:"LIST" help:"Programs that connectors may start on this machine, as Patchbay's own user: absolute paths with commas between them. With arguments after a path, exactly these are allowed; without, any. Before a path may stand args=none or args=prefix, cwd=FOLDER and env=NAME. Unset: none."`
 	Connectors  int           `name:"max-connectors" env:"PATCHBAY_MAX_CONNECTORS" placeholder:"N" help:"How many connectors a tenant may have. Unset: 10000."`
 	HistoryDays int           `name:"history-days" env:"PATCHBAY_HISTORY_DAYS" placeholder:"N" help:"How many days calls, sync runs and decided changes of tools are kept, from 30 to 3650. A tenant may choose fewer. Unset: 90."`
+	Catalog     string        `name:"catalog" env:"PATCHBAY_CATALOG" placeholder:"FILE" help:"A YAML file of MCP servers that the catalog offers beside Patchbay's own, or in their place. Unset: none."`
 	CIMDURL     string        `name:"cimd-url" env:"PATCHBAY_CIMD_URL" placeholder:"URL" help:"The address at which authorization servers read who we are, which is our client id there. Unset: /oauth/client-metadata.json of the base URL, where that is https."`
 	DrainTime   time.Duration `name:"drain-time" env:"PATCHBAY_DRAIN_TIME" placeholder:"DURATION" help:"How long after SIGTERM requests are still taken while /readyz answers 503, so that a proxy sends its requests elsewhere first, as 5s. Unset: not at all."`
 	PrivateAddr string        `name:"private-addr" env:"PATCHBAY_PRIVATE_ADDR" placeholder:"HOST:PORT" help:"Where /metrics and /debug/pprof are served. Unset: nowhere."`
@@ -52,6 +53,7 @@ type Server struct {
 	Stdio       []Program     // programs that connectors may start
 	Connectors  int           // of a tenant, at most; 0: as many as usual
 	HistoryDays int           // that are kept of history; 0: as many as usual
+	Catalog     string        // path of the operator's own file of servers; empty: there is none
 	CIMDURL     string        // empty: made from the base URL
 	PrivateAddr string        // empty: no private listener
 	DrainTime   time.Duration // between saying that it ends and ending
@@ -80,7 +82,7 @@ func (s Server) BaseURLIsSet() bool { return s.baseURL != nil }
 // Check reads the flags.
 func (f ServerFlags) Check() (Server, error) {
 	var c checker
-	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, HistoryDays: f.HistoryDays}
+	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, Catalog: f.Catalog, HistoryDays: f.HistoryDays}
 	if s.DrainTime = f.DrainTime; s.DrainTime < 0 || s.DrainTime > maxDrainTime {
 		c.refuse("PATCHBAY_DRAIN_TIME", "must be from 0s to %s, and is %s.", maxDrainTime, s.DrainTime)
 	}

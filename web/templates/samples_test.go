@@ -202,6 +202,7 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 		Facts: []templates.Fact{{Label: "Server", Value: "Linear MCP 1.4.2"}, {Label: "Protocol", Value: "2025-06-18", Mono: true}},
 	}})
 	importSamples(pages, with)
+	catalogSamples(pages, with)
 	for _, auth := range []string{"oauth2", "client_credentials", "private_key_jwt"} {
 		f := connectorForm()
 		f.Values["auth.type"] = auth
@@ -256,6 +257,40 @@ func importSamples(pages map[string]templ.Component, with func(templates.Frame) 
 	rows[0].Href, rows[0].Mend = "/connectors/linear", &templates.Link{Text: "Set it", Href: "/connectors/linear/credentials"}
 	pages["connector-imported"] = templates.ConnectorImported(templates.ConnectorImportedPage{Frame: f, Table: templates.ImportTable{
 		Title: "1 created, 1 updated, 1 unchanged, 1 refused", Kind: templates.StateWarn, Rows: rows,
+	}})
+}
+
+func catalogSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
+	f := with(frame("Catalog", templates.NavConnectors, inConnectors))
+	page := templates.CatalogPage{
+		Frame: f, Count: "3 servers", Categories: []templates.Option{{Label: "All categories"}, {Value: "projects", Label: "Projects and tasks"}},
+		Auths: []templates.Option{{Label: "Any sign-in"}, {Value: "oauth2", Label: "Account (OAuth)"}},
+		Cards: []templates.CatalogCard{
+			{
+				Name: "Linear", Icon: templates.Monogram{Letters: "Li", Colour: "indigo"}, Publisher: "Linear", Category: "Projects and tasks", Description: "Finds and creates issues.",
+				URL: "https://mcp.linear.app/mcp", SignIn: "Account (OAuth)", Docs: "https://linear.app/docs/mcp", Add: "/catalog/linear/add", Added: &templates.Link{Text: "Linear", Href: "/connectors/linear"},
+			},
+			{
+				Name: "A name that is far longer than any card of a catalog would ever like it to be", Icon: templates.Monogram{Letters: "An", Colour: "amber"}, Publisher: "Somebody else", Category: "In-house",
+				Description: "Does a thing.", URL: "https://a.very.long.name.of.a.host.example.com/with/a/path/without/an/end/mcp", SignIn: "Access token", Note: "Enter a personal access token.", Own: true, Add: "/catalog/a/add",
+			},
+			{Name: "Docs", Icon: templates.Monogram{Letters: "Do", Colour: "teal"}, Category: "Documentation", Description: "Finds pages.", URL: "https://docs.example.com/mcp", SignIn: "No sign-in", Add: "/catalog/docs/add"},
+		},
+	}
+	pages["catalog"] = templates.Catalog(page)
+	page.Cards, page.Count, page.Query, page.Filtered = nil, "0 servers", "nothing", true
+	pages["catalog-empty"] = templates.Catalog(page)
+	f = with(frame("Import from a registry", templates.NavConnectors, inConnectors))
+	pages["listing"] = templates.Listing(templates.ListingPage{Frame: f})
+	pages["listing-wrong"] = templates.Listing(templates.ListingPage{Frame: f, Form: templates.Form{
+		Values: map[string]string{"url": "https://registry.example.com"}, Errors: map[string]string{"url": "The registry did not answer in time.", "document": "The document is not JSON."},
+	}})
+	pages["listing-preview"] = templates.Listing(templates.ListingPage{Frame: f, Preview: &templates.ListingPreview{
+		Title: "3 servers", Remarks: []string{"12 more to be started as programs, without an address, left out."}, Rows: []templates.ListingRow{
+			{Name: "com.example/weather", Address: "https://weather.example.com/mcp", Summary: "<b>Tells</b> the weather.", Needs: "Access token", Value: `{"server":{"name":"com.example/weather"}}`},
+			{Name: "com.example/notes", Address: "https://notes.example.com/mcp", Needs: "None that the list tells of", State: templates.State{Kind: templates.StateOK, Text: "Added"}, Href: "/connectors/notes"},
+			{Name: "com.example/evil", Needs: "None that the list tells of", State: templates.State{Kind: templates.StateBad, Text: "Cannot be added"}, Said: []string{"A URL begins with https:// or http:// and names a host."}},
+		},
 	}})
 }
 

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"patchbay/internal/catalog"
+	"patchbay/internal/fault"
+)
+
+// loadCatalog is what this installation offers: Patchbay's own servers, and those of the operator's file.
+func loadCatalog(file string) (*catalog.Catalog, error) {
+	offered, err := catalog.Builtin()
+	if err != nil || file == "" {
+		return offered, err
+	}
+	document, err := readBounded(file, catalog.MaxBytes+1)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "PATCHBAY_CATALOG names a file that cannot be read: "+file+".")
+	}
+	offered, err = offered.With(document)
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return nil, fault.Wrap(fault.Invalid, err, "PATCHBAY_CATALOG, "+file+":\n"+f.Message)
+	}
+	return offered, err
+}
+
+// readBounded reads a file, most bytes of it at most.
+func readBounded(file string, most int64) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(io.LimitReader(f, most))
+}

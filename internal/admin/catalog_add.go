@@ -1,0 +1,39 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+
+	"patchbay/internal/catalog"
+	"patchbay/internal/connectors"
+	"patchbay/internal/respond"
+)
+
+// catalogAdd makes a connector of a server of the catalog, and leads to what it needs next.
+func (h *Handler) catalogAdd(w http.ResponseWriter, r *http.Request) error {
+	c, e, err := h.registry.AddOffer(r.Context(), actor(r), pathValue(r, "slug"))
+	if problem, ok := mendable(err); ok {
+		return h.respond.Back(w, r, "/catalog", respond.Flash{Kind: respond.Alert, Text: problem.Message})
+	}
+	if err != nil {
+		return err
+	}
+	to, next := afterCatalog(c, e)
+	return h.respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: fmt.Sprintf("'%s' is added. %s", c.Name, next)})
+}
+
+// afterCatalog is where a new connector gets what it lacks, and what that is.
+func afterCatalog(c connectors.Connector, e catalog.Entry) (to, next string) {
+	switch {
+	case e.OwnClient:
+		return connectorPath(c.Slug) + "/settings", e.Note
+	case c.Auth.Type == connectors.AuthOAuth2:
+		return credentialsPath(c.Slug), "Connect it."
+	case c.Auth.Type == connectors.AuthNone:
+		return connectorPath(c.Slug), "Sync it to read its tools."
+	case e.Note != "":
+		return credentialsPath(c.Slug), "Set its credential. " + e.Note
+	default:
+		return credentialsPath(c.Slug), "Set its credential."
+	}
+}

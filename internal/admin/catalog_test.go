@@ -1,0 +1,217 @@
+package admin_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"patchbay/internal/catalog"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	chromium "patchbay/internal/testing/browser"
+)
+
+// builtinCatalog is what Patchbay offers by itself.
+func builtinCatalog(t testing.TB) *catalog.Catalog {
+	t.Helper()
+	c, err := catalog.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestTheCatalogIsSearchedWithoutScript(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleViewer)
+	all := b.get("/catalog")
+	all.want(t, http.StatusOK, "Linear", "Stripe", "All categories", "Any sign-in", "Documentation")
+	if all.says("/add") || all.says("Import from a registry") {
+		t.Error("a viewer is offered to add servers")
+	}
+	some := b.get("/catalog?q=issues&category=projects&auth=oauth2")
+	some.want(t, http.StatusOK, "Linear", "1 server")
+	if some.says("Stripe") {
+		t.Error("the filter lets everything through")
+	}
+	b.get("/catalog?q=nothing-of-the-kind").want(t, http.StatusOK, "No server matches", "Show all")
+	d.as(connectors.RoleAdmin).get("/connectors").want(t, http.StatusOK, `href="/catalog"`)
+	d.as(connectors.RoleAdmin).get("/connectors/new").want(t, http.StatusOK, `href="/catalog"`)
+}
+
+func TestAServerOfTheCatalogIsAddedWithOneClick(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleAdmin)
+	for slug, next := range map[string][3]string{
+		"linear":    {"/connectors/linear/credentials", "'Linear' is added. Connect it.", "Connect"},
+		"github":    {"/connectors/github/credentials", "'GitHub' is added. Set its credential.", "Set"},
+		"deepwiki":  {"/connectors/deepwiki", "'DeepWiki' is added. Sync it to read its tools.", "Sync"},
+		"asana":     {"/connectors/asana/settings", "client id", "Client id"},
+		"new-relic": {"/connectors/new-relic/credentials", "Enter a user key.", "header api-key"},
+	} {
+		done := b.post("/catalog/"+slug+"/add", nil)
+		if done.Status != http.StatusSeeOther || done.Location != next[0] {
+			t.Errorf("%s: %d to %q", slug, done.Status, done.Location)
+		}
+		b.get(next[0]).want(t, http.StatusOK, next[1], next[2])
+	}
+	b.get("/catalog?q=linear").want(t, http.StatusOK, "Added", `href="/connectors/linear"`)
+	b.submit("/catalog/linear/add", nil).want(t, http.StatusOK, `The connector "Linear" leads to this server already.`)
+	if p := b.post("/catalog/nobody/add", nil); p.Status != http.StatusNotFound {
+		t.Errorf("nobody: %d", p.Status)
+	}
+	if p := d.as(connectors.RoleMember).post("/catalog/stripe/add", nil); p.Status != http.StatusForbidden {
+		t.Errorf("a member: %d", p.Status)
+	}
+}
+
+func TestTheCatalogOfOneTenantSaysNothingOfAnothers(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.ConnectorIn(t, d.Other, func(c *connectors.Draft) { c.URL = "https://mcp.linear.app/mcp" })
+	b := d.as(connectors.RoleAdmin)
+	if b.get("/catalog?q=linear").says("Added") {
+		t.Error("another tenant's connector counts")
+	}
+	b.submit("/catalog/linear/add", nil).want(t, http.StatusOK, "'Linear' is added.")
+}
+
+func TestTheCatalogCostsTheSameWhateverIsThere(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleAdmin)
+	b.get("/catalog").want(t, http.StatusOK)
+	count := func() int64 {
+		before := d.Queries()
+		b.get("/catalog").want(t, http.StatusOK)
+		return int64(d.Queries() - before)
+	}
+	empty := count()
+	for range 30 {
+		d.Connector(t)
+	}
+	b.submit("/catalog/linear/add", nil).want(t, http.StatusOK, "'Linear' is added.")
+	if full := count(); full > empty {
+		t.Errorf("%d statements with connectors, %d without", full, empty)
+	}
+}
+
+// listing is a registry's list.
+func listing(servers ...string) string {
+	return `{"servers": [` + strings.Join(servers, ",\n") + `], "metadata": {"count": 1}}`
+}
+
+func listedServer(name, remotes string) string {
+	return fmt.Sprintf(`{"server": {"name": %q, "description": "<b>Bold</b> & <script>alert(1)</script>", "version": "1", "remotes": [%s]}}`, name, remotes)
+}
+
+const weatherRemote = `{"type": "streamable-http", "url": "https://weather.example.com/mcp", "headers": [{"name": "Authorization", "value": "Bearer {token}", "isRequired": true, "isSecret": true}]}`
+
+var boxValue = regexp.MustCompile(`name="chosen" value="([^"]*)"`)
+
+// boxes are the values of the servers that a page lets one choose.
+func (p page) boxes() []string {
+	var all []string
+	for _, found := range boxValue.FindAllStringSubmatch(p.Body, -1) {
+		all = append(all, strings.NewReplacer("&#34;", `"`, "&quot;", `"`, "&lt;", "<", "&gt;", ">", "&#39;", "'", "&amp;", "&").Replace(found[1]))
+	}
+	return all
+}
+
+func TestServersOfARegistryAreChosenAndAdded(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v0.1/servers" || r.URL.Query().Get("search") != "weather" {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write([]byte(listing(
+			listedServer("com.example/weather", weatherRemote),
+			listedServer("com.example/open", `{"type": "sse", "url": "https://open.example.com/sse"}`),
+			listedServer("com.example/evil", `{"type": "sse", "url": "javascript:alert(1)"}`),
+			`{"server": {"name": "com.example/local", "version": "1", "packages": [{"registryType": "npm", "identifier": "x"}]}}`)))
+	}))
+	defer registry.Close()
+	b := d.as(connectors.RoleAdmin)
+	b.get("/catalog/registry").want(t, http.StatusOK, "anyone may publish there", "Registry")
+	before := d.snapshot()
+	shown := b.post("/catalog/registry/preview", url.Values{"url": {registry.URL}, "search": {"weather"}})
+	shown.want(t, http.StatusOK, "3 servers", "com.example/weather", "Access token", "https://open.example.com/sse", "Cannot be added", "1 more to be started as programs")
+	if after := d.snapshot(); after != before {
+		t.Errorf("the preview stored something:\n%s\n%s", before, after)
+	}
+	if strings.Contains(shown.Body, "<script>alert") || strings.Contains(shown.Body, "<b>Bold") || strings.Contains(shown.Body, `href="javascript`) {
+		t.Errorf("remote text is markup:\n%s", shown.Body)
+	}
+	boxes := shown.boxes()
+	if len(boxes) != 2 || !json.Valid([]byte(boxes[0])) {
+		t.Fatalf("to choose from: %q", boxes)
+	}
+	b.post("/catalog/registry", url.Values{"chosen": boxes[:1]}).want(t, http.StatusOK, "1 created", "Set it", `href="/connectors/weather/credentials"`)
+	c, err := d.Door().Connector(t.Context(), "weather")
+	if err != nil || c.Auth.Type != connectors.AuthBearer || c.URL != "https://weather.example.com/mcp" {
+		t.Errorf("%+v %v", c, err)
+	}
+	if _, err := d.Door().Connector(t.Context(), "open"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("what was not chosen is there: %v", err)
+	}
+	b.post("/catalog/registry/preview", url.Values{"url": {registry.URL}, "search": {"weather"}}).want(t, http.StatusOK, "Added", `href="/connectors/weather"`)
+	b.post("/catalog/registry", nil).want(t, http.StatusUnprocessableEntity, "Choose at least one server.")
+	b.post("/catalog/registry", url.Values{"chosen": {`{"server": `}}).want(t, http.StatusBadRequest)
+}
+
+func TestAPastedListIsChosenFrom(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleAdmin)
+	document := listing(listedServer("com.example/weather", weatherRemote))
+	b.post("/catalog/registry/preview", url.Values{"document": {document}}).want(t, http.StatusOK, "1 server", "com.example/weather")
+	b.upload("/catalog/registry/preview", "", strings.Replace(document, `"count": 1`, `"nextCursor": "x"`, 1)).want(t, http.StatusOK, "1 server", "The registry lists more")
+	b.post("/catalog/registry/preview", url.Values{"document": {pasted}}).want(t, http.StatusUnprocessableEntity, "This is no list of an MCP registry.")
+	b.post("/catalog/registry/preview", nil).want(t, http.StatusUnprocessableEntity, "Paste a document, or choose a file.")
+	b.upload("/catalog/registry/preview", "", "//"+strings.Repeat("x", 1<<20)).want(t, http.StatusRequestEntityTooLarge)
+	b.post("/catalog/registry/preview", url.Values{"url": {"http://127.0.0.1:1"}}).want(t, http.StatusUnprocessableEntity, "The registry cannot be reached.", `value="http://127.0.0.1:1"`)
+	b.post("/catalog/registry/preview", url.Values{"url": {"javascript:alert(1)"}}).want(t, http.StatusUnprocessableEntity, "This is not a URL")
+	b.post("/connectors/import/preview", url.Values{"document": {document}}).want(t, http.StatusOK, "1 to create")
+}
+
+func TestTheCatalogIsUsedInABrowser(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	tab := d.signedIn(connectors.RoleAdmin)
+	tab.Go(d.base + "/catalog")
+	tab.WaitText("#catalog", "Stripe")
+	looked(t, tab, "catalog")
+	tab.Fill("[name=q]", "issues cycles")
+	tab.WaitText("#catalog", "1 server")
+	tab.Click("form[action='/catalog/linear/add'] button")
+	tab.WaitPath("/connectors/linear/credentials")
+	tab.WaitText("#notice", "'Linear' is added. Connect it.")
+	tab.Go(d.base + "/catalog?category=projects")
+	tab.WaitText(".added", "Added")
+	looked(t, tab, "catalog-added")
+
+	tab.Go(d.base + "/catalog/registry")
+	looked(t, tab, "registry")
+	tab.Click("details.fold summary")
+	pasted, err := json.Marshal(listing(listedServer("com.example/weather", weatherRemote), listedServer("com.example/evil", `{"type": "sse", "url": "file:///etc/passwd"}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	chromium.Eval[bool](tab, `(document.querySelector("[name=document]").value = `+string(pasted)+`) !== ""`)
+	tab.Click("form[action='/catalog/registry/preview'] button[type=submit]")
+	tab.WaitText(".listing", "com.example/weather")
+	looked(t, tab, "registry-preview")
+	tab.Click("[name=chosen]")
+	tab.Click("form[action='/catalog/registry'] button[type=submit]")
+	tab.WaitText("main", "1 created")
+	looked(t, tab, "registry-added")
+}

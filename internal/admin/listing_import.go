@@ -1,0 +1,93 @@
+package admin
+
+import (
+	"net/http"
+	"strings"
+
+	"patchbay/internal/fault"
+	"patchbay/internal/mcpjson"
+	"patchbay/internal/registry"
+	"patchbay/internal/respond"
+	"patchbay/web/templates"
+)
+
+// listingNew asks for the list of an MCP registry.
+func (h *Handler) listingNew(w http.ResponseWriter, r *http.Request) error {
+	return h.listingPage(w, r, http.StatusOK, templates.Form{}, nil)
+}
+
+// listingPreview shows the servers of a list, to choose from. It stores nothing.
+func (h *Handler) listingPreview(w http.ResponseWriter, r *http.Request) error {
+	document, at, whole, err := h.listingDocument(r)
+	var report registry.ImportReport
+	if err == nil {
+		report, err = h.registry.Import(r.Context(), actor(r), document, true)
+	}
+	if err == nil && len(report.Entries) > 0 && !report.Entries[0].Listed {
+		err = fault.Errorf(fault.Invalid, "This is no list of an MCP registry. For a client's file, use Import on the list of connectors.")
+	}
+	form := templates.Form{Values: map[string]string{"url": r.PostFormValue("url"), "search": r.PostFormValue("search")}}
+	if problem, ok := unreadable(err); ok {
+		form.Errors = map[string]string{at: problem.Message}
+		return h.listingPage(w, r, respond.Status(problem.Kind), form, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return h.listingPage(w, r, http.StatusOK, form, listingPreview(report, whole))
+}
+
+// listingImport adds the servers that were chosen. Each comes back as it was shown, in the value of its box, and goes the way of every
+// import: nothing of it is believed because we wrote it.
+func (h *Handler) listingImport(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	chosen := f.values["chosen"]
+	if len(chosen) == 0 {
+		return h.listingPage(w, r, http.StatusUnprocessableEntity, templates.Form{Problem: "Choose at least one server. List them again to do so."}, nil)
+	}
+	report, err := h.registry.Import(r.Context(), actor(r), []byte("["+strings.Join(chosen, ",")+"]"), false)
+	if problem, ok := unreadable(err); ok {
+		return h.listingPage(w, r, respond.Status(problem.Kind), templates.Form{Problem: problem.Message}, nil)
+	}
+	if err != nil {
+		return err
+	}
+	table := importTable(report)
+	for i := range table.Rows {
+		table.Rows[i].Line = "" // nobody saw lines
+	}
+	return h.respond.Page(w, r, http.StatusOK, templates.ConnectorImported(templates.ConnectorImportedPage{
+		Frame: h.frame(r, templates.NavConnectors, crumb("Connectors", "/connectors"), crumb("Catalog", "/catalog"), crumb("Import from a registry", "")),
+		Table: *table,
+	}))
+}
+
+func (h *Handler) listingPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, preview *templates.ListingPreview) error {
+	page := templates.ListingPage{
+		Frame:   h.frame(r, templates.NavConnectors, crumb("Connectors", "/connectors"), crumb("Catalog", "/catalog"), crumb("Import from a registry", "")),
+		Form:    f,
+		Preview: preview,
+	}
+	page.Frame.Listen = ""
+	return h.respond.Page(w, r, status, templates.Listing(page))
+}
+
+// listingDocument is the list that the form names or holds. at is the field where it stands, whole whether it is all of the list.
+func (h *Handler) listingDocument(r *http.Request) (document []byte, at string, whole bool, err error) {
+	if err := parseUpload(r); err != nil {
+		return nil, "", false, err
+	}
+	if address := strings.TrimSpace(r.PostFormValue("url")); address != "" {
+		list, err := h.listings.Read(r.Context(), address, r.PostFormValue("search"))
+		return list.Document, "url", list.Whole, err
+	}
+	document, at, err = readDocument(r)
+	if err != nil {
+		return nil, at, false, err
+	}
+	_, next, _ := mcpjson.ReadPage(document) // what is no list is told where it is read
+	return document, at, next == "", nil
+}

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/catalog"
+	"patchbay/internal/connectors"
+	"patchbay/internal/registry"
+)
+
+func (h *Handler) mountCatalog() {
+	const tag = "Catalog"
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/catalog", id: "listCatalog", tag: tag,
+		summary: "List well-known MCP servers, by name", role: connectors.RoleViewer,
+		about: "All of them stand in one answer: next_cursor is always null.",
+	}, h.listCatalog)
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/catalog/{slug}/add", id: "addFromCatalog", tag: tag,
+		summary: "Make a connector of a server of the catalog", role: connectors.RoleAdmin, status: http.StatusCreated,
+		about: "The connector knows how to sign in; its credential comes next. 409 where a connector leads to that server already.",
+	}, h.addFromCatalog)
+}
+
+type listCatalogInput struct {
+	Query    string `query:"q" doc:"Words that all stand in the name, the publisher, the description, the category or the URL."`
+	Category string `query:"category" enum:"development,documentation,infrastructure,observability,data,projects,knowledge,customers,finance,design,web,search,ai,communication,internal"`
+	Auth     string `query:"auth" enum:"oauth2,bearer,api_key,basic,none"`
+}
+
+// offerJSON is a server of the catalog.
+type offerJSON struct {
+	Slug        string         `json:"slug"`
+	Name        string         `json:"name"`
+	Publisher   string         `json:"publisher" doc:"Who runs the server; may be empty for the operator's own."`
+	Category    string         `json:"category"`
+	Description string         `json:"description"`
+	URL         string         `json:"url"`
+	Transport   string         `json:"transport" enum:"streamable_http,sse,http"`
+	Auth        offerAuthJSON  `json:"auth"`
+	Note        *string        `json:"note" doc:"What to know before it is added."`
+	Docs        *string        `json:"docs" doc:"Address of its documentation."`
+	Source      *string        `json:"source" doc:"The page where these facts were read."`
+	Verified    *string        `json:"verified" doc:"When they were read, as 2026-11-21."`
+	Icon        offerIconJSON  `json:"icon"`
+	Own         bool           `json:"own" doc:"It comes from the operator's own file."`
+	Connector   *offerHaveJSON `json:"connector" doc:"The connector that leads there already; null: there is none."`
+}
+
+type offerAuthJSON struct {
+	Type      string   `json:"type" enum:"oauth2,bearer,api_key,basic,none"`
+	Header    *string  `json:"header" doc:"Of api_key."`
+	Scopes    []string `json:"scopes" nullable:"false" doc:"To ask for; empty: what the server says."`
+	OwnClient bool     `json:"own_client" doc:"No client can register itself there: set a client_id."`
+}
+
+type offerIconJSON struct {
+	Letters string `json:"letters"`
+	Colour  string `json:"colour"`
+}
+
+type offerHaveJSON struct {
+	Slug string `json:"slug"`
+	Name string `json:"name"`
+}
+
+func (h *Handler) listCatalog(ctx context.Context, who auth.Actor, in *listCatalogInput) (*answer[list[offerJSON]], error) {
+	offers, err := h.registry.Offers(ctx, who, catalog.Filter{
+		Query: in.Query, Category: catalog.Category(in.Category), Auth: connectors.AuthType(in.Auth),
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := list[offerJSON]{Items: make([]offerJSON, 0, len(offers))}
+	for _, o := range offers {
+		out.Items = append(out.Items, viewOffer(o))
+	}
+	return &answer[list[offerJSON]]{Body: out}, nil
+}
+
+func viewOffer(o registry.Offer) offerJSON {
+	out := offerJSON{
+		Slug: o.Slug, Name: o.Name, Publisher: o.Publisher, Category: string(o.Category), Description: o.Description, URL: o.URL, Transport: string(o.Transport),
+		Auth: offerAuthJSON{Type: string(o.Auth), Header: textOrNull(o.Header), Scopes: append([]string{}, o.Scopes...), OwnClient: o.OwnClient},
+		Note: textOrNull(o.Note), Docs: textOrNull(o.Docs), Source: textOrNull(o.Source), Verified: textOrNull(o.Verified),
+		Icon: offerIconJSON{Letters: o.Icon.Letters, Colour: o.Icon.Colour}, Own: o.Own,
+	}
+	if o.Added != nil {
+		out.Connector = &offerHaveJSON{Slug: o.Added.Slug, Name: o.Added.Name}
+	}
+	return out
+}
+
+type addFromCatalogInput struct {
+	Slug string `path:"slug" doc:"A server's slug in the catalog."`
+}
+
+func (h *Handler) addFromCatalog(ctx context.Context, who auth.Actor, in *addFromCatalogInput) (*answer[connectorJSON], error) {
+	c, _, err := h.registry.AddOffer(ctx, who, in.Slug)
+	if err != nil {
+		return nil, err
+	}
+	return h.connector(ctx, who, c)
+}
