@@ -27,6 +27,12 @@ import (
 	"patchbay/internal/webhooks"
 )
 
+// What long answers to agents' calls take of the memory while they are read from servers: those of all, and those of one agent.
+const (
+	answersRoom     = 256 << 20
+	answersRoomEach = 64 << 20
+)
+
 // house is everything that is built once.
 type house struct {
 	serving  *serving
@@ -76,7 +82,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	h.auth.Sessions().ErrorFunc = h.refuse // a session that cannot be read is a failure like any other
 	reg := registry.New(d.store, egress, allowedCommands(s.server)...).Limited(s.server.Connectors).Offering(s.catalog)
 	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}
-	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: version()}
+	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: version(), Room: &mcp.Room{All: answersRoom, Each: answersRoomEach}}
 	h.tokens = credentials.NewRefreshing(credentials.Options{Store: d.store, OAuth: authorization, Dialer: dialer, Log: s.log})
 	h.connect = connect.New(connect.Options{
 		Store:   d.store,

@@ -43,12 +43,14 @@ type answer struct {
 	reply  wire.Finder
 	lends  bool // the reply may stand in memory that is used again
 	lease  lease
+	claim  claim
 	mark   mark // how far an event stream came
 	ended  bool // the body was read to its end
 }
 
-func newAnswer(resp *http.Response, m outgoing, to inbox) *answer {
+func newAnswer(resp *http.Response, m outgoing, to inbox, c claim) *answer {
 	a := &answer{
+		claim:  c,
 		body:   takeReader(&bounded{src: resp.Body, left: maxStream}),
 		length: resp.ContentLength,
 		kind:   resp.Header.Get("Content-Type"),
@@ -75,6 +77,7 @@ func takeReader(src io.Reader) *bufio.Reader {
 
 // release gives back what the answer was read with. Nothing may read it any more.
 func (a *answer) release() {
+	a.claim.give()
 	a.body.Reset(nil)
 	readers.Put(a.body)
 }
@@ -179,6 +182,9 @@ func (a *answer) whole() ([]byte, error) {
 	case a.length > maxBody:
 		return nil, errTooLarge
 	case a.length >= 0:
+		if err := a.claim.take(int(a.length)); err != nil {
+			return nil, err
+		}
 		return a.rest(make([]byte, 0, a.length+1)) // one more, to see the end without growing
 	}
 	space, _ := scratch.Get().(*[]byte) // nothing else is in there
@@ -210,6 +216,9 @@ func (a *answer) rest(body []byte) ([]byte, error) {
 		case len(body) > maxBody:
 			return body, errTooLarge
 		case len(body) == cap(body):
+			if err := a.claim.takeMost(2 * len(body)); err != nil {
+				return body, err
+			}
 			grown := make([]byte, len(body), min(2*len(body), maxBody+1))
 			copy(grown, body)
 			body = grown
@@ -223,6 +232,7 @@ func (a *answer) events() (*wire.Reply, error) {
 	if a.lends {
 		stream.Lend()
 	}
+	stream.Grows(a.claim.takeMost)
 	defer func() { a.mark = markOf(stream) }()
 	end := errCutStream
 	for range maxEvents {
@@ -245,6 +255,7 @@ func (a *answer) events() (*wire.Reply, error) {
 		if !errors.Is(err, wire.ErrNoReply) {
 			end = errBroken
 		}
+		a.claim.give()
 	}
 	return nil, errTooMany
 }

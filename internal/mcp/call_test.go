@@ -355,7 +355,7 @@ func TestATaskIsFollowed(t *testing.T) {
 	if err != nil || got.Task == nil || got.Task.ID != "t-1" || got.Task.PollInterval.Milliseconds() != 5 {
 		t.Fatalf("%+v, error %v", got, err)
 	}
-	task, err := s.Task(t.Context(), "t-1")
+	task, err := s.Task(t.Context(), [16]byte{}, "t-1")
 	if err != nil || task.Status != "completed" || string(task.Result) != `{"content":[]}` {
 		t.Errorf("%+v, error %v", task, err)
 	}

@@ -45,12 +45,13 @@ type carrier interface {
 // outgoing is one message to the server.
 type outgoing struct {
 	phase  Phase
-	method string // empty: a reply to a request of the server
-	id     int    // of the request; 0: a notification or a reply, so that nothing comes back
-	body   []byte // the JSON-RPC message on one line, without a line end
-	paged  bool   // a request whose reply is a page of a tool list
-	again  bool   // it may be sent twice
-	lend   bool   // the reply may stand in memory that its reader gives back
+	method string   // empty: a reply to a request of the server
+	id     int      // of the request; 0: a notification or a reply, so that nothing comes back
+	body   []byte   // the JSON-RPC message on one line, without a line end
+	paged  bool     // a request whose reply is a page of a tool list
+	again  bool     // it may be sent twice
+	lend   bool     // the reply may stand in memory that its reader gives back
+	who    [16]byte // whose request it is; zero: nobody's, whose reply takes no room
 	// header goes with this message alone where there is HTTP; nil: none.
 	header http.Header
 }

@@ -28,6 +28,7 @@ type httpCarrier struct {
 	wait   func(context.Context, time.Duration) error
 	trace  *Trace // nil: nobody looks
 	era    Era
+	room   *Room // nil: for all
 
 	url     atomic.Pointer[url.URL] // moves with redirects
 	lingers atomic.Bool             // the server keeps streams open after the reply
@@ -58,7 +59,7 @@ func (c *httpCarrier) call(ctx context.Context, m outgoing) (incoming, *Error) {
 			return incoming{}, explain(ctx, m.phase, err)
 		}
 	}
-	a := newAnswer(resp, m, c.inbox)
+	a := newAnswer(resp, m, c.inbox, c.claim(ctx, m))
 	defer a.release()
 	reply, err := a.read()
 	if err != nil && c.resumes(a.mark) {

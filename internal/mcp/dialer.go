@@ -37,6 +37,8 @@ type Dialer struct {
 	Version string
 	// Jitter returns a number in [0, 1) that spreads retries; nil: random.
 	Jitter func() float64
+	// Room bounds what long answers to calls and queries take while they are read; nil: nothing does.
+	Room *Room
 	// Wait pauses between two tries, or returns the context's error; nil: a timer.
 	Wait func(ctx context.Context, d time.Duration) error
 }
@@ -126,6 +128,7 @@ func (d *Dialer) carrier(t Target, in Era, to inbox) carrier {
 		return newStdioCarrier(*t.Command, to)
 	}
 	c := &httpCarrier{http: d.HTTP, header: d.header(t), inbox: to, wait: d.retry(0).wait, trace: t.Trace, era: in}
+	c.room = d.Room
 	address, _ := url.Parse(t.URL)
 	c.url.Store(address)
 	if in == EraSSE {

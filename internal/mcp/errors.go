@@ -38,6 +38,7 @@ const (
 	ReasonRedirect           Reason = "redirect"            // sends us elsewhere
 	ReasonRPC                Reason = "rpc"                 // a JSON-RPC error
 	ReasonInput              Reason = "input"               // asks for what nobody here answers
+	ReasonCrowded            Reason = "crowded"             // answered at length, and there was no room to read it
 )
 
 // Error is a failed conversation. But for RPC nothing in it repeats text of the remote side: Detail is made of our words and of

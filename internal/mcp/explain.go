@@ -53,6 +53,8 @@ func ownError(err error) (detail string, reason Reason) {
 	switch {
 	case errors.Is(err, errTooLarge):
 		return errTooLarge.Error(), ReasonTooLarge
+	case errors.Is(err, errCrowded):
+		return errCrowded.Error(), ReasonCrowded
 	case errors.Is(err, errTooMany):
 		return errTooMany.Error(), ReasonTooLarge
 	case errors.Is(err, errSessionID):

@@ -111,7 +111,8 @@ func (c *httpCarrier) takeUp(ctx context.Context, m outgoing, at mark) (*answer,
 		}
 		return nil, nil, errors.Join(errCutStream, err)
 	}
-	a := newAnswer(resp, m, c.inbox)
+	a := newAnswer(resp, m, c.inbox, c.claim(ctx, m))
+	defer a.claim.give()
 	reply, err := a.read()
 	if errors.Is(err, errEmpty) {
 		err = errCutStream

@@ -22,9 +22,9 @@ type Task struct {
 	Raw           json.RawMessage // all of it
 }
 
-// Task asks how a task is.
-func (s *Session) Task(ctx context.Context, id string) (*Task, error) {
-	raw, err := s.Request(ctx, "tasks/get", taskParams(id))
+// Task asks how a task is. who is whose it is, as in a [Call].
+func (s *Session) Task(ctx context.Context, who [16]byte, id string) (*Task, error) {
+	raw, err := s.Query(ctx, Query{Method: "tasks/get", Params: taskParams(id), Who: who})
 	if err != nil {
 		return nil, err
 	}

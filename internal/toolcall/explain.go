@@ -123,10 +123,14 @@ func (c *Caller) unauthorized(ctx context.Context, v *access.View, r *access.Rea
 }
 
 func codeOf(e *mcp.Error) Code {
-	if e.Reason == mcp.ReasonTimeout {
+	switch e.Reason {
+	case mcp.ReasonTimeout:
 		return CodeTimeout
+	case mcp.ReasonCrowded:
+		return CodeUnavailable
+	default:
+		return CodeUpstream
 	}
-	return CodeUpstream
 }
 
 // sentence says what a server did wrong. It holds no text of the server.
@@ -153,6 +157,8 @@ func sentence(e *mcp.Error, c connectors.Connector) string {
 		return server + "redirects elsewhere. An admin sets its new URL on the connector."
 	case mcp.ReasonInput:
 		return server + "asked for input, and the client gave none."
+	case mcp.ReasonCrowded:
+		return server + "answered at length while too many long answers were on their way, and Patchbay had no room for it. The tool may have run: look before you call it again."
 	case mcp.ReasonUnsupportedVersion:
 		return server + "speaks a version of MCP that Patchbay does not know."
 	case mcp.ReasonRPC:

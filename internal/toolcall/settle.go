@@ -61,8 +61,12 @@ func settleRefusal(c *connectors.ToolCall, r *Refusal) {
 	case CodeTimeout, CodeUpstream:
 		c.Outcome = connectors.OutcomeTransport
 	case CodeUnavailable:
-		if errors.Is(r.Err, errStopped) {
+		failure, _ := errors.AsType[*mcp.Error](r.Err)
+		switch {
+		case errors.Is(r.Err, errStopped):
 			c.Outcome = connectors.OutcomeLost
+		case failure != nil && failure.Reason == mcp.ReasonCrowded:
+			c.Outcome = connectors.OutcomeTransport
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (a *attempt) taskLater(ctx context.Context, id string, t *mcp.Task) (*mcp.T
 			return nil, context.Cause(ctx)
 		}
 		err := a.ofTask(ctx, func(ctx context.Context, s *mcp.Session) (err error) {
-			t, err = s.Task(ctx, id)
+			t, err = s.Task(ctx, a.order.View.Agent.ID.UUID, id)
 			return err
 		})
 		if failure, ok := err.(*mcp.Error); !ok || !failure.Retryable { //nolint:errorlint // package mcp returns it bare

@@ -43,6 +43,7 @@ type Reader struct {
 	last  int    // how much of it the last read filled
 	err   error  // of src, to be told once buf is used up
 
+	grows func(n int) error // nil: nobody minds
 	lends bool
 	lent  *[]byte // the memory of the last long line; nil: it is the caller's
 
@@ -58,6 +59,16 @@ type Reader struct {
 // NewReader reads events from src, each of at most that many bytes.
 func NewReader(src io.Reader, most int) *Reader {
 	return &Reader{src: src, most: most}
+}
+
+// Grows has somebody asked whether an event or a line that gets longer may have n bytes. What is answered is the error of Next.
+func (r *Reader) Grows(may func(n int) error) { r.grows = may }
+
+func (r *Reader) mayGrow(n int) error {
+	if r.grows == nil {
+		return nil
+	}
+	return r.grows(n)
 }
 
 // Lend makes long events stand in memory that is used again: see [Reader.Lent].
@@ -85,6 +96,9 @@ func (r *Reader) Next() (Event, error) {
 		if len(line) > 0 {
 			if r.size += len(line); r.size > r.most {
 				return Event{}, ErrTooLarge
+			}
+			if err := r.mayGrow(r.size); err != nil {
+				return Event{}, err
 			}
 			r.field(line, own)
 		}
@@ -196,6 +210,9 @@ func (r *Reader) longLine(line []byte) ([]byte, error) {
 			return nil, ErrTooLarge
 		case r.err != nil:
 			return line, r.err
+		}
+		if err := r.mayGrow(len(line) + mostBuffer); err != nil {
+			return nil, err
 		}
 		line = r.grow(line, mostBuffer)
 		n, err := r.src.Read(line[len(line):cap(line)])

@@ -1,0 +1,170 @@
+package mcp_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"patchbay/internal/mcp"
+)
+
+const atLength = 7 << 20
+
+// giants is a server whose tools answer at great length, in pieces, as JSON ("json"), as JSON of an announced length ("announced") or as
+// an event ("event"); "small" answers shortly. pace is called before each piece.
+func giants(t *testing.T, pace func(w http.ResponseWriter, r *http.Request)) (url string) {
+	t.Helper()
+	piece := bytes.Repeat([]byte("x"), 64<<10)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		id, name := between(body, `"id":`, ","), between(body, `"params":{"name":"`, `"`)
+		switch name {
+		case "small":
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`, id)
+			return
+		case "":
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}`, id)
+			return
+		}
+		begin, end := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[],"x":"`, id), `"}}`
+		switch name {
+		case "event":
+			w.Header().Set("Content-Type", "text/event-stream")
+			begin, end = "data: "+begin, end+"\n\n"
+		case "announced":
+			w.Header().Set("Content-Length", fmt.Sprint(len(begin)+atLength+len(end)))
+		}
+		_, _ = io.WriteString(w, begin)
+		for range atLength / len(piece) {
+			pace(w, r)
+			if _, err := w.Write(piece); err != nil {
+				return
+			}
+		}
+		_, _ = io.WriteString(w, end)
+	}))
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s.URL
+}
+
+func between(b []byte, before, after string) string {
+	_, rest, _ := bytes.Cut(b, []byte(before))
+	found, _, _ := bytes.Cut(rest, []byte(after))
+	return string(found)
+}
+
+// roomy is a session whose dialer has room.
+func roomy(t *testing.T, url string, room *mcp.Room) *mcp.Session {
+	t.Helper()
+	c := newClient(t)
+	c.Room = room
+	s, err := c.Dial(t.Context(), mcp.Target{URL: url, Era: mcp.EraModern, Timeout: patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(t.Context()) })
+	return s
+}
+
+// TestManyGiantAnswersDoNotExhaustTheMemory has 128 answers of 7 MiB under way at once: together nearly a gigabyte.
+func TestManyGiantAnswersDoNotExhaustTheMemory(t *testing.T) { // not in parallel: it looks at the heap
+	var turn atomic.Int64
+	var mu sync.Mutex
+	var peak uint64 // guarded by mu
+	url := giants(t, func(http.ResponseWriter, *http.Request) {
+		if turn.Add(1)%2000 != 0 {
+			return
+		}
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		mu.Lock()
+		defer mu.Unlock()
+		peak = max(peak, m.HeapAlloc)
+	})
+	s := roomy(t, url, &mcp.Room{All: 32 << 20, Each: 16 << 20, Patience: patience})
+	runtime.GC()
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var calls sync.WaitGroup
+	for i := range 128 {
+		calls.Go(func() {
+			result, err := s.Call(t.Context(), mcp.Call{Name: []string{"json", "announced", "event"}[i%3], Who: [16]byte{1, byte(i % 32)}})
+			if err != nil || len(result.Raw) < atLength {
+				t.Errorf("call %d: %v", i, err)
+			}
+		})
+	}
+	calls.Wait()
+	const most = 250 << 20 // 32 MiB, what answers that grow leave behind, what waits (256 KiB each), and garbage that is not collected yet
+	if grown := int64(peak) - int64(before.HeapAlloc); grown > most {
+		t.Errorf("the heap grew by %d MiB", grown>>20)
+	} else {
+		t.Logf("the heap grew by %d MiB", grown>>20)
+	}
+}
+
+// TestLongAnswersWaitAndShortOnesDoNot fills the room with answers that stand still.
+func TestLongAnswersWaitAndShortOnesDoNot(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"json", "announced", "event"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var pieces atomic.Int64
+			release, held := make(chan struct{}), make(chan struct{})
+			url := giants(t, func(w http.ResponseWriter, r *http.Request) {
+				if pieces.Add(1) == 16 { // of the first answer, which takes its room now
+					_ = http.NewResponseController(w).Flush()
+					close(held)
+					select {
+					case <-release:
+					case <-r.Context().Done():
+					}
+				}
+			})
+			s := roomy(t, url, &mcp.Room{All: 16 << 20, Each: 8 << 20, Patience: 50 * time.Millisecond})
+			call := func(name string, who byte) error {
+				_, err := s.Call(t.Context(), mcp.Call{Name: name, Who: [16]byte{who}})
+				return err
+			}
+			first := make(chan error, 1)
+			go func() { first <- call(name, 1) }()
+			<-held
+			if err := waitsForRoom(call, name, 1); err == nil || asError(err).Reason != mcp.ReasonCrowded {
+				t.Errorf("another one of the same: %v", err)
+			}
+			if err := call("small", 1); err != nil {
+				t.Errorf("a short one: %v", err)
+			}
+			if err := call(name, 2); err != nil {
+				t.Errorf("somebody else's: %v", err)
+			}
+			close(release)
+			if err := <-first; err != nil {
+				t.Errorf("the first one: %v", err)
+			}
+			if err := call(name, 1); err != nil {
+				t.Errorf("the next one: %v", err)
+			}
+		})
+	}
+}
+
+// waitsForRoom calls until the room is taken by another call, whose answer is on its way.
+func waitsForRoom(call func(string, byte) error, name string, who byte) (err error) {
+	for range 1000 {
+		if err = call(name, who); err != nil {
+			return err
+		}
+	}
+	return err
+}
