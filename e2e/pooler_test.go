@@ -1,10 +1,12 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"patchbay/internal/testing/pgtest"
@@ -38,6 +40,101 @@ func TestPatchbayWorksBehindPgBouncer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestARestartOfPgBouncerUnderLoadIsSurvived has it killed while agents call; afterwards calls, syncs and what tells of changes go on.
+func TestARestartOfPgBouncerUnderLoadIsSurvived(t *testing.T) {
+	t.Parallel()
+	for name, past := range map[string]bool{"with a way past it": true, "with none": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			database := pgtest.URL(t)
+			bouncer := pgtest.StartBouncer(t, pgtest.Pooled(t, database), 5)
+			h := newHome(t)
+			h.env = append(h.env, "PATCHBAY_PRIVATE_ADDR=127.0.0.1:0", "PATCHBAY_LOG_FORMAT=json", "PATCHBAY_KEYSET="+h.run("keys", "new"), "DATABASE_URL="+bouncer.URL)
+			if past {
+				h.env = append(h.env, "PATCHBAY_DATABASE_DIRECT_URL="+database)
+			}
+			s := h.launch()
+			s.waitReady()
+			c := client{t: t, base: s.base, key: h.run("apikey", "create", "--tenant", "default", "--role", "owner", "--name", "tests")}
+			up := newGrowing(t, false)
+			c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{"name": "Growing", "url": up.url, "sync_interval_s": 0, "tool_changes": "auto"})
+			c.must(http.StatusOK, http.MethodPost, "/connectors/growing/sync_tools", nil)
+			c.listens(t, "growing", nil)
+			robin := c.hire("robin", "growing")
+			session, heard := gate{base: s.base, token: robin.token}.listener(t, "/mcp/growing")
+			s.hasListener(t)
+
+			calls := robin.callsOn(t, "mcp_growing__first")
+			for range 3 {
+				calls.more(t, 20)
+				bouncer.Restart(t)
+			}
+			calls.more(t, 20)
+			calls.end()
+
+			eventually(t, func() error {
+				status, answer, err := c.try(http.MethodPost, "/connectors/growing/sync_tools", nil)
+				if err == nil && status != http.StatusOK {
+					err = fmt.Errorf("%d %v", status, answer)
+				}
+				return err
+			})
+			up.grow("after")
+			hears(t, session, heard, "after")
+			eventually(t, func() error {
+				_, answer, err := c.try(http.MethodGet, "/api/v1/tool_calls?status=running", nil)
+				if open, _ := answer["items"].([]any); err == nil && len(open) > 0 {
+					err = fmt.Errorf("%d calls are said to run", len(open))
+				}
+				return err
+			})
+			if code := s.terminate(); code != 0 {
+				t.Errorf("the server ended with %d", code)
+			}
+		})
+	}
+}
+
+// calling is an agent that calls a tool without end.
+type calling struct {
+	good atomic.Int64
+	end  func()
+}
+
+func (a agent) callsOn(t *testing.T, tool string) *calling {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	var callers sync.WaitGroup
+	c := &calling{end: func() {
+		stop()
+		callers.Wait()
+	}}
+	for range 4 {
+		callers.Go(func() {
+			for ctx.Err() == nil {
+				message, header := modern("tools/call", fmt.Sprintf(`"name":%q,"arguments":{}`, tool))
+				if _, _, r, err := a.try(ctx, "/mcp", message, header...); err == nil && r.Error == nil && !strings.Contains(string(r.Result), `"isError":true`) {
+					c.good.Add(1)
+				}
+			}
+		})
+	}
+	t.Cleanup(c.end)
+	return c
+}
+
+// more waits until so many more calls have worked.
+func (c *calling) more(t *testing.T, n int64) {
+	t.Helper()
+	before := c.good.Load()
+	eventually(t, func() error {
+		if now := c.good.Load() - before; now < n {
+			return fmt.Errorf("%d calls have worked", now)
+		}
+		return nil
+	})
 }
 
 func worksPooled(t *testing.T, h *home, s *server) {

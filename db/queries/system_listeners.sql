@@ -66,12 +66,13 @@ where upstream_listeners.tenant_id = moved.tenant_id and upstream_listeners.conn
 
 -- name: ClaimListeners :many
 -- The free ones that are due, the longest due first, for a process that is alive. reason: why each waited; orphaned: its process has
--- died.
+-- died. held: connectors whose streams the process has open, for RetakeListeners.
 -- @sqlc-vet-disable tenant-scope
 with due as (
     select upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.reason, upstream_listeners.state
     from upstream_listeners
     where upstream_listeners.instance_id is null and upstream_listeners.due_at <= now()
+      and upstream_listeners.connector_id <> all(@held::uuid[])
     order by upstream_listeners.due_at
     limit @max_rows
     for no key update skip locked
@@ -87,6 +88,17 @@ from due, connectors
 where upstream_listeners.tenant_id = due.tenant_id and upstream_listeners.connector_id = due.connector_id
   and connectors.tenant_id = due.tenant_id and connectors.id = due.connector_id
 returning upstream_listeners.tenant_id, upstream_listeners.connector_id, due.reason, due.state = 'listening' as orphaned, upstream_listeners.failures, upstream_listeners.vain;
+
+-- name: RetakeListeners :many
+-- Of streams that a process has open, those whose rows are free since it was taken for dead, and that nobody has taken: with what they were
+-- opened with, they are its own again.
+-- @sqlc-vet-disable tenant-scope
+update upstream_listeners
+set instance_id = @instance_id
+from (select unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@ids::uuid[]) as id) open
+where upstream_listeners.tenant_id = open.tenant_id and upstream_listeners.connector_id = open.id
+  and upstream_listeners.instance_id is null and upstream_listeners.state = 'listening'
+returning upstream_listeners.tenant_id, upstream_listeners.connector_id;
 
 -- name: HeldListeners :many
 -- What a process holds. stale: it was opened with settings or a credential that are not what they were.

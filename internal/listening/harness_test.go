@@ -140,6 +140,7 @@ type upstream struct {
 	url     string
 	streams atomic.Int32
 	most    atomic.Int32 // of them at once
+	opened  atomic.Int32 // of them, ever
 }
 
 func serve(t testing.TB, stateless bool) *upstream {
@@ -151,6 +152,7 @@ func serve(t testing.TB, stateless bool) *upstream {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		if r.Method == http.MethodGet || strings.Contains(string(body), "subscriptions/listen") {
+			u.opened.Add(1)
 			n := u.streams.Add(1)
 			defer u.streams.Add(-1)
 			for most := u.most.Load(); n > most; most = u.most.Load() {

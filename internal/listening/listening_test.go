@@ -76,6 +76,36 @@ func TestAServerHasOneStreamAndKeepsOneWhenItsProcessDiesOrStops(t *testing.T) {
 	}
 }
 
+func TestAProcessThatWasTakenForDeadKeepsTheStreamsThatNobodyTook(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	one := start(t, w)
+	up, other := serve(t, false), serve(t, false)
+	c, changed := one.to(t, up.url), one.to(t, other.url)
+	one.becomes(t, c, connectors.ListenListening, "")
+	one.becomes(t, changed, connectors.ListenListening, "")
+
+	one.beats(t, "- interval '7 seconds'")
+	must(t, w.St.System().Beat(t.Context(), w.Instance)) // another process, which takes no streams
+	d := connectors.DraftOf(changed)
+	d.Timeout += time.Second
+	_, err := w.Door().UpdateConnector(t.Context(), changed.ID, 0, d)
+	must(t, err)
+	must(t, w.St.System().Beat(t.Context(), one.instance))
+	within(t, "both are listened to again", func() bool {
+		held, err := w.St.System().HeldStreams(t.Context(), one.instance)
+		return err == nil && len(held) == 2 && !held[0].Stale && !held[1].Stale
+	})
+	one.becomes(t, c, connectors.ListenListening, "")
+	up.offer("second")
+	if run := one.queued(t, c); run.Counts.Added != 1 {
+		t.Errorf("%+v", run)
+	}
+	if n := up.opened.Load(); n != 1 {
+		t.Errorf("the stream was opened %d times", n)
+	}
+}
+
 func TestAStreamEndsWithWhatItWasOpenedFor(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*process, connectors.Connector) error{

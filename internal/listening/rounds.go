@@ -137,19 +137,58 @@ func (k *Keeper) check(ctx context.Context) error {
 	for _, r := range rows {
 		stale[store.OwnedConnector{Tenant: r.Tenant, ID: r.Connector}] = r.Stale
 	}
+	var lost []*hold
 	for _, h := range k.holds() {
 		switch old, ours := stale[h.at]; {
 		case !ours:
-			h.end(endLost)
+			lost = append(lost, h)
 		case old:
 			h.end(endStale)
 		}
 		delete(stale, h.at)
 	}
+	err = k.retake(ctx, lost)
 	for at := range stale {
 		err = errors.Join(err, k.free(ctx, at, again(0, connectors.ListenNoReason, 0)))
 	}
 	return err
+}
+
+// retake keeps the open streams of rows that are free because this process was taken for dead, as when it alone could not reach the
+// database for a while: a thousand servers need not be asked anew. The others are somebody else's by now.
+func (k *Keeper) retake(ctx context.Context, lost []*hold) error {
+	var open []store.OwnedConnector
+	for _, h := range lost {
+		if h.isOpen() {
+			open = append(open, h.at)
+		}
+	}
+	kept := map[store.OwnedConnector]bool{}
+	if len(open) > 0 {
+		rows, err := k.o.Store.System().RetakeStreams(ctx, k.o.Instance, open...)
+		if err != nil {
+			return err // the next check tries again
+		}
+		for _, at := range rows {
+			kept[at] = true
+		}
+	}
+	for _, h := range lost {
+		if !kept[h.at] {
+			h.end(endLost)
+		}
+	}
+	return nil
+}
+
+// open are the connectors whose streams are open here.
+func (k *Keeper) open() (ids []connectors.ConnectorID) {
+	for _, h := range k.holds() {
+		if h.isOpen() {
+			ids = append(ids, h.at.ID)
+		}
+	}
+	return ids
 }
 
 func (k *Keeper) holds() []*hold {
@@ -170,7 +209,7 @@ func (k *Keeper) claim(ctx context.Context) error {
 	if room <= 0 {
 		return nil
 	}
-	claimed, err := k.o.Store.System().ClaimStreams(ctx, k.o.Instance, room)
+	claimed, err := k.o.Store.System().ClaimStreams(ctx, k.o.Instance, room, k.open()...)
 	if err != nil {
 		return err
 	}

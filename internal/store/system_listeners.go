@@ -67,9 +67,10 @@ type ClaimedStream struct {
 	Vain      int                     // how often in a row the lists had not changed after all
 }
 
-// ClaimStreams gives a process that is alive at most max of the streams that nobody holds and that are due.
-func (s *System) ClaimStreams(ctx context.Context, id connectors.InstanceID, max int) ([]ClaimedStream, error) {
-	rows, err := s.q.ClaimListeners(ctx, &id, int32(max))
+// ClaimStreams gives a process that is alive at most max of the streams that nobody holds and that are due, but none of those that it
+// has open already.
+func (s *System) ClaimStreams(ctx context.Context, id connectors.InstanceID, max int, open ...connectors.ConnectorID) ([]ClaimedStream, error) {
+	rows, err := s.q.ClaimListeners(ctx, &id, plainIDs(open), int32(max))
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +99,21 @@ func (s *System) HeldStreams(ctx context.Context, id connectors.InstanceID) ([]H
 		held[i] = HeldStream{Tenant: r.TenantID, Connector: r.ConnectorID, Stale: r.Stale}
 	}
 	return held, nil
+}
+
+// RetakeStreams gives a process that was taken for dead the streams back that it still has open, where nobody has taken them: it returns
+// those.
+func (s *System) RetakeStreams(ctx context.Context, id connectors.InstanceID, open ...OwnedConnector) ([]OwnedConnector, error) {
+	tenants, ids := apart(open)
+	rows, err := s.q.RetakeListeners(ctx, &id, tenants, ids)
+	if err != nil {
+		return nil, err
+	}
+	kept := make([]OwnedConnector, len(rows))
+	for i, r := range rows {
+		kept[i] = OwnedConnector{Tenant: r.TenantID, ID: r.ConnectorID}
+	}
+	return kept, nil
 }
 
 // ReleaseStreams frees all that a process holds: it stops.

@@ -33,8 +33,9 @@ with due as (
     select upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.reason, upstream_listeners.state
     from upstream_listeners
     where upstream_listeners.instance_id is null and upstream_listeners.due_at <= now()
+      and upstream_listeners.connector_id <> all($2::uuid[])
     order by upstream_listeners.due_at
-    limit $2
+    limit $3
     for no key update skip locked
 )
 update upstream_listeners
@@ -60,10 +61,10 @@ type ClaimListenersRow struct {
 }
 
 // The free ones that are due, the longest due first, for a process that is alive. reason: why each waited; orphaned: its process has
-// died.
+// died. held: connectors whose streams the process has open, for RetakeListeners.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) ClaimListeners(ctx context.Context, instanceID *connectors.InstanceID, maxRows int32) ([]ClaimListenersRow, error) {
-	rows, err := q.db.Query(ctx, claimListeners, instanceID, maxRows)
+func (q *Queries) ClaimListeners(ctx context.Context, instanceID *connectors.InstanceID, held []uuid.UUID, maxRows int32) ([]ClaimListenersRow, error) {
+	rows, err := q.db.Query(ctx, claimListeners, instanceID, held, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -226,6 +227,43 @@ where connectors.tenant_id = moved.tenant_id and connectors.id = moved.id
 func (q *Queries) RenewListeners(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID) error {
 	_, err := q.db.Exec(ctx, renewListeners, tenantIds, ids)
 	return err
+}
+
+const retakeListeners = `-- name: RetakeListeners :many
+update upstream_listeners
+set instance_id = $1
+from (select unnest($2::uuid[]) as tenant_id, unnest($3::uuid[]) as id) open
+where upstream_listeners.tenant_id = open.tenant_id and upstream_listeners.connector_id = open.id
+  and upstream_listeners.instance_id is null and upstream_listeners.state = 'listening'
+returning upstream_listeners.tenant_id, upstream_listeners.connector_id
+`
+
+type RetakeListenersRow struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+}
+
+// Of streams that a process has open, those whose rows are free since it was taken for dead, and that nobody has taken: with what they were
+// opened with, they are its own again.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) RetakeListeners(ctx context.Context, instanceID *connectors.InstanceID, tenantIds []uuid.UUID, ids []uuid.UUID) ([]RetakeListenersRow, error) {
+	rows, err := q.db.Query(ctx, retakeListeners, instanceID, tenantIds, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RetakeListenersRow
+	for rows.Next() {
+		var i RetakeListenersRow
+		if err := rows.Scan(&i.TenantID, &i.ConnectorID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const wakeListeners = `-- name: WakeListeners :exec

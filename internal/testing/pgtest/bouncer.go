@@ -19,10 +19,25 @@ import (
 // bouncerPort is part of its socket's name; nothing listens on a port.
 const bouncerPort = "6432"
 
-// Bouncer starts PgBouncer in transaction mode before the database of url, with at most size sessions there, and returns its address. The
-// URL's role is the one that may sign in, and must be allowed to without a password. Without pgbouncer the test is skipped, or fails
-// where CI=true.
+// Bouncer is StartBouncer for who needs its address alone.
 func Bouncer(t testing.TB, database string, size int) string {
+	t.Helper()
+	return StartBouncer(t, database, size).URL
+}
+
+// PgBouncer is one that runs for a test.
+type PgBouncer struct {
+	URL string // of the database, through it
+
+	program, dir string
+	attr         *syscall.SysProcAttr
+	cmd          *exec.Cmd
+	ended        chan struct{}
+}
+
+// StartBouncer starts PgBouncer in transaction mode before the database of url, with at most size sessions there. The URL's role is the
+// one that may sign in, and must be allowed to without a password. Without pgbouncer the test is skipped, or fails where CI=true.
+func StartBouncer(t testing.TB, database string, size int) *PgBouncer {
 	t.Helper()
 	program := findBouncer(t)
 	to, err := pgx.ParseConfig(database)
@@ -57,33 +72,54 @@ log_disconnections = 0
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command(program, filepath.Join(dir, "ini"))
-	cmd.SysProcAttr = asServerOf(t, to.Host, dir)
-	log, err := os.Create(filepath.Join(dir, "log"))
+	address := url.URL{Scheme: "postgres", User: url.User(to.User), Path: "/" + to.Database, RawQuery: url.Values{"host": {dir}, "port": {bouncerPort}, "sslmode": {"disable"}}.Encode()}
+	b := &PgBouncer{URL: address.String(), program: program, dir: dir, attr: asServerOf(t, to.Host, dir)}
+	b.start(t)
+	t.Cleanup(func() {
+		b.kill()
+		if t.Failed() {
+			said, _ := os.ReadFile(filepath.Join(dir, "log"))
+			t.Logf("PgBouncer said:\n%s", said)
+		}
+	})
+	return b
+}
+
+// Restart kills it, with whatever goes through it, and starts it again at the same address.
+func (b *PgBouncer) Restart(t testing.TB) {
+	t.Helper()
+	b.kill()
+	if err := os.RemoveAll(b.socket()); err != nil { // what waits for it would take the dead one's for it
+		t.Fatal(err)
+	}
+	b.start(t)
+}
+
+func (b *PgBouncer) socket() string { return filepath.Join(b.dir, ".s.PGSQL."+bouncerPort) }
+
+func (b *PgBouncer) start(t testing.TB) {
+	t.Helper()
+	log, err := os.OpenFile(filepath.Join(b.dir, "log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	cmd.Stdout, cmd.Stderr = log, log
+	cmd, ended := exec.Command(b.program, filepath.Join(b.dir, "ini")), make(chan struct{})
+	cmd.SysProcAttr, cmd.Stdout, cmd.Stderr = b.attr, log, log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		_ = cmd.Wait()
 	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-ended
-		if t.Failed() {
-			said, _ := os.ReadFile(log.Name())
-			t.Logf("PgBouncer said:\n%s", said)
-		}
-	})
-	awaitSocket(t, filepath.Join(dir, ".s.PGSQL."+bouncerPort), ended)
-	address := url.URL{Scheme: "postgres", User: url.User(to.User), Path: "/" + to.Database, RawQuery: url.Values{"host": {dir}, "port": {bouncerPort}, "sslmode": {"disable"}}.Encode()}
-	return address.String()
+	b.cmd, b.ended = cmd, ended
+	awaitSocket(t, b.socket(), ended)
+}
+
+func (b *PgBouncer) kill() {
+	_ = b.cmd.Process.Kill()
+	<-b.ended
 }
 
 func findBouncer(t testing.TB) string {
