@@ -55,6 +55,21 @@ begin
     return null;
 end $function$
 
+CREATE OR REPLACE FUNCTION public.leave_definitions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    case tg_table_name
+        when 'connectors' then
+            delete from tool_changes using gone where tool_changes.tenant_id = gone.tenant_id and tool_changes.connector_id = gone.id;
+        when 'tenants' then -- its tools would go a moment later
+            delete from tools using gone where tools.tenant_id = gone.id;
+            delete from tool_definitions using gone where tool_definitions.tenant_id = gone.id;
+    end case;
+    return null;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.refuse_retired_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -399,7 +414,7 @@ create table connector_clock (
     constraint connector_clock_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint connector_clock_failing_whole CHECK (((failures = 0) = (failing_since IS NULL))),
     constraint connector_clock_pkey PRIMARY KEY (tenant_id, connector_id)
-) with (fillfactor=50);
+) with (fillfactor=75);
 CREATE INDEX connector_clock_due_idx ON public.connector_clock USING btree (shard, due_at);
 CREATE TRIGGER keep_hour AFTER UPDATE OF hour ON public.connector_clock FOR EACH ROW WHEN (((new.hour > old.hour) AND ((old.hour_ok + old.hour_failed) > 0))) EXECUTE FUNCTION keep_hour();
 alter table connector_clock enable row level security;
@@ -542,6 +557,7 @@ END) stored,
 ) with (fillfactor=80);
 CREATE INDEX connectors_page_idx ON public.connectors USING btree (tenant_id, lower(name), id);
 CREATE TRIGGER leave_calls AFTER DELETE ON public.connectors REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION leave_calls();
+CREATE TRIGGER leave_changes AFTER DELETE ON public.connectors REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION leave_definitions();
 CREATE TRIGGER say_connector_change AFTER UPDATE ON public.connectors FOR EACH ROW WHEN ((((((((((((((((((((((old.slug IS DISTINCT FROM new.slug) OR (old.name IS DISTINCT FROM new.name)) OR (old.description IS DISTINCT FROM new.description)) OR (old.transport IS DISTINCT FROM new.transport)) OR (old.url IS DISTINCT FROM new.url)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.credential_mode IS DISTINCT FROM new.credential_mode)) OR (old.auth_type IS DISTINCT FROM new.auth_type)) OR (old.auth_header IS DISTINCT FROM new.auth_header)) OR (old.timeout_ms IS DISTINCT FROM new.timeout_ms)) OR (old.retry_attempts IS DISTINCT FROM new.retry_attempts)) OR (old.enabled IS DISTINCT FROM new.enabled)) OR (old.calls_per_minute IS DISTINCT FROM new.calls_per_minute)) OR (old.version IS DISTINCT FROM new.version)) OR (old.items_hash IS DISTINCT FROM new.items_hash)) OR (old.server_capabilities IS DISTINCT FROM new.server_capabilities)) OR (old.server_instructions IS DISTINCT FROM new.server_instructions)) OR (old.era IS DISTINCT FROM new.era)) OR (old.command IS DISTINCT FROM new.command)) OR (old.args IS DISTINCT FROM new.args)) OR (old.cwd IS DISTINCT FROM new.cwd))) EXECUTE FUNCTION say_change('connector', 'tenant_id', 'id');
 CREATE TRIGGER say_connector_end AFTER DELETE ON public.connectors FOR EACH ROW EXECUTE FUNCTION say_change('connector', 'tenant_id', 'id');
 CREATE TRIGGER set_clock AFTER UPDATE OF version ON public.connectors FOR EACH ROW WHEN ((new.version <> old.version)) EXECUTE FUNCTION set_clock();
@@ -882,6 +898,7 @@ create table tenants (
     constraint tenants_slug_key UNIQUE (slug)
 );
 CREATE TRIGGER leave_calls AFTER DELETE ON public.tenants REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION leave_calls();
+CREATE TRIGGER leave_definitions AFTER DELETE ON public.tenants REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION leave_definitions();
 CREATE TRIGGER say_tenant_change AFTER UPDATE ON public.tenants FOR EACH ROW EXECUTE FUNCTION say_change('tenant', 'id', 'id');
 alter table tenants enable row level security;
 alter table tenants force row level security;
@@ -970,7 +987,6 @@ create table tool_changes (
     state text not null,
     decided_by text not null default ''::text,
     decided_at timestamp with time zone,
-    constraint tool_changes_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint tool_changes_decided CHECK (((state = ANY (ARRAY['accepted'::text, 'rejected'::text])) = (decided_at IS NOT NULL))),
     constraint tool_changes_has_definition CHECK (((after_hash IS NOT NULL) OR (before_hash IS NOT NULL))),
     constraint tool_changes_pkey PRIMARY KEY (tenant_id, id),
@@ -997,8 +1013,7 @@ create table tool_definitions (
     search tsvector not null,
     created_at timestamp with time zone not null default now(),
     constraint tool_definitions_hash_length CHECK ((length(hash) = 32)),
-    constraint tool_definitions_pkey PRIMARY KEY (tenant_id, hash),
-    constraint tool_definitions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+    constraint tool_definitions_pkey PRIMARY KEY (tenant_id, hash)
 );
 alter table tool_definitions enable row level security;
 alter table tool_definitions force row level security;
@@ -1032,8 +1047,10 @@ create table tools (
     constraint tools_pkey PRIMARY KEY (tenant_id, connector_id, name),
     constraint tools_review_known CHECK ((review = ANY (ARRAY['accepted'::text, 'changed'::text, 'new'::text, 'rejected'::text]))),
     constraint tools_tags_few CHECK ((cardinality(tags) <= 20))
-) with (fillfactor=45);
+) with (fillfactor=85);
+CREATE INDEX tools_accepted_hash_idx ON public.tools USING btree (tenant_id, accepted_hash);
 CREATE UNIQUE INDEX tools_alias_key ON public.tools USING btree (tenant_id, connector_id, alias) WHERE (alias <> ''::text);
+CREATE INDEX tools_current_hash_idx ON public.tools USING btree (tenant_id, current_hash);
 CREATE TRIGGER say_changed_tools AFTER UPDATE ON public.tools REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();
 CREATE TRIGGER say_gone_tools AFTER DELETE ON public.tools REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();
 CREATE TRIGGER say_new_tools AFTER INSERT ON public.tools REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();

@@ -23,10 +23,12 @@ import (
 )
 
 // TestWhatIsDueIsSyncedThroughDeathsAndRestarts has many connectors due in three processes. Half-way one is killed, PostgreSQL is killed
-// and comes back, and the process does, too. Each connector is synced, none is left running, and none was ever synced twice at once.
+// and comes back, and the process does, too. Each connector is synced, none is left running, and none was ever synced twice at once. How
+// many there are PATCHBAY_TEST_DUE may say.
 func TestWhatIsDueIsSyncedThroughDeathsAndRestarts(t *testing.T) {
 	t.Parallel()
-	const due, half = 60, 20
+	due := dueConnectors(t)
+	half := due / 3
 	h := newHome(t)
 	cluster, err := postgres.Start(t.Context(), postgres.Options{Dir: filepath.Join(h.dir, "pg"), Throwaway: true, Settings: map[string]string{
 		"synchronous_commit": "on", // what was said to be stored is, also after a kill
@@ -50,6 +52,7 @@ func TestWhatIsDueIsSyncedThroughDeathsAndRestarts(t *testing.T) {
 
 	owner := &ownersEye{t: t, url: cluster.URL()}
 	owner.exec("update connector_clock set due_at = now()")
+	began := time.Now()
 	upstream.waitHalf()
 	victim.kill()
 	if err := syscall.Kill(owner.postmaster(), syscall.SIGKILL); err != nil {
@@ -66,6 +69,7 @@ func TestWhatIsDueIsSyncedThroughDeathsAndRestarts(t *testing.T) {
 			"select count(*) from tools": 2 * due,
 		})
 	})
+	t.Logf("%d connectors were synced %s after they were due", due, time.Since(began).Round(time.Millisecond))
 	if n := upstream.twice.Load(); n > 0 {
 		t.Errorf("%d times a connector was synced twice at once", n)
 	}
@@ -74,6 +78,20 @@ func TestWhatIsDueIsSyncedThroughDeathsAndRestarts(t *testing.T) {
 			t.Errorf("a server ended with %d", code)
 		}
 	}
+}
+
+// dueConnectors is how many connectors the test has, at least the usual sixty.
+func dueConnectors(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("PATCHBAY_TEST_DUE")
+	if text == "" {
+		return 60
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 60 {
+		t.Fatalf("PATCHBAY_TEST_DUE is %q, no number from 60 on", text)
+	}
+	return n
 }
 
 // crowded is a server for many connectors, each at a path of its own. It notices when one path is listed twice at the same time. After

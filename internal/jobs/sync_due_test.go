@@ -114,3 +114,56 @@ func TestServersThatHangDelayNobodyElse(t *testing.T) {
 		t.Errorf("%d conversations with one server", n)
 	}
 }
+
+func TestASmallTenantsSyncsComeBeforeMostOfALargeOnes(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	const large, small = 120, 5
+	mine, theirs := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(2)}), mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(2)})
+	for range large {
+		b.to(t, mine.URL)
+	}
+	for range small {
+		b.ConnectorIn(t, b.Other, func(d *connectors.Draft) { d.URL = theirs.URL })
+	}
+	ends := b.ends(t, large+small)
+	b.MakeDue(t) // all lists are new, so that each is written
+	defer stop(t, b.start(t))
+
+	var order []connectors.TenantID
+	for range large + small {
+		select {
+		case of := <-ends:
+			order = append(order, of)
+		case <-time.After(patience):
+			t.Fatalf("%d syncs ended", len(order))
+		}
+	}
+	last := slices.Index(order, b.Other)
+	for i, of := range order {
+		if of == b.Other {
+			last = i
+		}
+	}
+	if last > large/2 {
+		t.Errorf("the small tenant's last sync was the %dth of %d", last+1, len(order))
+	}
+}
+
+// ends tells whose scheduled syncs end, in their order.
+func (b *bundle) ends(t *testing.T, most int) <-chan connectors.TenantID {
+	t.Helper()
+	ends := make(chan connectors.TenantID, most)
+	for _, tenant := range []connectors.TenantID{b.Tenant, b.Other} {
+		events, unwatch := b.sync.Watch(tenant)
+		t.Cleanup(unwatch)
+		go func() {
+			for p := range events { // until unwatch
+				if p.Done {
+					ends <- tenant
+				}
+			}
+		}()
+	}
+	return ends
+}

@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
+	"math/rand/v2"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -76,7 +75,8 @@ func (c *clock) tick(ctx context.Context) error {
 }
 
 // wanted are the jobs to insert, beside those that wait already: one for all where little is due, else one for each shard, which goes on
-// while its process has room; a second later there is another one, for another process.
+// while its process has room; a second later there is another one, for another process. In no order: where there are too many, it is not always
+// the same shards that come last.
 func wanted(due map[int]int, waiting int) []river.InsertManyParams {
 	total := 0
 	for _, n := range due {
@@ -86,9 +86,10 @@ func wanted(due map[int]int, waiting int) []river.InsertManyParams {
 	if total <= little {
 		jobs = append(jobs, river.InsertManyParams{Args: queue.SyncDue{Shard: queue.AllShards}})
 	} else {
-		for _, shard := range slices.Sorted(maps.Keys(due)) {
+		for shard := range due {
 			jobs = append(jobs, river.InsertManyParams{Args: queue.SyncDue{Shard: shard}})
 		}
+		rand.Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
 	}
 	return jobs[:max(0, len(jobs)-waiting)]
 }

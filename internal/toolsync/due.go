@@ -17,15 +17,20 @@ const (
 // SyncDue begins the syncs of connectors that are due, in shards of the tenants, for as long as there are some, and room for them in
 // this process. They go on when it returns: Drain waits for them. It says how many it began.
 //
-//  1. room: places are reserved first, so that no claim waits in memory while another process is idle
+//  1. room: places are reserved first, so that no claim waits in memory while another process is idle; by turns, where shards do
+//     not find room for all, and few at a time then
 //  2. claim: up to a hundred connectors, fairly among tenants, with all that is needed, in one statement
 //  3. talk: each by itself, no more than perHost with one server
 //  4. end: what is unchanged is collected and written together (ends.go); what is not gets a run, as any other sync
 func (s *Syncer) SyncDue(ctx context.Context, shards []int) (int, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.heart.ending, cancel)() // what is claimed then would not begin
 	began := 0
 	for {
 		room := s.places.reserve(ctx, perClaim)
-		if room == 0 {
+		if room == 0 || ctx.Err() != nil {
+			s.places.refund(room)
 			return began, nil
 		}
 		claims, err := s.claim(ctx, shards, room)

@@ -28,6 +28,8 @@ type leftover struct {
 // heart is the life of this process as the database knows it: while it beats, the process's runs are its own; where it is
 // silent, the others close them.
 type heart struct {
+	ending context.Context // ends when no run may begin any more
+	end    context.CancelFunc
 	cutOff context.Context // ends when runs are cut off
 	cut    context.CancelFunc
 	beats  sync.WaitGroup
@@ -114,6 +116,7 @@ func (s *Syncer) Drain(ctx context.Context) {
 	s.heart.mu.Lock()
 	s.heart.closed = true
 	s.heart.mu.Unlock()
+	s.heart.end()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

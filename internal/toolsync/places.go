@@ -16,14 +16,15 @@ const (
 
 	fewPlaces = 64                    // that are worth a claim, which looks at all that is due
 	gather    = 50 * time.Millisecond // after which fewer will do
-	roomWait  = time.Second           // for any at all
+	roomWait  = 5 * time.Second       // for any at all: whoever waits keeps its turn among the shards
 )
 
 // places bounds the scheduled syncs of this process. Whoever waits for a server that is busy gives its place to others meanwhile.
 type places struct {
-	turn chan struct{} // of the one who gathers places
+	turn chan struct{} // of the one who gathers places; the others come in their order
 
 	mu      sync.Mutex // guards what follows
+	asking  int        // who gathers places, and who waits for that
 	free    int
 	claims  int             // in hand
 	change  chan struct{}   // closed when a place is free
@@ -41,39 +42,49 @@ func newPlaces() *places {
 	return &places{turn: make(chan struct{}, 1), free: maxPlaces, change: make(chan struct{}), hosts: map[string]*host{}}
 }
 
-// reserve takes up to most places: many at once, rather than some at a time. None: there is no room, or ctx is done.
+// reserve takes up to most places: many at once, rather than some at a time, but no more than one's share where others ask, too. None:
+// there is no room, or ctx is done.
 func (p *places) reserve(ctx context.Context, most int) int {
 	ctx, cancel := context.WithTimeout(ctx, roomWait)
 	defer cancel()
+	p.ask(1)
+	defer p.ask(-1)
 	select {
 	case p.turn <- struct{}{}:
 		defer func() { <-p.turn }()
 	case <-ctx.Done():
 		return 0
 	}
-	enough := min(fewPlaces, most)
+	few := fewPlaces
 	soon := time.NewTimer(gather)
 	defer soon.Stop()
 	for {
-		n, change := p.take(enough, most)
+		n, change := p.take(few, most)
 		if n > 0 {
 			return n
 		}
 		select {
 		case <-change:
 		case <-soon.C:
-			enough = 1
+			few = 1
 		case <-ctx.Done():
 			return 0
 		}
 	}
 }
 
-// take takes between enough and most places, or says what to wait for.
-func (p *places) take(enough, most int) (int, <-chan struct{}) {
+func (p *places) ask(one int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.free < enough || p.claims >= maxClaims {
+	p.asking += one
+}
+
+// take takes between few and most places, or says what to wait for.
+func (p *places) take(few, most int) (int, <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	most = max(1, min(most, maxPlaces/p.asking))
+	if p.free < min(few, most) || p.claims >= maxClaims {
 		return 0, p.change
 	}
 	n := min(p.free, most)

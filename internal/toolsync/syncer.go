@@ -74,6 +74,7 @@ func New(o Options) *Syncer {
 		finished:    o.Finished,
 		programs:    o.Programs,
 	}
+	s.heart.ending, s.heart.end = context.WithCancel(context.Background())
 	s.heart.cutOff, s.heart.cut = context.WithCancel(context.Background())
 	s.places, s.saves = newPlaces(), newTurns(maxSaves)
 	s.ends = &ends{store: s.store, instance: s.instance, log: s.log, stopped: s.heart.cutOff}
