@@ -160,7 +160,7 @@ CREATE INDEX agent_grants_connector_idx ON public.agent_grants USING btree (tena
 CREATE TRIGGER say_grant_change AFTER INSERT OR DELETE OR UPDATE ON public.agent_grants FOR EACH ROW EXECUTE FUNCTION say_change('agent', 'tenant_id', 'agent_id');
 alter table agent_grants enable row level security;
 alter table agent_grants force row level security;
-create policy tenant_rows on agent_grants for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on agent_grants for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on agent_grants to patchbay_app;
 
 create table agent_tokens (
@@ -182,7 +182,7 @@ CREATE INDEX agent_tokens_agent_idx ON public.agent_tokens USING btree (tenant_i
 CREATE TRIGGER say_token_change AFTER DELETE OR UPDATE OF expires_at ON public.agent_tokens FOR EACH ROW EXECUTE FUNCTION say_change('token', 'tenant_id', 'id');
 alter table agent_tokens enable row level security;
 alter table agent_tokens force row level security;
-create policy tenant_rows on agent_tokens for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on agent_tokens for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on agent_tokens to patchbay_app;
 
 create table agents (
@@ -210,7 +210,7 @@ CREATE TRIGGER leave_calls AFTER DELETE ON public.agents REFERENCING OLD TABLE A
 CREATE TRIGGER say_agent_change AFTER DELETE OR UPDATE ON public.agents FOR EACH ROW EXECUTE FUNCTION say_change('agent', 'tenant_id', 'id');
 alter table agents enable row level security;
 alter table agents force row level security;
-create policy tenant_rows on agents for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on agents for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on agents to patchbay_app;
 
 create table api_keys (
@@ -232,7 +232,7 @@ create table api_keys (
 );
 alter table api_keys enable row level security;
 alter table api_keys force row level security;
-create policy tenant_rows on api_keys for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on api_keys for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on api_keys to patchbay_app;
 
 create table approval_results (
@@ -245,7 +245,7 @@ create table approval_results (
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.approval_results FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table approval_results enable row level security;
 alter table approval_results force row level security;
-create policy tenant_rows on approval_results for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on approval_results for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on approval_results to patchbay_app;
 
 create table approvals (
@@ -281,7 +281,7 @@ CREATE TRIGGER say_approval_change AFTER INSERT OR UPDATE OF state ON public.app
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.approvals FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table approvals enable row level security;
 alter table approvals force row level security;
-create policy tenant_rows on approvals for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on approvals for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on approvals to patchbay_app;
 
 create table audit_events (
@@ -301,7 +301,7 @@ create table audit_events (
 );
 alter table audit_events enable row level security;
 alter table audit_events force row level security;
-create policy tenant_rows on audit_events for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on audit_events for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant insert, select on audit_events to patchbay_app;
 
 create table call_hours (
@@ -318,7 +318,7 @@ create table call_hours (
 CREATE INDEX call_hours_age_idx ON public.call_hours USING btree (hour);
 alter table call_hours enable row level security;
 alter table call_hours force row level security;
-create policy tenant_rows on call_hours for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on call_hours for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on call_hours to patchbay_app;
 
 create table client_registrations (
@@ -339,7 +339,7 @@ create table client_registrations (
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.client_registrations FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table client_registrations enable row level security;
 alter table client_registrations force row level security;
-create policy tenant_rows on client_registrations for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on client_registrations for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on client_registrations to patchbay_app;
 
 create table clock_turn (
@@ -369,7 +369,7 @@ CREATE INDEX connect_links_agent_idx ON public.connect_links USING btree (tenant
 CREATE INDEX connect_links_connector_idx ON public.connect_links USING btree (tenant_id, connector_id);
 alter table connect_links enable row level security;
 alter table connect_links force row level security;
-create policy tenant_rows on connect_links for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on connect_links for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on connect_links to patchbay_app;
 
 create table connector_clients (
@@ -389,7 +389,7 @@ create table connector_clients (
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.connector_clients FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table connector_clients enable row level security;
 alter table connector_clients force row level security;
-create policy tenant_rows on connector_clients for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on connector_clients for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on connector_clients to patchbay_app;
 
 create table connector_clock (
@@ -419,7 +419,7 @@ CREATE INDEX connector_clock_due_idx ON public.connector_clock USING btree (shar
 CREATE TRIGGER keep_hour AFTER UPDATE OF hour ON public.connector_clock FOR EACH ROW WHEN (((new.hour > old.hour) AND ((old.hour_ok + old.hour_failed) > 0))) EXECUTE FUNCTION keep_hour();
 alter table connector_clock enable row level security;
 alter table connector_clock force row level security;
-create policy tenant_rows on connector_clock for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on connector_clock for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on connector_clock to patchbay_app;
 
 create table connector_envs (
@@ -438,7 +438,7 @@ CREATE TRIGGER resume_clock AFTER INSERT OR UPDATE ON public.connector_envs FOR 
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.connector_envs FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table connector_envs enable row level security;
 alter table connector_envs force row level security;
-create policy tenant_rows on connector_envs for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on connector_envs for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on connector_envs to patchbay_app;
 
 create table connector_health (
@@ -456,7 +456,7 @@ create table connector_health (
 CREATE INDEX connector_health_unrolled_idx ON public.connector_health USING btree (tenant_id, hour) WHERE (NOT rolled);
 alter table connector_health enable row level security;
 alter table connector_health force row level security;
-create policy tenant_rows on connector_health for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on connector_health for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on connector_health to patchbay_app;
 
 create table connector_items (
@@ -472,7 +472,7 @@ create table connector_items (
 );
 alter table connector_items enable row level security;
 alter table connector_items force row level security;
-create policy tenant_rows on connector_items for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on connector_items for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on connector_items to patchbay_app;
 
 create table connectors (
@@ -564,7 +564,7 @@ CREATE TRIGGER set_clock AFTER UPDATE OF version ON public.connectors FOR EACH R
 CREATE TRIGGER set_new_clock AFTER INSERT ON public.connectors FOR EACH ROW EXECUTE FUNCTION set_clock();
 alter table connectors enable row level security;
 alter table connectors force row level security;
-create policy tenant_rows on connectors for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on connectors for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on connectors to patchbay_app;
 
 create table credentials (
@@ -608,7 +608,7 @@ CREATE TRIGGER say_credential_change AFTER INSERT OR DELETE OR UPDATE OF sealed,
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.credentials FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table credentials enable row level security;
 alter table credentials force row level security;
-create policy tenant_rows on credentials for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on credentials for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on credentials to patchbay_app;
 
 create table gateway_mail (
@@ -629,7 +629,7 @@ CREATE TRIGGER say_mail AFTER INSERT ON public.gateway_mail FOR EACH ROW EXECUTE
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.gateway_mail FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table gateway_mail enable row level security;
 alter table gateway_mail force row level security;
-create policy tenant_rows on gateway_mail for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on gateway_mail for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on gateway_mail to patchbay_app;
 
 create table instances (
@@ -654,7 +654,7 @@ create table keysets (
 );
 alter table keysets enable row level security;
 alter table keysets force row level security;
-create policy system_rows on keysets for all using (system_scope()) with check (system_scope());
+create policy system_rows on keysets for all using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
 grant delete, insert, select, update on keysets to patchbay_app;
 
 create table memberships (
@@ -670,7 +670,7 @@ create table memberships (
 CREATE INDEX memberships_user_id_idx ON public.memberships USING btree (user_id);
 alter table memberships enable row level security;
 alter table memberships force row level security;
-create policy tenant_rows on memberships for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on memberships for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on memberships to patchbay_app;
 
 create table notice_reads (
@@ -685,7 +685,7 @@ create table notice_reads (
 CREATE INDEX notice_reads_member_idx ON public.notice_reads USING btree (tenant_id, user_id);
 alter table notice_reads enable row level security;
 alter table notice_reads force row level security;
-create policy tenant_rows on notice_reads for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on notice_reads for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on notice_reads to patchbay_app;
 
 create table notices (
@@ -708,7 +708,7 @@ CREATE INDEX notices_age_idx ON public.notices USING btree (at);
 CREATE INDEX notices_subject_idx ON public.notices USING btree (tenant_id, subject_key, at DESC) WHERE (subject_key <> ''::text);
 alter table notices enable row level security;
 alter table notices force row level security;
-create policy tenant_rows on notices for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on notices for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on notices to patchbay_app;
 
 create table oauth_flows (
@@ -741,7 +741,7 @@ CREATE INDEX oauth_flows_connector_idx ON public.oauth_flows USING btree (tenant
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.oauth_flows FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table oauth_flows enable row level security;
 alter table oauth_flows force row level security;
-create policy tenant_rows on oauth_flows for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on oauth_flows for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on oauth_flows to patchbay_app;
 
 create table quarantined_tools (
@@ -756,7 +756,7 @@ create table quarantined_tools (
 );
 alter table quarantined_tools enable row level security;
 alter table quarantined_tools force row level security;
-create policy tenant_rows on quarantined_tools for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on quarantined_tools for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on quarantined_tools to patchbay_app;
 
 create table retired_keys (
@@ -780,7 +780,7 @@ create table sessions (
 CREATE INDEX sessions_expiry_idx ON public.sessions USING btree (expiry);
 alter table sessions enable row level security;
 alter table sessions force row level security;
-create policy system_rows on sessions for all using (system_scope()) with check (system_scope());
+create policy system_rows on sessions for all using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
 grant delete, insert, select, update on sessions to patchbay_app;
 
 create table setup_links (
@@ -792,7 +792,7 @@ create table setup_links (
 );
 alter table setup_links enable row level security;
 alter table setup_links force row level security;
-create policy system_rows on setup_links for all using (system_scope()) with check (system_scope());
+create policy system_rows on setup_links for all using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
 grant delete, insert, select, update on setup_links to patchbay_app;
 
 create table sign_in_failures (
@@ -806,7 +806,7 @@ CREATE INDEX sign_in_failures_account_idx ON public.sign_in_failures USING btree
 CREATE INDEX sign_in_failures_address_idx ON public.sign_in_failures USING btree (address, at);
 alter table sign_in_failures enable row level security;
 alter table sign_in_failures force row level security;
-create policy system_rows on sign_in_failures for all using (system_scope()) with check (system_scope());
+create policy system_rows on sign_in_failures for all using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
 grant delete, insert, select, update on sign_in_failures to patchbay_app;
 
 create table sync_hours (
@@ -821,7 +821,7 @@ create table sync_hours (
 CREATE INDEX sync_hours_age_idx ON public.sync_hours USING btree (hour);
 alter table sync_hours enable row level security;
 alter table sync_hours force row level security;
-create policy tenant_rows on sync_hours for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on sync_hours for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on sync_hours to patchbay_app;
 
 create table sync_run_requests (
@@ -834,7 +834,7 @@ create table sync_run_requests (
 );
 alter table sync_run_requests enable row level security;
 alter table sync_run_requests force row level security;
-create policy tenant_rows on sync_run_requests for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on sync_run_requests for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on sync_run_requests to patchbay_app;
 
 create table sync_runs (
@@ -877,7 +877,7 @@ CREATE INDEX sync_runs_running_instance_idx ON public.sync_runs USING btree (ins
 CREATE INDEX sync_runs_sweep_idx ON public.sync_runs USING btree (tenant_id, sweep_id) WHERE (sweep_id IS NOT NULL);
 alter table sync_runs enable row level security;
 alter table sync_runs force row level security;
-create policy tenant_rows on sync_runs for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on sync_runs for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on sync_runs to patchbay_app;
 
 create table tenants (
@@ -902,7 +902,7 @@ CREATE TRIGGER leave_definitions AFTER DELETE ON public.tenants REFERENCING OLD 
 CREATE TRIGGER say_tenant_change AFTER UPDATE ON public.tenants FOR EACH ROW EXECUTE FUNCTION say_change('tenant', 'id', 'id');
 alter table tenants enable row level security;
 alter table tenants force row level security;
-create policy tenant_rows on tenants for all using (((id = tenant()) OR system_scope())) with check (((id = tenant()) OR system_scope()));
+create policy tenant_rows on tenants for all using (((id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on tenants to patchbay_app;
 
 create table tool_allowances (
@@ -922,7 +922,7 @@ CREATE INDEX tool_allowances_connector_idx ON public.tool_allowances USING btree
 CREATE TRIGGER say_allowance_change AFTER INSERT OR DELETE OR UPDATE ON public.tool_allowances FOR EACH ROW EXECUTE FUNCTION say_change('agent', 'tenant_id', 'agent_id');
 alter table tool_allowances enable row level security;
 alter table tool_allowances force row level security;
-create policy tenant_rows on tool_allowances for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on tool_allowances for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on tool_allowances to patchbay_app;
 
 create table tool_calls (
@@ -970,7 +970,7 @@ CREATE INDEX tool_calls_connector_idx ON public.tool_calls USING btree (tenant_i
 CREATE INDEX tool_calls_open_idx ON public.tool_calls USING btree (tenant_id, id) WHERE (completed_at IS NULL);
 alter table tool_calls enable row level security;
 alter table tool_calls force row level security;
-create policy tenant_rows on tool_calls for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on tool_calls for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on tool_calls to patchbay_app;
 
 create table tool_changes (
@@ -1001,7 +1001,7 @@ CREATE INDEX tool_changes_tool_idx ON public.tool_changes USING btree (tenant_id
 CREATE INDEX tool_changes_waiting_idx ON public.tool_changes USING btree (tenant_id, id DESC) WHERE (state = 'waiting'::text);
 alter table tool_changes enable row level security;
 alter table tool_changes force row level security;
-create policy tenant_rows on tool_changes for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on tool_changes for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on tool_changes to patchbay_app;
 
 create table tool_definitions (
@@ -1017,7 +1017,7 @@ create table tool_definitions (
 );
 alter table tool_definitions enable row level security;
 alter table tool_definitions force row level security;
-create policy tenant_rows on tool_definitions for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on tool_definitions for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on tool_definitions to patchbay_app;
 
 create table tools (
@@ -1056,7 +1056,7 @@ CREATE TRIGGER say_gone_tools AFTER DELETE ON public.tools REFERENCING OLD TABLE
 CREATE TRIGGER say_new_tools AFTER INSERT ON public.tools REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();
 alter table tools enable row level security;
 alter table tools force row level security;
-create policy tenant_rows on tools for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on tools for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on tools to patchbay_app;
 
 create table upstream_listeners (
@@ -1086,7 +1086,7 @@ CREATE INDEX upstream_listeners_due_idx ON public.upstream_listeners USING btree
 CREATE INDEX upstream_listeners_instance_idx ON public.upstream_listeners USING btree (instance_id);
 alter table upstream_listeners enable row level security;
 alter table upstream_listeners force row level security;
-create policy tenant_rows on upstream_listeners for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on upstream_listeners for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on upstream_listeners to patchbay_app;
 
 create table users (
@@ -1131,7 +1131,7 @@ CREATE INDEX webhook_deliveries_waiting_idx ON public.webhook_deliveries USING b
 CREATE INDEX webhook_deliveries_webhook_idx ON public.webhook_deliveries USING btree (tenant_id, webhook_id, id DESC);
 alter table webhook_deliveries enable row level security;
 alter table webhook_deliveries force row level security;
-create policy tenant_rows on webhook_deliveries for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on webhook_deliveries for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on webhook_deliveries to patchbay_app;
 
 create table webhooks (
@@ -1161,5 +1161,5 @@ create table webhooks (
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.webhooks FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table webhooks enable row level security;
 alter table webhooks force row level security;
-create policy tenant_rows on webhooks for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+create policy tenant_rows on webhooks for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on webhooks to patchbay_app;

@@ -17,7 +17,7 @@ func TestAnEmptyInstallGreetsWithWaysToBegin(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	d.as(connectors.RoleAdmin).get("/").want(t, http.StatusOK,
-		"Welcome to Patchbay", `href="/connectors/import"`, `href="/connectors/new"`)
+		"Welcome to Patchbay", `href="/catalog"`, `href="/connectors/import"`, `href="/connectors/new"`)
 	p := d.as(connectors.RoleMember).get("/")
 	p.want(t, http.StatusOK, "No connectors yet", "An admin of your organisation")
 	if p.says("/connectors/new") {
