@@ -91,7 +91,7 @@ func TestTheCatalogCostsTheSameWhateverIsThere(t *testing.T) {
 	count := func() int64 {
 		before := d.Queries()
 		b.get("/catalog").want(t, http.StatusOK)
-		return int64(d.Queries() - before)
+		return d.Queries() - before
 	}
 	empty := count()
 	for range 30 {

@@ -51,7 +51,7 @@ func TestThePagesOfARegistryAreOneDocument(t *testing.T) {
 	})
 	for _, address := range []string{r.URL, r.URL + "/", r.URL + "/v0.1", r.URL + "/v0.1/servers"} {
 		r.asked = nil
-		list, err := reader(safehttp.Local).Read(t.Context(), address, " wea ther ")
+		list, err := reader(safehttp.Local).Read(t.Context(), address, " rain map ")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestThePagesOfARegistryAreOneDocument(t *testing.T) {
 		if err != nil || len(entries) != 2 || list.Servers != 2 || !list.Whole || entries[1].URL != "https://s2.example.com/sse" {
 			t.Errorf("%s: %+v %v", address, list, err)
 		}
-		if len(r.asked) != 2 || r.asked[1] != "/v0.1/servers?cursor=two&limit=100&search=wea+ther&version=latest" {
+		if len(r.asked) != 2 || r.asked[1] != "/v0.1/servers?cursor=two&limit=100&search=rain+map&version=latest" {
 			t.Errorf("%s: asked %q", address, r.asked)
 		}
 	}

@@ -3,6 +3,7 @@ package mcpjson_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,7 +114,7 @@ func TestAHostileListMakesNoHostileConnector(t *testing.T) {
 	} {
 		entries := read(t, document)
 		d := entries[0].Draft().Normalized()
-		problems := append(entries[0].Problems, d.Validate()...)
+		problems := slices.Concat(entries[0].Problems, d.Validate())
 		if !entries[0].Listed || len(problems) == 0 || problems[0].Location != want {
 			t.Errorf("%s: %v, want %s", document[:min(len(document), 300)], problems, want)
 		}
