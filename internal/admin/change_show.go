@@ -56,6 +56,9 @@ func (h *Handler) change(w http.ResponseWriter, r *http.Request, id *connectors.
 		view.History = append(view.History, row)
 	}
 	if among.Shown != nil {
+		if view.Said, err = h.saidOfTool(r, c, tool); err != nil {
+			return err
+		}
 		fillChange(&view, *among.Shown, h.now())
 		view.CanAccept, view.CanReject = decisions(among, frame.Can)
 		view.Decision = decisionWords(among.Shown.Before != nil, view.CanReject)

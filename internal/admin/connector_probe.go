@@ -83,7 +83,7 @@ func testResult(name string, report toolsync.ProbeReport) *templates.TestResult 
 	result := &templates.TestResult{
 		OK:      true,
 		Summary: name + " answered with " + plural(len(report.Tools), "tool") + ".",
-		Facts:   serverFacts(report.Server),
+		Facts:   serverFacts(connectors.Connector{Server: report.Server}, nil),
 	}
 	if len(report.Tools) > maxTested {
 		result.Facts = append(result.Facts, templates.Fact{Label: "Shown", Value: fmt.Sprintf("the first %d tools", maxTested)})

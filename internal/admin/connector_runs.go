@@ -28,7 +28,7 @@ func (h *Handler) connectorRuns(w http.ResponseWriter, r *http.Request) error {
 		Pager: pager(r, runs.Next),
 	}
 	for _, run := range runs.Items {
-		page.Rows = append(page.Rows, syncRunRow(run, agents, h.now()))
+		page.Rows = append(page.Rows, syncRunRow(run, c.Slug, agents, h.now()))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.ConnectorRuns(page))
 }

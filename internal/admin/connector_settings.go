@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
@@ -39,6 +40,10 @@ func (h *Handler) settingsPage(
 	if err != nil {
 		return err
 	}
+	used, err := h.tenant(r).Dependents(r.Context(), c.ID, h.now())
+	if err != nil {
+		return err
+	}
 	shared := func(cred connectors.Credential) bool { return cred.AgentID == nil }
 	return h.respond.Page(w, r, status, templates.ConnectorSettings(templates.ConnectorSettingsPage{
 		Frame:   h.connectorFrame(r, c, "Settings"),
@@ -48,7 +53,8 @@ func (h *Handler) settingsPage(
 		Enabled: c.Enabled,
 		Env:     c.EnvNames,
 		Test:    test,
-		Goes:    deletionTakes(c, len(stored.Items)),
+		Used:    dependents(used),
+		Goes:    deletionTakes(c, used),
 		Unheard: unheard(stream),
 	}))
 }
@@ -62,13 +68,56 @@ func unheard(l connectors.Listening) string {
 }
 
 // deletionTakes is what goes with a connector.
-func deletionTakes(c connectors.Connector, credentials int) []string {
+func deletionTakes(c connectors.Connector, used connectors.Dependents) []string {
 	var goes []string
 	if c.ToolCount > 0 {
 		goes = append(goes, plural(c.ToolCount, "tool")+" and their history")
 	}
-	if credentials > 0 {
-		goes = append(goes, plural(credentials, "stored credential"))
+	if used.Accounts > 0 {
+		goes = append(goes, plural(used.Accounts, "stored credential"))
+	}
+	if used.Agents > 0 {
+		goes = append(goes, "what "+agentsNamed(used)+" may use of it")
+	}
+	if used.Approvals > 0 {
+		goes = append(goes, waitingCalls(used)+" for a person")
 	}
 	return append(goes, "its sync runs")
+}
+
+// dependents say what a connector is used for; none: nobody uses it.
+func dependents(used connectors.Dependents) []string {
+	var list []string
+	if used.Agents > 0 {
+		list = append(list, "Granted to "+agentsNamed(used)+".")
+	}
+	switch {
+	case used.Calls > connectors.MaxCountedCalls:
+		list = append(list, "More than "+number(connectors.MaxCountedCalls)+" calls in the last 30 days.")
+	case used.Calls > 0:
+		list = append(list, plural(used.Calls, "call")+" in the last 30 days.")
+	}
+	if used.Approvals > 0 {
+		list = append(list, waitingCalls(used)+" for a person.")
+	}
+	if used.Accounts > 0 {
+		list = append(list, plural(used.Accounts, "credential")+" stored for it.")
+	}
+	return list
+}
+
+func waitingCalls(used connectors.Dependents) string {
+	if used.Approvals == 1 {
+		return "1 call that waits"
+	}
+	return number(used.Approvals) + " calls that wait"
+}
+
+// agentsNamed names the agents that were granted a connector, as far as a sentence may.
+func agentsNamed(used connectors.Dependents) string {
+	named := strings.Join(used.Names, ", ")
+	if more := used.Agents - len(used.Names); more > 0 {
+		return named + " and " + plural(more, "other agent")
+	}
+	return named
 }

@@ -35,6 +35,10 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	requests, err := h.lastRequests(r, runs.Items)
+	if err != nil {
+		return err
+	}
 	circuit := h.calls.Circuit(actor(r).Tenant.ID, c.ID)
 	frame := h.connectorFrame(r, c, "Overview")
 	page := templates.ConnectorOverviewPage{
@@ -44,14 +48,14 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 		Stats:        overviewStats(c, h.now()),
 		Health:       healthLines(c, frame.Can, h.now()),
 		Charts:       charts(hours, h.now()),
-		Server:       serverFacts(c.Server),
+		Server:       serverFacts(c, requests),
 		Connection:   append(connectionFacts(c), callingFacts(c, circuit)...),
 		Instructions: clean(c.Server.Instructions),
 	}
 	page.Attention = append(page.Attention, listeningAttention(c, stream, frame.Can, h.now())...)
 	page.Connection = append(page.Connection, listeningFact(stream, tells, h.now()))
 	for _, run := range runs.Items {
-		page.Runs = append(page.Runs, syncRunRow(run, agents, h.now()))
+		page.Runs = append(page.Runs, syncRunRow(run, c.Slug, agents, h.now()))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.ConnectorOverview(page))
 }

@@ -154,31 +154,13 @@ func mend(c connectors.Connector) *templates.Link {
 	return &templates.Link{Text: "Open the settings", Href: connectorPath(c.Slug) + "/settings"}
 }
 
-// serverFacts are what a server said of itself; none before the first sync.
-func serverFacts(s connectors.Server) []templates.Fact {
-	var facts []templates.Fact
-	for _, f := range []templates.Fact{
-		{Label: "Name", Value: clean(s.Name)},
-		{Label: "Title", Value: clean(s.Title)},
-		{Label: "Version", Value: clean(s.Version), Mono: true},
-		{Label: "Protocol", Value: clean(s.ProtocolVersion), Mono: true},
-	} {
-		if f.Value != "" {
-			facts = append(facts, f)
-		}
-	}
-	return facts
-}
-
 // connectionFacts are how a connector is reached, but for what overviewStats say.
 func connectionFacts(c connectors.Connector) []templates.Fact {
 	facts := []templates.Fact{
 		{Label: addressName(c), Value: address(c), Mono: true, Copy: true},
 		{Label: "Transport", Value: transportName(c.Transport)},
 	}
-	if asks := behaviourName(c.AuthBehaviour); asks != "" {
-		facts = append(facts, templates.Fact{Label: "Server asks for", Value: asks})
-	}
+	facts = append(facts, signInWords(c)...)
 	if c.Auth.Type == connectors.AuthAPIKey {
 		facts = append(facts, templates.Fact{Label: "Key header", Value: keyHeader(c), Mono: true})
 	}
@@ -203,24 +185,11 @@ func keyHeader(c connectors.Connector) string {
 	return c.Auth.Header
 }
 
-// behaviourName is what a server asks for; empty: it is not known.
-func behaviourName(b connectors.AuthBehaviour) string {
-	switch b {
-	case connectors.AuthOpen:
-		return "nothing"
-	case connectors.AuthListOpen:
-		return "a credential at calls, not at listing"
-	case connectors.AuthAll:
-		return "a credential for everything"
-	default:
-		return ""
-	}
-}
-
 // syncRunRow is one attempt to read the tools.
-func syncRunRow(run connectors.SyncRun, agents map[connectors.AgentID]string, now time.Time) templates.SyncRunRow {
+func syncRunRow(run connectors.SyncRun, slug string, agents map[connectors.AgentID]string, now time.Time) templates.SyncRunRow {
 	row := templates.SyncRunRow{
 		ID:          run.ID.String(),
+		Href:        connectorPath(slug) + "/runs/" + run.ID.String(),
 		Trigger:     triggerName(run.Trigger),
 		State:       runState(run.State),
 		Started:     when(run.QueuedAt, now),

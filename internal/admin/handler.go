@@ -131,6 +131,7 @@ func (h *Handler) forViewers(r routes) {
 	r.get("/connectors/{id}/tools/{tool}/changes/{change}", h.changeShow)
 	r.get("/connectors/{id}/credentials", h.credentialList)
 	r.get("/connectors/{id}/runs", h.connectorRuns)
+	r.get("/connectors/{id}/runs/{run}", h.runShow)
 	r.get("/catalog", h.catalogList)
 	r.get("/tools", h.toolSearch)
 	r.get("/agents", h.agentList)
@@ -190,6 +191,8 @@ func (h *Handler) forAdmins(r routes) {
 		r.post(owner+"/disconnect", h.connectDisconnect)
 	}
 	r.post("/connectors/{id}/diagnose", h.connectDiagnose)
+	r.post("/connectors/{id}/tools", h.toolBulk)
+	r.post("/connectors/{id}/tools/{tool}/curate", h.toolCurate)
 	r.post("/connectors/{id}/tools/{tool}/accept", h.changeAccept)
 	r.post("/connectors/{id}/tools/{tool}/reject", h.changeReject)
 	r.post("/changes/accept_cosmetic", h.changeAcceptCosmetic)

@@ -40,6 +40,7 @@ func TestPagesAreSoundAndLeadToRoutesThatExist(t *testing.T) {
 	up.SetTools(append(mcptest.Tools(3), `{"name":"a/b c?","description":"<b>New</b>"}`, `{"name":7}`)...)
 	b.submit("/connectors/linear/sync_tools", nil)
 	change := d.changesOf(connector.ID, "a/b c?")[0].ID
+	run := d.runsOf(connector.ID)[0].ID.String()
 	routes := append(d.routes(), "GET /static/", "GET /{$}") // served by the program; and "/" alone, not what is below it
 	routes = slices.DeleteFunc(routes, func(route string) bool { return route == "GET /" })
 	for _, role := range connectors.Roles {
@@ -50,10 +51,10 @@ func TestPagesAreSoundAndLeadToRoutesThatExist(t *testing.T) {
 				continue
 			}
 			for _, slug := range []string{"linear", "sentry", "gone", "notes"} {
-				path := things{connector: slug, agent: "support", tool: url.PathEscape("a/b c?"), link: link, waiting: waiting.String(), picture: picture.String(), webhook: hook.ID.String(), change: change.String()}.fill(pattern)
+				path := things{connector: slug, agent: "support", tool: url.PathEscape("a/b c?"), link: link, waiting: waiting.String(), picture: picture.String(), webhook: hook.ID.String(), change: change.String(), run: run}.fill(pattern)
 				t.Run(string(role)+" "+path, func(t *testing.T) {
 					p := b.get(path)
-					if p.Status == http.StatusSeeOther || (slug == "gone" || slug == "notes" || slug == "sentry" && strings.Contains(pattern, "{change}")) && p.Status == http.StatusNotFound {
+					if p.Status == http.StatusSeeOther || (slug == "gone" || slug == "notes" || slug == "sentry" && (strings.Contains(pattern, "{change}") || strings.Contains(pattern, "{run}"))) && p.Status == http.StatusNotFound {
 						return
 					}
 					p.want(t, cmp.Or(elsewhere[pattern], http.StatusOK))

@@ -72,6 +72,7 @@ var routeRoles = map[string]connectors.Role{
 	"GET /connectors/{id}":                    connectors.RoleViewer,
 	"GET /connectors/{id}/credentials":        connectors.RoleViewer,
 	"GET /connectors/{id}/runs":               connectors.RoleViewer,
+	"GET /connectors/{id}/runs/{run}":         connectors.RoleViewer,
 	"GET /connectors/{id}/tools":              connectors.RoleViewer,
 	"GET /connectors/{id}/tools/{tool}":       connectors.RoleViewer,
 	"GET /events":                             connectors.RoleViewer,
@@ -79,6 +80,8 @@ var routeRoles = map[string]connectors.Role{
 
 	"GET /connectors/{id}/tools/{tool}/changes":          connectors.RoleViewer,
 	"GET /connectors/{id}/tools/{tool}/changes/{change}": connectors.RoleViewer,
+	"POST /connectors/{id}/tools":                        connectors.RoleAdmin,
+	"POST /connectors/{id}/tools/{tool}/curate":          connectors.RoleAdmin,
 	"POST /connectors/{id}/tools/{tool}/accept":          connectors.RoleAdmin,
 	"POST /connectors/{id}/tools/{tool}/reject":          connectors.RoleAdmin,
 	"POST /changes/accept_cosmetic":                      connectors.RoleAdmin,
@@ -154,7 +157,7 @@ func (d *dashboard) routes() []string {
 
 // things are the ids that paths are filled with.
 type things struct {
-	connector, agent, member, key, tool, link, token, waiting, picture, webhook, delivery, change string
+	connector, agent, member, key, tool, link, token, waiting, picture, webhook, delivery, change, run string
 }
 
 func (x things) fill(pattern string) string {
@@ -174,7 +177,7 @@ func (x things) fill(pattern string) string {
 		id = x.webhook
 	}
 	return strings.NewReplacer(
-		"{id}", id, "{agent}", x.agent, "{tool}", x.tool, "{token}", token, "{connector}", x.connector, "{exposed}", "mcp_any__"+x.tool, "{delivery}", x.delivery, "{n}", "0", "{change}", x.change,
+		"{id}", id, "{agent}", x.agent, "{tool}", x.tool, "{token}", token, "{connector}", x.connector, "{exposed}", "mcp_any__"+x.tool, "{delivery}", x.delivery, "{n}", "0", "{change}", x.change, "{run}", x.run,
 	).Replace(pattern)
 }
 
@@ -184,14 +187,14 @@ func (d *dashboard) own() things { return d.thingsOf(d.Tenant) }
 func (d *dashboard) thingsOf(tenant connectors.TenantID) things {
 	d.t.Helper()
 	c := d.ConnectorIn(d.t, tenant)
-	d.SyncedIn(d.t, tenant, c.ID, "search")
+	run := d.SyncedIn(d.t, tenant, c.ID, "search")
 	a := d.AgentIn(d.t, tenant)
 	d.GrantIn(d.t, tenant, a.ID, c.ID)
 	hook, delivery := d.webhookIn(tenant)
 	return things{
 		webhook: hook.ID.String(), delivery: delivery.ID.String(),
 		change:    d.changeIn(tenant, c.ID).String(),
-		connector: c.ID.String(), tool: "search",
+		connector: c.ID.String(), tool: "search", run: run.ID.String(),
 		agent:   a.ID.String(),
 		token:   d.tokenIn(tenant, a.ID).String(),
 		waiting: d.waitingIn(tenant, a, c).String(),
@@ -282,8 +285,8 @@ func TestWhatIsAnothersOrNowhereIsNotFound(t *testing.T) {
 	b := d.as(connectors.RoleOwner)
 	own, theirs := d.own(), d.thingsOf(d.Other)
 	nowhere, odd := uuid.NewString(), "Not-An-Id!"
-	unknown := things{connector: nowhere, agent: nowhere, member: nowhere, key: nowhere, tool: "nothing", token: nowhere, waiting: nowhere, picture: nowhere, webhook: nowhere, delivery: nowhere}
-	malformed := things{connector: odd, agent: odd, member: odd, key: odd, tool: "nothing", token: odd, waiting: odd, picture: odd, webhook: odd, delivery: odd}
+	unknown := things{connector: nowhere, agent: nowhere, member: nowhere, key: nowhere, tool: "nothing", token: nowhere, waiting: nowhere, picture: nowhere, webhook: nowhere, delivery: nowhere, run: nowhere}
+	malformed := things{connector: odd, agent: odd, member: odd, key: odd, tool: "nothing", token: odd, waiting: odd, picture: odd, webhook: odd, delivery: odd, run: odd}
 	for route := range routeRoles {
 		method, pattern, _ := strings.Cut(route, " ")
 		if !strings.Contains(pattern, "{") {

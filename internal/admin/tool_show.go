@@ -85,7 +85,7 @@ func (h *Handler) triedPage(w http.ResponseWriter, r *http.Request, status int, 
 		Input:  indent(t.tool.decoded.InputSchema, onPage.json),
 		Output: indent(t.tool.decoded.OutputSchema, onPage.json),
 	}
-	page.Change = heldChange(t.tool.Tool)
+	page.Change, page.Curate = heldChange(t.tool.Tool), curateForm(t.tool.Tool, t.said, frame.Can)
 	if frame.Can.Sync {
 		page.Try = t.view(frame.Can)
 	}

@@ -29,6 +29,7 @@ type trial struct {
 	wrong  map[string]string
 	form   templates.Form // what is wrong with the whole
 	result *templates.Result
+	said   *templates.Form // what was typed for agents, and is not right; nil: nothing was
 }
 
 // toolTry runs a tool as an agent, with the arguments of the form, or changes the way in which the form asks.

@@ -33,6 +33,9 @@ func toolView(t connectors.Tool, much detail, now time.Time) templates.ToolView 
 	v.FirstSeen = when(t.FirstSeenAt, now)
 	v.Changed = when(t.ChangedAt, now)
 	v.LastSeen = when(t.LastSeenAt, now)
+	if v.AgentText = shorten(t.AgentText, much.text); t.AgentName() != t.Name {
+		v.Alias = t.AgentName()
+	}
 	if t.RemovedAt != nil {
 		removed := when(*t.RemovedAt, now)
 		v.Removed = &removed
@@ -41,7 +44,23 @@ func toolView(t connectors.Tool, much detail, now time.Time) templates.ToolView 
 	if badge, ok := reviewBadge(t.Review); ok {
 		v.Badges = append(v.Badges, badge)
 	}
+	v.Badges = append(v.Badges, curationBadges(t)...)
 	return v
+}
+
+// curationBadges show what an admin says of a tool.
+func curationBadges(t connectors.Tool) []templates.Badge {
+	var list []templates.Badge
+	if !t.Enabled {
+		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: "disabled", Title: "An admin switched it off: agents neither see nor call it."})
+	}
+	if t.AgentText != "" {
+		list = append(list, templates.Badge{Text: "re-described", Title: "Agents read an admin’s description in place of the server’s."})
+	}
+	for _, tag := range t.Tags {
+		list = append(list, templates.Badge{Text: "#" + tag})
+	}
+	return list
 }
 
 // definitionView is a tool that is not stored, as a test of a connection finds it.

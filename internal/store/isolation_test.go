@@ -368,7 +368,7 @@ var ownWorld = map[string]bool{
 	"ToolCalls": true, "StartPendingCall": true, "EndPendingCall": true, "SaveCallTask": true, "EndCallTask": true, "MarkUndelivered": true,
 	"AgentTokens": true, "AgentGrants": true, "GrantedConnectors": true, "AcceptedDefinitions": true, "ToolChoices": true, "CallCounts": true, "ApprovalsAbout": true, "AgentsGranted": true, "ToolUse": true, "WaitingCalls": true,
 	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "Items": true, "SyncRuns": true, "Tools": true, "Quarantined": true,
-	"CuratedTools": true, "ToolTags": true, "KeepRunRequests": true, "RunRequests": true,
+	"CuratedTools": true, "ToolTags": true, "KeepRunRequests": true, "Dependents": true, "RunRequests": true,
 	"ConnectorsAt": true,
 }
 

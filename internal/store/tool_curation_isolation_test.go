@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -24,6 +25,10 @@ var curationAttempts = map[string]attempt{
 			return true, read
 		}
 		return !fault.Is(err, fault.NotFound), err
+	},
+	"Dependents": func(ctx context.Context, o outsider) (bool, error) {
+		d, err := o.door.Dependents(ctx, o.connector.ID, time.Now())
+		return d.Agents+d.Calls+d.Approvals+d.Accounts+len(d.Names) > 0, err
 	},
 	"KeepRunRequests": func(ctx context.Context, o outsider) (bool, error) {
 		err := o.door.KeepRunRequests(ctx, o.done.ID, connectors.SyncRequests{List: []connectors.SyncRequest{{Phase: "list"}}})

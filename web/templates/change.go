@@ -45,6 +45,7 @@ type ChangePage struct {
 	Seen      When
 	Decided   string
 	Warning   *Attention // what to look at twice
+	Said      string     // what an admin says of the tool in place of its server; empty: nothing
 	Texts     []TextChange
 	Rows      []DifferenceRow
 	More      string // "12 more differences"; empty: none

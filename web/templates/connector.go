@@ -52,6 +52,7 @@ type ConnectorRunsPage struct {
 // SyncRunRow is one attempt.
 type SyncRunRow struct {
 	ID          string
+	Href        string // its requests
 	Trigger     string // "Manual"
 	Agent       string // whose credential was used; empty: the shared one or none
 	State       State

@@ -24,6 +24,7 @@ type ConnectorSettingsPage struct {
 	Env     []string // names of the stored environment
 	Test    *TestResult
 	Unheard string   // why the server is not listened to until a person says so; empty: it may be
+	Used    []string // what depends on it, a sentence each
 	Goes    []string // what a deletion takes with it: "22 tools and their history"
 }
 

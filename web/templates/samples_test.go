@@ -236,6 +236,7 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 		{Label: "Connector", Value: "Linear", Href: "/connectors/linear"}, {Label: "Exposed as", Value: "mcp_linear__create_issue", Mono: true, Copy: true},
 		{Label: "First seen", When: &longAgo}, {Label: "Last change", When: &ago},
 	}})
+	curateSamples(pages, with, toolViews, func(tab templates.ConnectorTab) templates.ConnectorHead { return head(tab, stateOK) })
 	pages["tools"] = templates.Tools(templates.ToolsPage{Frame: with(frame("Tools", templates.NavTools)), Query: "issue", Rows: toolViews, Count: "3 tools"})
 }
 

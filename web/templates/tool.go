@@ -5,6 +5,9 @@ type ToolView struct {
 	Name          string
 	Title         string
 	Description   string
+	Alias         string // the name for agents, where an admin gave it another; else empty
+	AgentText     string // the description for agents, likewise
+	Chosen        bool   // its box is ticked
 	Href          string // its page; empty: none, as in a test
 	Connector     string // the connector's name
 	ConnectorHref string
@@ -37,8 +40,12 @@ type QuarantinedTool struct {
 type ConnectorToolsPage struct {
 	Frame       Frame
 	Head        ConnectorHead
-	Query       string
-	Removed     bool // removed ones are shown, too
+	Filter      Form     // q, state, annotation, tag and removed, as the address has them
+	Filtered    bool     // it leaves some out
+	States      []Option // with "" for any; so are the next two
+	Hints       []Option
+	Tags        []Option
+	Bulk        *ToolBulk // nil: the person may not
 	Rows        []ToolView
 	Count       string // "23 tools"
 	Quarantined []QuarantinedTool
@@ -54,8 +61,9 @@ type ToolPage struct {
 	About  []Fact     // connector, exposed as, first seen, last change …
 	Try    *TryIt     // nil: the person may not
 	Change *Attention // what waits for a decision; nil: nothing does
-	Input  string     // the input schema, to copy; empty: none
-	Output string     // the output schema, likewise
+	Curate Curate
+	Input  string // the input schema, to copy; empty: none
+	Output string // the output schema, likewise
 }
 
 // ToolsPage searches the tools of all connectors.

@@ -1,0 +1,106 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/respond"
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// toolBulk does one thing to the tools that were ticked: all of it, or nothing.
+func (h *Handler) toolBulk(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	c, err := h.tenant(r).Connector(r.Context(), ref(r, "id"))
+	if err != nil {
+		return err
+	}
+	back := respond.OwnPath(f.text("return_to"), connectorPath(c.Slug)+"/tools")
+	do, err := bulkPatch(f.text("do"), f.text("word"))
+	changed := 0
+	if err == nil {
+		patches := make([]connectors.ToolPatch, 0, len(f.values["tool"]))
+		for _, name := range f.values["tool"] {
+			patches = append(patches, do(name))
+		}
+		changed, err = h.registry.CurateTools(r.Context(), actor(r), ref(r, "id"), patches)
+	}
+	if wrong, ok := mendable(err); ok {
+		return h.respond.Back(w, r, back, respond.Flash{Kind: respond.Alert, Text: said(wrong)})
+	}
+	if err != nil {
+		return err
+	}
+	return h.respond.Back(w, r, back, respond.Flash{Kind: respond.Notice, Text: fmt.Sprintf("%s changed for agents.", plural(changed, "tool"))})
+}
+
+// said is all that is wrong, in one line.
+func said(f *fault.Error) string {
+	if len(f.Fields) > 0 {
+		return f.Fields[0].Message
+	}
+	return f.Message
+}
+
+// bulkPatch is what a button of the bar does to a tool.
+func bulkPatch(do, word string) (func(tool string) connectors.ToolPatch, error) {
+	if word == "" && (do == "tag" || do == "untag" || do == "prefix") {
+		return nil, fault.Errorf(fault.Invalid, "Type the tag or the prefix first.")
+	}
+	patch := connectors.ToolPatch{}
+	switch do {
+	case "enable", "disable":
+		patch.Enabled = new(do == "enable")
+	case "tag":
+		patch.AddTags = tagsIn(word)
+	case "untag":
+		patch.RemoveTags = tagsIn(word)
+	case "reset":
+		patch.Alias, patch.AgentText = new(""), new("")
+	case "prefix":
+	default:
+		return nil, fault.Errorf(fault.Invalid, "Choose what to do with the tools.")
+	}
+	return func(tool string) connectors.ToolPatch {
+		patch.Tool = tool
+		if do == "prefix" {
+			patch.Alias = new(word + tool)
+		}
+		return patch
+	}, nil
+}
+
+// bulk is the bar below a list of tools; nil: the person may not.
+func bulk(r *http.Request, c connectors.Connector, can templates.Can) *templates.ToolBulk {
+	if !can.Manage {
+		return nil
+	}
+	query := r.URL.Query()
+	b := &templates.ToolBulk{Action: connectorPath(c.Slug) + "/tools", All: query.Get("choose") == "all"}
+	query.Del("choose")
+	b.ReturnTo = withQuery(r.URL.Path, query)
+	if b.AllHref = b.ReturnTo; !b.All {
+		query.Set("choose", "all")
+		b.AllHref = withQuery(r.URL.Path, query)
+	}
+	return b
+}
+
+// toolQuery is which tools of a connector a page lists, as its address says.
+func toolQuery(r *http.Request, c connectors.Connector) (f store.ToolFilter, form templates.Form) {
+	query := r.URL.Query()
+	form.Values = map[string]string{}
+	for _, name := range []string{"q", "state", "annotation", "tag", "removed"} {
+		form.Values[name] = query.Get(name)
+	}
+	return store.ToolFilter{
+		Connector: &c.ID, Query: form.Value("q"), Removed: form.Is("removed", "true"), Tag: form.Value("tag"),
+		State: connectors.ToolStanding(form.Value("state")), Hint: connectors.Hint(form.Value("annotation")), Page: store.Page{Cursor: query.Get("cursor")},
+	}, form
+}

@@ -1,0 +1,29 @@
+package templates
+
+// RunPage shows one attempt to read a connector's tools, request by request.
+type RunPage struct {
+	Frame    Frame
+	Head     ConnectorHead
+	Title    string // "Sync of 21 Nov 2026, 10:12"
+	State    State
+	Error    *Attention // why it failed; nil: it did not
+	Facts    []Fact
+	ViewBox  string // of every bar of the waterfall
+	Requests []RequestRow
+	Left     string // "12 more requests, between the first and the last"; empty: none
+	None     string // why there are no requests
+	Total    string // "5 requests · 820 ms · 12 KiB"
+}
+
+// RequestRow is one request of a sync.
+type RequestRow struct {
+	Name     string // "List, page 2"
+	Call     string // "POST tools/list"
+	Era      string
+	Status   State
+	Started  string // "+120 ms"
+	Took     string
+	Sent     string
+	Received string
+	Bars     []Bar // the track and, on it, when the request was under way
+}
