@@ -207,6 +207,7 @@ func (h *Handler) forAdmins(r routes) {
 	r.post("/agents/{id}/connectors/{connector}", h.grantSave)
 	r.post("/agents/{id}/connectors/{connector}/choose", h.grantChoose)
 	r.post("/agents/{id}/connectors/{connector}/remove", h.grantRemove)
+	r.get("/audit", h.auditList)
 	r.get("/webhooks", h.webhookList)
 	r.post("/webhooks", h.webhookCreate)
 	r.get("/webhooks/{id}", h.webhookShow)

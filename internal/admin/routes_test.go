@@ -39,6 +39,7 @@ var routeRoles = map[string]connectors.Role{
 	"GET /notices":       connectors.RoleViewer,
 	"POST /notices/read": oneself,
 
+	"GET /audit":                                          connectors.RoleAdmin,
 	"GET /webhooks":                                       connectors.RoleAdmin,
 	"POST /webhooks":                                      connectors.RoleAdmin,
 	"GET /webhooks/{id}":                                  connectors.RoleAdmin,

@@ -102,6 +102,7 @@ func New(o Options) (*Handler, error) {
 	h.mountToolCalls()
 	h.mountApprovals()
 	h.mountNotices()
+	h.mountAudit()
 	h.mountWebhooks()
 	h.mountAPIKeys()
 	h.mountMembers()

@@ -88,6 +88,7 @@ var routes = map[string]struct {
 	"GET /api/v1/tenant":                                       {connectors.RoleOwner, ""},
 	"PATCH /api/v1/tenant":                                     {connectors.RoleOwner, `{"name": "Acme"}`},
 
+	"GET /api/v1/audit_events":                                   {connectors.RoleAdmin, ""},
 	"GET /api/v1/notices":                                        {connectors.RoleViewer, ""},
 	"POST /api/v1/notices/read":                                  {connectors.RoleViewer, ""},
 	"GET /api/v1/webhooks":                                       {connectors.RoleAdmin, ""},

@@ -15,6 +15,7 @@ const (
 	NavNotices    Nav = "notices"
 	NavWebhooks   Nav = "webhooks"
 	NavChanges    Nav = "changes"
+	NavAudit      Nav = "audit"
 	NavMembers    Nav = "members"
 	NavAPIKeys    Nav = "api-keys"
 	NavSettings   Nav = "settings"

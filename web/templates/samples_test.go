@@ -174,6 +174,7 @@ func samples(asset templates.Assets) map[string]templ.Component {
 	accountSamples(pages, with)
 	organisationSamples(pages, with)
 	agentSamples(pages, with)
+	auditSamples(pages, with)
 	callSamples(pages, with)
 	approvalSamples(pages, with)
 	changeSamples(pages, with)

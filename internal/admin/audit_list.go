@@ -1,0 +1,111 @@
+package admin
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/store"
+	"patchbay/web/templates"
+)
+
+// auditActions are the things to which something is done, as the first parts of actions name them.
+var auditActions = []string{
+	"account", "agent", "agent_grant", "agent_token", "api_key", "approval", "connector", "credential", "member", "tenant", "tool", "tool_call", "webhook",
+}
+
+// auditQuery is which entries a page lists, as its address says.
+type auditQuery struct{ actor, action, target, since, until string }
+
+func readAuditQuery(q url.Values) auditQuery {
+	text := func(name string) string { return strings.TrimSpace(q.Get(name)) }
+	return auditQuery{actor: text("actor"), action: text("action"), target: text("target"), since: text("since"), until: text("until")}
+}
+
+func (q auditQuery) form() templates.Form {
+	return templates.Form{
+		Values: map[string]string{"actor": q.actor, "action": q.action, "target": q.target, "since": q.since, "until": q.until},
+		Errors: map[string]string{},
+	}
+}
+
+// filter is the query for the store; false: a day is none.
+func (q auditQuery) filter(cursor string) (store.AuditFilter, bool) {
+	since, ok := dayOf(q.since, 0)
+	until, also := dayOf(q.until, 1) // to the end of that day
+	return store.AuditFilter{
+		Actor: q.actor, Action: q.action, Target: q.target, Since: since, Until: until, Page: store.Page{Cursor: cursor},
+	}, ok && also
+}
+
+// dayOf is the beginning of a day, in UTC as all times are, or of one that comes after it; nil: no day is named.
+func dayOf(text string, after int) (*time.Time, bool) {
+	if text == "" {
+		return nil, true
+	}
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return nil, false
+	}
+	return new(day.AddDate(0, 0, after)), true
+}
+
+// auditList lists what was done, by whom, the newest first.
+func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
+	q := readAuditQuery(r.URL.Query())
+	filter, ok := q.filter(r.URL.Query().Get("cursor"))
+	var list store.List[store.RecordedEvent]
+	if ok {
+		var err error
+		if list, err = h.tenant(r).AuditEvents(r.Context(), filter); err != nil {
+			return err
+		}
+	}
+	page := templates.AuditPage{
+		Frame: h.frame(r, templates.NavAudit, crumb("Audit log", "")), Filter: q.form(), Actions: withChosen(auditActionOptions(), q.action),
+		Filtered: q != auditQuery{}, Pager: pager(r, list.Next), Count: countOf(len(list.Items), pager(r, list.Next), "event"),
+	}
+	if !ok {
+		page.Filter.Errors["since"] = "Write days as 2026-11-21."
+	}
+	for _, e := range list.Items {
+		page.Rows = append(page.Rows, h.auditRow(e))
+	}
+	return h.respond.Page(w, r, http.StatusOK, templates.Audit(page))
+}
+
+func auditActionOptions() []templates.Option {
+	options := []templates.Option{{Value: "", Label: "Everything"}}
+	for _, a := range auditActions {
+		options = append(options, templates.Option{Value: a, Label: a})
+	}
+	return options
+}
+
+func (h *Handler) auditRow(e store.RecordedEvent) templates.AuditRow {
+	row := templates.AuditRow{
+		At: when(e.At, h.now()), Actor: shorten(e.ActorName, maxName), Kind: actorKind(e.ActorType), Action: shorten(e.Action, maxName),
+		Target: shorten(e.Target, maxName), Request: e.RequestID, IP: e.IP,
+	}
+	if string(e.Detail) != "{}" {
+		row.Detail = indent(e.Detail, inList.json)
+	}
+	return row
+}
+
+func actorKind(kind string) string {
+	switch auth.Kind(kind) {
+	case auth.KindPerson:
+		return "person"
+	case auth.KindKey:
+		return "API key"
+	case auth.KindAgent:
+		return "agent"
+	case auth.KindOperator:
+		return "command line"
+	default:
+		return kind
+	}
+}

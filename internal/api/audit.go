@@ -1,0 +1,77 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+// auditEventJSON is an entry of the audit log.
+type auditEventJSON struct {
+	ID        string          `json:"id" format:"uuid"`
+	At        time.Time       `json:"at"`
+	Actor     auditActorJSON  `json:"actor"`
+	Action    string          `json:"action" doc:"What was done: connector.create, credential.read, and so on."`
+	Target    string          `json:"target" doc:"What it was done to."`
+	Detail    json.RawMessage `json:"detail" doc:"What else is known of it, by action; never a secret."`
+	RequestID string          `json:"request_id" doc:"Of the request that did it, as the log has it; empty: none did."`
+	IP        string          `json:"ip" doc:"Where the request came from; empty likewise."`
+}
+
+// auditActorJSON is who did it.
+type auditActorJSON struct {
+	Type string  `json:"type" doc:"person, key, agent, operator (the command line) or system."`
+	ID   *string `json:"id" format:"uuid" doc:"Null: Patchbay itself."`
+	Name string  `json:"name" doc:"As it was then."`
+}
+
+func viewAuditEvent(e store.RecordedEvent) auditEventJSON {
+	out := auditEventJSON{
+		ID: e.ID.String(), At: e.At, Actor: auditActorJSON{Type: e.ActorType, Name: e.ActorName}, Action: e.Action, Target: e.Target,
+		Detail: e.Detail, RequestID: e.RequestID, IP: e.IP,
+	}
+	if e.ActorID != nil {
+		out.Actor.ID = new(e.ActorID.String())
+	}
+	return out
+}
+
+type listAuditInput struct {
+	Actor  string    `query:"actor" doc:"Only what was done by those whose names hold this."`
+	Action string    `query:"action" doc:"Only this action, or, with its first part alone, all that is done to such things: connector, credential."`
+	Target string    `query:"target" doc:"Only what was done to things whose names hold this."`
+	Since  time.Time `query:"since" doc:"Only from this time on."`
+	Until  time.Time `query:"until" doc:"Only before this time."`
+	Paging
+}
+
+func (in *listAuditInput) filter() store.AuditFilter {
+	f := store.AuditFilter{Actor: in.Actor, Action: in.Action, Target: in.Target, Page: in.page()}
+	if !in.Since.IsZero() {
+		f.Since = &in.Since
+	}
+	if !in.Until.IsZero() {
+		f.Until = &in.Until
+	}
+	return f
+}
+
+func (h *Handler) mountAudit() {
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/audit_events", id: "listAuditEvents", tag: "Audit",
+		summary: "List what was done, by whom, the latest first", role: connectors.RoleAdmin,
+	}, h.listAuditEvents)
+}
+
+func (h *Handler) listAuditEvents(ctx context.Context, who auth.Actor, in *listAuditInput) (*answer[list[auditEventJSON]], error) {
+	page, err := h.store.Tenant(who.Tenant.ID).AuditEvents(ctx, in.filter())
+	if err != nil {
+		return nil, err
+	}
+	return listOf(page, viewAuditEvent), nil
+}

@@ -1,0 +1,42 @@
+package api_test
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+)
+
+func TestTheAuditLogIsReadByAdmins(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.key(t, connectors.RoleAdmin)
+	w.call(t, admin, http.MethodPost, "/api/v1/connectors", `{"name": "Linear", "url": "https://mcp.example.com/", "auth": {"type": "bearer", "token": "hunter2-hunter2"}}`).want(http.StatusCreated)
+	w.call(t, admin, http.MethodPost, "/api/v1/agents", `{"name": "Support"}`).want(http.StatusCreated)
+	got := w.call(t, admin, http.MethodGet, "/api/v1/audit_events?action=connector&target=LIN", nil)
+	items := got.want(http.StatusOK)["items"].([]any)
+	if len(items) != 1 {
+		t.Fatalf("%v", items)
+	}
+	e := items[0].(map[string]any)
+	actor := e["actor"].(map[string]any)
+	if e["action"] != "connector.create" || e["target"] != "linear" || actor["type"] != "key" || actor["id"] == nil || e["detail"] == nil {
+		t.Errorf("%v", e)
+	}
+	if at, err := time.Parse(time.RFC3339, e["at"].(string)); err != nil || time.Since(at) > time.Minute {
+		t.Errorf("at %v: %v", e["at"], err)
+	}
+	soon := url.QueryEscape(time.Now().Add(2 * time.Hour).Format(time.RFC3339))
+	for _, none := range []string{"actor=nobody", "action=connector.delete", "since=" + soon, "until=2001-01-01T00:00:00Z"} {
+		if items := w.call(t, admin, http.MethodGet, "/api/v1/audit_events?"+none, nil).want(http.StatusOK)["items"].([]any); len(items) != 0 {
+			t.Errorf("%s: %v", none, items)
+		}
+	}
+	w.call(t, admin, http.MethodGet, "/api/v1/audit_events?since=yesterday", nil).problem(http.StatusUnprocessableEntity, "invalid")
+	w.call(t, w.key(t, connectors.RoleMember), http.MethodGet, "/api/v1/audit_events", nil).problem(http.StatusForbidden, "denied")
+	if items := w.call(t, w.keyIn(t, w.Other, connectors.RoleOwner), http.MethodGet, "/api/v1/audit_events?target=linear", nil).want(http.StatusOK)["items"].([]any); len(items) != 0 {
+		t.Errorf("another tenant sees %v", items)
+	}
+}

@@ -1,0 +1,23 @@
+package templates_test
+
+import (
+	"github.com/a-h/templ"
+
+	"patchbay/web/templates"
+)
+
+func auditSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
+	f := with(frame("Audit log", templates.NavAudit))
+	page := templates.AuditPage{
+		Frame: f, Count: "2 events", Actions: []templates.Option{{Label: "Everything"}, {Value: "connector", Label: "connector"}},
+		Rows: []templates.AuditRow{
+			{At: ago, Actor: "anna@example.com", Kind: "person", Action: "connector.create", Target: "linear", Detail: "{\n  \"url\": \"https://mcp.linear.app/mcp\"\n}", Request: "0189aaaa", IP: "192.0.2.1"},
+			{At: longAgo, Actor: "Patchbay", Kind: "system", Action: "credential.revoked", Target: "github"},
+		},
+	}
+	pages["audit"] = templates.Audit(page)
+	page.Rows, page.Count, page.Filtered = nil, "0 events", true
+	page.Filter = templates.Form{Errors: map[string]string{"since": "Write days as 2026-11-21."}}
+	pages["audit-none"] = templates.Audit(page)
+	pages["audit-empty"] = templates.Audit(templates.AuditPage{Frame: f})
+}
