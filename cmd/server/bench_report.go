@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"patchbay/db"
 )
 
 // benchRound are the times of one round's syncs, from due to done.
@@ -143,6 +146,9 @@ func (b *benching) steady(ctx context.Context, p program) error {
 	if _, err := b.asSystem(ctx, "update connector_clock set due_at = now() + random() * $1::interval", day); err != nil {
 		return err
 	}
+	if err := b.settle(ctx); err != nil {
+		return err
+	}
 	before, err := b.cost(ctx)
 	if err != nil {
 		return err
@@ -166,6 +172,22 @@ func (b *benching) steady(ctx context.Context, p program) error {
 	share := func(d time.Duration) float64 { return 100 * d.Seconds() / b.Steady.Seconds() }
 	p.say("steady: %d syncs in %s; CPU here %.2f %% of a core, of PostgreSQL %.2f %%; resident memory %d MiB; %d bytes of the log for each",
 		syncs, b.Steady, share(c.own), share(c.postgres), resident()>>20, c.wal/int64(max(syncs, 1)))
+	return nil
+}
+
+// settle clears away what it took to have all be synced at once, which no ordinary day does.
+func (b *benching) settle(ctx context.Context) error {
+	debug.FreeOSMemory()
+	conn, err := b.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	for _, statement := range []string{"reset role", "vacuum (analyze)", "set role " + db.AppRole} {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
