@@ -111,10 +111,10 @@ func accessSamples(pages map[string]templ.Component, f templates.Frame) {
 	sees := templates.AgentToolsPage{Frame: f, Head: agentHead(templates.AgentToolsTab), Count: "45 tools", Unused: &summary, Estimate: "Tokens are an estimate.",
 		Stats:     []templates.Stat{{Label: "Tools that it sees", Value: "45"}, {Label: "Tokens, OpenAI", Value: "≈ 11,240", Href: "/agents/support/tools?provider=openai"}},
 		Providers: []templates.Option{{Value: "openai", Label: "Tokens for OpenAI"}}, Sorts: []templates.Option{{Label: "By connector"}, {Value: "size", Label: "Largest first"}}, Rows: []templates.AgentToolRow{
-		{Exposed: "mcp_linear__create_issue", Title: "Create issue", Href: "/agents/support/tools/mcp_linear__create_issue", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateWarn, Text: "Asks a person"}, Badges: toolViews[0].Badges},
-		{Exposed: "mcp_linear__list_issues", Title: "List issues", Href: "/agents/support/tools/mcp_linear__list_issues", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateOK, Text: "Callable"}, Tokens: "96", Badges: toolViews[1].Badges},
-		{Exposed: "mcp_" + strings.Repeat("long_", 11) + "__x", Href: "/agents/support/tools/x", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateBad, Text: "Held"}},
-	}}
+			{Exposed: "mcp_linear__create_issue", Title: "Create issue", Href: "/agents/support/tools/mcp_linear__create_issue", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateWarn, Text: "Asks a person"}, Badges: toolViews[0].Badges},
+			{Exposed: "mcp_linear__list_issues", Title: "List issues", Href: "/agents/support/tools/mcp_linear__list_issues", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateOK, Text: "Callable"}, Tokens: "96", Badges: toolViews[1].Badges},
+			{Exposed: "mcp_" + strings.Repeat("long_", 11) + "__x", Href: "/agents/support/tools/x", Connector: "Linear", ConnectorHref: "/agents/support/connectors/linear", State: templates.State{Kind: templates.StateBad, Text: "Held"}},
+		}}
 	pages["agent-tools"] = templates.AgentTools(sees)
 	sees.Rows, sees.Filter.Values, sees.Count = nil, map[string]string{"q": "mcp_linear__nothing/x"}, "0 tools"
 	pages["agent-tools-none"] = templates.AgentTools(sees)
