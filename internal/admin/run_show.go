@@ -78,7 +78,7 @@ func runPage(run connectors.SyncRun, requests connectors.SyncRequests, row templ
 	if requests.Left > 0 {
 		page.Left = plural(requests.Left, "more request") + " between the first and the last."
 	}
-	page.Total = fmt.Sprintf("%s · %s · %s received", plural(len(requests.List)+requests.Left, "request"), took(end), sized(received))
+	page.Total = fmt.Sprintf("%s · %s · %s received", plural(len(requests.List)+requests.Left, "request"), brief(end), sized(received))
 	return page
 }
 
@@ -129,7 +129,12 @@ func requestRow(q connectors.SyncRequest, end time.Duration) templates.RequestRo
 
 // brief is [took] with tenths of the first few milliseconds.
 func brief(d time.Duration) string {
-	if d < 10*time.Millisecond {
+	switch {
+	case d < time.Microsecond:
+		return "0 ms"
+	case d < 100*time.Microsecond:
+		return "under 0.1 ms"
+	case d < 10*time.Millisecond:
 		return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64) + " ms"
 	}
 	return took(d)

@@ -112,7 +112,7 @@ func signInWords(c connectors.Connector) []templates.Fact {
 }
 
 func sendsWords(c connectors.Connector) string {
-	what := ""
+	var what string
 	switch c.Auth.Type {
 	case connectors.AuthNone:
 		return "no credential"
