@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -150,5 +151,41 @@ func TestATenantSaysWhatIsKeptOfCallsAndHowLongTheyWait(t *testing.T) {
 	after := w.call(t, owner, http.MethodGet, "/api/v1/tenant", nil).want(http.StatusOK)
 	if diff := cmp.Diff(two, after); diff != "" {
 		t.Errorf("a refused change left something behind: %s", diff)
+	}
+}
+
+func TestATenantSaysHowLongItsHistoryIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.key(t, connectors.RoleOwner)
+	before := w.call(t, owner, http.MethodGet, "/api/v1/tenant", nil).want(http.StatusOK)
+	if before["history_days"] != 0.0 || before["history_days_kept"] != 90.0 || before["history_since"] != nil {
+		t.Errorf("%v", before)
+	}
+	w.OldCalls(t, w.Connector(t), "search", 40, 1)
+	long := w.call(t, owner, http.MethodGet, "/api/v1/tenant", nil).want(http.StatusOK)
+	short := w.call(t, owner, http.MethodPatch, "/api/v1/tenant", `{"history_days": 30}`).want(http.StatusOK)
+	if short["history_days"] != 30.0 || short["history_days_kept"] != 30.0 {
+		t.Errorf("%v", short)
+	}
+	for name, c := range map[string]struct {
+		since any
+		days  int
+	}{"the oldest call": {long["history_since"], 40}, "where it is cut off": {short["history_since"], 30}} {
+		at, err := time.Parse(time.RFC3339, c.since.(string))
+		if ago := time.Since(at) - time.Duration(c.days)*24*time.Hour; err != nil || ago.Abs() > 2*time.Hour {
+			t.Errorf("history reaches back to %v, not to %s", c.since, name)
+		}
+	}
+	for _, days := range []string{"29", "91", "-1", "4000", "null"} {
+		got := w.call(t, owner, http.MethodPatch, "/api/v1/tenant", `{"history_days": `+days+`}`)
+		got.problem(http.StatusUnprocessableEntity, "invalid")
+		if diff := cmp.Diff([]string{"history_days"}, got.locations()); diff != "" {
+			t.Errorf("%s: %s", days, diff)
+		}
+	}
+	after := w.call(t, owner, http.MethodPatch, "/api/v1/tenant", `{"history_days": 0}`).want(http.StatusOK)
+	if after["history_days"] != 0.0 || after["history_days_kept"] != 90.0 {
+		t.Errorf("%v", after)
 	}
 }
