@@ -119,19 +119,24 @@ select (select count(*) from gone)::integer as gone,
        (select count(*) from page)::integer as seen,
        coalesce((select page.id from page order by page.id desc limit 1), @after_id::uuid)::uuid as last;
 
--- name: DefinitionPage :many
--- A page of definitions, by their hashes. unused: no tool has it.
-select page.hash,
-       (not exists (select from tools has where has.tenant_id = @tenant_id and has.current_hash = page.hash)
-        and not exists (select from tools had where had.tenant_id = @tenant_id and had.accepted_hash = page.hash))::boolean as unused
-from (
-    select tool_definitions.hash
-    from tool_definitions
-    where tool_definitions.tenant_id = @tenant_id and tool_definitions.hash > @after_hash::bytea
-    order by tool_definitions.hash
-    limit @max_rows
-) page
-order by page.hash;
+-- name: UnusedDefinitions :many
+-- Some definitions that nothing refers to, by their hashes. Tools have no index by definition, which each sync would have to keep: all of
+-- the tenant's are read once, and as sets, so that it stays once whatever the planner believes.
+select tool_definitions.hash
+from tool_definitions
+where tool_definitions.tenant_id = @tenant_id and tool_definitions.hash > @after_hash::bytea
+except (
+    select tools.current_hash from tools where tools.tenant_id = @tenant_id
+    union all
+    select tools.accepted_hash from tools where tools.tenant_id = @tenant_id
+    union all
+    select tool_changes.after_hash from tool_changes where tool_changes.tenant_id = @tenant_id
+    union all
+    select tool_changes.before_hash from tool_changes where tool_changes.tenant_id = @tenant_id
+    union all
+    select approvals.definition_hash from approvals where approvals.tenant_id = @tenant_id)
+order by hash
+limit @max_rows;
 
 -- name: LockDefinitions :many
 -- Those of them that were stored before a time. A sync that finds one of them again waits until it is gone, and stores it anew.
@@ -142,14 +147,24 @@ order by tool_definitions.hash
 for update skip locked;
 
 -- name: DropDefinitions :execrows
--- Locked ones that nothing refers to: changes and approvals do so without a key, and who locked first may have brought a tool.
+-- Locked ones that nothing refers to: changes and approvals do so without a key, and who was here before the lock may have brought a tool.
+with unused as materialized (
+    select tool_definitions.hash
+    from tool_definitions
+    where tool_definitions.tenant_id = @tenant_id and tool_definitions.hash = any(@hashes::bytea[])
+    except (
+        select tools.current_hash from tools where tools.tenant_id = @tenant_id
+        union all
+        select tools.accepted_hash from tools where tools.tenant_id = @tenant_id
+        union all
+        select tool_changes.after_hash from tool_changes where tool_changes.tenant_id = @tenant_id and tool_changes.after_hash = any(@hashes::bytea[])
+        union all
+        select tool_changes.before_hash from tool_changes where tool_changes.tenant_id = @tenant_id and tool_changes.before_hash = any(@hashes::bytea[])
+        union all
+        select approvals.definition_hash from approvals where approvals.tenant_id = @tenant_id)
+)
 delete from tool_definitions
-where tool_definitions.tenant_id = @tenant_id and tool_definitions.hash = any(@hashes::bytea[])
-  and not exists (select from tools has where has.tenant_id = @tenant_id and has.current_hash = tool_definitions.hash)
-  and not exists (select from tools had where had.tenant_id = @tenant_id and had.accepted_hash = tool_definitions.hash)
-  and not exists (select from tool_changes came where came.tenant_id = @tenant_id and came.after_hash = tool_definitions.hash)
-  and not exists (select from tool_changes went where went.tenant_id = @tenant_id and went.before_hash = tool_definitions.hash)
-  and not exists (select from approvals asked where asked.tenant_id = @tenant_id and asked.definition_hash = tool_definitions.hash);
+where tool_definitions.tenant_id = @tenant_id and tool_definitions.hash = any(array(select unused.hash from unused));
 
 -- name: SweepKeys :one
 -- API keys and agents' tokens that have been of no use since before a time.

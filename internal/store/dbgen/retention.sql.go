@@ -13,57 +13,27 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const definitionPage = `-- name: DefinitionPage :many
-select page.hash,
-       (not exists (select from tools has where has.tenant_id = $1 and has.current_hash = page.hash)
-        and not exists (select from tools had where had.tenant_id = $1 and had.accepted_hash = page.hash))::boolean as unused
-from (
+const dropDefinitions = `-- name: DropDefinitions :execrows
+with unused as materialized (
     select tool_definitions.hash
     from tool_definitions
-    where tool_definitions.tenant_id = $1 and tool_definitions.hash > $2::bytea
-    order by tool_definitions.hash
-    limit $3
-) page
-order by page.hash
-`
-
-type DefinitionPageRow struct {
-	Hash   []byte
-	Unused bool
-}
-
-// A page of definitions, by their hashes. unused: no tool has it.
-func (q *Queries) DefinitionPage(ctx context.Context, tenantID connectors.TenantID, afterHash []byte, maxRows int32) ([]DefinitionPageRow, error) {
-	rows, err := q.db.Query(ctx, definitionPage, tenantID, afterHash, maxRows)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []DefinitionPageRow
-	for rows.Next() {
-		var i DefinitionPageRow
-		if err := rows.Scan(&i.Hash, &i.Unused); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const dropDefinitions = `-- name: DropDefinitions :execrows
+    where tool_definitions.tenant_id = $1 and tool_definitions.hash = any($2::bytea[])
+    except (
+        select tools.current_hash from tools where tools.tenant_id = $1
+        union all
+        select tools.accepted_hash from tools where tools.tenant_id = $1
+        union all
+        select tool_changes.after_hash from tool_changes where tool_changes.tenant_id = $1 and tool_changes.after_hash = any($2::bytea[])
+        union all
+        select tool_changes.before_hash from tool_changes where tool_changes.tenant_id = $1 and tool_changes.before_hash = any($2::bytea[])
+        union all
+        select approvals.definition_hash from approvals where approvals.tenant_id = $1)
+)
 delete from tool_definitions
-where tool_definitions.tenant_id = $1 and tool_definitions.hash = any($2::bytea[])
-  and not exists (select from tools has where has.tenant_id = $1 and has.current_hash = tool_definitions.hash)
-  and not exists (select from tools had where had.tenant_id = $1 and had.accepted_hash = tool_definitions.hash)
-  and not exists (select from tool_changes came where came.tenant_id = $1 and came.after_hash = tool_definitions.hash)
-  and not exists (select from tool_changes went where went.tenant_id = $1 and went.before_hash = tool_definitions.hash)
-  and not exists (select from approvals asked where asked.tenant_id = $1 and asked.definition_hash = tool_definitions.hash)
+where tool_definitions.tenant_id = $1 and tool_definitions.hash = any(array(select unused.hash from unused))
 `
 
-// Locked ones that nothing refers to: changes and approvals do so without a key, and who locked first may have brought a tool.
+// Locked ones that nothing refers to: changes and approvals do so without a key, and who was here before the lock may have brought a tool.
 func (q *Queries) DropDefinitions(ctx context.Context, tenantID connectors.TenantID, hashes [][]byte) (int64, error) {
 	result, err := q.db.Exec(ctx, dropDefinitions, tenantID, hashes)
 	if err != nil {
@@ -380,4 +350,44 @@ func (q *Queries) SweepRuns(ctx context.Context, arg SweepRunsParams) (SweepRuns
 	var i SweepRunsRow
 	err := row.Scan(&i.Gone, &i.Seen, &i.Last)
 	return i, err
+}
+
+const unusedDefinitions = `-- name: UnusedDefinitions :many
+select tool_definitions.hash
+from tool_definitions
+where tool_definitions.tenant_id = $2 and tool_definitions.hash > $3::bytea
+except (
+    select tools.current_hash from tools where tools.tenant_id = $2
+    union all
+    select tools.accepted_hash from tools where tools.tenant_id = $2
+    union all
+    select tool_changes.after_hash from tool_changes where tool_changes.tenant_id = $2
+    union all
+    select tool_changes.before_hash from tool_changes where tool_changes.tenant_id = $2
+    union all
+    select approvals.definition_hash from approvals where approvals.tenant_id = $2)
+order by hash
+limit $1
+`
+
+// Some definitions that nothing refers to, by their hashes. Tools have no index by definition, which each sync would have to keep: all of
+// the tenant's are read once, and as sets, so that it stays once whatever the planner believes.
+func (q *Queries) UnusedDefinitions(ctx context.Context, maxRows int32, tenantID connectors.TenantID, afterHash []byte) ([][]byte, error) {
+	rows, err := q.db.Query(ctx, unusedDefinitions, maxRows, tenantID, afterHash)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items [][]byte
+	for rows.Next() {
+		var hash []byte
+		if err := rows.Scan(&hash); err != nil {
+			return nil, err
+		}
+		items = append(items, hash)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
