@@ -1,5 +1,5 @@
 -- The calls' history is written in batches, across tenants. What is gone meanwhile, an agent or a connector, is left out of the row; of a
--- tenant that is gone nothing is written. What is there is locked until the rows are, once for the batch (migration 00022).
+-- tenant that is gone nothing is written. What is there is locked until the rows are, once for the batch (migration 00020).
 
 -- name: BeginCalls :exec
 -- @sqlc-vet-disable tenant-scope

@@ -22,7 +22,7 @@ order by id desc
 limit @max_rows;
 
 -- name: InsertPendingCall :execrows
--- Nothing where the agent or the connector is gone. They are locked until the row is there (migration 00022).
+-- Nothing where the agent or the connector is gone. They are locked until the row is there (migration 00020).
 with this_agent as materialized (
     select agents.id from agents where agents.tenant_id = @tenant_id and agents.id = @agent_id for key share
 ), this_connector as materialized (

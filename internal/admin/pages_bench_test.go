@@ -46,7 +46,9 @@ func BenchmarkPages(b *testing.B) {
 				took = append(took, time.Since(began))
 			}
 			slices.Sort(took)
-			ms := func(share float64) float64 { return float64(took[int(share*float64(len(took)-1))].Microseconds()) / 1000 }
+			ms := func(share float64) float64 {
+				return float64(took[int(share*float64(len(took)-1))].Microseconds()) / 1000
+			}
 			b.ReportMetric(ms(0.5), "p50-ms")
 			b.ReportMetric(ms(0.95), "p95-ms")
 			b.ReportMetric(float64(d.Queries()-before)/float64(len(took)), "statements")

@@ -82,7 +82,7 @@ type BeginCallsParams struct {
 }
 
 // The calls' history is written in batches, across tenants. What is gone meanwhile, an agent or a connector, is left out of the row; of a
-// tenant that is gone nothing is written. What is there is locked until the rows are, once for the batch (migration 00022).
+// tenant that is gone nothing is written. What is there is locked until the rows are, once for the batch (migration 00020).
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) BeginCalls(ctx context.Context, arg BeginCallsParams) error {
 	_, err := q.db.Exec(ctx, beginCalls,

@@ -141,7 +141,7 @@ type InsertPendingCallParams struct {
 	ConnectorID    connectors.ConnectorID
 }
 
-// Nothing where the agent or the connector is gone. They are locked until the row is there (migration 00022).
+// Nothing where the agent or the connector is gone. They are locked until the row is there (migration 00020).
 func (q *Queries) InsertPendingCall(ctx context.Context, arg InsertPendingCallParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertPendingCall,
 		arg.TenantID,
