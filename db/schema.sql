@@ -994,8 +994,6 @@ create table tool_changes (
     constraint tool_changes_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'accepted'::text, 'rejected'::text, 'automatic'::text, 'superseded'::text]))),
     constraint tool_changes_waiting_has_definition CHECK (((state <> 'waiting'::text) OR (after_hash IS NOT NULL)))
 );
-CREATE INDEX tool_changes_after_idx ON public.tool_changes USING btree (tenant_id, after_hash) WHERE (after_hash IS NOT NULL);
-CREATE INDEX tool_changes_before_idx ON public.tool_changes USING btree (tenant_id, before_hash) WHERE (before_hash IS NOT NULL);
 CREATE UNIQUE INDEX tool_changes_one_waits_key ON public.tool_changes USING btree (tenant_id, connector_id, tool) WHERE (state = 'waiting'::text);
 CREATE INDEX tool_changes_tool_idx ON public.tool_changes USING btree (tenant_id, connector_id, tool, id DESC);
 CREATE INDEX tool_changes_waiting_idx ON public.tool_changes USING btree (tenant_id, id DESC) WHERE (state = 'waiting'::text);
@@ -1035,22 +1033,18 @@ create table tools (
     alias text not null default ''::text,
     agent_text text not null default ''::text,
     tags text[] not null default '{}'::text[],
-    constraint tools_accepted_fkey FOREIGN KEY (tenant_id, accepted_hash) REFERENCES tool_definitions(tenant_id, hash),
     constraint tools_accepted_is_current CHECK (((review <> 'accepted'::text) OR (accepted_hash = current_hash))),
     constraint tools_agent_text_length CHECK ((length(agent_text) <= 4000)),
     constraint tools_alias_spelling CHECK (((alias = ''::text) OR (alias ~ '^[A-Za-z0-9_.-]{1,128}$'::text))),
     constraint tools_changed_keeps_accepted CHECK (((review <> 'changed'::text) OR (accepted_hash IS NOT NULL))),
     constraint tools_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
-    constraint tools_current_fkey FOREIGN KEY (tenant_id, current_hash) REFERENCES tool_definitions(tenant_id, hash),
     constraint tools_name_length CHECK (((length(name) >= 1) AND (length(name) <= 128))),
     constraint tools_new_has_no_accepted CHECK (((review <> 'new'::text) OR (accepted_hash IS NULL))),
     constraint tools_pkey PRIMARY KEY (tenant_id, connector_id, name),
     constraint tools_review_known CHECK ((review = ANY (ARRAY['accepted'::text, 'changed'::text, 'new'::text, 'rejected'::text]))),
     constraint tools_tags_few CHECK ((cardinality(tags) <= 20))
 ) with (fillfactor=85);
-CREATE INDEX tools_accepted_hash_idx ON public.tools USING btree (tenant_id, accepted_hash);
 CREATE UNIQUE INDEX tools_alias_key ON public.tools USING btree (tenant_id, connector_id, alias) WHERE (alias <> ''::text);
-CREATE INDEX tools_current_hash_idx ON public.tools USING btree (tenant_id, current_hash);
 CREATE TRIGGER say_changed_tools AFTER UPDATE ON public.tools REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();
 CREATE TRIGGER say_gone_tools AFTER DELETE ON public.tools REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();
 CREATE TRIGGER say_new_tools AFTER INSERT ON public.tools REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();

@@ -7,7 +7,7 @@ alter table connectors
     add constraint connectors_definition_age_bounds check (max_definition_age_s = 0 or max_definition_age_s between 60 and 86400);
 
 -- What syncs met after the first one: tools that came, changed or went. before_hash is the definition that agents were served, null: none;
--- after_hash null: removed. Both are rows of tool_definitions, which live as long as their tenant. kinds and risk are package
+-- after_hash null: removed. Both are rows of tool_definitions, which live as long as a change shows them. kinds and risk are package
 -- toolchange's. state: waiting for a person, and then accepted or rejected by one; automatic, as the connector's policy has it;
 -- superseded, where the server changed the tool again before anybody decided. sync_run_id may be gone.
 create table tool_changes (

@@ -40,10 +40,22 @@ end $$;
 create trigger leave_changes after delete on connectors referencing old table as gone for each statement execute function leave_definitions();
 create trigger leave_definitions after delete on tenants referencing old table as gone for each statement execute function leave_definitions();
 
+-- Nor has a tool keys to its definitions, and the indexes that these need: they were a fifth of what a changed list cost PostgreSQL, and an
+-- update of a tool that changes no index stays on its page. A definition that a tool gets is stored or locked in the same transaction
+-- (InsertDefinitions), and one is forgotten under a lock, when no tool has it (DropDefinitions).
+alter table tools drop constraint tools_current_fkey, drop constraint tools_accepted_fkey;
+drop index tools_current_hash_idx;
+drop index tools_accepted_hash_idx;
+
 -- A page that is as full as this is looked through for old versions at each update. Half full, as it was, each found one, and wrote that to the log.
 alter table connector_clock set (fillfactor = 75);
 
 -- +goose Down
+create index tools_accepted_hash_idx on tools (tenant_id, accepted_hash);
+create index tools_current_hash_idx on tools (tenant_id, current_hash);
+alter table tools
+    add constraint tools_current_fkey foreign key (tenant_id, current_hash) references tool_definitions (tenant_id, hash),
+    add constraint tools_accepted_fkey foreign key (tenant_id, accepted_hash) references tool_definitions (tenant_id, hash);
 alter table connector_clock set (fillfactor = 50);
 drop trigger leave_definitions on tenants;
 drop trigger leave_changes on connectors;

@@ -147,7 +147,7 @@ order by tool_definitions.hash
 for update skip locked;
 
 -- name: DropDefinitions :execrows
--- Locked ones that nothing refers to: changes and approvals do so without a key, and who was here before the lock may have brought a tool.
+-- Locked ones that nothing refers to: whoever was here before the lock may have brought a tool or a change. No key would hold them.
 with unused as materialized (
     select tool_definitions.hash
     from tool_definitions

@@ -8,7 +8,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -80,7 +82,6 @@ func TestAReferenceIntoAnotherTenantCannotBeStored(t *testing.T) {
 		"credential of their connector": fmt.Sprintf(`insert into credentials (tenant_id, id, connector_id, type, origin, sealed) values ('%s', gen_random_uuid(), '%s', 'bearer', 'https://a:443', '\x00')`, w.Tenant, theirs.ID),
 		"credential of their agent":     fmt.Sprintf(`insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed) values ('%s', gen_random_uuid(), '%s', '%s', 'bearer', 'https://a:443', '\x00')`, w.Tenant, mine.ID, theirAgent.ID),
 		"tool of their connector":       fmt.Sprintf(`insert into tools (tenant_id, connector_id, name, current_hash, review, first_seen_at, last_seen_at, changed_at) values ('%s', '%s', 't', '\x%s', 'new', now(), now(), now())`, w.Tenant, theirs.ID, hash),
-		"tool with their definition":    fmt.Sprintf(`insert into tools (tenant_id, connector_id, name, current_hash, review, first_seen_at, last_seen_at, changed_at) values ('%s', '%s', 't', '\x%s', 'new', now(), now(), now())`, w.Tenant, mine.ID, hash),
 		"run of their connector":        fmt.Sprintf(`insert into sync_runs (tenant_id, id, connector_id, trigger, state) values ('%s', gen_random_uuid(), '%s', 'manual', 'queued')`, w.Tenant, theirs.ID),
 		"run with their agent":          fmt.Sprintf(`insert into sync_runs (tenant_id, id, connector_id, agent_id, trigger, state) values ('%s', gen_random_uuid(), '%s', '%s', 'manual', 'queued')`, w.Tenant, mine.ID, theirAgent.ID),
 		"quarantine of their connector": fmt.Sprintf(`insert into quarantined_tools (tenant_id, connector_id, position, reason, raw) values ('%s', '%s', 1, 'r', '\x00')`, w.Tenant, theirs.ID),
@@ -88,6 +89,44 @@ func TestAReferenceIntoAnotherTenantCannotBeStored(t *testing.T) {
 		if err := asSystem(t.Context(), w.Pool, sql, nil); err == nil || !strings.Contains(err.Error(), "23503") {
 			t.Errorf("%s: %v, want a foreign key violation", name, err)
 		}
+	}
+}
+
+// Where a key would cost too much the statement says the tenant, and a hash means nothing beyond it.
+func TestWhatHasNoKeyNamesNothingOfAnotherTenant(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	mine, theirs := w.Connector(t), w.ConnectorIn(t, w.Other)
+	theirAgent := w.AgentIn(t, w.Other)
+	w.SyncedIn(t, w.Other, theirs.ID, "search")
+	now := time.Now()
+	call := connectors.ToolCall{
+		ID: connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}, AgentID: &theirAgent.ID, AgentSlug: "a", ConnectorID: &theirs.ID, ConnectorSlug: "c",
+		Kind: connectors.CallTool, Tool: "search", ExposedName: "search", Source: connectors.SourceGateway, Status: connectors.CallRunning, StartedAt: now,
+	}
+	if err := w.St.System().BeginCalls(t.Context(), []store.OwnedCall{{Tenant: w.Tenant, ToolCall: call}}); err != nil {
+		t.Fatal(err)
+	}
+	ended := call
+	ended.ID = connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}
+	ended.Status, ended.Outcome, ended.CompletedAt = connectors.CallSuccess, connectors.OutcomeOK, &now
+	if err := w.St.System().EndCalls(t.Context(), []store.OwnedCall{{Tenant: w.Tenant, ToolCall: ended}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []connectors.ToolCallID{call.ID, ended.ID} {
+		if c, err := w.Door().ToolCall(t.Context(), id); err != nil || c.AgentID != nil || c.ConnectorID != nil {
+			t.Errorf("call %+v, %v", c, err)
+		}
+	}
+	wantKind(t, w.Door().InsertPendingCall(t.Context(), call), fault.NotFound)
+
+	sql := fmt.Sprintf(`insert into tools (tenant_id, connector_id, name, current_hash, review, first_seen_at, last_seen_at, changed_at) values ('%s', '%s', 't', '\x%s', 'new', now(), now(), now())`,
+		w.Tenant, mine.ID, fixture.Definition("search").Hash)
+	if err := asSystem(t.Context(), w.Pool, sql, nil); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := w.Door().Tools(t.Context(), store.ToolFilter{}); err != nil || len(list.Items) != 0 {
+		t.Errorf("tools %+v, %v", list.Items, err)
 	}
 }
 

@@ -97,19 +97,14 @@ func (t *Tenant) sweepChanges(ctx context.Context, b SweepBatch) (Swept, error) 
 	return Swept{Rows: int(r.Gone), More: int(r.Seen) >= b.Max, Last: r.Last[:]}, err
 }
 
-// definitionBatch is how many definitions go at once: for each of them the database looks through the tenant's tools, which have no index
-// for that.
-const definitionBatch = 20
-
 // sweepDefinitions looks without a lock, which is nearly always the end of it. What nothing has is locked and then looked at again: only a
 // statement that begins when the locks are there sees every tool and change that refers to it.
 func (t *Tenant) sweepDefinitions(ctx context.Context, b SweepBatch) (Swept, error) {
-	max := min(b.Max, definitionBatch)
-	unused, err := t.q.UnusedDefinitions(ctx, int32(max), t.id, append([]byte{}, b.After...))
+	unused, err := t.q.UnusedDefinitions(ctx, int32(b.Max), t.id, append([]byte{}, b.After...))
 	if err != nil || len(unused) == 0 {
 		return Swept{}, err
 	}
-	done := Swept{More: len(unused) >= max, Last: unused[len(unused)-1]}
+	done := Swept{More: len(unused) >= b.Max, Last: unused[len(unused)-1]}
 	err = t.within(ctx, func(tx *Tenant) error {
 		locked, err := tx.q.LockDefinitions(ctx, tx.id, unused, b.Before)
 		if err != nil || len(locked) == 0 {

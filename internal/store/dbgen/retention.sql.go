@@ -33,7 +33,7 @@ delete from tool_definitions
 where tool_definitions.tenant_id = $1 and tool_definitions.hash = any(array(select unused.hash from unused))
 `
 
-// Locked ones that nothing refers to: changes and approvals do so without a key, and who was here before the lock may have brought a tool.
+// Locked ones that nothing refers to: whoever was here before the lock may have brought a tool or a change. No key would hold them.
 func (q *Queries) DropDefinitions(ctx context.Context, tenantID connectors.TenantID, hashes [][]byte) (int64, error) {
 	result, err := q.db.Exec(ctx, dropDefinitions, tenantID, hashes)
 	if err != nil {
