@@ -15,7 +15,11 @@ func (h *Handler) agentNarrow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	back := agentPath(string(ref(r, "id")))
+	a, err := h.tenant(r).Agent(r.Context(), ref(r, "id"))
+	if err != nil {
+		return err
+	}
+	back := agentPath(a.Slug)
 	taken := f.toolsByConnector()
 	if len(taken) == 0 {
 		return h.respond.Back(w, r, back+"/unused", respond.Flash{Kind: respond.Alert, Text: "No tool is chosen."})

@@ -41,7 +41,8 @@ func TestPagesAreSoundAndLeadToRoutesThatExist(t *testing.T) {
 	b.submit("/connectors/linear/sync_tools", nil)
 	change := d.changesOf(connector.ID, "a/b c?")[0].ID
 	run := d.runsOf(connector.ID)[0].ID.String()
-	routes := append(d.routes(), "GET /static/", "GET /{$}") // served by the program; and "/" alone, not what is below it
+	// Served by the program, and by the API; and "/" alone, not what is below it.
+	routes := append(d.routes(), "GET /static/", "GET /api/v1/agents/{id}/tools", "GET /{$}")
 	routes = slices.DeleteFunc(routes, func(route string) bool { return route == "GET /" })
 	for _, role := range connectors.Roles {
 		b := d.as(role)
