@@ -27,7 +27,7 @@ import (
 	"patchbay/internal/webhooks"
 )
 
-// What long answers to agents' calls take of the memory while they are read from servers: those of all, and those of one agent.
+// What long answers to agents' calls take of the memory while they are read from servers: those of all, and those of one tenant.
 const (
 	answersRoom     = 256 << 20
 	answersRoomEach = 64 << 20

@@ -39,15 +39,15 @@ func TestAWarmTokenAsksTheDatabaseNothing(t *testing.T) {
 		list, err := b.Door().AgentTokens(t.Context(), agent.ID, store.Page{})
 		return err == nil && list.Items[0].LastUsedAt != nil
 	})
-	before := b.Queries()
-	for range 100 {
-		if b.byToken(t, text) != v {
-			t.Fatal("another view")
+	soon(t, "100 requests run no query", func() bool { // but for those of the keeper's own time, which may fall among them
+		before := b.Queries()
+		for range 100 {
+			if b.byToken(t, text) != v {
+				t.Fatal("another view")
+			}
 		}
-	}
-	if n := b.Queries() - before; n != 0 {
-		t.Errorf("%d queries for 100 requests", n)
-	}
+		return b.Queries() == before
+	})
 }
 
 func TestAColdTokenCostsThreeRoundTrips(t *testing.T) {

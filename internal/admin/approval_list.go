@@ -64,19 +64,9 @@ func (h *Handler) approvalCards(ctx context.Context, a auth.Actor, list []toolca
 	}
 	cards := make([]templates.ApprovalCard, len(list))
 	for i, w := range list {
-		known := waitingCall{Waiting: w, about: about[w.ID], counts: countOfCalls(counts, w.Approval)}
+		known := waitingCall{Waiting: w, about: about[w.ID], counts: store.CountOf(counts, w.Approval)}
 		cards[i] = approvalCard(web.Asset, known, abilities(a.Role), h.now())
 		cards[i].ReturnTo = "/approvals"
 	}
 	return cards, nil
-}
-
-func countOfCalls(counts []store.CallCount, a connectors.Approval) store.CallCount {
-	i := slices.IndexFunc(counts, func(c store.CallCount) bool {
-		return c.AgentID == a.AgentID && c.ConnectorID == a.ConnectorID && c.Tool == a.Tool
-	})
-	if i < 0 {
-		return store.CallCount{}
-	}
-	return counts[i]
 }

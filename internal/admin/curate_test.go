@@ -248,3 +248,13 @@ func TestAPersonCuratesToolsInABrowser(t *testing.T) {
 		}
 	}
 }
+
+func TestAHintThatNobodyKnowsNarrowsNothing(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleAdmin)
+	toolbox(t, d, b)
+	for _, hint := range []string{`x"|.*`, "(", "\x00", "readOnlyHint|destructiveHint"} {
+		b.get("/connectors/linear/tools?annotation="+url.QueryEscape(hint)).want(t, http.StatusOK, "create_issue", "delete_issue", "search_issues")
+	}
+}

@@ -3,6 +3,7 @@ package admin
 import (
 	"fmt"
 	"net/http"
+	"slices"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -99,8 +100,12 @@ func toolQuery(r *http.Request, c connectors.Connector) (f store.ToolFilter, for
 	for _, name := range []string{"q", "state", "annotation", "tag", "removed"} {
 		form.Values[name] = query.Get(name)
 	}
+	hint := connectors.Hint(form.Value("annotation"))
+	if !slices.Contains(connectors.ToolHints, hint) {
+		hint = ""
+	}
 	return store.ToolFilter{
 		Connector: &c.ID, Query: form.Value("q"), Removed: form.Is("removed", "true"), Tag: form.Value("tag"),
-		State: connectors.ToolStanding(form.Value("state")), Hint: connectors.Hint(form.Value("annotation")), Page: store.Page{Cursor: query.Get("cursor")},
+		State: connectors.ToolStanding(form.Value("state")), Hint: hint, Page: store.Page{Cursor: query.Get("cursor")},
 	}, form
 }

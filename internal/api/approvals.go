@@ -1,9 +1,11 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"patchbay/internal/auth"
@@ -21,9 +23,16 @@ type approvalJSON struct {
 	Name           string          `json:"name" doc:"The server's own name for it."`
 	DefinitionHash string          `json:"definition_hash" doc:"The version of the tool's definition."`
 	Annotations    json.RawMessage `json:"annotations" doc:"What the server says of the tool; null: nothing."`
+	History        triedJSON       `json:"history" doc:"How often the agent called this tool lately."`
 	Arguments      json.RawMessage `json:"arguments" doc:"All of them, for those who may decide; null for others."`
 	AskedAt        time.Time       `json:"asked_at"`
 	ExpiresAt      time.Time       `json:"expires_at" doc:"When nobody is asked any more."`
+}
+
+// triedJSON is what an agent did with a tool before.
+type triedJSON struct {
+	Calls  int `json:"calls" doc:"Among the agent's last 2000 calls of any tool, this one not counted."`
+	Denied int `json:"denied" doc:"Of them, by a person."`
 }
 
 // approveJSON says how far an approval goes.
@@ -67,9 +76,13 @@ func (h *Handler) listApprovals(ctx context.Context, who auth.Actor, in *Paging)
 	if err != nil {
 		return nil, err
 	}
+	counts, err := h.tried(ctx, who, page.Items)
+	if err != nil {
+		return nil, err
+	}
 	out := store.List[approvalJSON]{Next: page.Next}
 	for _, waiting := range page.Items {
-		item, err := h.viewApproval(ctx, who, waiting)
+		item, err := h.viewApproval(ctx, who, waiting, store.CountOf(counts, waiting))
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +91,18 @@ func (h *Handler) listApprovals(ctx context.Context, who auth.Actor, in *Paging)
 	return listOf(out, func(a approvalJSON) approvalJSON { return a }), nil
 }
 
-func (h *Handler) viewApproval(ctx context.Context, who auth.Actor, a connectors.Approval) (approvalJSON, error) {
+// tried counts what the agents did with these tools before.
+func (h *Handler) tried(ctx context.Context, who auth.Actor, waiting []connectors.Approval) ([]store.CallCount, error) {
+	var agents []connectors.AgentID
+	var tools []string
+	for _, a := range waiting {
+		agents, tools = append(agents, a.AgentID), append(tools, a.Tool)
+	}
+	slices.SortFunc(agents, func(a, b connectors.AgentID) int { return bytes.Compare(a.UUID[:], b.UUID[:]) })
+	return h.store.Tenant(who.Tenant.ID).CallCounts(ctx, slices.Compact(agents), tools)
+}
+
+func (h *Handler) viewApproval(ctx context.Context, who auth.Actor, a connectors.Approval, before store.CallCount) (approvalJSON, error) {
 	out := approvalJSON{
 		ID:             a.ID.String(),
 		AgentID:        a.AgentID.String(),
@@ -88,6 +112,7 @@ func (h *Handler) viewApproval(ctx context.Context, who auth.Actor, a connectors
 		DefinitionHash: a.Definition.String(),
 		AskedAt:        a.AskedAt.UTC(),
 		ExpiresAt:      a.ExpiresAt.UTC(),
+		History:        triedJSON{Calls: before.Calls, Denied: before.Denied},
 	}
 	view, err := h.access.ByAgent(ctx, who.Tenant.ID, connectors.Ref(a.AgentID.String()))
 	if err != nil {

@@ -227,6 +227,12 @@ func TestACallWaitsForAPersonAndIsMadeOnce(t *testing.T) {
 	if left := w.call(t, viewer, http.MethodGet, "/api/v1/approvals", nil).want(http.StatusOK)["items"].([]any); len(left) > 0 {
 		t.Errorf("%v", left)
 	}
+	w.call(t, member, http.MethodPost, "/api/v1/tool_calls/"+w.order(t, "echo", `{"text": "again"}`).want(http.StatusCreated)["id"].(string)+"/deny", nil).want(http.StatusOK)
+	w.order(t, "echo", `{"text": "once more"}`).want(http.StatusCreated)
+	left := w.call(t, viewer, http.MethodGet, "/api/v1/approvals", nil).want(http.StatusOK)["items"].([]any)
+	if diff := cmp.Diff(map[string]any{"calls": 2.0, "denied": 1.0}, left[0].(map[string]any)["history"]); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestADeniedCallIsNotMade(t *testing.T) {

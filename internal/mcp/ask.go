@@ -18,11 +18,11 @@ type Query struct {
 	Params json.RawMessage // an object; empty: none
 	// Timeout bounds the request with its reply; 0: as the target says.
 	Timeout time.Duration
-	// Progress, Message, LogLevel and Who are as in a [Call].
+	// Progress, Message, LogLevel and Payer are as in a [Call].
 	Progress func(ProgressNote)
 	Message  func(Message)
 	LogLevel string
-	Who      [16]byte
+	Payer    [16]byte
 }
 
 // Request is a query of which nothing is heard but the reply.
@@ -37,7 +37,7 @@ func (s *Session) Query(ctx context.Context, q Query) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.who = q.Who
+	r.payer = q.Payer
 	c := s.current()
 	raw, err := c.query(ctx, r, q)
 	if !lost(err) {

@@ -30,9 +30,10 @@ type Call struct {
 	// Answer answers what the server asks meanwhile, and must return when ctx ends. nil: a server of the handshake era is
 	// refused, and one of the modern era gets the call's result returned as InputRequired.
 	Answer func(InputRequest) (json.RawMessage, error)
-	// Who is whose call it is, where several share a session: so many questions of the server may be open for each of them, and so much
-	// room is there for the answers of each.
+	// Who is whose call it is, where several share a session: so many questions of the server may be open for each of them.
 	Who [16]byte
+	// Payer is whose room a long answer takes while it is read ([Room]); zero: nobody's, and it takes none.
+	Payer [16]byte
 
 	// Lend allows a long result to stand in memory that is used again after [Result.Release].
 	Lend bool
@@ -195,7 +196,7 @@ func (c *conversation) speakUp(ctx context.Context, level string) {
 const metaProgress = "progressToken"
 
 func (c *conversation) callRequest(call *Call) (request, error) {
-	r := request{phase: PhaseCall, method: "tools/call", name: call.Name, who: call.Who, params: []wire.Member{{Name: "name", Value: wire.Text(call.Name)}}}
+	r := request{phase: PhaseCall, method: "tools/call", name: call.Name, payer: call.Payer, params: []wire.Member{{Name: "name", Value: wire.Text(call.Name)}}}
 	if len(call.Arguments) > 0 {
 		r.params = append(r.params, wire.Member{Name: "arguments", Value: call.Arguments})
 	}

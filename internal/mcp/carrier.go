@@ -51,7 +51,7 @@ type outgoing struct {
 	paged  bool     // a request whose reply is a page of a tool list
 	again  bool     // it may be sent twice
 	lend   bool     // the reply may stand in memory that its reader gives back
-	who    [16]byte // whose request it is; zero: nobody's, whose reply takes no room
+	payer  [16]byte // whose room the reply takes; zero: nobody's
 	// header goes with this message alone where there is HTTP; nil: none.
 	header http.Header
 }

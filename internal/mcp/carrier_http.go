@@ -63,6 +63,7 @@ func (c *httpCarrier) call(ctx context.Context, m outgoing) (incoming, *Error) {
 	defer a.release()
 	reply, err := a.read()
 	if err != nil && c.resumes(a.mark) {
+		a.claim.give() // what was read is of no use, and the rest may have to wait for room itself
 		return c.resume(ctx, m, a.mark, err)
 	}
 	if err != nil {

@@ -16,12 +16,12 @@ type request struct {
 	name   string      // what the params are about, for Mcp-Name; empty: nothing
 	header http.Header // further ones of this request, where there is HTTP
 	paged  bool        // the reply is a page of a tool list
-	who    [16]byte    // whose it is; zero: nobody's
+	payer  [16]byte    // whose room the reply takes; zero: nobody's
 }
 
 // outgoing is the request as one message, with this _meta.
 func (r request) outgoing(id int, meta []wire.Member) outgoing {
-	return outgoing{phase: r.phase, method: r.method, id: id, paged: r.paged, who: r.who, body: wire.RequestWith(id, r.method, r.params, meta)}
+	return outgoing{phase: r.phase, method: r.method, id: id, paged: r.paged, payer: r.payer, body: wire.RequestWith(id, r.method, r.params, meta)}
 }
 
 // headers say the essence of a request to whoever stands between, without reading the body.

@@ -14,9 +14,9 @@ const freeRoom = maxScratch
 // defaultPatience is how long an answer waits for room, where its time is not over before.
 const defaultPatience = 10 * time.Second
 
-// Room bounds the memory that long answers take while they are read, those of all callers together and those of one ([Call.Who]): an
+// Room bounds the memory that long answers take while they are read, those of all together and those of one payer ([Call.Payer]): an
 // answer whose length is announced takes that, another one the most that it may have. Who comes first is served first, but past those
-// whose caller has its share already. Whoever has room waits for no more of it, so that all get theirs. What is read from a stream that
+// whose payer has its share already. Whoever has room waits for no more of it, so that all get theirs. What is read from a stream that
 // several share (HTTP+SSE, a program) takes none: it is one message at a time there. The zero value reads one long answer at a time.
 type Room struct {
 	All, Each int           // bytes; Each is at least that of one answer
@@ -30,17 +30,17 @@ type Room struct {
 
 // entrant waits for room.
 type entrant struct {
-	who [16]byte
-	n   int
-	in  chan struct{} // closed when it has it
+	payer [16]byte
+	n     int
+	in    chan struct{} // closed when it has it
 }
 
 // errCrowded says that an answer found no room. The text is shown.
 var errCrowded = errors.New("answered at length while too many long answers were on their way")
 
 // enter waits for room, for half of the time that is left at most: what is to be read takes time, too.
-func (r *Room) enter(ctx context.Context, who [16]byte, n int) error {
-	e := &entrant{who: who, n: n, in: make(chan struct{})}
+func (r *Room) enter(ctx context.Context, payer [16]byte, n int) error {
+	e := &entrant{payer: payer, n: n, in: make(chan struct{})}
 	r.mu.Lock()
 	at := r.queue.PushBack(e)
 	r.admit()
@@ -84,12 +84,12 @@ func (r *Room) admit() {
 		e, _ := at.Value.(*entrant) // nothing else is in the list
 		next := at.Next()
 		switch {
-		case r.of[e.who] > 0 && r.of[e.who]+e.n > r.Each:
+		case r.of[e.payer] > 0 && r.of[e.payer]+e.n > r.Each:
 		case r.used > 0 && r.used+e.n > r.All:
 			return
 		default:
 			r.used += e.n
-			r.of[e.who] += e.n
+			r.of[e.payer] += e.n
 			r.queue.Remove(at)
 			close(e.in)
 		}
@@ -97,30 +97,30 @@ func (r *Room) admit() {
 	}
 }
 
-func (r *Room) leave(who [16]byte, n int) {
+func (r *Room) leave(payer [16]byte, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.used -= n
-	if r.of[who] -= n; r.of[who] == 0 {
-		delete(r.of, who)
+	if r.of[payer] -= n; r.of[payer] == 0 {
+		delete(r.of, payer)
 	}
 	r.admit()
 }
 
 // claim is the room of one answer. The zero value is for one that takes none.
 type claim struct {
-	room *Room // nil: it takes none
-	ctx  context.Context
-	who  [16]byte
-	held int
+	room  *Room // nil: it takes none
+	ctx   context.Context
+	payer [16]byte
+	held  int
 }
 
 // claim is that of an answer to m.
 func (c *httpCarrier) claim(ctx context.Context, m outgoing) claim {
-	if m.who == ([16]byte{}) {
+	if m.payer == ([16]byte{}) {
 		return claim{}
 	}
-	return claim{room: c.room, ctx: ctx, who: m.who}
+	return claim{room: c.room, ctx: ctx, payer: m.payer}
 }
 
 // take takes room for n bytes, where that is much, and once.
@@ -128,7 +128,7 @@ func (c *claim) take(n int) error {
 	if c.room == nil || c.held > 0 || n <= freeRoom {
 		return nil
 	}
-	if err := c.room.enter(c.ctx, c.who, n); err != nil {
+	if err := c.room.enter(c.ctx, c.payer, n); err != nil {
 		return err
 	}
 	c.held = n
@@ -146,7 +146,7 @@ func (c *claim) takeMost(n int) error {
 // give gives the room back.
 func (c *claim) give() {
 	if c.held > 0 {
-		c.room.leave(c.who, c.held)
+		c.room.leave(c.payer, c.held)
 		c.held = 0
 	}
 }

@@ -98,7 +98,7 @@ func TestManyGiantAnswersDoNotExhaustTheMemory(t *testing.T) { // not in paralle
 	var calls sync.WaitGroup
 	for i := range 40 {
 		calls.Go(func() {
-			result, err := s.Call(t.Context(), mcp.Call{Name: []string{"json", "announced", "event"}[i%3], Who: [16]byte{1, byte(i % 16)}})
+			result, err := s.Call(t.Context(), mcp.Call{Name: []string{"json", "announced", "event"}[i%3], Payer: [16]byte{1, byte(i % 16)}})
 			if err != nil || len(result.Raw) < atLength {
 				t.Errorf("call %d: %v", i, err)
 			}
@@ -133,7 +133,7 @@ func TestLongAnswersWaitAndShortOnesDoNot(t *testing.T) {
 			})
 			s := roomy(t, url, &mcp.Room{All: 16 << 20, Each: 8 << 20, Patience: 50 * time.Millisecond})
 			call := func(name string, who byte) error {
-				_, err := s.Call(t.Context(), mcp.Call{Name: name, Who: [16]byte{who}})
+				_, err := s.Call(t.Context(), mcp.Call{Name: name, Payer: [16]byte{who}})
 				return err
 			}
 			first := make(chan error, 1)

@@ -23,8 +23,8 @@ type Task struct {
 }
 
 // Task asks how a task is. who is whose it is, as in a [Call].
-func (s *Session) Task(ctx context.Context, who [16]byte, id string) (*Task, error) {
-	raw, err := s.Query(ctx, Query{Method: "tasks/get", Params: taskParams(id), Who: who})
+func (s *Session) Task(ctx context.Context, payer [16]byte, id string) (*Task, error) {
+	raw, err := s.Query(ctx, Query{Method: "tasks/get", Params: taskParams(id), Payer: payer})
 	if err != nil {
 		return nil, err
 	}

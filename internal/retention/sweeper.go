@@ -78,6 +78,7 @@ type sweep struct {
 	place   Place
 	until   time.Time
 	visited int // tenants
+	failed  int // of them, the last ones in a row
 	batches int
 	rows    map[connectors.HistoryPart]int
 }
@@ -104,7 +105,8 @@ func (w *sweep) tenants(ctx context.Context) error {
 			return fmt.Errorf("list the tenants whose history is swept: %w", err)
 		}
 		for _, of := range page {
-			if whole, err := w.tenant(ctx, of); err != nil || !whole {
+			whole, err := w.tenant(ctx, of)
+			if err = w.pass(ctx, err); err != nil || !whole {
 				return err
 			}
 			w.place = Place{Done: of.Tenant.UUID}
@@ -114,6 +116,22 @@ func (w *sweep) tenants(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// mostFailed is how many tenants in a row fail before it is taken for the database's fault.
+const mostFailed = 3
+
+// pass tells of a tenant whose sweep failed. The others' history is swept all the same, and this one's turn comes with the next round.
+func (w *sweep) pass(ctx context.Context, failed error) error {
+	if failed == nil {
+		w.failed = 0
+		return nil
+	}
+	if w.failed++; ctx.Err() != nil || w.failed >= mostFailed {
+		return failed
+	}
+	w.o.Log.WarnContext(ctx, "a tenant's old history is not swept", slog.Any("error", failed))
+	return nil
 }
 
 // tenant sweeps the parts of one tenant's history that are not done yet; whole: the time was enough.
@@ -129,7 +147,7 @@ func (w *sweep) tenant(ctx context.Context, of store.HistoryOf) (whole bool, err
 			w.place.Part, w.place.After = part, nil
 		}
 		if whole, err := w.part(ctx, of.Tenant, before); err != nil || !whole {
-			return false, err
+			return whole, err
 		}
 	}
 	return true, nil
@@ -143,7 +161,7 @@ func (w *sweep) part(ctx context.Context, id connectors.TenantID, before time.Ti
 		}
 		swept, err := door.SweepHistory(ctx, part, store.SweepBatch{Before: before, After: w.place.After, Max: w.o.Batch})
 		if err != nil {
-			return false, fmt.Errorf("sweep %s of tenant %s: %w", part, id, err)
+			return true, fmt.Errorf("sweep %s of tenant %s: %w", part, id, err)
 		}
 		w.batches++
 		if swept.Rows > 0 {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -151,4 +152,15 @@ func (t *Tenant) AgentsGranted(ctx context.Context, id connectors.ConnectorID, t
 		choices[i] = AgentChoice(r)
 	}
 	return choices, nil
+}
+
+// CountOf is the count among counts that is of an approval's agent and tool; where there is none, no call was made.
+func CountOf(counts []CallCount, a connectors.Approval) CallCount {
+	i := slices.IndexFunc(counts, func(c CallCount) bool {
+		return c.AgentID == a.AgentID && c.ConnectorID == a.ConnectorID && c.Tool == a.Tool
+	})
+	if i < 0 {
+		return CallCount{}
+	}
+	return counts[i]
 }

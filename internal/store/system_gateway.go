@@ -14,10 +14,10 @@ import (
 // processes other than this one, spent allowances, and mail that nobody took; and it puts the syncs' past hours together. It returns the
 // calls that ended by it. Any process may do it at any time.
 func (s *System) SweepGateway(ctx context.Context, this connectors.InstanceID) (ended []OwnedCallID, err error) {
-	err = s.tx(ctx, func(tx *System) error {
-		if ended, err = tx.endLeftCalls(ctx, this); err != nil {
-			return err
-		}
+	if ended, err = s.endLeftCalls(ctx, this); err != nil {
+		return ended, err
+	}
+	return ended, s.tx(ctx, func(tx *System) error {
 		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
 			for _, step := range []func(context.Context) error{
 				q.LoseApprovalsOfSilentInstances, q.DropFetchedResults, q.DropOldApprovals, q.DropSpentAllowances, q.DropExpiredMail,
@@ -30,10 +30,10 @@ func (s *System) SweepGateway(ctx context.Context, this connectors.InstanceID) (
 			return nil
 		})
 	})
-	return ended, err
 }
 
-// endLeftCalls ends the calls that nobody ends any more.
+// endLeftCalls ends the calls that nobody ends any more: each kind in a transaction of its own, which takes calls before it takes the sums of
+// their hour, as whoever writes calls does. What it returns with an error has ended.
 func (s *System) endLeftCalls(ctx context.Context, this connectors.InstanceID) (ended []OwnedCallID, err error) {
 	note := func(t connectors.TenantID, id uuid.UUID) {
 		ended = append(ended, OwnedCallID{Tenant: t, ID: connectors.ToolCallID{UUID: id}})

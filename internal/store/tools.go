@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -78,9 +79,9 @@ func (t *Tenant) Quarantined(ctx context.Context, id connectors.ConnectorID, p P
 	return listUntil(p, rows, item, "quarantined", position, func(r dbgen.QuarantinedRow) bool { return r.More }), nil
 }
 
-// saysTrue finds a definition that has a member of this name that is true: within a string of JSON a quote stands behind a backslash.
+// saysTrue finds a definition that has a hint that is true; a pattern is made of the known ones alone. Within a string of JSON a quote stands behind a backslash.
 func saysTrue(hint connectors.Hint) string {
-	if hint == "" {
+	if !slices.Contains(connectors.ToolHints, hint) {
 		return ""
 	}
 	return `[^\\]"` + string(hint) + `"\s*:\s*true`

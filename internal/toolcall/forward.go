@@ -98,7 +98,7 @@ func (a *attempt) request(ctx context.Context) (_ context.Context, call mcp.Call
 	o := a.order
 	call = mcp.Call{
 		Name: o.Tool.Name, Arguments: o.Arguments, Meta: o.Meta, InputSchema: o.Tool.InputSchema, Timeout: a.reach.Connector.Timeout,
-		LogLevel: o.LogLevel, Lend: a.lends, Who: o.View.Agent.ID.UUID,
+		LogLevel: o.LogLevel, Lend: a.lends, Who: o.View.Agent.ID.UUID, Payer: o.View.Tenant.ID.UUID,
 	}
 	if o.Input != nil {
 		call.Input = &mcp.Input{Responses: o.Input.Responses, State: a.went.State}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"patchbay/internal/store"
 )
 
 const (
@@ -30,15 +32,12 @@ func (c *Caller) sweepNowAndThen() {
 // Sweep closes what has lapsed and what dead processes left, tells of it as of any other end, and begins to make approved calls that were
 // left.
 func (c *Caller) Sweep(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, sweepTime)
-	defer cancel()
 	system := c.o.Store.System()
-	ended, err := system.SweepGateway(ctx, c.o.Instance)
-	if err != nil {
-		if ctx.Err() == nil {
-			c.o.Log.WarnContext(ctx, "lapsed calls not closed", slog.Any("error", err))
-		}
-		return
+	ended, err := c.endLeft(ctx)
+	ctx, cancel := context.WithTimeout(ctx, sweepTime) // what was ended is told in a time of its own
+	defer cancel()
+	if err != nil && ctx.Err() == nil {
+		c.o.Log.WarnContext(ctx, "lapsed calls not closed", slog.Any("error", err))
 	}
 	for _, e := range ended {
 		c.waits.wake(e.ID)
@@ -58,4 +57,10 @@ func (c *Caller) Sweep(ctx context.Context) {
 			c.makeBesides(ctx, l.Tenant, row)
 		}
 	}
+}
+
+func (c *Caller) endLeft(ctx context.Context) ([]store.OwnedCallID, error) {
+	ctx, cancel := context.WithTimeout(ctx, sweepTime)
+	defer cancel()
+	return c.o.Store.System().SweepGateway(ctx, c.o.Instance)
 }

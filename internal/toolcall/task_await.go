@@ -14,7 +14,7 @@ const (
 	// taskPoll is how often a task is asked for whose server does not say how often it likes to be, and mostTaskPoll how seldom at most:
 	// somebody holds a request open meanwhile.
 	taskPoll      = time.Second
-	leastTaskPoll = 100 * time.Millisecond
+	leastTaskPoll = 250 * time.Millisecond
 	mostTaskPoll  = 10 * time.Second
 	// taskFarewell bounds how long a server is told that nobody waits for its task any more.
 	taskFarewell = 2 * time.Second
@@ -32,10 +32,10 @@ func (a *attempt) awaitTask(ctx context.Context, call mcp.Call, t *mcp.Task) (*m
 	return result, err
 }
 
-// taskTime is the time of a call whose server says nothing meanwhile. One that does has a watchdog already.
+// taskTime is the time of a call whose server says nothing meanwhile. One that does has a watchdog already, and an end all the same.
 func (a *attempt) taskTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	if a.order.Progress != nil || a.order.Ask != nil {
-		return ctx, func() {}
+		return context.WithTimeoutCause(ctx, patience, errTimeout)
 	}
 	left := a.call.StartedAt.Add(a.reach.Connector.Timeout).Sub(a.o.Now())
 	if a.call.ApprovedBy != "" { // it began when a person was asked
@@ -50,6 +50,9 @@ func (a *attempt) follow(ctx context.Context, call mcp.Call, t *mcp.Task) (*mcp.
 	for rounds := 0; ; {
 		switch t.Status {
 		case "completed":
+			if says, _ := member(t.Result, "resultType"); says != nil && string(says) != `"complete"` {
+				return nil, a.taskRefusal("completed the task that it made of this call with no result.")
+			}
 			return taskResult(t), nil
 		case "failed":
 			return nil, a.taskFailed(t)
@@ -86,7 +89,7 @@ func (a *attempt) taskLater(ctx context.Context, id string, t *mcp.Task) (*mcp.T
 			return nil, context.Cause(ctx)
 		}
 		err := a.ofTask(ctx, func(ctx context.Context, s *mcp.Session) (err error) {
-			t, err = s.Task(ctx, a.order.View.Agent.ID.UUID, id)
+			t, err = s.Task(ctx, a.order.View.Tenant.ID.UUID, id)
 			return err
 		})
 		if failure, ok := err.(*mcp.Error); !ok || !failure.Retryable { //nolint:errorlint // package mcp returns it bare

@@ -80,7 +80,11 @@ func TestTheEndOfATaskIsThatOfItsCall(t *testing.T) {
 	if failure, ok := err.(*mcp.Error); !ok || failure.RPC == nil || failure.RPC.Code != -32603 {
 		t.Errorf("failed: %v", err)
 	}
-	for _, state := range []string{`"status":"failed"`, `"status":"cancelled"`, `"status":"input_required","inputRequests":{"k":{"method":"roots/list"}}`} {
+	for _, state := range []string{
+		`"status":"completed","result":{"resultType":"task","taskId":"another","status":"working"}`,
+		`"status":"completed","result":{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{}}}}`,
+		`"status":"failed"`, `"status":"cancelled"`, `"status":"input_required","inputRequests":{"k":{"method":"roots/list"}}`,
+	} {
 		_, err = ends(state)
 		wantRefused(t, err, toolcall.CodeUpstream)
 	}
