@@ -67,7 +67,7 @@ func TestACallThatTakesTooLongIsCancelledAtItsServer(t *testing.T) {
 	}
 }
 
-func TestFinishedCallsAreOnRecordTenthsOfASecondBeforeAKill(t *testing.T) {
+func TestFinishedCallsThatAreOnRecordStayThereAfterAKill(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	server := h.serve()
@@ -83,7 +83,7 @@ func TestFinishedCallsAreOnRecordTenthsOfASecondBeforeAKill(t *testing.T) {
 			t.Fatalf("%+v", r.Error)
 		}
 	}
-	time.Sleep(500 * time.Millisecond) // the writer's 100, and room for a busy machine: it is what is to be shown
+	c.wantCalls(map[string]int{"success": calls})
 	server.kill()
 	c.base = h.serve().base
 	c.wantCalls(map[string]int{"success": calls})

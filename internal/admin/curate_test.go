@@ -222,6 +222,7 @@ func TestAPersonCuratesToolsInABrowser(t *testing.T) {
 		}
 		tab.Click("form#tools-bulk button[value=disable]")
 		tab.WaitText("main", "2 tools changed for agents.")
+		tab.Go(d.base + "/connectors/linear/tools") // whose scripts have run
 		tab.Choose("select[name=state]", "disabled")
 		if !script {
 			tab.Click("form.filter button")
