@@ -3,6 +3,7 @@ package admin_test
 import (
 	"cmp"
 	"maps"
+	"math"
 	"net/http"
 	"runtime"
 	"slices"
@@ -135,15 +136,22 @@ func (d *dashboard) queries(b *browser, ids things) map[string]int64 {
 		if method != http.MethodGet || pattern == "/events" || pattern == "/connectors/export" { // which reads page after page, to the end
 			continue
 		}
-		// Of two looks the one that nothing else of the process fell into: it sweeps now and then.
-		before := d.Queries()
-		p := b.get(ids.fill(pattern))
-		between := d.Queries()
-		b.get(ids.fill(pattern))
-		counts[route] = min(between-before, d.Queries()-between)
+		var p page
+		counts[route] = fewest(d.Queries, func() { p = b.get(ids.fill(pattern)) })
 		if want := cmp.Or(elsewhere[pattern], http.StatusOK); p.Status != want {
 			d.t.Errorf("%s answers %d, want %d: its statements say nothing", route, p.Status, want)
 		}
 	}
 	return counts
+}
+
+// fewest is how many statements something runs: of several looks that into which nothing else of the process fell, which sweeps now and then.
+func fewest(statements func() int64, do func()) int64 {
+	least := int64(math.MaxInt64)
+	for range 4 {
+		before := statements()
+		do()
+		least = min(least, statements()-before)
+	}
+	return least
 }

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -278,9 +279,13 @@ func TestReadsIssueAsManyQueriesForThreeConnectorsAsForThreeHundred(t *testing.T
 			if method != http.MethodGet || route == "GET /api/v1/export" { // which reads page after page, to the end
 				continue
 			}
-			before := w.Queries()
-			w.call(t, owner, method, ids.path(pattern), nil).want(http.StatusOK)
-			counts[route] = w.Queries() - before
+			// Of several looks the one that nothing else of the process fell into: it sweeps now and then.
+			counts[route] = math.MaxInt64
+			for range 3 {
+				before := w.Queries()
+				w.call(t, owner, method, ids.path(pattern), nil).want(http.StatusOK)
+				counts[route] = min(counts[route], w.Queries()-before)
+			}
 			if views[route] && counts[route] <= mostOfViews {
 				counts[route] = most
 			}
