@@ -83,7 +83,9 @@ func Open(t testing.TB) *Tab {
 			if err != nil {
 				return
 			}
-			if m.IsException() || m.Type == "error" || m.Type == "warning" {
+			// A page that listens learns by this answer that its session has ended: somebody signs out.
+			signedOut := strings.Contains(m.String(), "401 (Unauthorized)") && strings.Contains(m.URL, "/events")
+			if (m.IsException() || m.Type == "error" || m.Type == "warning") && !signedOut {
 				tab.note(m.String() + " (" + m.URL + ")")
 			}
 		}
