@@ -83,9 +83,7 @@ func Open(t testing.TB) *Tab {
 			if err != nil {
 				return
 			}
-			// A page that listens learns by this answer that its session has ended: somebody signs out.
-			signedOut := strings.Contains(m.String(), "401 (Unauthorized)") && strings.Contains(m.URL, "/events")
-			if (m.IsException() || m.Type == "error" || m.Type == "warning") && !signedOut {
+			if m.IsException() || m.Type == "error" || m.Type == "warning" {
 				tab.note(m.String() + " (" + m.URL + ")")
 			}
 		}
@@ -157,10 +155,27 @@ func (b *Tab) Go(url string) {
 	b.do(chromedp.Navigate(url))
 }
 
-// Click waits for an element to be visible and clicks it.
+// Click waits for an element to be visible and to stay where it is, and clicks it.
 func (b *Tab) Click(css string) {
 	b.t.Helper()
+	b.steady(css)
 	b.do(chromedp.Click(chromedp.CSS(css), chromedp.NodeVisible))
+}
+
+// steady waits until an element stands in the same place at two looks: a click goes to where it was seen, and what unfolds above moves it.
+func (b *Tab) steady(css string) {
+	b.t.Helper()
+	place := `(() => { const e = document.querySelector(` + quote(css) + `); if (!e) return ""; const r = e.getBoundingClientRect();
+		return [r.x + scrollX, r.y + scrollY, r.width, r.height].join() })()`
+	last := ""
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		now := Eval[string](b, place)
+		if now != "" && now == last {
+			return
+		}
+		last = now
+		<-time.After(50 * time.Millisecond)
+	}
 }
 
 // Fill replaces a field's value by typing.
