@@ -88,6 +88,7 @@ var Rooms = []Room{
 	{Path: "bench/gateway", Floor: Tests, Sentence: "measures the gateway against a bare reverse proxy"},
 	{Path: "conformance/client", Floor: Tests, Sentence: "plays the official suite's scenarios with a running Patchbay"},
 	{Path: "conformance/door", Floor: Tests, Sentence: "lets the suite, which sends no token, in at the gateway"},
+	{Path: "conformance/tally", Floor: Tests, Sentence: "counts what passed of what a revision requires, and fails where it is too little"},
 	{Path: "conformance/patchbay", Floor: Tests, Sentence: "the JSON API, as the programs beside it use it"},
 	{Path: "e2e", Floor: Tests, Sentence: "the real program, from the outside"},
 	{Path: "internal/archtest", Floor: Tests, Sentence: "this list, and the test that holds the house to it"},

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "tally:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out io.Writer) error {
+	if len(args) != 4 {
+		return errors.New("usage: tally RESULTS REQUIREMENTS client|server LEAST")
+	}
+	results, list, leg := args[0], args[1], args[2]
+	least, err := strconv.Atoi(args[3])
+	if err != nil {
+		return fmt.Errorf("LEAST: %w", err)
+	}
+	text, err := os.ReadFile(list) //nolint:gosec // named by whoever starts this
+	if err != nil {
+		return err
+	}
+	wanted, err := required(string(text), leg)
+	if err != nil {
+		return fmt.Errorf("%s: %w", list, err)
+	}
+	count, err := judge(os.DirFS(results), leg, wanted)
+	if err != nil {
+		return err
+	}
+	revision := strings.TrimSuffix(filepath.Base(list), ".yaml")
+	_, err = fmt.Fprintf(out, "%d of the %d scenarios that %s requires of a %s pass.\n", count.passed, len(wanted), revision, leg)
+	if count.passed < least {
+		return fmt.Errorf("too few: at least %d have to pass; these do not: %s", least, strings.Join(count.others, ", "))
+	}
+	return err
+}
