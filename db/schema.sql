@@ -224,6 +224,7 @@ create table api_keys (
     expires_at timestamp with time zone,
     last_used_at timestamp with time zone,
     revoked_at timestamp with time zone,
+    created_by_name text not null default ''::text,
     constraint api_keys_id_key UNIQUE (id),
     constraint api_keys_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
     constraint api_keys_pkey PRIMARY KEY (tenant_id, id),
@@ -642,6 +643,35 @@ create table instances (
 );
 grant delete, insert, select, update on instances to patchbay_app;
 
+create table invitations (
+    tenant_id uuid not null,
+    id uuid not null,
+    email text not null,
+    role text not null,
+    token_hash bytea not null,
+    invited_by uuid,
+    invited_by_name text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    sent_at timestamp with time zone not null default now(),
+    sends integer not null default 1,
+    expires_at timestamp with time zone not null,
+    accepted_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    constraint invitations_email_form CHECK (((email = lower(email)) AND (email ~ '^[^@\s]+@[^@\s]+$'::text) AND (length(email) <= 254))),
+    constraint invitations_one_end CHECK (((accepted_at IS NULL) OR (revoked_at IS NULL))),
+    constraint invitations_pkey PRIMARY KEY (tenant_id, id),
+    constraint invitations_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text]))),
+    constraint invitations_sends_positive CHECK ((sends > 0)),
+    constraint invitations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint invitations_token_hash_key UNIQUE (token_hash),
+    constraint invitations_token_hash_length CHECK ((length(token_hash) = 32))
+);
+CREATE UNIQUE INDEX invitations_open_key ON public.invitations USING btree (tenant_id, email) WHERE ((accepted_at IS NULL) AND (revoked_at IS NULL));
+alter table invitations enable row level security;
+alter table invitations force row level security;
+create policy tenant_rows on invitations for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on invitations to patchbay_app;
+
 create table keysets (
     purpose text not null,
     wrapped bytea not null,
@@ -662,6 +692,7 @@ create table memberships (
     user_id uuid not null,
     role text not null,
     created_at timestamp with time zone not null default now(),
+    seen_at timestamp with time zone,
     constraint memberships_pkey PRIMARY KEY (tenant_id, user_id),
     constraint memberships_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text]))),
     constraint memberships_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
@@ -770,6 +801,17 @@ alter table retired_keys force row level security;
 create policy everybody_reads on retired_keys for r using (true) with check ();
 create policy system_adds on retired_keys for a using () with check (system_scope());
 grant insert, select on retired_keys to patchbay_app;
+
+create table sealing_keys (
+    prefix bytea not null,
+    made_at timestamp with time zone not null default now(),
+    constraint sealing_keys_pkey PRIMARY KEY (prefix),
+    constraint sealing_keys_prefix_length CHECK ((length(prefix) = 5))
+);
+alter table sealing_keys enable row level security;
+alter table sealing_keys force row level security;
+create policy system_rows on sealing_keys for all using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
+grant delete, insert, select on sealing_keys to patchbay_app;
 
 create table sessions (
     token text not null,
@@ -889,8 +931,16 @@ create table tenants (
     call_history text not null default 'redacted'::text,
     approval_timeout_s integer not null default 300,
     history_days smallint,
+    default_approval text not null default 'always_ask'::text,
+    default_tool_changes text not null default 'hold_risky'::text,
+    default_max_definition_age_s integer not null default 900,
+    default_sync_interval_s integer not null default 900,
     constraint tenants_approval_timeout_range CHECK (((approval_timeout_s >= 1) AND (approval_timeout_s <= 86400))),
     constraint tenants_call_history_known CHECK ((call_history = ANY (ARRAY['none'::text, 'redacted'::text, 'full'::text]))),
+    constraint tenants_default_approval_known CHECK ((default_approval = ANY (ARRAY['auto'::text, 'always_ask'::text, 'trusted_only'::text]))),
+    constraint tenants_default_definition_age_bounds CHECK (((default_max_definition_age_s = 0) OR ((default_max_definition_age_s >= 60) AND (default_max_definition_age_s <= 86400)))),
+    constraint tenants_default_sync_interval_range CHECK (((default_sync_interval_s = 0) OR (default_sync_interval_s >= 60))),
+    constraint tenants_default_tool_changes_known CHECK ((default_tool_changes = ANY (ARRAY['auto'::text, 'hold_risky'::text, 'hold_all'::text]))),
     constraint tenants_history_days_range CHECK (((history_days >= 30) AND (history_days <= 3650))),
     constraint tenants_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
     constraint tenants_pkey PRIMARY KEY (id),

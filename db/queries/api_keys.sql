@@ -1,5 +1,5 @@
 -- name: APIKeys :many
-select id, name, role, prefix, created_at, expires_at, last_used_at, revoked_at
+select id, name, role, prefix, created_at, expires_at, last_used_at, revoked_at, created_by_name
 from api_keys
 where tenant_id = @tenant_id
   and (sqlc.narg(before_id)::uuid is null or id < sqlc.narg(before_id))
@@ -7,9 +7,9 @@ order by id desc
 limit @max_rows;
 
 -- name: CreateAPIKey :one
-insert into api_keys (tenant_id, id, name, role, prefix, secret_mac, expires_at)
-values (@tenant_id, @id, @name, @role, @prefix, @secret_mac, @expires_at)
-returning id, name, role, prefix, created_at, expires_at, last_used_at, revoked_at;
+insert into api_keys (tenant_id, id, name, role, prefix, secret_mac, expires_at, created_by_name)
+values (@tenant_id, @id, @name, @role, @prefix, @secret_mac, @expires_at, @created_by_name)
+returning id, name, role, prefix, created_at, expires_at, last_used_at, revoked_at, created_by_name;
 
 -- name: RevokeAPIKey :execrows
 -- The first revocation is the one that counts.

@@ -1,5 +1,5 @@
 -- name: Members :many
-select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at
+select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at
 from memberships
 join users on users.id = memberships.user_id
 where memberships.tenant_id = @tenant_id
@@ -8,7 +8,7 @@ order by users.email
 limit @max_rows;
 
 -- name: Member :one
-select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at
+select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at
 from memberships
 join users on users.id = memberships.user_id
 where memberships.tenant_id = @tenant_id and memberships.user_id = @user_id;

@@ -49,6 +49,14 @@ join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
 where memberships.user_id = @user_id and memberships.tenant_id = @tenant_id;
 
+-- name: Seen :exec
+-- At most once in five minutes: the date is for people.
+update memberships
+set seen_at = now()
+where tenant_id = @tenant_id
+  and user_id = @user_id
+  and (seen_at is null or seen_at < now() - interval '5 minutes');
+
 -- name: APIKey :one
 -- @sqlc-vet-disable tenant-scope
 select sqlc.embed(tenants), sqlc.embed(api_keys)

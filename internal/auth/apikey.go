@@ -42,7 +42,7 @@ func (s *Service) IssueKey(ctx context.Context, a Actor, req KeyRequest) (connec
 	var key connectors.APIKey
 	err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		key, err = tx.CreateAPIKey(ctx, store.NewAPIKey{
-			ID: connectors.APIKeyID{UUID: id}, Name: req.Name, Role: req.Role, Prefix: text.Prefix(), SecretMAC: mac, ExpiresAt: req.ExpiresAt,
+			ID: connectors.APIKeyID{UUID: id}, Name: req.Name, Role: req.Role, Prefix: text.Prefix(), SecretMAC: mac, ExpiresAt: req.ExpiresAt, CreatedBy: a.Name,
 		})
 		if err != nil {
 			return err

@@ -3,7 +3,6 @@ package auth
 import (
 	"context"
 	"fmt"
-	"net/mail"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -103,9 +102,8 @@ func (s *Service) ChangePassword(ctx context.Context, a Actor, present, next sec
 
 func checkPerson(p Person) error {
 	var fields []fault.Field
-	addr, err := mail.ParseAddress(Account(p.Email))
-	if err != nil || addr.Address != Account(p.Email) || len(addr.Address) > 254 {
-		fields = append(fields, fault.Field{Location: "email", Message: "This is not an e-mail address."})
+	if !isAddress(p.Email) {
+		fields = append(fields, badAddress())
 	}
 	if utf8.RuneCountInString(p.Name) > 200 {
 		fields = append(fields, fault.Field{Location: "name", Message: "A name has at most 200 characters."})

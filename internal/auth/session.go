@@ -60,14 +60,35 @@ func (s *Service) StartSession(ctx context.Context, user connectors.UserID) erro
 	if len(memberships) == 0 {
 		return fault.Errorf(fault.Denied, "Your account is a member of no tenant any more. Ask an owner to add you.")
 	}
+	return s.startSession(ctx, user, memberships[0])
+}
+
+// StartSessionIn is StartSession in one of the user's tenants.
+func (s *Service) StartSessionIn(ctx context.Context, user connectors.UserID, tenant connectors.TenantID) error {
+	m, err := s.store.System().Membership(ctx, user, tenant)
+	if err != nil {
+		return fmt.Errorf("read membership: %w", err)
+	}
+	return s.startSession(ctx, user, m)
+}
+
+func (s *Service) startSession(ctx context.Context, user connectors.UserID, m store.Membership) error {
 	if err := s.sessions.RenewToken(ctx); err != nil {
 		return fmt.Errorf("renew session token: %w", err)
 	}
 	s.sessions.Put(ctx, sessionUser, user.String())
-	s.sessions.Put(ctx, sessionTenant, memberships[0].Tenant.ID.String())
+	s.sessions.Put(ctx, sessionTenant, m.Tenant.ID.String())
 	s.sessions.Put(ctx, sessionSeen, s.now().Unix())
-	s.sessions.Put(ctx, sessionSince, memberships[0].PasswordSetAt.UnixMicro())
+	s.sessions.Put(ctx, sessionSince, m.PasswordSetAt.UnixMicro())
+	s.seen(ctx, user, m.Tenant.ID)
 	return nil
+}
+
+// seen notes that a person uses a tenant's dashboard. The page is worth more than the date.
+func (s *Service) seen(ctx context.Context, user connectors.UserID, tenant connectors.TenantID) {
+	if err := s.store.System().Seen(ctx, user, tenant); err != nil {
+		s.log.WarnContext(ctx, "use of the dashboard not noted", "tenant_id", tenant, "error", err)
+	}
 }
 
 // keepSession lets the session in ctx outlive a change of its person's password, under a new token.
@@ -97,6 +118,7 @@ func (s *Service) SwitchTenant(ctx context.Context, a Actor, slug string) (conne
 	for _, m := range a.Memberships {
 		if m.Tenant.Slug == slug {
 			s.sessions.Put(ctx, sessionTenant, m.Tenant.ID.String())
+			s.seen(ctx, *a.UserID, m.Tenant.ID)
 			return m.Tenant, nil
 		}
 	}
@@ -119,6 +141,7 @@ func (s *Service) FromSession(ctx context.Context) (Actor, error) {
 		return Actor{}, s.expel(ctx)
 	} else if idle >= touchEvery {
 		s.sessions.Put(ctx, sessionSeen, s.now().Unix())
+		s.seen(ctx, connectors.UserID{UUID: user}, connectors.TenantID{UUID: tenant})
 	}
 	userID := connectors.UserID{UUID: user}
 	memberships, err := s.store.System().Memberships(ctx, userID)

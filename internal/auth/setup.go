@@ -3,7 +3,6 @@ package auth
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"net/url"
@@ -28,7 +27,7 @@ func (s *Service) SetupLink(ctx context.Context, tenant connectors.TenantID) (se
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // never fails: crypto/rand ends the program instead
 	token := secret.Text(base64.RawURLEncoding.EncodeToString(random))
-	if err := s.store.System().SaveSetupLink(ctx, tenant, setupHash(token)); err != nil {
+	if err := s.store.System().SaveSetupLink(ctx, tenant, tokenHash(token)); err != nil {
 		return "", fmt.Errorf("save setup link: %w", err)
 	}
 	return token, nil
@@ -39,7 +38,7 @@ func SetupPath(token secret.Text) string { return "/setup?token=" + url.QueryEsc
 
 // CheckSetup returns the tenant of a setup token that can still be used: NotFound where it was used or never made.
 func (s *Service) CheckSetup(ctx context.Context, token secret.Text) (connectors.Tenant, error) {
-	id, err := s.store.System().SetupLink(ctx, setupHash(token))
+	id, err := s.store.System().SetupLink(ctx, tokenHash(token))
 	if err != nil {
 		return connectors.Tenant{}, setupError(err)
 	}
@@ -72,7 +71,7 @@ func (s *Service) Setup(ctx context.Context, token secret.Text, p Person, addres
 		return connectors.Member{}, err
 	}
 	m.OnlyNew = !known // one that comes into being meanwhile has a password that nobody was asked for
-	_, member, err := s.store.System().TakeSetupLink(ctx, setupHash(token), m)
+	_, member, err := s.store.System().TakeSetupLink(ctx, tokenHash(token), m)
 	if err != nil {
 		return connectors.Member{}, setupError(err)
 	}
@@ -95,11 +94,6 @@ func (s *Service) ownsAccount(ctx context.Context, p Person, address string) (bo
 		})
 	}
 	return true, err
-}
-
-func setupHash(token secret.Text) []byte {
-	sum := sha256.Sum256([]byte(strings.TrimSpace(token.Reveal())))
-	return sum[:]
 }
 
 func setupError(err error) error {

@@ -1,6 +1,9 @@
 package connectors
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Role is what a person or a key may do in one tenant. Roles are ordered: each includes the ones before it.
 type Role string
@@ -52,7 +55,11 @@ type Member struct {
 	Role      Role
 	CreatedAt time.Time
 	SignedIn  *time.Time // last sign-in, in any tenant; nil: never
+	Seen      *time.Time // last use of this tenant's dashboard, within a few minutes; nil: never
 }
+
+// DisplayName is the person's name, or the address where there is none.
+func (m Member) DisplayName() string { return cmp.Or(m.Name, m.Email) }
 
 // APIKey is a program's key, without its secret.
 type APIKey struct {
@@ -60,6 +67,7 @@ type APIKey struct {
 	Name       string
 	Role       Role
 	Prefix     string // the first characters of the key, to recognise it by
+	CreatedBy  string // who made it, as they were called then; empty: not known
 	CreatedAt  time.Time
 	ExpiresAt  *time.Time // nil: never
 	LastUsedAt *time.Time // within a minute; nil: never

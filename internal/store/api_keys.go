@@ -31,6 +31,8 @@ func (t *Tenant) CreateAPIKey(ctx context.Context, k NewAPIKey) (connectors.APIK
 		Prefix:    k.Prefix,
 		SecretMac: k.SecretMAC,
 		ExpiresAt: k.ExpiresAt,
+
+		CreatedByName: clean(k.CreatedBy),
 	})
 	if err != nil {
 		return connectors.APIKey{}, err
@@ -50,6 +52,7 @@ func apiKeyOf(r dbgen.CreateAPIKeyRow) connectors.APIKey {
 		Name:       r.Name,
 		Role:       r.Role,
 		Prefix:     r.Prefix,
+		CreatedBy:  r.CreatedByName,
 		CreatedAt:  r.CreatedAt.UTC(),
 		ExpiresAt:  utc(r.ExpiresAt),
 		LastUsedAt: utc(r.LastUsedAt),

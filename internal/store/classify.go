@@ -36,6 +36,7 @@ var verdicts = map[string]verdict{
 	"agents_slug_key":           {fault.Conflict, "", "slug", "An agent with this slug exists already."},
 	"tenants_slug_key":          {fault.Conflict, "", "slug", "A tenant with this slug exists already."},
 	"tools_alias_key":           {fault.Conflict, "", "alias", "Agents already know another tool of this connector by this name."},
+	"invitations_open_key":      {fault.Conflict, "", "email", "This address is invited already. Send that invitation again for a new link."},
 	"memberships_pkey":          {fault.Conflict, "", "email", "This person is a member already."},
 	"sync_runs_one_running_key": {fault.Conflict, TypeSyncRunning, "", "A sync is already running."},
 
@@ -66,6 +67,8 @@ var verdicts = map[string]verdict{
 	"tenants_slug_form":                {fault.Invalid, "", "slug", slugForm},
 	"tenants_name_length":              {fault.Invalid, "", "name", nameLength},
 	"users_email_form":                 {fault.Invalid, "", "email", "This is no e-mail address."},
+	"invitations_email_form":           {fault.Invalid, "", "email", "This is no e-mail address."},
+	"invitations_role_known":           {fault.Invalid, "", "role", roleKnown},
 	"memberships_role_known":           {fault.Invalid, "", "role", roleKnown},
 	"api_keys_role_known":              {fault.Invalid, "", "role", roleKnown},
 	"api_keys_name_length":             {fault.Invalid, "", "name", nameLength},

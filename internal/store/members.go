@@ -36,12 +36,15 @@ func (t *Tenant) Member(ctx context.Context, id connectors.UserID) (connectors.M
 }
 
 // AddMember makes a person a member; an e-mail address that is known keeps its person, name and password, or is a Conflict
-// where m asks for a new one. A second membership is a Conflict.
+// where m asks for a new one. A second membership is a Conflict. An invitation to the address ends.
 func (t *Tenant) AddMember(ctx context.Context, m NewMember) (connectors.Member, error) {
 	var member connectors.Member
 	err := t.within(ctx, func(tx *Tenant) error {
 		id, err := addMember(ctx, tx.q, tx.id, m)
 		if err != nil {
+			return err
+		}
+		if err := tx.q.RevokeInvitationsTo(ctx, tx.id, mailbox(m.Email)); err != nil {
 			return err
 		}
 		member, err = tx.Member(ctx, id)
@@ -100,11 +103,15 @@ func addNewMember(
 // mailbox is an e-mail address as it is stored and compared.
 func mailbox(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
-// SetMemberRole gives a member another role. The last owner stays one: Conflict.
+// SetMemberRole gives a member another role. The last owner stays one: Conflict. Who is no owner any more has invited nobody: the
+// open invitations of theirs end.
 func (t *Tenant) SetMemberRole(ctx context.Context, id connectors.UserID, role connectors.Role) error {
 	return t.within(ctx, func(tx *Tenant) error {
 		if role != connectors.RoleOwner {
 			if err := tx.keepOwner(ctx, id); err != nil {
+				return err
+			}
+			if err := tx.q.RevokeInvitationsBy(ctx, tx.id, id.UUID); err != nil {
 				return err
 			}
 		}
@@ -113,10 +120,13 @@ func (t *Tenant) SetMemberRole(ctx context.Context, id connectors.UserID, role c
 	})
 }
 
-// RemoveMember ends a membership; the person stays. The last owner cannot leave: Conflict.
+// RemoveMember ends a membership, and the open invitations that the member sent; the person stays. The last owner cannot leave: Conflict.
 func (t *Tenant) RemoveMember(ctx context.Context, id connectors.UserID) error {
 	return t.within(ctx, func(tx *Tenant) error {
 		if err := tx.keepOwner(ctx, id); err != nil {
+			return err
+		}
+		if err := tx.q.RevokeInvitationsBy(ctx, tx.id, id.UUID); err != nil {
 			return err
 		}
 		n, err := tx.q.RemoveMember(ctx, tx.id, id)
@@ -145,5 +155,6 @@ func memberOf(r dbgen.MemberRow) connectors.Member {
 		Role:      r.Role,
 		CreatedAt: r.CreatedAt.UTC(),
 		SignedIn:  utc(r.SignedInAt),
+		Seen:      utc(r.SeenAt),
 	}
 }

@@ -89,7 +89,7 @@ func (s *System) APIKey(ctx context.Context, id connectors.APIKeyID) (StoredKey,
 		Tenant: tenantOf(row.Tenant),
 		Key: apiKeyOf(dbgen.CreateAPIKeyRow{
 			ID: k.ID, Name: k.Name, Role: k.Role, Prefix: k.Prefix, CreatedAt: k.CreatedAt,
-			ExpiresAt: k.ExpiresAt, LastUsedAt: k.LastUsedAt, RevokedAt: k.RevokedAt,
+			ExpiresAt: k.ExpiresAt, LastUsedAt: k.LastUsedAt, RevokedAt: k.RevokedAt, CreatedByName: k.CreatedByName,
 		}),
 		SecretMAC: k.SecretMac,
 	}, nil

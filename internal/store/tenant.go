@@ -45,7 +45,9 @@ func (t *Tenant) Configure(ctx context.Context, history connectors.CallHistory, 
 }
 
 // Record appends to the audit log.
-func (t *Tenant) Record(ctx context.Context, e Event) error {
+func (t *Tenant) Record(ctx context.Context, e Event) error { return record(ctx, t.q, t.id, e) }
+
+func record(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID, e Event) error {
 	detail := e.Detail
 	if detail == nil {
 		detail = map[string]any{}
@@ -54,8 +56,8 @@ func (t *Tenant) Record(ctx context.Context, e Event) error {
 	if err != nil {
 		return fmt.Errorf("record %s: %w", e.Action, err)
 	}
-	return t.q.RecordEvent(ctx, dbgen.RecordEventParams{
-		TenantID:  t.id,
+	return q.RecordEvent(ctx, dbgen.RecordEventParams{
+		TenantID:  tenant,
 		ID:        newID(),
 		ActorType: e.ActorType,
 		ActorID:   e.ActorID,

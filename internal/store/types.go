@@ -27,6 +27,7 @@ type NewAPIKey struct {
 	Prefix    string
 	SecretMAC []byte
 	ExpiresAt *time.Time // nil: never
+	CreatedBy string     // for people
 }
 
 // ConnectorFilter chooses connectors.

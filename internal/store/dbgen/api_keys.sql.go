@@ -14,7 +14,7 @@ import (
 )
 
 const aPIKeys = `-- name: APIKeys :many
-select id, name, role, prefix, created_at, expires_at, last_used_at, revoked_at
+select id, name, role, prefix, created_at, expires_at, last_used_at, revoked_at, created_by_name
 from api_keys
 where tenant_id = $1
   and ($2::uuid is null or id < $2)
@@ -23,14 +23,15 @@ limit $3
 `
 
 type APIKeysRow struct {
-	ID         connectors.APIKeyID
-	Name       string
-	Role       connectors.Role
-	Prefix     string
-	CreatedAt  time.Time
-	ExpiresAt  *time.Time
-	LastUsedAt *time.Time
-	RevokedAt  *time.Time
+	ID            connectors.APIKeyID
+	Name          string
+	Role          connectors.Role
+	Prefix        string
+	CreatedAt     time.Time
+	ExpiresAt     *time.Time
+	LastUsedAt    *time.Time
+	RevokedAt     *time.Time
+	CreatedByName string
 }
 
 func (q *Queries) APIKeys(ctx context.Context, tenantID connectors.TenantID, beforeID *uuid.UUID, maxRows int32) ([]APIKeysRow, error) {
@@ -51,6 +52,7 @@ func (q *Queries) APIKeys(ctx context.Context, tenantID connectors.TenantID, bef
 			&i.ExpiresAt,
 			&i.LastUsedAt,
 			&i.RevokedAt,
+			&i.CreatedByName,
 		); err != nil {
 			return nil, err
 		}
@@ -63,30 +65,32 @@ func (q *Queries) APIKeys(ctx context.Context, tenantID connectors.TenantID, bef
 }
 
 const createAPIKey = `-- name: CreateAPIKey :one
-insert into api_keys (tenant_id, id, name, role, prefix, secret_mac, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7)
-returning id, name, role, prefix, created_at, expires_at, last_used_at, revoked_at
+insert into api_keys (tenant_id, id, name, role, prefix, secret_mac, expires_at, created_by_name)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
+returning id, name, role, prefix, created_at, expires_at, last_used_at, revoked_at, created_by_name
 `
 
 type CreateAPIKeyParams struct {
-	TenantID  connectors.TenantID
-	ID        connectors.APIKeyID
-	Name      string
-	Role      connectors.Role
-	Prefix    string
-	SecretMac []byte
-	ExpiresAt *time.Time
+	TenantID      connectors.TenantID
+	ID            connectors.APIKeyID
+	Name          string
+	Role          connectors.Role
+	Prefix        string
+	SecretMac     []byte
+	ExpiresAt     *time.Time
+	CreatedByName string
 }
 
 type CreateAPIKeyRow struct {
-	ID         connectors.APIKeyID
-	Name       string
-	Role       connectors.Role
-	Prefix     string
-	CreatedAt  time.Time
-	ExpiresAt  *time.Time
-	LastUsedAt *time.Time
-	RevokedAt  *time.Time
+	ID            connectors.APIKeyID
+	Name          string
+	Role          connectors.Role
+	Prefix        string
+	CreatedAt     time.Time
+	ExpiresAt     *time.Time
+	LastUsedAt    *time.Time
+	RevokedAt     *time.Time
+	CreatedByName string
 }
 
 func (q *Queries) CreateAPIKey(ctx context.Context, arg CreateAPIKeyParams) (CreateAPIKeyRow, error) {
@@ -98,6 +102,7 @@ func (q *Queries) CreateAPIKey(ctx context.Context, arg CreateAPIKeyParams) (Cre
 		arg.Prefix,
 		arg.SecretMac,
 		arg.ExpiresAt,
+		arg.CreatedByName,
 	)
 	var i CreateAPIKeyRow
 	err := row.Scan(
@@ -109,6 +114,7 @@ func (q *Queries) CreateAPIKey(ctx context.Context, arg CreateAPIKeyParams) (Cre
 		&i.ExpiresAt,
 		&i.LastUsedAt,
 		&i.RevokedAt,
+		&i.CreatedByName,
 	)
 	return i, err
 }

@@ -106,7 +106,7 @@ func (q *Queries) LockOwners(ctx context.Context, tenantID connectors.TenantID) 
 }
 
 const member = `-- name: Member :one
-select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at
+select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at
 from memberships
 join users on users.id = memberships.user_id
 where memberships.tenant_id = $1 and memberships.user_id = $2
@@ -119,6 +119,7 @@ type MemberRow struct {
 	SignedInAt *time.Time
 	Role       connectors.Role
 	CreatedAt  time.Time
+	SeenAt     *time.Time
 }
 
 func (q *Queries) Member(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (MemberRow, error) {
@@ -131,12 +132,13 @@ func (q *Queries) Member(ctx context.Context, tenantID connectors.TenantID, user
 		&i.SignedInAt,
 		&i.Role,
 		&i.CreatedAt,
+		&i.SeenAt,
 	)
 	return i, err
 }
 
 const members = `-- name: Members :many
-select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at
+select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at
 from memberships
 join users on users.id = memberships.user_id
 where memberships.tenant_id = $1
@@ -152,6 +154,7 @@ type MembersRow struct {
 	SignedInAt *time.Time
 	Role       connectors.Role
 	CreatedAt  time.Time
+	SeenAt     *time.Time
 }
 
 func (q *Queries) Members(ctx context.Context, tenantID connectors.TenantID, afterEmail *string, maxRows int32) ([]MembersRow, error) {
@@ -170,6 +173,7 @@ func (q *Queries) Members(ctx context.Context, tenantID connectors.TenantID, aft
 			&i.SignedInAt,
 			&i.Role,
 			&i.CreatedAt,
+			&i.SeenAt,
 		); err != nil {
 			return nil, err
 		}

@@ -50,16 +50,17 @@ type AgentToken struct {
 }
 
 type ApiKey struct {
-	TenantID   connectors.TenantID
-	ID         connectors.APIKeyID
-	Name       string
-	Role       connectors.Role
-	Prefix     string
-	SecretMac  []byte
-	CreatedAt  time.Time
-	ExpiresAt  *time.Time
-	LastUsedAt *time.Time
-	RevokedAt  *time.Time
+	TenantID      connectors.TenantID
+	ID            connectors.APIKeyID
+	Name          string
+	Role          connectors.Role
+	Prefix        string
+	SecretMac     []byte
+	CreatedAt     time.Time
+	ExpiresAt     *time.Time
+	LastUsedAt    *time.Time
+	RevokedAt     *time.Time
+	CreatedByName string
 }
 
 type Approval struct {
@@ -242,14 +243,18 @@ type SyncRun struct {
 }
 
 type Tenant struct {
-	ID               connectors.TenantID
-	Slug             string
-	Name             string
-	CreatedAt        time.Time
-	UpdatedAt        time.Time
-	CallHistory      connectors.CallHistory
-	ApprovalTimeoutS int32
-	HistoryDays      *int16
+	ID                       connectors.TenantID
+	Slug                     string
+	Name                     string
+	CreatedAt                time.Time
+	UpdatedAt                time.Time
+	CallHistory              connectors.CallHistory
+	ApprovalTimeoutS         int32
+	HistoryDays              *int16
+	DefaultApproval          connectors.ApprovalMode
+	DefaultToolChanges       connectors.ToolChangePolicy
+	DefaultMaxDefinitionAgeS int32
+	DefaultSyncIntervalS     int32
 }
 
 type Tool struct {

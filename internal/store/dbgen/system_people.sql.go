@@ -13,7 +13,7 @@ import (
 )
 
 const aPIKey = `-- name: APIKey :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, api_keys.tenant_id, api_keys.id, api_keys.name, api_keys.role, api_keys.prefix, api_keys.secret_mac, api_keys.created_at, api_keys.expires_at, api_keys.last_used_at, api_keys.revoked_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_tool_changes, tenants.default_max_definition_age_s, tenants.default_sync_interval_s, api_keys.tenant_id, api_keys.id, api_keys.name, api_keys.role, api_keys.prefix, api_keys.secret_mac, api_keys.created_at, api_keys.expires_at, api_keys.last_used_at, api_keys.revoked_at, api_keys.created_by_name
 from api_keys
 join tenants on tenants.id = api_keys.tenant_id
 where api_keys.id = $1
@@ -37,6 +37,10 @@ func (q *Queries) APIKey(ctx context.Context, id connectors.APIKeyID) (APIKeyRow
 		&i.Tenant.CallHistory,
 		&i.Tenant.ApprovalTimeoutS,
 		&i.Tenant.HistoryDays,
+		&i.Tenant.DefaultApproval,
+		&i.Tenant.DefaultToolChanges,
+		&i.Tenant.DefaultMaxDefinitionAgeS,
+		&i.Tenant.DefaultSyncIntervalS,
 		&i.ApiKey.TenantID,
 		&i.ApiKey.ID,
 		&i.ApiKey.Name,
@@ -47,6 +51,7 @@ func (q *Queries) APIKey(ctx context.Context, id connectors.APIKeyID) (APIKeyRow
 		&i.ApiKey.ExpiresAt,
 		&i.ApiKey.LastUsedAt,
 		&i.ApiKey.RevokedAt,
+		&i.ApiKey.CreatedByName,
 	)
 	return i, err
 }
@@ -125,7 +130,7 @@ func (q *Queries) LockUserByEmail(ctx context.Context, email string) error {
 }
 
 const membership = `-- name: Membership :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, memberships.role, users.email, users.name, users.password_set_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_tool_changes, tenants.default_max_definition_age_s, tenants.default_sync_interval_s, memberships.role, users.email, users.name, users.password_set_at
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
@@ -152,6 +157,10 @@ func (q *Queries) Membership(ctx context.Context, userID connectors.UserID, tena
 		&i.Tenant.CallHistory,
 		&i.Tenant.ApprovalTimeoutS,
 		&i.Tenant.HistoryDays,
+		&i.Tenant.DefaultApproval,
+		&i.Tenant.DefaultToolChanges,
+		&i.Tenant.DefaultMaxDefinitionAgeS,
+		&i.Tenant.DefaultSyncIntervalS,
 		&i.Role,
 		&i.Email,
 		&i.Name,
@@ -161,7 +170,7 @@ func (q *Queries) Membership(ctx context.Context, userID connectors.UserID, tena
 }
 
 const memberships = `-- name: Memberships :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, memberships.role, users.email, users.name, users.password_set_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_tool_changes, tenants.default_max_definition_age_s, tenants.default_sync_interval_s, memberships.role, users.email, users.name, users.password_set_at
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
@@ -196,6 +205,10 @@ func (q *Queries) Memberships(ctx context.Context, userID connectors.UserID) ([]
 			&i.Tenant.CallHistory,
 			&i.Tenant.ApprovalTimeoutS,
 			&i.Tenant.HistoryDays,
+			&i.Tenant.DefaultApproval,
+			&i.Tenant.DefaultToolChanges,
+			&i.Tenant.DefaultMaxDefinitionAgeS,
+			&i.Tenant.DefaultSyncIntervalS,
 			&i.Role,
 			&i.Email,
 			&i.Name,
@@ -226,6 +239,20 @@ values ($1, $2)
 // Each new failure takes a few that have expired with it, so that the table needs no sweeper.
 func (q *Queries) RecordSignInFailure(ctx context.Context, account string, address string) error {
 	_, err := q.db.Exec(ctx, recordSignInFailure, account, address)
+	return err
+}
+
+const seen = `-- name: Seen :exec
+update memberships
+set seen_at = now()
+where tenant_id = $1
+  and user_id = $2
+  and (seen_at is null or seen_at < now() - interval '5 minutes')
+`
+
+// At most once in five minutes: the date is for people.
+func (q *Queries) Seen(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) error {
+	_, err := q.db.Exec(ctx, seen, tenantID, userID)
 	return err
 }
 

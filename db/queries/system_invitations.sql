@@ -1,0 +1,25 @@
+-- Across tenants: whoever brings a link's token is invited to the tenant that made it.
+
+-- name: InvitationByToken :one
+-- @sqlc-vet-disable tenant-scope
+select sqlc.embed(tenants), invitations.id, invitations.email, invitations.role, invitations.invited_by_name, invitations.created_at,
+       invitations.sent_at, invitations.sends, invitations.expires_at, invitations.accepted_at, invitations.revoked_at
+from invitations
+join tenants on tenants.id = invitations.tenant_id
+where invitations.token_hash = @token_hash;
+
+-- name: LockInvitation :one
+-- Held until the transaction ends: of two who use one link at the same time the second finds it used.
+-- @sqlc-vet-disable tenant-scope
+select id
+from invitations
+where token_hash = @token_hash
+for update;
+
+-- name: AcceptInvitation :execrows
+update invitations
+set accepted_at = now()
+where tenant_id = @tenant_id
+  and id = @id
+  and accepted_at is null
+  and revoked_at is null;

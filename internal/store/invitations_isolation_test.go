@@ -1,0 +1,63 @@
+package store_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// invitationTo is an open invitation of the victim's.
+type invitationTo struct{ invitation connectors.Invitation }
+
+// linkOf is an invitation's link whose token is text.
+func linkOf(text string) store.InvitationLink {
+	sum := sha256.Sum256([]byte(text))
+	return store.InvitationLink{TokenHash: sum[:], ExpiresAt: time.Now().Add(connectors.InvitationLife), ByName: "Ada"}
+}
+
+// invitationAttempts are the outsider's at those who are asked to become members.
+var invitationAttempts = map[string]attempt{
+	"Invitations": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.Invitations(ctx, store.Page{}))
+	},
+	"Invite": func(ctx context.Context, o outsider) (bool, error) {
+		mine, err := o.door.Invite(ctx, o.invitation.Email, connectors.RoleOwner, linkOf("mine"))
+		if err != nil {
+			return true, err // a Conflict would tell that somebody else invites the address
+		}
+		member, err := o.door.Invite(ctx, o.member.Email, connectors.RoleOwner, linkOf("member"))
+		if err != nil {
+			return true, err // and this one that the address has an account
+		}
+		for _, i := range []connectors.Invitation{mine, member} {
+			if _, err := o.door.RevokeInvitation(ctx, i.ID); err != nil {
+				return false, err
+			}
+		}
+		return mine.ID == o.invitation.ID, nil
+	},
+	"SendInvitation": func(ctx context.Context, o outsider) (bool, error) {
+		_, err := o.door.SendInvitation(ctx, o.invitation.ID, linkOf("stolen"))
+		if _, _, stolen := o.St.System().Invitation(ctx, linkOf("stolen").TokenHash); !fault.Is(stolen, fault.NotFound) {
+			return true, stolen
+		}
+		return true, err
+	},
+	"RevokeInvitation": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.RevokeInvitation(ctx, o.invitation.ID))
+	},
+}
+
+func (o *outsider) fillInvitations(t *testing.T) {
+	t.Helper()
+	i, err := o.Door().Invite(t.Context(), "asked@example.com", connectors.RoleAdmin, linkOf("theirs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.invitation = i
+}
