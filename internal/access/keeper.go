@@ -48,6 +48,7 @@ type Keeper struct {
 	touches chan connectors.AgentTokenID
 	finding chan struct{} // a place for each token that is being looked for
 	unknown unknown
+	looks   turns // for unused tools
 }
 
 const (

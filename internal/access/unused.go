@@ -17,8 +17,19 @@ type Unused struct {
 	Use   store.ToolUse
 }
 
-// Unused looks for tools that an agent sees and has not called since then. It is a look at the past alone: nothing is taken away.
+const (
+	mostUnused     = 2 // looks for unused tools of one tenant at once: each goes through the calls of weeks
+	unusedPatience = 2 * time.Second
+)
+
+// Unused looks for tools that an agent sees and has not called since then. It is a look at the past alone: nothing is taken away. A tenant
+// has two looks at once; it is Unavailable for whoever waited two seconds for a turn.
 func (k *Keeper) Unused(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref, since time.Time) (Unused, error) {
+	leave, err := k.looks.enter(ctx, tenant, mostUnused, unusedPatience)
+	if err != nil {
+		return Unused{}, err
+	}
+	defer leave()
 	view, err := k.Fresh(ctx, tenant, agent)
 	if err != nil {
 		return Unused{}, err

@@ -38,13 +38,13 @@ type unusedInput struct {
 }
 
 const aboutUnused = `The tools that the agent sees and has not called for so many days, with what leaving them out would save in every request. Nothing is changed by asking:
-to narrow a grant, name the tools that shall stay with PUT /api/v1/agents/{id}/connectors/{connector}. OAuth scopes are not judged, since no server says which tool needs which.`
+to narrow a grant, name the tools that shall stay with PUT /api/v1/agents/{id}/connectors/{connector}. OAuth scopes are not judged, since no server says which tool needs which.
+A tenant has two of these looks at once; the others wait two seconds for their turn, then it is 503 with Retry-After.`
 
 func (h *Handler) mountAgentUnused() {
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/unused_tools", id: "listUnusedAgentTools", tag: "Agents",
 		summary: "Read which of its tools an agent does not call, and what they cost", about: aboutUnused, role: connectors.RoleViewer,
-		gate: newGate(maxAgentTools),
 	}, h.agentUnused)
 }
 
