@@ -13,7 +13,7 @@ import (
 
 // auditActions are the things to which something is done, as the first parts of actions name them.
 var auditActions = []string{
-	"account", "agent", "agent_grant", "agent_token", "api_key", "approval", "connector", "credential", "member", "tenant", "tool", "tool_call", "webhook",
+	"account", "agent", "agent_grant", "agent_token", "api_key", "approval", "connector", "credential", "member", "table", "tenant", "tool", "tool_call", "webhook",
 }
 
 // auditQuery is which entries a page lists, as its address says.

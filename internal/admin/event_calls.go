@@ -51,12 +51,7 @@ func (s *stream) callsOf(q callQuery) func() error {
 
 // callPager leads from the first page of the calls on.
 func callPager(q callQuery, calls store.List[connectors.ToolCall]) templates.Pager {
-	if calls.Next == "" {
-		return templates.Pager{}
-	}
-	values := q.values()
-	values.Set("cursor", calls.Next)
-	return templates.Pager{Next: withQuery("/calls", values)}
+	return firstPager("/calls", q.values(), calls.Next)
 }
 
 // callOf sends one call, whenever it has moved on.

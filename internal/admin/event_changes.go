@@ -37,10 +37,5 @@ func (s *stream) changesOf(q changeQuery) func() error {
 
 // changePager leads from the first page of the changes on.
 func changePager(q changeQuery, changes store.List[connectors.ToolChange]) templates.Pager {
-	if changes.Next == "" {
-		return templates.Pager{}
-	}
-	values := q.values()
-	values.Set("cursor", changes.Next)
-	return templates.Pager{Next: withQuery("/changes", values)}
+	return firstPager("/changes", q.values(), changes.Next)
 }

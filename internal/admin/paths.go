@@ -63,9 +63,10 @@ func pathValue(r *http.Request, param string) string {
 	return decoded
 }
 
-// pager leads from one part of a list to the next, keeping the page's other parameters.
+// pager leads from one part of a list to the next, keeping the page's other parameters, and to the list as a file.
 func pager(r *http.Request, next string) templates.Pager {
 	var p templates.Pager
+	p.CSV, p.JSON = files(r)
 	query := r.URL.Query()
 	if query.Get("cursor") != "" {
 		query.Del("cursor")

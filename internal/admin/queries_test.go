@@ -133,7 +133,7 @@ func (d *dashboard) queries(b *browser, ids things) map[string]int64 {
 	counts := map[string]int64{}
 	for route := range routeRoles {
 		method, pattern, _ := strings.Cut(route, " ")
-		if method != http.MethodGet || pattern == "/events" || pattern == "/connectors/export" { // which reads page after page, to the end
+		if method != http.MethodGet || pattern == "/events" || pattern == "/connectors/export" || strings.HasPrefix(pattern, "/exports/") { // which read page after page, to the end
 			continue
 		}
 		var p page

@@ -130,6 +130,19 @@ var routeRoles = map[string]connectors.Role{
 	"POST /connectors/{id}/enabled":                          connectors.RoleAdmin,
 	"POST /connectors/{id}/listen":                           connectors.RoleAdmin,
 
+	"GET /exports/connectors":            connectors.RoleViewer,
+	"GET /exports/connectors/{id}/tools": connectors.RoleViewer,
+	"GET /exports/connectors/{id}/runs":  connectors.RoleViewer,
+	"GET /exports/tools":                 connectors.RoleViewer,
+	"GET /exports/agents":                connectors.RoleViewer,
+	"GET /exports/calls":                 connectors.RoleViewer,
+	"GET /exports/approvals":             connectors.RoleViewer,
+	"GET /exports/changes":               connectors.RoleViewer,
+	"GET /exports/audit":                 connectors.RoleAdmin,
+	"GET /exports/webhooks/{id}":         connectors.RoleAdmin,
+	"GET /exports/members":               connectors.RoleOwner,
+	"GET /exports/api-keys":              connectors.RoleOwner,
+
 	"GET /api-keys":              connectors.RoleOwner,
 	"GET /members":               connectors.RoleOwner,
 	"GET /settings":              connectors.RoleOwner,
@@ -174,7 +187,7 @@ func (x things) fill(pattern string) string {
 		id = x.member
 	case strings.HasPrefix(pattern, "/api-keys"):
 		id = x.key
-	case strings.HasPrefix(pattern, "/webhooks"):
+	case strings.HasPrefix(pattern, "/webhooks"), strings.HasPrefix(pattern, "/exports/webhooks"):
 		id = x.webhook
 	}
 	return strings.NewReplacer(

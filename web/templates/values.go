@@ -81,6 +81,8 @@ type Attention struct {
 type Pager struct {
 	First string // address of the first page; empty: this is it
 	Next  string // address of the next page; empty: this is the last
+	CSV   string // address of the whole list as a file; empty: it becomes none
+	JSON  string // likewise
 }
 
 // Option is one choice of a select.
