@@ -192,15 +192,16 @@ select stamped.tenant_id, stamped.id
 from stamped;
 
 -- name: ReleaseClaims :exec
--- Claims whose syncs came to nothing: tried again soon.
+-- Claims whose syncs came to nothing: tried again after a while.
 -- @sqlc-vet-disable tenant-scope
 update connector_clock
 set claimed_by = null,
     claimed_at = null,
-    due_at = now() + make_interval(secs => @wait_s::double precision)
+    due_at = now() + make_interval(secs => given.wait_s)
 from (select unnest(@tenant_ids::uuid[]) as tenant_id,
              unnest(@connector_ids::uuid[]) as connector_id,
-             unnest(@claimed_ats::timestamptz[]) as claimed_at) given
+             unnest(@claimed_ats::timestamptz[]) as claimed_at,
+             unnest(@waits_s::double precision[]) as wait_s) given
 where connector_clock.tenant_id = given.tenant_id and connector_clock.connector_id = given.connector_id
   and connector_clock.claimed_by = @instance_id::uuid and connector_clock.claimed_at = given.claimed_at;
 

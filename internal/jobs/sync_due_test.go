@@ -115,6 +115,39 @@ func TestServersThatHangDelayNobodyElse(t *testing.T) {
 	}
 }
 
+func TestAHungServerWithManyConnectorsDelaysNotEvenItsOwnTenant(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	stuck := newStuck(t)
+	const many = 300 // a tenant may have 256 claims
+	for range many {
+		b.to(t, stuck.URL)
+	}
+	b.SetDue(t, -time.Hour)
+	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	mine, theirs := b.to(t, up.URL), b.ConnectorIn(t, b.Other, func(d *connectors.Draft) { d.URL = up.URL })
+	b.AsSystem(t, "update connector_clock set due_at = now() where connector_id in ($1, $2)", []any{mine.ID.UUID, theirs.ID.UUID})
+	events, unwatch := b.sync.Watch(b.Tenant)
+	defer unwatch()
+	others, unwatchOthers := b.sync.Watch(b.Other)
+	defer unwatchOthers()
+
+	defer stop(t, b.start(t))
+	defer stuck.free()
+	waitSynced(t, others, theirs.ID)
+	waitSynced(t, events, mine.ID)
+	if n := len(stuck.asked); n > 16 {
+		t.Errorf("%d conversations with one server", n)
+	}
+	var held, late, failed int
+	b.AsSystem(t, `select count(*) filter (where claimed_by is not null), count(*) filter (where claimed_by is null and due_at > now()),
+	                      count(*) filter (where failures > 0) from connector_clock where connector_id <> $1 and connector_id <> $2`,
+		[]any{mine.ID.UUID, theirs.ID.UUID}, &held, &late, &failed)
+	if failed != 0 || held > 256 || late == 0 {
+		t.Errorf("%d of %d are claimed, %d are due later, %d failed", held, many, late, failed)
+	}
+}
+
 func TestASmallTenantsSyncsComeBeforeMostOfALargeOnes(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

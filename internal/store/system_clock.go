@@ -96,6 +96,7 @@ type Ended struct {
 	Seen     Seen
 	Error    connectors.SyncError    // of one that failed
 	Requests connectors.SyncRequests // likewise
+	Wait     time.Duration           // of one that came to nothing: when it is due again
 }
 
 // EndUnchanged stores the ends of many syncs that changed nothing, in one statement, and gives their connectors free. It returns
@@ -170,12 +171,12 @@ func (e Ended) wait() float64 {
 	return wait.Seconds()
 }
 
-// ReleaseClaims gives connectors free whose syncs came to nothing; they are due again after a while.
-func (s *System) ReleaseClaims(ctx context.Context, id connectors.InstanceID, claims []Claim, wait time.Duration) error {
-	p := dbgen.ReleaseClaimsParams{InstanceID: id.UUID, WaitS: wait.Seconds()}
-	for _, c := range claims {
-		p.TenantIds, p.ConnectorIds = append(p.TenantIds, c.Tenant.UUID), append(p.ConnectorIds, c.Connector.ID.UUID)
-		p.ClaimedAts = append(p.ClaimedAts, c.at)
+// ReleaseClaims gives connectors free whose syncs came to nothing; they are due again after their waits. No failure is counted.
+func (s *System) ReleaseClaims(ctx context.Context, id connectors.InstanceID, ends []Ended) error {
+	p := dbgen.ReleaseClaimsParams{InstanceID: id.UUID}
+	for _, e := range ends {
+		p.TenantIds, p.ConnectorIds = append(p.TenantIds, e.Claim.Tenant.UUID), append(p.ConnectorIds, e.Claim.Connector.ID.UUID)
+		p.ClaimedAts, p.WaitsS = append(p.ClaimedAts, e.Claim.at), append(p.WaitsS, e.Wait.Seconds())
 	}
 	return s.q.ReleaseClaims(ctx, p)
 }

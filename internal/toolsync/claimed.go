@@ -25,19 +25,23 @@ type claimed struct {
 }
 
 // syncClaimed takes a claimed connector to its end, and gives it free.
-func (s *Syncer) syncClaimed(ctx context.Context, c store.Claim) {
-	leave, err := s.places.sit(ctx, server(c.Connector))
-	if err != nil {
+func (s *Syncer) syncClaimed(ctx context.Context, c store.Claim, at *stand) {
+	switch away, err := at.sit(ctx); {
+	case errors.Is(err, errBusy):
+		s.ends.putOff(ctx, store.Ended{Claim: c, Wait: away})
+		return
+	case err != nil:
 		return // the process stops
 	}
 	r := &claimed{run: run{Syncer: s, tenant: c.Tenant, connector: c.Connector, quiet: true}, claim: c, began: time.Now()}
 	found, err := r.read(ctx)
+	at.heard()
 	if err == nil && !c.Plain(found.hash, r.seen) {
 		r.tell(ctx, found)
-		leave()
+		at.leave()
 		return
 	}
-	leave() // what follows is waiting for others to end, too
+	at.leave() // what follows is waiting for others to end, too
 	r.end(ctx, found, err)
 }
 
@@ -66,6 +70,7 @@ func (r *claimed) end(ctx context.Context, found listing, err error) {
 		return // the claim ends with the process
 	case f.Kind == fault.Unavailable && f.Remote == nil && f.Code == "":
 		r.log.WarnContext(ctx, "scheduled sync put off", slog.String("connector_id", r.connector.ID.String()), slog.Any("error", err))
+		e.Wait = soonAgain
 		r.ends.putOff(ctx, e)
 		return
 	default:

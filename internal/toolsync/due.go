@@ -2,6 +2,7 @@ package toolsync
 
 import (
 	"context"
+	"log/slog"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
@@ -20,8 +21,9 @@ const (
 //  1. room: places are reserved first, so that no claim waits in memory while another process is idle; by turns, where shards do
 //     not find room for all, and few at a time then
 //  2. claim: up to a hundred connectors, fairly among tenants, with all that is needed, in one statement
-//  3. talk: each by itself, no more than perHost with one server
-//  4. end: what is unchanged is collected and written together (ends.go); what is not gets a run, as any other sync
+//  3. seat: no more than perHost talk with one server; a few wait in its line, the others are given back, and are due again later
+//  4. talk: each by itself
+//  5. end: what is unchanged is collected and written together (ends.go); what is not gets a run, as any other sync
 func (s *Syncer) SyncDue(ctx context.Context, shards []int) (int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -38,27 +40,57 @@ func (s *Syncer) SyncDue(ctx context.Context, shards []int) (int, error) {
 		if err != nil {
 			return began, err
 		}
-		for _, c := range claims {
-			s.launch(ctx, c)
-		}
-		if began += len(claims); len(claims) < room {
+		busy := s.launchAll(ctx, claims)
+		s.giveBack(ctx, busy)
+		if began += len(claims) - len(busy); len(claims) < room && len(busy) == 0 {
 			return began, nil
 		}
 	}
 }
 
-// launch syncs a claimed connector, whose place is reserved.
-func (s *Syncer) launch(ctx context.Context, c store.Claim) {
+// launchAll begins the syncs of claims that have places, and returns those whose servers have no room, with when to come again.
+func (s *Syncer) launchAll(ctx context.Context, claims []store.Claim) (busy []store.Ended) {
+	for _, c := range claims {
+		at, away := s.places.enter(server(c.Connector), c.Connector.Timeout)
+		if at == nil {
+			busy = append(busy, store.Ended{Claim: c, Wait: away})
+			continue
+		}
+		s.launch(ctx, c, at)
+	}
+	return busy
+}
+
+// launch syncs a claimed connector that has a stand at its server.
+func (s *Syncer) launch(ctx context.Context, c store.Claim, at *stand) {
 	ctx, end, err := s.begin(ctx)
 	if err != nil { // the process stops, and its claims end with it
-		s.places.refund(1)
+		at.quit()
 		return
 	}
 	go func() {
 		defer end()
 		defer s.held.forget(c.Connector.ID)
-		s.syncClaimed(ctx, c)
+		s.syncClaimed(ctx, c, at)
 	}()
+}
+
+// giveBack has connectors be due later, because their servers have no room. A claim that is not given back is forgotten, and found by
+// the next beat.
+func (s *Syncer) giveBack(ctx context.Context, busy []store.Ended) {
+	if len(busy) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
+	err := s.store.System().ReleaseClaims(ctx, s.instance, busy)
+	if err != nil {
+		s.held.doubtful()
+		s.log.WarnContext(ctx, "claims for busy servers not given back", slog.Any("error", err))
+	}
+	for _, e := range busy {
+		s.held.forget(e.Claim.Connector.ID)
+	}
 }
 
 // server names the server of a connector for the count of conversations with it. A program is counted by its own seats.

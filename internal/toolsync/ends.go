@@ -1,6 +1,7 @@
 package toolsync
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -134,9 +135,8 @@ func (w *ends) try(ctx context.Context, kind int, batch []store.Ended) (err erro
 	if err != nil || len(left) == 0 {
 		return err
 	}
-	claims := make([]store.Claim, len(left))
-	for i, e := range left {
-		claims[i] = e.Claim
+	for i := range left {
+		left[i].Wait = cmp.Or(left[i].Wait, soonAgain)
 	}
-	return sys.ReleaseClaims(ctx, w.instance, claims, soonAgain)
+	return sys.ReleaseClaims(ctx, w.instance, left)
 }

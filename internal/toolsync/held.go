@@ -26,11 +26,11 @@ func (s *Syncer) claim(ctx context.Context, shards []int, most int) ([]store.Cla
 	s.held.claiming.RLock()
 	defer s.held.claiming.RUnlock()
 	claims, err := s.store.System().ClaimDue(ctx, s.instance, shards, perTenant, most)
+	if err != nil {
+		s.held.doubtful()
+	}
 	s.held.mu.Lock()
 	defer s.held.mu.Unlock()
-	if err != nil {
-		s.held.doubt = true
-	}
 	if s.held.all == nil {
 		s.held.all = map[connectors.ConnectorID]struct{}{}
 	}
@@ -44,6 +44,13 @@ func (h *held) forget(id connectors.ConnectorID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.all, id)
+}
+
+// doubtful: the database may know of claims that this process does not.
+func (h *held) doubtful() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.doubt = true
 }
 
 // known are the claimed connectors, where an answer was lost.

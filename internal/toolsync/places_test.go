@@ -8,7 +8,7 @@ import (
 func TestWhereManyAskForRoomEachGetsItsShareInTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlaces()
+		p := newPlaces(maxPlaces)
 		for p.free > 0 { // all are taken by somebody who asked alone
 			p.reserve(t.Context(), perClaim)
 		}

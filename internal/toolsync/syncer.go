@@ -76,7 +76,7 @@ func New(o Options) *Syncer {
 	}
 	s.heart.ending, s.heart.end = context.WithCancel(context.Background())
 	s.heart.cutOff, s.heart.cut = context.WithCancel(context.Background())
-	s.places, s.saves = newPlaces(), newTurns(maxSaves)
+	s.places, s.saves = newPlaces(maxPlaces), newTurns(maxSaves)
 	s.ends = &ends{store: s.store, instance: s.instance, log: s.log, stopped: s.heart.cutOff}
 	return s
 }

@@ -447,31 +447,32 @@ const releaseClaims = `-- name: ReleaseClaims :exec
 update connector_clock
 set claimed_by = null,
     claimed_at = null,
-    due_at = now() + make_interval(secs => $1::double precision)
-from (select unnest($3::uuid[]) as tenant_id,
-             unnest($4::uuid[]) as connector_id,
-             unnest($5::timestamptz[]) as claimed_at) given
+    due_at = now() + make_interval(secs => given.wait_s)
+from (select unnest($2::uuid[]) as tenant_id,
+             unnest($3::uuid[]) as connector_id,
+             unnest($4::timestamptz[]) as claimed_at,
+             unnest($5::double precision[]) as wait_s) given
 where connector_clock.tenant_id = given.tenant_id and connector_clock.connector_id = given.connector_id
-  and connector_clock.claimed_by = $2::uuid and connector_clock.claimed_at = given.claimed_at
+  and connector_clock.claimed_by = $1::uuid and connector_clock.claimed_at = given.claimed_at
 `
 
 type ReleaseClaimsParams struct {
-	WaitS        float64
 	InstanceID   uuid.UUID
 	TenantIds    []uuid.UUID
 	ConnectorIds []uuid.UUID
 	ClaimedAts   []time.Time
+	WaitsS       []float64
 }
 
-// Claims whose syncs came to nothing: tried again soon.
+// Claims whose syncs came to nothing: tried again after a while.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) ReleaseClaims(ctx context.Context, arg ReleaseClaimsParams) error {
 	_, err := q.db.Exec(ctx, releaseClaims,
-		arg.WaitS,
 		arg.InstanceID,
 		arg.TenantIds,
 		arg.ConnectorIds,
 		arg.ClaimedAts,
+		arg.WaitsS,
 	)
 	return err
 }

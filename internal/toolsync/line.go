@@ -1,0 +1,208 @@
+package toolsync
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// How long a claim waits for a server that has all the conversations that it may have. After that it is given back and the connector
+// is due again later, so that servers that hang keep no claims that others could use.
+const (
+	linePatience = 2 * time.Second
+	leastPutOff  = 5 * time.Second
+	mostPutOff   = 5 * time.Minute // what is put off costs a few hundred bytes of the log each time
+)
+
+// errBusy is the end of a claim's patience.
+var errBusy = errors.New("the server is busy with other conversations")
+
+// host is one server, as scheme, name and port.
+type host struct {
+	busy    int
+	waiting []chan struct{}
+	stuck   bool          // somebody's patience ended, and nobody has left since
+	mean    time.Duration // that conversations lasted lately; 0: not known
+	booked  time.Time     // when the last of those that were put off has its turn
+}
+
+// wait is how long somebody who comes now would wait for a seat.
+func (h *host) wait() time.Duration { return h.mean * time.Duration(len(h.waiting)+1) / perHost }
+
+// putOff is how long somebody stays away for whom there is no seat, each a little longer than the one before; expect is how long a
+// conversation lasts where that is not known.
+func (h *host) putOff(now time.Time, expect time.Duration) time.Duration {
+	if h.mean > 0 && !h.stuck {
+		expect = h.mean
+	}
+	if from := now.Add(leastPutOff + h.wait()); h.booked.Before(from) {
+		h.booked = from
+	}
+	h.booked = h.booked.Add(expect / perHost)
+	if away := h.booked.Sub(now); away < mostPutOff {
+		return away
+	}
+	h.booked = now.Add(mostPutOff)
+	return mostPutOff/2 + rand.N(mostPutOff/2)
+}
+
+// lasted learns how long a conversation took.
+func (h *host) lasted(took time.Duration) {
+	if h.mean == 0 {
+		h.mean = took
+		return
+	}
+	h.mean += (took - h.mean) / 8
+}
+
+// stand is the holder of a place at a server: seated, or in its line.
+type stand struct {
+	*places
+	name   string
+	expect time.Duration
+	turn   chan struct{} // what it waits for; nil: it is seated
+	since  time.Time     // it is seated
+	slow   *time.Timer   // takes its place away
+	kept   bool          // it has not
+}
+
+// enter has the holder of a place take a seat at a server, or stand in its line, which gives the place back. Where the line is too
+// long for it the claim is not in hand any more, and away says when to come again.
+func (p *places) enter(name string, expect time.Duration) (s *stand, away time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h := p.hosts[name]
+	if h == nil {
+		h = &host{}
+		p.hosts[name] = h
+	}
+	s = &stand{places: p, name: name, expect: expect}
+	if h.busy < perHost {
+		h.busy++
+		return s, 0
+	}
+	p.giveBack()
+	if h.stuck || h.wait() > linePatience {
+		p.claims--
+		return nil, h.putOff(time.Now(), expect)
+	}
+	s.turn = make(chan struct{})
+	h.waiting = append(h.waiting, s.turn)
+	return s, 0
+}
+
+// sit waits for the seat, and for a place with it; leave gives back both. Where it fails the claim is not in hand any more: with
+// [errBusy] it is to be given back, for so long.
+func (s *stand) sit(ctx context.Context) (away time.Duration, err error) {
+	if s.turn != nil {
+		if away, err = s.await(ctx); err != nil {
+			return away, err
+		}
+		if place := s.place(); place != nil {
+			select {
+			case <-place:
+			case <-ctx.Done():
+				s.forgo(place)
+				return 0, context.Cause(ctx)
+			}
+		}
+	}
+	s.since = time.Now()
+	s.slow = time.AfterFunc(slowAfter, s.yield)
+	return 0, nil
+}
+
+// await waits for the seat as long as that makes sense.
+func (s *stand) await(ctx context.Context) (away time.Duration, err error) {
+	patience := time.NewTimer(linePatience)
+	defer patience.Stop()
+	select {
+	case <-s.turn:
+		return 0, nil
+	case <-patience.C:
+		away, err = s.goAway()
+		return away, err
+	case <-ctx.Done():
+		s.quit()
+		return 0, context.Cause(ctx)
+	}
+}
+
+// goAway leaves the line for later, unless the turn came at the same moment.
+func (s *stand) goAway() (time.Duration, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.hosts[s.name]
+	i := slices.Index(h.waiting, s.turn)
+	if i < 0 {
+		return 0, nil
+	}
+	h.waiting = slices.Delete(h.waiting, i, i+1)
+	h.stuck = true
+	s.claims--
+	return h.putOff(time.Now(), s.expect), errBusy
+}
+
+// quit leaves the line, or the seat, for good. A seat that came at the same moment is passed on.
+func (s *stand) quit() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.claims--
+	if s.turn == nil {
+		s.giveBack()
+	}
+	h := s.hosts[s.name]
+	if i := slices.Index(h.waiting, s.turn); i >= 0 {
+		h.waiting = slices.Delete(h.waiting, i, i+1)
+		return
+	}
+	s.rise(s.name)
+}
+
+// forgo gives up waiting for a place, and the seat.
+func (s *stand) forgo(turn chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.claims--
+	s.rise(s.name)
+	if i := slices.Index(s.places.waiting, turn); i >= 0 {
+		s.places.waiting = slices.Delete(s.places.waiting, i, i+1)
+		return
+	}
+	s.giveBack()
+}
+
+// heard ends the conversation. The seat stays taken, and a place that it has still: what was said is in memory.
+func (s *stand) heard() {
+	s.kept = s.slow.Stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hosts[s.name].lasted(time.Since(s.since))
+}
+
+// leave gives the seat and the place to others. Call it after heard.
+func (s *stand) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.claims--
+	s.rise(s.name)
+	if s.kept {
+		s.giveBack()
+	}
+}
+
+// rise passes a seat on. The caller has the lock.
+func (p *places) rise(name string) {
+	h := p.hosts[name]
+	h.stuck = false
+	if len(h.waiting) > 0 {
+		close(h.waiting[0])
+		h.waiting = h.waiting[1:]
+		return
+	}
+	if h.busy--; h.busy == 0 {
+		delete(p.hosts, name)
+	}
+}
