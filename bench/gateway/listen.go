@@ -1,91 +1,73 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"net"
-	"net/url"
-	"time"
 )
 
-// listening opens streams on which nothing happens, and tells what each costs the server: twice, since the first ones find a heap that has
-// grown for nothing yet, and the garbage of their beginning counts as theirs until it is collected.
+// Before listeners are measured some calls are made, and some listeners come and go: what a server does for the first time is no
+// listener's cost.
+const (
+	warmCalls     = 500
+	warmListeners = 50
+)
+
+// listening opens streams on which nothing happens, and tells what each costs the server: in a process of its own for each era, which has done
+// little before.
 func (b *bench) listening(ctx context.Context) error {
-	for _, which := range []string{"the first", "as many again, when those had left"} {
-		before, after, err := b.listenersCost(ctx)
+	fmt.Fprintln(b.out, "\n| idle agents that listen | heap in use and stacks of each, after a collection | resident memory of each | resident before |\n|---|---|---|---|")
+	for _, kind := range listeningKinds {
+		before, after, err := b.listenersCost(ctx, kind)
 		if err != nil {
 			return err
 		}
-		each := float64(after-before) / float64(b.listeners) / 1024
-		fmt.Fprintf(b.out, "\n%d idle listening agents (%s): %.1f KiB each (resident memory, %d MiB before)\n", b.listeners, which, each, before>>20)
+		each := func(bytes int64) float64 { return float64(bytes) / float64(b.listeners) / 1024 }
+		fmt.Fprintf(b.out, "| %d, %s | %.1f KiB | %.1f KiB | %d MiB |\n", b.listeners, kind.name, each(after.used-before.used), each(after.resident-before.resident), before.resident>>20)
 	}
 	return nil
 }
 
-// listenersCost is the server's memory before and while they listen.
-func (b *bench) listenersCost(ctx context.Context) (before, after int64, err error) {
-	if before, err = b.settled(ctx); err != nil {
-		return 0, 0, err
+// listenersCost is the server's state before and while they listen.
+func (b *bench) listenersCost(ctx context.Context, kind listeningKind) (before, after state, err error) {
+	if err = b.patchbay.end(); err != nil {
+		return before, after, fmt.Errorf("Patchbay ended: %w", err)
 	}
+	if err = b.startPatchbay(ctx); err != nil {
+		return before, after, err
+	}
+	if _, err = b.load.run(ctx, b.ours(20), calls[0], warmCalls); err != nil {
+		return before, after, err
+	}
+	if _, err = b.stateWith(ctx, kind, warmListeners); err != nil { // which collects, too
+		return before, after, err
+	}
+	if before, err = b.state(ctx); err != nil {
+		return before, after, err
+	}
+	after, err = b.stateWith(ctx, kind, b.listeners)
+	return before, after, err
+}
+
+// stateWith is the server's state while so many listen.
+func (b *bench) stateWith(ctx context.Context, kind listeningKind, n int) (state, error) {
 	var open []net.Conn
 	defer func() {
 		for _, c := range open {
 			_ = c.Close()
 		}
 	}()
-	for i := range b.listeners {
-		c, err := b.listen(ctx)
+	for i := range n {
+		c, err := listenBy(ctx, kind, b, b.tokens[20])
 		if err != nil {
-			return 0, 0, fmt.Errorf("listener %d: %w", i, err)
+			return state{}, fmt.Errorf("listener %d: %w", i, err)
 		}
 		open = append(open, c)
 	}
-	after, err = b.settled(ctx)
-	return before, after, err
-}
-
-// still is how much a server's memory may differ between two looks that is taken for still. It never is: heartbeats and the clock make some
-// garbage each second, 30 KiB or so, which is collected when the heap has grown to several times its size.
-const still = 256 << 10
-
-// settled is the server's memory once it stays about the same.
-func (b *bench) settled(ctx context.Context) (int64, error) {
-	last := int64(-1 << 32) // far from any
-	for {
-		now, err := b.patchbay.memory()
-		if err != nil || max(now-last, last-now) <= still {
-			return now, err
-		}
-		last = now
-		select {
-		case <-time.After(2 * time.Second):
-		case <-ctx.Done():
-			return 0, ctx.Err()
+	if b.profile != "" {
+		if err := b.fetch(ctx, "heap?gc=1", "listen-"+kind.short+".pprof"); err != nil {
+			return state{}, err
 		}
 	}
-}
-
-// listen opens one stream by hand: an http.Client here would need as much memory as the server.
-func (b *bench) listen(ctx context.Context) (net.Conn, error) {
-	to, err := url.Parse(b.patchbay.address)
-	if err != nil {
-		return nil, err
-	}
-	var d net.Dialer
-	c, err := d.DialContext(ctx, "tcp", to.Host)
-	if err != nil {
-		return nil, err
-	}
-	body := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`
-	_, err = fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
-		"Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\nContent-Length: %d\r\n\r\n%s", to.Host, b.tokens[20], len(body), body)
-	if err != nil {
-		return nil, err
-	}
-	line, err := bufio.NewReaderSize(c, 64).ReadString('\n')
-	if err != nil || line != "HTTP/1.1 200 OK\r\n" {
-		return nil, fmt.Errorf("%q: %w", line, err)
-	}
-	return c, nil
+	return b.state(ctx)
 }

@@ -19,7 +19,6 @@ type side struct {
 	token  string
 	tool   string
 	server *process
-	frail  bool // some calls may fail: net/http's proxy loses a reply now and then (golang/go#40747)
 }
 
 // task is a kind of call.
@@ -36,7 +35,6 @@ type load struct {
 	client  *http.Client
 	workers int
 	next    atomic.Int64 // the number of the last call; each is used once
-	lost    atomic.Int64 // replies of a frail side
 }
 
 func newLoad(workers int) *load {
@@ -58,12 +56,7 @@ func (l *load) run(ctx context.Context, s side, t task, n int) (time.Duration, e
 		workers.Go(func() {
 			var w worker
 			for left.Add(-1) >= 0 && ctx.Err() == nil {
-				err := w.call(ctx, l.client, s, t, l.next.Add(1))
-				switch {
-				case err == nil:
-				case s.frail:
-					l.lost.Add(1)
-				default:
+				if err := w.call(ctx, l.client, s, t, l.next.Add(1)); err != nil {
 					cancel(fmt.Errorf("%s, %s: %w", s.name, t.name, err))
 				}
 			}

@@ -27,6 +27,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	o := options{out: out}
 	flags.StringVar(&o.program, "patchbay", "bin/patchbay", "the program")
+	flags.StringVar(&o.home, "home", "", "where to keep the data of the run; unset: where temporary files are")
 	flags.IntVar(&o.rounds, "rounds", 7, "turns of each side")
 	flags.IntVar(&o.calls, "calls", 4000, "calls of a turn, or of the whole soak")
 	flags.IntVar(&o.workers, "workers", 16, "calls at a time")
@@ -45,6 +46,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return o.profileOurs(ctx)
 	case "upstream":
 		return serveUpstream(ctx, out)
+	case "mock":
+		return serveMock(ctx, out)
 	case "proxy":
 		return serveProxy(ctx, flags.Arg(0), out)
 	default:
@@ -56,6 +59,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 type options struct {
 	out       io.Writer
 	program   string
+	home      string
 	rounds    int
 	calls     int
 	workers   int

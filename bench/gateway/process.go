@@ -48,10 +48,13 @@ func start(ctx context.Context, env []string, name string, args ...string) (*pro
 	return nil, errors.Join(fmt.Errorf("%s printed no address", name), cmd.Wait())
 }
 
-// stop ends it as an operator would.
-func (p *process) stop() {
+// end ends it as an operator would, once. It is an error where the process says so.
+func (p *process) end() error {
+	if p.cmd.ProcessState != nil {
+		return nil
+	}
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	_ = p.cmd.Wait()
+	return p.cmd.Wait()
 }
 
 // cpu is the processor time that the process alone has used.
@@ -106,11 +109,4 @@ func (p *process) childrenCPU() time.Duration {
 		}
 	}
 	return time.Duration(sum) * 10 * time.Millisecond
-}
-
-// threads counts the threads and the open files of the process.
-func (p *process) open() (threads, files int) {
-	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.cmd.Process.Pid))
-	fds, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))
-	return len(tasks), len(fds)
 }

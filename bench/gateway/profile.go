@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,18 +49,9 @@ func (o options) profileOurs(ctx context.Context) error {
 
 // fetch keeps one of Patchbay's profiles in a file.
 func (b *bench) fetch(ctx context.Context, what, name string) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.private+"/debug/pprof/"+what, nil)
+	text, err := b.profileText(ctx, what)
 	if err != nil {
 		return err
 	}
-	response, err := b.load.client.Do(r)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(b.profile, name), text, 0o600)
+	return os.WriteFile(filepath.Join(b.profile, name), []byte(text), 0o600)
 }

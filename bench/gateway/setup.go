@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +15,7 @@ import (
 // bench is everything that runs.
 type bench struct {
 	options
-	home     string
+	home     string // of this run, in the parent that the flag names
 	upstream *process
 	proxy    *process
 	patchbay *process
@@ -28,53 +25,90 @@ type bench struct {
 	load     *load
 }
 
+// open makes the place for what is to run.
+func (o options) open() (*bench, error) {
+	home, err := os.MkdirTemp(o.home, "patchbay-bench-")
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{options: o, home: home, tokens: map[int]string{}, load: newLoad(o.workers)}
+	if err := os.Chmod(home, 0o711); err != nil { // as root, PostgreSQL runs as another user
+		b.end()
+		return nil, err
+	}
+	return b, nil
+}
+
 // begin starts the servers: the MCP server, the proxy before it, and Patchbay with a connector and an agent for each of its lists.
-func (o options) begin(ctx context.Context) (b *bench, err error) {
-	b = &bench{options: o, tokens: map[int]string{}, load: newLoad(o.workers)}
-	defer func() {
-		if err != nil {
-			b.end()
+func (o options) begin(ctx context.Context) (*bench, error) {
+	b, err := o.open()
+	if err != nil {
+		return nil, err
+	}
+	if err := b.startAll(ctx); err != nil {
+		b.end()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *bench) startAll(ctx context.Context) (err error) {
+	if b.upstream, err = b.startSelf(ctx, "upstream"); err != nil {
+		return err
+	}
+	if b.proxy, err = b.startSelf(ctx, "proxy", b.upstream.address); err != nil {
+		return err
+	}
+	if err := b.startPatchbay(ctx); err != nil {
+		return err
+	}
+	for _, n := range listSizes {
+		if err := b.connect(ctx, n); err != nil {
+			return err
 		}
-	}()
-	if b.home, err = os.MkdirTemp("", "patchbay-bench-"); err != nil {
-		return b, err
 	}
-	if err = os.Chmod(b.home, 0o711); err != nil { // as root, PostgreSQL runs as another user
-		return b, err
-	}
+	return nil
+}
+
+// startSelf starts another of this program's servers.
+func (b *bench) startSelf(ctx context.Context, args ...string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return b, err
+		return nil, err
 	}
-	if b.upstream, err = start(ctx, nil, self, "upstream"); err != nil {
-		return b, err
-	}
-	if b.proxy, err = start(ctx, nil, self, "proxy", b.upstream.address); err != nil {
-		return b, err
+	return start(ctx, nil, self, args...)
+}
+
+// startPatchbay starts it on the data that it left, if it has been here before.
+func (b *bench) startPatchbay(ctx context.Context) (err error) {
+	if b.private, err = freeAddress(ctx); err != nil {
+		return err
 	}
 	env := []string{
 		"PATCHBAY_DATA_DIR=" + filepath.Join(b.home, "data"), "PATCHBAY_ADDR=127.0.0.1:0", "PATCHBAY_EGRESS=local", "PATCHBAY_LOG_LEVEL=warn", "DATABASE_URL=",
+		"PATCHBAY_PRIVATE_ADDR=" + b.private,
 	}
-	if o.profile != "" {
-		b.private = "127.0.0.1:16060"
-		env = append(env, "PATCHBAY_PRIVATE_ADDR="+b.private)
+	if b.patchbay, err = start(ctx, env, b.program); err != nil || b.key != "" {
+		return err
 	}
-	if b.patchbay, err = start(ctx, env, o.program); err != nil {
-		return b, err
-	}
-	key := exec.CommandContext(ctx, o.program, "apikey", "create", "--tenant", "default", "--role", "owner", "--name", "bench") //nolint:gosec // likewise
+	key := exec.CommandContext(ctx, b.program, "apikey", "create", "--tenant", "default", "--role", "owner", "--name", "bench") //nolint:gosec // the program that is measured
 	key.Env = append(os.Environ(), env...)
 	text, err := key.Output()
-	if err != nil {
-		return b, fmt.Errorf("make an API key: %w", err)
-	}
 	b.key = strings.TrimSpace(string(text))
-	for _, n := range listSizes {
-		if err = b.connect(ctx, n); err != nil {
-			return b, err
-		}
+	if err != nil {
+		return fmt.Errorf("make an API key: %w", err)
 	}
-	return b, nil
+	return nil
+}
+
+// freeAddress is one that nobody has, for a server that does not say which it was given.
+func freeAddress(ctx context.Context) (string, error) {
+	var on net.ListenConfig
+	l, err := on.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
 }
 
 // connect makes a connector whose server lists n tools, and an agent that may use them all without asking.
@@ -94,45 +128,11 @@ func (b *bench) connect(ctx context.Context, n int) error {
 	return err
 }
 
-// api is one request to the JSON API; into: what it answers, nil for nobody.
-func (b *bench) api(ctx context.Context, method, path string, body, into any) error {
-	var payload io.Reader
-	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return err
-		}
-		payload = bytes.NewReader(text)
-	}
-	r, err := http.NewRequestWithContext(ctx, method, b.patchbay.address+"/api/v1"+path, payload)
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Authorization", "Bearer "+b.key)
-	r.Header.Set("Content-Type", "application/json")
-	response, err := b.load.client.Do(r)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
-	if response.StatusCode >= 300 {
-		return fmt.Errorf("%s %s: %d %s", method, path, response.StatusCode, text)
-	}
-	if into == nil {
-		return nil
-	}
-	return json.Unmarshal(text, into)
-}
-
 // end stops everything.
 func (b *bench) end() {
 	for _, p := range []*process{b.patchbay, b.proxy, b.upstream} {
 		if p != nil {
-			p.stop()
+			_ = p.end()
 		}
 	}
 	_ = os.RemoveAll(b.home)
@@ -144,5 +144,5 @@ func (b *bench) ours(n int) side {
 }
 
 func (b *bench) theirs(n int) side {
-	return side{name: "proxy", url: b.proxy.address + "/" + strconv.Itoa(n), token: "nobody's", tool: "work", server: b.proxy, frail: true}
+	return side{name: "proxy", url: b.proxy.address + "/" + strconv.Itoa(n), token: "nobody's", tool: "work", server: b.proxy}
 }

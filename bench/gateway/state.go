@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// state is what Patchbay holds while nothing happens.
+type state struct {
+	goroutines int64
+	sockets    int64
+	resident   int64 // bytes, garbage among them
+	used       int64 // bytes of the heap in use and of stacks, after a collection
+}
+
+// How long what calls leave behind may take to go: an idle agent's connection lingers with its goroutine.
+const (
+	settleTime = time.Minute
+	lookEvery  = 500 * time.Millisecond
+
+	stillMemory = 1 << 20 // bytes that may differ between two looks
+)
+
+// settled is the state at rest: when goroutines are no more than they were, give or take few, or, at first, as many as half a second ago,
+// and memory is what it was then, for the history is written behind the calls; at the latest after a minute.
+func (s *soak) settled(ctx context.Context, before *state) (now state, err error) {
+	s.load.client.CloseIdleConnections()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	last := state{goroutines: -1}
+	for began := time.Now(); ; {
+		if now, err = s.state(ctx); err != nil {
+			return now, err
+		}
+		stats, err := s.seen(ctx)
+		if err != nil {
+			return now, err
+		}
+		still := before == nil && now.goroutines == last.goroutines || before != nil && now.goroutines <= before.goroutines+moreGoroutines
+		still = still && max(now.used-last.used, last.used-now.used) <= stillMemory && stats.Open == 0 && stats.Streams == 0
+		if still || time.Since(began) > settleTime {
+			return now, nil
+		}
+		last = now
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return now, ctx.Err()
+		}
+	}
+}
+
+// state looks at Patchbay from outside, over a connection that it does not keep.
+func (b *bench) state(ctx context.Context) (now state, err error) {
+	if now.resident, err = b.patchbay.memory(); err != nil { // with what has not been collected
+		return now, err
+	}
+	var heap string
+	for range 2 { // what lies in pools survives one collection
+		if heap, err = b.profileText(ctx, "heap?gc=1&debug=1"); err != nil {
+			return now, err
+		}
+	}
+	stacks, err := b.profileText(ctx, "goroutine?debug=1")
+	if err != nil {
+		return now, err
+	}
+	now.used = numberAfter(heap, "# HeapInuse = ") + numberAfter(heap, "# Stack = ")
+	now.goroutines = numberAfter(stacks, "goroutine profile: total ")
+	now.sockets = b.patchbay.sockets()
+	return now, nil
+}
+
+func (b *bench) profileText(ctx context.Context, what string) (string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.private+"/debug/pprof/"+what, nil)
+	if err != nil {
+		return "", err
+	}
+	r.Close = true
+	return b.textOf(r)
+}
+
+// numberAfter reads the number at the beginning of the line that begins with what.
+func numberAfter(text, what string) int64 {
+	lines := bufio.NewScanner(strings.NewReader(text))
+	lines.Buffer(nil, len(text)+1)
+	for lines.Scan() {
+		if rest, ok := strings.CutPrefix(lines.Text(), what); ok {
+			number, _, _ := strings.Cut(rest, " ")
+			n, _ := strconv.ParseInt(number, 10, 64)
+			return n
+		}
+	}
+	return 0
+}
+
+// sockets counts the process' open sockets.
+func (p *process) sockets() (n int64) {
+	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", p.cmd.Process.Pid))
+	for _, link := range links {
+		if to, err := os.Readlink(link); err == nil && strings.HasPrefix(to, "socket:") {
+			n++
+		}
+	}
+	return n
+}
