@@ -1018,6 +1018,7 @@ create table tool_calls (
 CREATE INDEX tool_calls_agent_idx ON public.tool_calls USING btree (tenant_id, agent_id, id DESC);
 CREATE INDEX tool_calls_connector_idx ON public.tool_calls USING btree (tenant_id, connector_id, id DESC);
 CREATE INDEX tool_calls_open_idx ON public.tool_calls USING btree (tenant_id, id) WHERE (completed_at IS NULL);
+CREATE INDEX tool_calls_tasks_idx ON public.tool_calls USING btree (tenant_id, id DESC) WHERE (task_handle IS NOT NULL);
 alter table tool_calls enable row level security;
 alter table tool_calls force row level security;
 create policy tenant_rows on tool_calls for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));

@@ -70,19 +70,12 @@ func (h *Handler) callList(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := templates.CallsPage{
 		Frame:      frame,
-		Filter:     templates.Form{Values: map[string]string{"agent": query.agent, "connector": query.connector, "tool": query.tool, "status": string(query.status)}},
+		Filter:     query.form(),
 		List:       h.callListView(calls, query, frame.Can, pager(r, calls.Next)),
-		Agents:     []templates.Option{{Value: "", Label: "All agents"}},
-		Connectors: []templates.Option{{Value: "", Label: "All connectors"}},
+		Agents:     withChosen(agentOptions(agents.Items), query.agent),
+		Connectors: withChosen(connectorOptions(all.Items), query.connector),
 		Statuses:   callStatusOptions(),
 	}
-	for _, a := range agents.Items {
-		page.Agents = append(page.Agents, templates.Option{Value: a.Slug, Label: a.Name})
-	}
-	for _, c := range all.Items {
-		page.Connectors = append(page.Connectors, templates.Option{Value: c.Slug, Label: c.Name})
-	}
-	page.Agents, page.Connectors = withChosen(page.Agents, query.agent), withChosen(page.Connectors, query.connector)
 	return h.respond.Page(w, r, http.StatusOK, templates.Calls(page))
 }
 

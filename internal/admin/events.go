@@ -20,7 +20,7 @@ const (
 )
 
 // events streams what changes about what the page shows, as pieces of it, until the browser goes, the server stops, or the session
-// ends: connectors, or with on=calls, on=call, on=home, on=approvals, on=changes and on=notices those. A HEAD request is told what would come,
+// ends: connectors, or with on=calls, on=tasks, on=call, on=home, on=approvals, on=changes and on=notices those. A HEAD request is told what would come,
 // and opens nothing.
 func (h *Handler) events(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
@@ -53,6 +53,10 @@ func (s *stream) about(r *http.Request) error {
 		calls, stop := s.h.history.Live(tenant)
 		defer stop()
 		return s.follow(calls, s.callsOf(readCallQuery(query)))
+	case "tasks":
+		calls, stop := s.h.history.Live(tenant)
+		defer stop()
+		return s.follow(calls, s.tasksOf(readCallQuery(query)))
 	case "call":
 		calls, stop := s.h.history.Live(tenant)
 		defer stop()

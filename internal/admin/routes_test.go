@@ -136,6 +136,8 @@ var routeRoles = map[string]connectors.Role{
 	"GET /exports/tools":                 connectors.RoleViewer,
 	"GET /exports/agents":                connectors.RoleViewer,
 	"GET /exports/calls":                 connectors.RoleViewer,
+	"GET /tasks":                         connectors.RoleViewer,
+	"GET /exports/tasks":                 connectors.RoleViewer,
 	"GET /exports/approvals":             connectors.RoleViewer,
 	"GET /exports/changes":               connectors.RoleViewer,
 	"GET /exports/audit":                 connectors.RoleAdmin,
@@ -204,6 +206,7 @@ func (d *dashboard) thingsOf(tenant connectors.TenantID) things {
 	run := d.SyncedIn(d.t, tenant, c.ID, "search")
 	a := d.AgentIn(d.t, tenant)
 	d.GrantIn(d.t, tenant, a.ID, c.ID)
+	d.taskIn(tenant, a, c, working("of the tenant"))
 	hook, delivery := d.webhookIn(tenant)
 	return things{
 		webhook: hook.ID.String(), delivery: delivery.ID.String(),

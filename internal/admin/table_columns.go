@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"slices"
 	"time"
 
 	"patchbay/internal/connectors"
@@ -88,6 +89,12 @@ var callColumns = []export.Column[connectors.ToolCall]{
 	{Name: "request_bytes", Of: func(c connectors.ToolCall) any { return c.RequestBytes }},
 	{Name: "response_bytes", Of: func(c connectors.ToolCall) any { return c.ResponseBytes }},
 }
+
+// taskColumns are those of calls, and what the servers say of their tasks.
+var taskColumns = append(slices.Clone(callColumns),
+	export.Column[connectors.ToolCall]{Name: "task_status", Of: func(c connectors.ToolCall) any { return readTask(c.Task).Status.value }},
+	export.Column[connectors.ToolCall]{Name: "task_message", Of: func(c connectors.ToolCall) any { return readTask(c.Task).Message.value }},
+)
 
 var approvalColumns = []export.Column[waitingApproval]{
 	{Name: "id", Of: func(a waitingApproval) any { return a.ID.String() }},

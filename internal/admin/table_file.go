@@ -79,7 +79,7 @@ func filtersOf(query url.Values) url.Values {
 
 // filed are the pages whose tables become files, as their routes are mounted.
 var filed = []string{
-	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/runs", "/tools", "/agents", "/calls", "/approvals", "/changes",
+	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/runs", "/tools", "/agents", "/calls", "/tasks", "/approvals", "/changes",
 	"/audit", "/webhooks/{id}", "/members", "/api-keys",
 }
 

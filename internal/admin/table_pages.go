@@ -72,6 +72,22 @@ func (h *Handler) callFile(w http.ResponseWriter, r *http.Request) error {
 	return tableFile[connectors.ToolCall]{name: "calls", columns: callColumns, list: list}.answer(h, w, r)
 }
 
+func (h *Handler) taskFile(w http.ResponseWriter, r *http.Request) error {
+	tenant := h.tenant(r)
+	filter, err := h.callFilter(r.Context(), tenant, readCallQuery(r.URL.Query()), nil, nil)
+	if err != nil {
+		return err
+	}
+	list := func(ctx context.Context, p store.Page) (store.List[connectors.ToolCall], error) {
+		filter.Page = p
+		return tenant.TaskCalls(ctx, filter)
+	}
+	if filter.Limit < 0 {
+		list = nothingIn[connectors.ToolCall]
+	}
+	return tableFile[connectors.ToolCall]{name: "tasks", columns: taskColumns, list: list}.answer(h, w, r)
+}
+
 func (h *Handler) changeFile(w http.ResponseWriter, r *http.Request) error {
 	tenant := h.tenant(r)
 	filter, some, err := readChangeQuery(r.URL.Query()).filter(r.Context(), tenant, nil)

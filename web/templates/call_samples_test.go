@@ -43,6 +43,8 @@ func callSamples(pages map[string]templ.Component, with func(templates.Frame) te
 	list.List.Filtered = true
 	pages["calls-none"] = templates.Calls(list)
 
+	taskSamples(pages, with(frame("Tasks", templates.NavTasks)))
+
 	f = with(frame("create_issue", templates.NavCalls, templates.Crumb{Text: "Calls", Href: "/calls"}))
 	detail := templates.CallDetail{
 		Asset: f.Asset, Call: callRows[2], Arguments: templates.Content{JSON: "{\n  \"team\": \"ENG\"\n}"}, Again: &templates.Link{Text: "Try it again", Href: "/connectors/linear/tools/list_issues"},
@@ -59,6 +61,22 @@ func callSamples(pages map[string]templ.Component, with func(templates.Frame) te
 	detail.Call = callRows[3]
 	detail.Attention = &templates.Attention{Kind: templates.StateBad, Title: "Error", Text: "The server did not answer within 30 s, and the call was cancelled there."}
 	pages["call-failed"] = templates.Call(templates.CallPage{Frame: f, Detail: detail})
+}
+
+func taskSamples(pages map[string]templ.Component, f templates.Frame) {
+	f.Listen = "/events?on=tasks"
+	rows := []templates.TaskRow{
+		{Call: callRows[0], Said: "Reading page 40 of 100", Heard: &ago, Kept: &soon}, {Call: callRows[2], Result: true}, {Call: callRows[3], Heard: &longAgo, Result: true}, {Call: callRows[4]},
+	}
+	page := templates.TasksPage{
+		Frame: f, Agents: []templates.Option{{Label: "All agents"}}, Connectors: []templates.Option{{Label: "All connectors"}}, Statuses: []templates.Option{{Label: "All states"}},
+		List: templates.TaskList{Asset: f.Asset, Rows: rows, Count: "4 tasks", Pager: templates.Pager{CSV: "/exports/tasks?format=csv", JSON: "/exports/tasks?format=json", Next: "/tasks?cursor=x"}},
+	}
+	pages["tasks"] = templates.Tasks(page)
+	page.List = templates.TaskList{Asset: f.Asset, Count: "0 tasks"}
+	pages["tasks-empty"] = templates.Tasks(page)
+	page.List.Filtered = true
+	pages["tasks-none"] = templates.Tasks(page)
 }
 
 func result() *templates.Result {

@@ -11,6 +11,7 @@ const (
 	NavTools      Nav = "tools"
 	NavAgents     Nav = "agents"
 	NavCalls      Nav = "calls"
+	NavTasks      Nav = "tasks"
 	NavApprovals  Nav = "approvals"
 	NavNotices    Nav = "notices"
 	NavWebhooks   Nav = "webhooks"

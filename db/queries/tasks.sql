@@ -1,0 +1,17 @@
+-- Calls that their servers run as tasks, of which agents ask how they are.
+
+-- name: TaskCalls :many
+-- Without contents and arguments: a list shows how far tasks are, and their calls' pages the rest.
+select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, instance_id, status, outcome,
+       error_code, error_message, is_error, approved_by, (case when length(task) <= 16384 then task end)::bytea as task, truncated, request_bytes,
+       response_bytes, started_at, completed_at, duration_us
+from tool_calls
+where tenant_id = @tenant_id
+  and task_handle is not null
+  and (sqlc.narg(agent_id)::uuid is null or agent_id = sqlc.narg(agent_id))
+  and (sqlc.narg(connector_id)::uuid is null or connector_id = sqlc.narg(connector_id))
+  and (@status::text = '' or status = @status)
+  and (@tool::text = '' or tool = @tool or exposed_name = @tool)
+  and (sqlc.narg(after_id)::uuid is null or id < sqlc.narg(after_id))
+order by id desc
+limit @max_rows;

@@ -1,0 +1,60 @@
+package admin
+
+import (
+	"encoding/json"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/web/templates"
+)
+
+// serverTask is what a server says of a task (MCP 2026-07-28, extension io.modelcontextprotocol/tasks). All of it is remote text.
+type serverTask struct {
+	Status  lenient[string]    `json:"status"`
+	Message lenient[string]    `json:"statusMessage"`
+	Updated lenient[time.Time] `json:"lastUpdatedAt"`
+	Begun   lenient[time.Time] `json:"createdAt"`
+	Life    lenient[float64]   `json:"ttlMs"`
+}
+
+func readTask(raw []byte) (t serverTask) {
+	_ = json.Unmarshal(raw, &t) // what is no object says nothing
+	return t
+}
+
+// taskRow is a call that is run as a task, in a list.
+func taskRow(c connectors.ToolCall, can templates.Can, now time.Time) templates.TaskRow {
+	task := readTask(c.Task)
+	row := templates.TaskRow{Call: callRow(c, can, now), Said: shorten(task.Message.value, maxNote)}
+	row.Call.State = taskState(c.Status, task.Status.value)
+	if at := task.Updated.value; !at.IsZero() {
+		row.Heard = new(when(at, now))
+	}
+	if c.Status.Ended() {
+		row.Result = c.Status == connectors.CallSuccess || c.IsError
+		return row
+	}
+	if begun, life := task.Begun.value, task.Life.value; !begun.IsZero() && life > 0 && life < float64(mostTaskLife.Milliseconds()) {
+		row.Kept = new(when(begun.Add(time.Duration(life)*time.Millisecond), now))
+	}
+	return row
+}
+
+// mostTaskLife is where a server's word of how long it keeps a task is no longer believed.
+const mostTaskLife = 10 * 365 * 24 * time.Hour
+
+// taskState is how far a task is: the call's end, or the server's word for what goes on.
+func taskState(s connectors.CallStatus, said string) templates.State {
+	switch {
+	case s == connectors.CallSuccess:
+		return templates.State{Kind: templates.StateOK, Text: "Completed"}
+	case s == connectors.CallError || s == connectors.CallDenied:
+		return templates.State{Kind: templates.StateBad, Text: "Failed"}
+	case s.Ended():
+		return templates.State{Kind: templates.StateOff, Text: "Cancelled"}
+	case said == "input_required":
+		return templates.State{Kind: templates.StateWarn, Text: "Asks for input"}
+	default:
+		return templates.State{Kind: templates.StateBusy, Text: "At work"}
+	}
+}

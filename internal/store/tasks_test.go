@@ -1,0 +1,79 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+// taskAttempts are the outsider's at tasks; TestTasksAreCallsWithAHandle shows that there are some.
+var taskAttempts = map[string]attempt{
+	"TaskCalls": func(ctx context.Context, o outsider) (bool, error) {
+		return some(o.door.TaskCalls(ctx, store.CallFilter{}))
+	},
+}
+
+// runningIn puts a call on record that goes on; with a handle it does so as a task.
+func runningIn(t *testing.T, w *fixture.World, tenant connectors.TenantID, c connectors.ToolCall, handle string) connectors.ToolCallID {
+	t.Helper()
+	c.ID, c.Status, c.InstanceID = connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}, connectors.CallRunning, &w.Instance
+	if err := w.St.System().BeginCalls(t.Context(), []store.OwnedCall{{Tenant: tenant, ToolCall: c}}); err != nil {
+		t.Fatal(err)
+	}
+	if handle != "" {
+		if err := w.St.Tenant(tenant).SaveCallTask(t.Context(), c.ID, []byte(`{"status":"working"}`), handle); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c.ID
+}
+
+func TestTasksAreCallsWithAHandle(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c, a, other := w.Connector(t), w.Agent(t), w.Agent(t)
+	theirs := w.ConnectorIn(t, w.Other)
+	runningIn(t, w, w.Other, newCall(w.AgentIn(t, w.Other), theirs, connectors.ToolCallID{}), "theirs")
+	runningIn(t, w, w.Tenant, newCall(a, c, connectors.ToolCallID{}), "")
+	first := runningIn(t, w, w.Tenant, newCall(a, c, connectors.ToolCallID{}), "first")
+	second := runningIn(t, w, w.Tenant, newCall(other, c, connectors.ToolCallID{}), "second")
+	ended, err := w.Door().EndCallTask(t.Context(), connectors.ToolCall{ID: second, Status: connectors.CallSuccess, Outcome: connectors.OutcomeOK, Task: []byte(`{"status":"completed"}`)})
+	wantTrue(t, "end", ended, err)
+	for name, x := range map[string]struct {
+		filter store.CallFilter
+		want   []connectors.ToolCallID
+	}{
+		"all, the newest first": {store.CallFilter{}, []connectors.ToolCallID{second, first}},
+		"of an agent":           {store.CallFilter{Agent: &a.ID}, []connectors.ToolCallID{first}},
+		"of a connector":        {store.CallFilter{Connector: &theirs.ID}, nil},
+		"in a state":            {store.CallFilter{Status: connectors.CallSuccess}, []connectors.ToolCallID{second}},
+		"of a tool":             {store.CallFilter{Tool: "mcp_x__search"}, []connectors.ToolCallID{second, first}},
+		"of no tool":            {store.CallFilter{Tool: "nothing"}, nil},
+	} {
+		list, err := w.Door().TaskCalls(t.Context(), x.filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []connectors.ToolCallID
+		for _, call := range list.Items {
+			got = append(got, call.ID)
+		}
+		if diff := cmp.Diff(x.want, got); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+	page, err := w.Door().TaskCalls(t.Context(), store.CallFilter{Page: store.Page{Limit: 1}})
+	if err != nil || page.Items[0].ID != second {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	rest, err := w.Door().TaskCalls(t.Context(), store.CallFilter{Page: store.Page{Limit: 1, Cursor: page.Next}})
+	if err != nil || len(rest.Items) != 1 || rest.Items[0].ID != first || rest.Next != "" {
+		t.Errorf("%+v, %v", rest, err)
+	}
+}
