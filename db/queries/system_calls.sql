@@ -118,7 +118,16 @@ from ended;
 -- name: CloseCallsOfSilentInstances :many
 -- A call that waits for a person outlives the process; one that a process made does not.
 -- @sqlc-vet-disable tenant-scope
-with ended as (
+with left_over as materialized (
+    select tool_calls.tenant_id, tool_calls.id
+    from tool_calls
+    where tool_calls.completed_at is null and tool_calls.status = 'running' and tool_calls.instance_id <> @id
+      and not exists (
+          select from instances
+          where instances.id = tool_calls.instance_id)
+    limit @max_rows
+    for update skip locked
+), ended as (
     update tool_calls
     set status = 'error',
         outcome = 'lost',
@@ -126,10 +135,8 @@ with ended as (
         error_message = 'The server stopped during this call. Whether the tool ran is not known.',
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-    where tool_calls.completed_at is null and tool_calls.status = 'running' and tool_calls.instance_id <> @id
-      and not exists (
-          select from instances
-          where instances.id = tool_calls.instance_id)
+    from left_over
+    where tool_calls.tenant_id = left_over.tenant_id and tool_calls.id = left_over.id
     returning tool_calls.tenant_id, tool_calls.id, tool_calls.completed_at, tool_calls.status
 ), counted as (
     select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
@@ -174,7 +181,14 @@ from ended;
 -- name: CloseOldTasks :many
 -- Nobody asked for the end of a task.
 -- @sqlc-vet-disable tenant-scope
-with ended as (
+with forgotten as materialized (
+    select tool_calls.tenant_id, tool_calls.id
+    from tool_calls
+    where tool_calls.completed_at is null and tool_calls.status = 'running' and tool_calls.instance_id is null
+      and tool_calls.started_at < now() - interval '1 day'
+    limit @max_rows
+    for update skip locked
+), ended as (
     update tool_calls
     set status = 'error',
         outcome = 'lost',
@@ -182,7 +196,8 @@ with ended as (
         error_message = 'Nobody asked how this task ended.',
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-    where completed_at is null and status = 'running' and instance_id is null and started_at < now() - interval '1 day'
+    from forgotten
+    where tool_calls.tenant_id = forgotten.tenant_id and tool_calls.id = forgotten.id
     returning tool_calls.tenant_id, tool_calls.id, tool_calls.completed_at, tool_calls.status
 ), counted as (
     select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])

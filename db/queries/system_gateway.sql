@@ -1,13 +1,20 @@
 -- What of the gateway's rows ends by itself, across tenants.
 
 -- name: LapseApprovals :many
--- The history of a call that nobody decided ends with it.
+-- The history of a call that nobody decided ends with it. One that somebody decides at this moment is left to them.
 -- @sqlc-vet-disable tenant-scope
-with lapsed as (
+with due as materialized (
+    select approvals.tenant_id, approvals.id
+    from approvals
+    where approvals.state = 'waiting' and approvals.expires_at < now()
+    limit @max_rows
+    for update skip locked
+), lapsed as (
     update approvals
     set state = 'lapsed'
-    where state = 'waiting' and expires_at < now()
-    returning tenant_id, id
+    from due
+    where approvals.tenant_id = due.tenant_id and approvals.id = due.id
+    returning approvals.tenant_id, approvals.id
 ), ended as (
     update tool_calls
     set status = 'error',

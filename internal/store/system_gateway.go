@@ -10,9 +10,13 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
+// MostSwept is how many calls of a kind one [System.SweepGateway] ends: their rows and the sums of their hours are locked meanwhile, and
+// other tenants' calls wait for none of it for long.
+const MostSwept = 500
+
 // SweepGateway ends and forgets what the gateway left: calls that nobody decided about in time, tasks that nobody asks for, calls of silent
 // processes other than this one, spent allowances, and mail that nobody took; and it puts the syncs' past hours together. It returns the
-// calls that ended by it. Any process may do it at any time.
+// calls that ended by it: where there are as many as [MostSwept], there may be more. Any process may do it at any time.
 func (s *System) SweepGateway(ctx context.Context, this connectors.InstanceID) (ended []OwnedCallID, err error) {
 	if ended, err = s.endLeftCalls(ctx, this); err != nil {
 		return ended, err
@@ -38,21 +42,21 @@ func (s *System) endLeftCalls(ctx context.Context, this connectors.InstanceID) (
 	note := func(t connectors.TenantID, id uuid.UUID) {
 		ended = append(ended, OwnedCallID{Tenant: t, ID: connectors.ToolCallID{UUID: id}})
 	}
-	lapsed, err := s.q.LapseApprovals(ctx)
+	lapsed, err := s.q.LapseApprovals(ctx, MostSwept)
 	if err != nil {
 		return nil, err
 	}
 	for _, row := range lapsed {
 		note(row.TenantID, row.ID)
 	}
-	lost, err := s.q.CloseCallsOfSilentInstances(ctx, &this)
+	lost, err := s.q.CloseCallsOfSilentInstances(ctx, &this, MostSwept)
 	if err != nil {
 		return nil, err
 	}
 	for _, row := range lost {
 		note(row.TenantID, row.ID)
 	}
-	forgotten, err := s.q.CloseOldTasks(ctx)
+	forgotten, err := s.q.CloseOldTasks(ctx, MostSwept)
 	for _, row := range forgotten {
 		note(row.TenantID, row.ID)
 	}

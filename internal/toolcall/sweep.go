@@ -32,17 +32,10 @@ func (c *Caller) sweepNowAndThen() {
 // Sweep closes what has lapsed and what dead processes left, tells of it as of any other end, and begins to make approved calls that were
 // left.
 func (c *Caller) Sweep(ctx context.Context) {
+	c.endLeft(ctx)
 	system := c.o.Store.System()
-	ended, err := c.endLeft(ctx)
-	ctx, cancel := context.WithTimeout(ctx, sweepTime) // what was ended is told in a time of its own
+	ctx, cancel := context.WithTimeout(ctx, sweepTime)
 	defer cancel()
-	if err != nil && ctx.Err() == nil {
-		c.o.Log.WarnContext(ctx, "lapsed calls not closed", slog.Any("error", err))
-	}
-	for _, e := range ended {
-		c.waits.wake(e.ID)
-		c.tellEnded(ctx, e.Tenant, e.ID)
-	}
 	if others, err := system.OtherInstances(ctx, c.o.Instance); err == nil {
 		c.agents.among(others)
 		c.servers.among(others)
@@ -59,8 +52,26 @@ func (c *Caller) Sweep(ctx context.Context) {
 	}
 }
 
-func (c *Caller) endLeft(ctx context.Context) ([]store.OwnedCallID, error) {
+// endLeft ends calls that nobody ends any more, some at a time, until there are none or the time is over: the next sweep goes on.
+func (c *Caller) endLeft(ctx context.Context) {
+	sweep, cancel := context.WithTimeout(ctx, sweepTime)
+	defer cancel()
+	for more := true; more && sweep.Err() == nil; {
+		ended, err := c.o.Store.System().SweepGateway(sweep, c.o.Instance)
+		if err != nil && ctx.Err() == nil {
+			c.o.Log.WarnContext(ctx, "lapsed calls not closed", slog.Any("error", err))
+		}
+		c.tellLeft(ctx, ended)
+		more = err == nil && len(ended) >= store.MostSwept
+	}
+}
+
+// tellLeft tells of calls that a sweep ended, in a time of its own: they have ended, however long that took.
+func (c *Caller) tellLeft(ctx context.Context, ended []store.OwnedCallID) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTime)
 	defer cancel()
-	return c.o.Store.System().SweepGateway(ctx, c.o.Instance)
+	for _, e := range ended {
+		c.waits.wake(e.ID)
+		c.tellEnded(ctx, e.Tenant, e.ID)
+	}
 }

@@ -157,7 +157,16 @@ func (q *Queries) CloseCallsOf(ctx context.Context, instanceID *connectors.Insta
 }
 
 const closeCallsOfSilentInstances = `-- name: CloseCallsOfSilentInstances :many
-with ended as (
+with left_over as materialized (
+    select tool_calls.tenant_id, tool_calls.id
+    from tool_calls
+    where tool_calls.completed_at is null and tool_calls.status = 'running' and tool_calls.instance_id <> $1
+      and not exists (
+          select from instances
+          where instances.id = tool_calls.instance_id)
+    limit $2
+    for update skip locked
+), ended as (
     update tool_calls
     set status = 'error',
         outcome = 'lost',
@@ -165,10 +174,8 @@ with ended as (
         error_message = 'The server stopped during this call. Whether the tool ran is not known.',
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-    where tool_calls.completed_at is null and tool_calls.status = 'running' and tool_calls.instance_id <> $1
-      and not exists (
-          select from instances
-          where instances.id = tool_calls.instance_id)
+    from left_over
+    where tool_calls.tenant_id = left_over.tenant_id and tool_calls.id = left_over.id
     returning tool_calls.tenant_id, tool_calls.id, tool_calls.completed_at, tool_calls.status
 ), counted as (
     select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
@@ -186,8 +193,8 @@ type CloseCallsOfSilentInstancesRow struct {
 
 // A call that waits for a person outlives the process; one that a process made does not.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) CloseCallsOfSilentInstances(ctx context.Context, id *connectors.InstanceID) ([]CloseCallsOfSilentInstancesRow, error) {
-	rows, err := q.db.Query(ctx, closeCallsOfSilentInstances, id)
+func (q *Queries) CloseCallsOfSilentInstances(ctx context.Context, iD *connectors.InstanceID, maxRows int32) ([]CloseCallsOfSilentInstancesRow, error) {
+	rows, err := q.db.Query(ctx, closeCallsOfSilentInstances, iD, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +214,14 @@ func (q *Queries) CloseCallsOfSilentInstances(ctx context.Context, id *connector
 }
 
 const closeOldTasks = `-- name: CloseOldTasks :many
-with ended as (
+with forgotten as materialized (
+    select tool_calls.tenant_id, tool_calls.id
+    from tool_calls
+    where tool_calls.completed_at is null and tool_calls.status = 'running' and tool_calls.instance_id is null
+      and tool_calls.started_at < now() - interval '1 day'
+    limit $1
+    for update skip locked
+), ended as (
     update tool_calls
     set status = 'error',
         outcome = 'lost',
@@ -215,7 +229,8 @@ with ended as (
         error_message = 'Nobody asked how this task ended.',
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-    where completed_at is null and status = 'running' and instance_id is null and started_at < now() - interval '1 day'
+    from forgotten
+    where tool_calls.tenant_id = forgotten.tenant_id and tool_calls.id = forgotten.id
     returning tool_calls.tenant_id, tool_calls.id, tool_calls.completed_at, tool_calls.status
 ), counted as (
     select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
@@ -233,8 +248,8 @@ type CloseOldTasksRow struct {
 
 // Nobody asked for the end of a task.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) CloseOldTasks(ctx context.Context) ([]CloseOldTasksRow, error) {
-	rows, err := q.db.Query(ctx, closeOldTasks)
+func (q *Queries) CloseOldTasks(ctx context.Context, maxRows int32) ([]CloseOldTasksRow, error) {
+	rows, err := q.db.Query(ctx, closeOldTasks, maxRows)
 	if err != nil {
 		return nil, err
 	}

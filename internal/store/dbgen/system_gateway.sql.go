@@ -83,11 +83,18 @@ func (q *Queries) DropSpentAllowances(ctx context.Context) error {
 
 const lapseApprovals = `-- name: LapseApprovals :many
 
-with lapsed as (
+with due as materialized (
+    select approvals.tenant_id, approvals.id
+    from approvals
+    where approvals.state = 'waiting' and approvals.expires_at < now()
+    limit $1
+    for update skip locked
+), lapsed as (
     update approvals
     set state = 'lapsed'
-    where state = 'waiting' and expires_at < now()
-    returning tenant_id, id
+    from due
+    where approvals.tenant_id = due.tenant_id and approvals.id = due.id
+    returning approvals.tenant_id, approvals.id
 ), ended as (
     update tool_calls
     set status = 'error',
@@ -114,10 +121,10 @@ type LapseApprovalsRow struct {
 }
 
 // What of the gateway's rows ends by itself, across tenants.
-// The history of a call that nobody decided ends with it.
+// The history of a call that nobody decided ends with it. One that somebody decides at this moment is left to them.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) LapseApprovals(ctx context.Context) ([]LapseApprovalsRow, error) {
-	rows, err := q.db.Query(ctx, lapseApprovals)
+func (q *Queries) LapseApprovals(ctx context.Context, maxRows int32) ([]LapseApprovalsRow, error) {
+	rows, err := q.db.Query(ctx, lapseApprovals, maxRows)
 	if err != nil {
 		return nil, err
 	}
