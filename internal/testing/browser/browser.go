@@ -212,6 +212,12 @@ func (b *Tab) WaitText(css, text string) {
 	b.until(`[...document.querySelectorAll(` + quote(css) + `)].some(e => e.innerText.includes(` + quote(text) + `))`)
 }
 
+// WaitGone waits until no element matches.
+func (b *Tab) WaitGone(css string) {
+	b.t.Helper()
+	b.until(`!document.querySelector(` + quote(css) + `)`)
+}
+
 // WaitPath waits until the tab is at a path (without the query).
 func (b *Tab) WaitPath(path string) {
 	b.t.Helper()
