@@ -1,7 +1,9 @@
 -- The calls' history is written in batches, across tenants. What is gone meanwhile, an agent or a connector, is left out of the row; of a
--- tenant that is gone nothing is written. What is there is locked until the rows are, once for the batch (migration 00020).
+-- tenant that is gone nothing is written. What is there is locked until the rows are, once for the batch (migration 00020). Whose agent or
+-- connector somebody holds at this moment, since it is being deleted, is left for the next batch: no other call waits for that.
 
--- name: BeginCalls :exec
+-- name: BeginCalls :many
+-- What is left: the agents and connectors that somebody holds.
 -- @sqlc-vet-disable tenant-scope
 with those_tenants as materialized (
     select tenants.id as tenant_id
@@ -13,39 +15,54 @@ with those_tenants as materialized (
     select agents.tenant_id, agents.id
     from agents
     where (agents.tenant_id, agents.id) in (select distinct unnest(@tenant_ids::uuid[]), unnest(@agent_ids::uuid[]))
-    order by agents.tenant_id, agents.id
-    for key share
+    for key share skip locked
 ), those_connectors as materialized (
     select connectors.tenant_id, connectors.id
     from connectors
     where (connectors.tenant_id, connectors.id) in (select distinct unnest(@tenant_ids::uuid[]), unnest(@connector_ids::uuid[]))
-    order by connectors.tenant_id, connectors.id
-    for key share
+    for key share skip locked
+), held as materialized (
+    select agents.tenant_id, agents.id
+    from agents
+    where (agents.tenant_id, agents.id) in (select distinct unnest(@tenant_ids::uuid[]), unnest(@agent_ids::uuid[]))
+      and (agents.tenant_id, agents.id) not in (select those_agents.tenant_id, those_agents.id from those_agents)
+    union all
+    select connectors.tenant_id, connectors.id
+    from connectors
+    where (connectors.tenant_id, connectors.id) in (select distinct unnest(@tenant_ids::uuid[]), unnest(@connector_ids::uuid[]))
+      and (connectors.tenant_id, connectors.id) not in (select those_connectors.tenant_id, those_connectors.id from those_connectors)
+), begun as (
+    insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
+        credential_id, definition_hash, instance_id, status, approved_by, arguments, truncated, request_bytes, started_at)
+    select new.tenant_id, new.id, those_agents.id, new.agent_slug, those_connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
+           new.caller, nullif(new.token_id, @nobody::uuid), nullif(new.credential_id, @nobody::uuid), new.definition_hash,
+           nullif(new.instance_id, @nobody::uuid), new.status, new.approved_by, new.arguments, new.truncated, new.request_bytes, new.started_at
+    from (
+        select unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@ids::uuid[]) as id, unnest(@agent_ids::uuid[]) as agent_id,
+               unnest(@agent_slugs::text[]) as agent_slug, unnest(@connector_ids::uuid[]) as connector_id,
+               unnest(@connector_slugs::text[]) as connector_slug, unnest(@kinds::text[]) as kind, unnest(@tools::text[]) as tool,
+               unnest(@exposed_names::text[]) as exposed_name, unnest(@sources::text[]) as source, unnest(@callers::text[]) as caller,
+               unnest(@token_ids::uuid[]) as token_id, unnest(@credential_ids::uuid[]) as credential_id,
+               unnest(@definition_hashes::bytea[]) as definition_hash, unnest(@instance_ids::uuid[]) as instance_id,
+               unnest(@statuses::text[]) as status, unnest(@approved_bys::text[]) as approved_by, unnest(@arguments::bytea[]) as arguments,
+               unnest(@truncateds::boolean[]) as truncated, unnest(@request_bytes::bigint[]) as request_bytes,
+               unnest(@started_ats::timestamptz[]) as started_at
+    ) new
+    join those_tenants on those_tenants.tenant_id = new.tenant_id
+    left join those_agents on those_agents.tenant_id = new.tenant_id and those_agents.id = new.agent_id
+    left join those_connectors on those_connectors.tenant_id = new.tenant_id and those_connectors.id = new.connector_id
+    where not exists (
+        select from held
+        where held.tenant_id = new.tenant_id and (held.id = new.agent_id or held.id = new.connector_id))
+    on conflict on constraint tool_calls_pkey do nothing
 )
-insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
-    credential_id, definition_hash, instance_id, status, approved_by, arguments, truncated, request_bytes, started_at)
-select new.tenant_id, new.id, those_agents.id, new.agent_slug, those_connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
-       new.caller, nullif(new.token_id, @nobody::uuid), nullif(new.credential_id, @nobody::uuid), new.definition_hash,
-       nullif(new.instance_id, @nobody::uuid), new.status, new.approved_by, new.arguments, new.truncated, new.request_bytes, new.started_at
-from (
-    select unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@ids::uuid[]) as id, unnest(@agent_ids::uuid[]) as agent_id,
-           unnest(@agent_slugs::text[]) as agent_slug, unnest(@connector_ids::uuid[]) as connector_id,
-           unnest(@connector_slugs::text[]) as connector_slug, unnest(@kinds::text[]) as kind, unnest(@tools::text[]) as tool,
-           unnest(@exposed_names::text[]) as exposed_name, unnest(@sources::text[]) as source, unnest(@callers::text[]) as caller,
-           unnest(@token_ids::uuid[]) as token_id, unnest(@credential_ids::uuid[]) as credential_id,
-           unnest(@definition_hashes::bytea[]) as definition_hash, unnest(@instance_ids::uuid[]) as instance_id,
-           unnest(@statuses::text[]) as status, unnest(@approved_bys::text[]) as approved_by, unnest(@arguments::bytea[]) as arguments,
-           unnest(@truncateds::boolean[]) as truncated, unnest(@request_bytes::bigint[]) as request_bytes,
-           unnest(@started_ats::timestamptz[]) as started_at
-) new
-join those_tenants on those_tenants.tenant_id = new.tenant_id
-left join those_agents on those_agents.tenant_id = new.tenant_id and those_agents.id = new.agent_id
-left join those_connectors on those_connectors.tenant_id = new.tenant_id and those_connectors.id = new.connector_id
-on conflict on constraint tool_calls_pkey do nothing;
+select held.id
+from held;
 
--- name: EndCalls :exec
+-- name: EndCalls :many
 -- What has ended stays as it is: whoever closed a call of a process that seemed dead was too early, and its real end stands; in the figures of
--- its hour it is there twice. What is written is counted here, so that what is written twice is not.
+-- its hour it is there twice. What is written is counted here, so that what is written twice is not. It returns the agents and connectors that
+-- somebody holds: their calls are left.
 -- @sqlc-vet-disable tenant-scope
 with those_tenants as materialized (
     select tenants.id as tenant_id
@@ -57,14 +74,22 @@ with those_tenants as materialized (
     select agents.tenant_id, agents.id
     from agents
     where (agents.tenant_id, agents.id) in (select distinct unnest(@tenant_ids::uuid[]), unnest(@agent_ids::uuid[]))
-    order by agents.tenant_id, agents.id
-    for key share
+    for key share skip locked
 ), those_connectors as materialized (
     select connectors.tenant_id, connectors.id
     from connectors
     where (connectors.tenant_id, connectors.id) in (select distinct unnest(@tenant_ids::uuid[]), unnest(@connector_ids::uuid[]))
-    order by connectors.tenant_id, connectors.id
-    for key share
+    for key share skip locked
+), held as materialized (
+    select agents.tenant_id, agents.id
+    from agents
+    where (agents.tenant_id, agents.id) in (select distinct unnest(@tenant_ids::uuid[]), unnest(@agent_ids::uuid[]))
+      and (agents.tenant_id, agents.id) not in (select those_agents.tenant_id, those_agents.id from those_agents)
+    union all
+    select connectors.tenant_id, connectors.id
+    from connectors
+    where (connectors.tenant_id, connectors.id) in (select distinct unnest(@tenant_ids::uuid[]), unnest(@connector_ids::uuid[]))
+      and (connectors.tenant_id, connectors.id) not in (select those_connectors.tenant_id, those_connectors.id from those_connectors)
 ), ended as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
         credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by, arguments, content,
@@ -92,6 +117,9 @@ with those_tenants as materialized (
     join those_tenants on those_tenants.tenant_id = new.tenant_id
     left join those_agents on those_agents.tenant_id = new.tenant_id and those_agents.id = new.agent_id
     left join those_connectors on those_connectors.tenant_id = new.tenant_id and those_connectors.id = new.connector_id
+    where not exists (
+        select from held
+        where held.tenant_id = new.tenant_id and (held.id = new.agent_id or held.id = new.connector_id))
     on conflict on constraint tool_calls_pkey do update
     set credential_id = excluded.credential_id,
         status = excluded.status,
@@ -111,9 +139,13 @@ with those_tenants as materialized (
     returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status,
               case when tool_calls.outcome in ('ok', 'tool_error', 'rpc_error', 'transport') and tool_calls.approved_by = '' and tool_calls.task is null
                    then tool_calls.duration_us end as took_us
+), counted as (
+    select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), array_agg(ended.took_us))
+    from ended
 )
-select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), array_agg(ended.took_us))
-from ended;
+select held.id
+from counted
+left join held on true;
 
 -- name: CloseCallsOfSilentInstances :many
 -- A call that waits for a person outlives the process; one that a process made does not.

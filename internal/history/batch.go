@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -24,7 +25,7 @@ func (w *Writer) run() {
 		select {
 		case <-w.wake:
 		case <-w.halt:
-			w.flush()
+			w.flushAll()
 			return
 		}
 		pause := time.NewTimer(w.o.Interval)
@@ -36,6 +37,20 @@ func (w *Writer) run() {
 		pause.Stop()
 		w.flush()
 	}
+}
+
+// flushAll writes what waits, as often as it takes.
+func (w *Writer) flushAll() {
+	for w.flush(); w.waits() && w.rest(firstPause); {
+		w.flush()
+	}
+}
+
+// waits tells whether something is still to be written.
+func (w *Writer) waits() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.begun)+len(w.ended) > 0
 }
 
 // closeJournal removes the journal, unless something of it was given up: the next start finds it then.
@@ -73,10 +88,13 @@ func (w *Writer) flush() {
 	for i := range starts {
 		Keep(&starts[i].ToolCall, how[i])
 	}
+	left := calls{}
 	for batch := range slices.Chunk(starts, maxRows) {
-		w.write(batch, w.o.Store.System().BeginCalls)
+		w.write(batch, w.o.Store.System().BeginCalls, left)
 	}
+	open, held := left.among(open)
 	w.forget(open)
+	w.again(&w.begun, held)
 	for len(ended) > 0 {
 		n := portion(ended)
 		w.end(ended[:n])
@@ -112,20 +130,55 @@ func portion(ended []*Entry) int {
 
 // end writes calls that have ended: nobody changes them any more.
 func (w *Writer) end(ended []*Entry) {
-	calls := make([]store.OwnedCall, len(ended))
-	bytes := 0
+	rows := make([]store.OwnedCall, len(ended))
 	for i, e := range ended {
-		bytes += e.size()
-		calls[i] = store.OwnedCall{Tenant: e.tenant, ToolCall: e.call}
-		Keep(&calls[i].ToolCall, e.keep)
+		rows[i] = store.OwnedCall{Tenant: e.tenant, ToolCall: e.call}
+		Keep(&rows[i].ToolCall, e.keep)
 	}
-	w.write(calls, w.o.Store.System().EndCalls)
+	left := calls{}
+	w.write(rows, w.o.Store.System().EndCalls, left)
+	ended, held := left.among(ended)
+	w.again(&w.ended, held)
+	bytes := 0
+	for _, e := range ended {
+		bytes += e.size()
+	}
 	w.forget(ended)
 	w.mu.Lock()
 	w.memory -= bytes
 	w.waiting -= len(ended)
 	w.room.Broadcast()
 	w.mu.Unlock()
+}
+
+// calls are some of those that are written.
+type calls map[connectors.ToolCallID]bool
+
+// among parts entries into those that are not these calls, and those that are.
+func (c calls) among(entries []*Entry) (others, these []*Entry) {
+	if len(c) == 0 {
+		return entries, nil
+	}
+	for _, e := range entries {
+		if c[e.call.ID] {
+			these = append(these, e)
+		} else {
+			others = append(others, e)
+		}
+	}
+	return others, these
+}
+
+// again has calls written with the next batch. Somebody deletes their agent or their connector at this moment: the others' do not wait
+// for that.
+func (w *Writer) again(list *[]*Entry, held []*Entry) {
+	if len(held) == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	*list = append(held, *list...)
+	poke(w.wake)
 }
 
 // forget takes calls out of the journal: they are in the database.
@@ -142,21 +195,26 @@ func (w *Writer) forget(written []*Entry) {
 }
 
 // write insists until the calls are written. A batch that the database does not take as it is, because one of its rows cannot be
-// written, is halved.
-func (w *Writer) write(calls []store.OwnedCall, save func(context.Context, []store.OwnedCall) error) {
-	if len(calls) == 0 {
+// written, is halved. Those that are to be written later are noted.
+func (w *Writer) write(rows []store.OwnedCall, save func(context.Context, []store.OwnedCall) error, later calls) {
+	if len(rows) == 0 {
 		return
 	}
-	err := w.insist(calls, save)
+	err := w.insist(rows, save)
+	held, some := errors.AsType[*store.Held](err)
 	switch {
+	case some:
+		for _, c := range held.Calls {
+			later[c.ID] = true
+		}
 	case err == nil, w.gaveUp():
-	case len(calls) == 1:
-		w.o.Log.Error("call not written to the history", slog.String("tenant_id", calls[0].Tenant.String()),
-			slog.String("tool_call_id", calls[0].ID.String()), slog.Any("error", err))
+	case len(rows) == 1:
+		w.o.Log.Error("call not written to the history", slog.String("tenant_id", rows[0].Tenant.String()),
+			slog.String("tool_call_id", rows[0].ID.String()), slog.Any("error", err))
 	default:
-		half := len(calls) / 2
-		w.write(calls[:half], save)
-		w.write(calls[half:], save)
+		half := len(rows) / 2
+		w.write(rows[:half], save, later)
+		w.write(rows[half:], save, later)
 	}
 }
 
@@ -170,6 +228,8 @@ func (w *Writer) insist(calls []store.OwnedCall, save func(context.Context, []st
 		switch {
 		case err == nil:
 			return nil
+		case isHeld(err):
+			return err
 		case store.Passing(err):
 			w.o.Log.Warn("history waits for the database", slog.Int("calls", len(calls)), slog.Any("error", err))
 		case !again:
@@ -181,6 +241,11 @@ func (w *Writer) insist(calls []store.OwnedCall, save func(context.Context, []st
 			return err
 		}
 	}
+}
+
+func isHeld(err error) bool {
+	_, held := errors.AsType[*store.Held](err)
+	return held
 }
 
 // rest waits between two tries, and tells whether there is another: after Stop has lost its patience there is none.

@@ -83,15 +83,3 @@ func (b *bench) count(t testing.TB, where string) (n int) {
 	}
 	return n
 }
-
-// awaitLock returns when a statement waits for somebody's lock.
-func (b *bench) awaitLock(t testing.TB) {
-	t.Helper()
-	for waits := false; !waits; {
-		err := b.Pool.QueryRow(t.Context(), `
-			select exists (select from pg_locks join pg_stat_activity using (pid) where not pg_locks.granted and datname = current_database())`).Scan(&waits)
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}

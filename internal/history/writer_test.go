@@ -13,6 +13,7 @@ import (
 
 	"patchbay/db"
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
 	"patchbay/internal/history"
 	"patchbay/internal/store"
 )
@@ -131,13 +132,19 @@ func TestWhoIsDeletedMeanwhileStopsNobodysRows(t *testing.T) {
 	b.row(t, kept.ID)
 }
 
-func TestWhoIsBeingDeletedIsNamedByNoRow(t *testing.T) {
+// Deleting an agent with many calls takes long.
+func TestWhoIsBeingDeletedKeepsNobodysRows(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(o *history.Options) { o.Interval = time.Hour })
 	agent, to := b.Agent(t), b.Connector(t)
-	c := b.call()
-	c.AgentID, c.ConnectorID = &agent.ID, &to.ID
-	b.writer.Begin(b.tenant, c).End(succeeds("[]"))
+	theirs := func() connectors.ToolCall {
+		c := b.call()
+		c.AgentID, c.ConnectorID = &agent.ID, &to.ID
+		return c
+	}
+	running, late, c, other := theirs(), theirs(), theirs(), b.call()
+	began := b.writer.Begin(b.tenant, running)
+	b.row(t, running.ID)
 	tx, err := b.Pool.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -148,17 +155,56 @@ func TestWhoIsBeingDeletedIsNamedByNoRow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		b.writer.Written(t.Context())
-	}()
-	b.awaitLock(t) // the row is not written past those that delete
+	began.End(succeeds("[]"))
+	begun := b.writer.Begin(b.tenant, late)
+	b.writer.Begin(b.tenant, c).End(succeeds("[]"))
+	b.writer.Begin(b.tenant, other).End(succeeds("[]"))
+	if row := b.row(t, other.ID); row.Status != connectors.CallSuccess || row.AgentID == nil || row.ConnectorID == nil {
+		t.Errorf("another agent's row = %+v", row)
+	}
+	if _, err := b.Door().ToolCall(t.Context(), c.ID); !fault.Is(err, fault.NotFound) {
+		t.Errorf("a row that names who is being deleted: %v", err)
+	}
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	<-written
-	if row := b.row(t, c.ID); row.AgentID != nil || row.ConnectorID != nil || row.AgentSlug == "" || row.ConnectorSlug == "" {
+	for _, id := range []connectors.ToolCallID{running.ID, late.ID, c.ID} {
+		row := b.row(t, id)
+		if row.AgentID != nil || row.ConnectorID != nil || row.AgentSlug == "" || row.ConnectorSlug == "" || row.Status.Ended() == (id == late.ID) {
+			t.Errorf("row = %+v", row)
+		}
+	}
+	begun.End(succeeds("[]"))
+	if row := b.row(t, late.ID); row.Status != connectors.CallSuccess {
+		t.Errorf("row = %+v", row)
+	}
+}
+
+func TestStopWaitsForWhoIsBeingDeleted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	tx, err := b.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	for _, statement := range []string{"select set_config('app.system', 'on', true)", "select from agents where id = '" + b.agent.ID.String() + "' for update"} {
+		if _, err := tx.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, stopped := b.call(), make(chan struct{})
+	b.writer.Begin(b.tenant, c).End(succeeds("[]"))
+	b.writer.Written(t.Context())
+	go func() {
+		defer close(stopped)
+		b.writer.Stop(context.Background())
+	}()
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-stopped
+	if row := b.row(t, c.ID); row.Status != connectors.CallSuccess || row.AgentID == nil {
 		t.Errorf("row = %+v", row)
 	}
 }

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -136,21 +138,58 @@ type OwnedCall struct {
 	connectors.ToolCall
 }
 
-// BeginCalls writes calls that go on. Those that are there already stay as they are.
+// Held says which calls of a batch were not written, all others being: somebody holds their agent or their connector at this moment,
+// since it is being deleted.
+type Held struct{ Calls []OwnedCall }
+
+func (h *Held) Error() string {
+	return fmt.Sprintf("%d calls wait for the end of their agent or their connector", len(h.Calls))
+}
+
+// heldOf are the calls of the agents and connectors that somebody holds; nil: there are none.
+func heldOf(calls []OwnedCall, by []uuid.UUID) error {
+	var left []OwnedCall
+	for _, c := range calls {
+		if slices.Contains(by, idOr(c.AgentID).UUID) || slices.Contains(by, idOr(c.ConnectorID).UUID) {
+			left = append(left, c)
+		}
+	}
+	if left == nil {
+		return nil
+	}
+	return &Held{Calls: left}
+}
+
+// BeginCalls writes calls that go on. Those that are there already stay as they are. The error is a *Held where some are left.
 func (s *System) BeginCalls(ctx context.Context, calls []OwnedCall) error {
 	c := columnsOf(calls)
-	return s.q.BeginCalls(ctx, dbgen.BeginCallsParams{
+	held, err := s.q.BeginCalls(ctx, dbgen.BeginCallsParams{
 		Nobody: uuid.Nil, TenantIds: c.TenantIds, Ids: c.Ids, AgentIds: c.AgentIds, AgentSlugs: c.AgentSlugs, ConnectorIds: c.ConnectorIds,
 		ConnectorSlugs: c.ConnectorSlugs, Kinds: c.Kinds, Tools: c.Tools, ExposedNames: c.ExposedNames, Sources: c.Sources, Callers: c.Callers,
 		TokenIds: c.TokenIds, CredentialIds: c.CredentialIds, DefinitionHashes: c.DefinitionHashes, InstanceIds: c.InstanceIds,
 		Statuses: c.Statuses, ApprovedBys: c.ApprovedBys, Arguments: c.Arguments, Truncateds: c.Truncateds, RequestBytes: c.RequestBytes,
 		StartedAts: c.StartedAts,
 	})
+	if err != nil {
+		return err
+	}
+	return heldOf(calls, held)
 }
 
-// EndCalls writes calls that have ended, whether or not their beginning was written. No call may be among them twice.
+// EndCalls writes calls that have ended, whether or not their beginning was written. No call may be among them twice. The error is a *Held
+// where some are left.
 func (s *System) EndCalls(ctx context.Context, calls []OwnedCall) error {
-	return s.q.EndCalls(ctx, columnsOf(calls))
+	rows, err := s.q.EndCalls(ctx, columnsOf(calls))
+	if err != nil {
+		return err
+	}
+	var held []uuid.UUID
+	for _, id := range rows {
+		if id != nil {
+			held = append(held, *id)
+		}
+	}
+	return heldOf(calls, held)
 }
 
 // CloseCallsOf ends the calls that a process left behind.

@@ -13,56 +13,70 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const beginCalls = `-- name: BeginCalls :exec
+const beginCalls = `-- name: BeginCalls :many
 
 with those_tenants as materialized (
     select tenants.id as tenant_id
     from tenants
-    where tenants.id = any($2::uuid[])
+    where tenants.id = any($1::uuid[])
     order by tenants.id
     for key share
 ), those_agents as materialized (
     select agents.tenant_id, agents.id
     from agents
-    where (agents.tenant_id, agents.id) in (select distinct unnest($2::uuid[]), unnest($4::uuid[]))
-    order by agents.tenant_id, agents.id
-    for key share
+    where (agents.tenant_id, agents.id) in (select distinct unnest($1::uuid[]), unnest($2::uuid[]))
+    for key share skip locked
 ), those_connectors as materialized (
     select connectors.tenant_id, connectors.id
     from connectors
-    where (connectors.tenant_id, connectors.id) in (select distinct unnest($2::uuid[]), unnest($6::uuid[]))
-    order by connectors.tenant_id, connectors.id
-    for key share
+    where (connectors.tenant_id, connectors.id) in (select distinct unnest($1::uuid[]), unnest($3::uuid[]))
+    for key share skip locked
+), held as materialized (
+    select agents.tenant_id, agents.id
+    from agents
+    where (agents.tenant_id, agents.id) in (select distinct unnest($1::uuid[]), unnest($2::uuid[]))
+      and (agents.tenant_id, agents.id) not in (select those_agents.tenant_id, those_agents.id from those_agents)
+    union all
+    select connectors.tenant_id, connectors.id
+    from connectors
+    where (connectors.tenant_id, connectors.id) in (select distinct unnest($1::uuid[]), unnest($3::uuid[]))
+      and (connectors.tenant_id, connectors.id) not in (select those_connectors.tenant_id, those_connectors.id from those_connectors)
+), begun as (
+    insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
+        credential_id, definition_hash, instance_id, status, approved_by, arguments, truncated, request_bytes, started_at)
+    select new.tenant_id, new.id, those_agents.id, new.agent_slug, those_connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
+           new.caller, nullif(new.token_id, $4::uuid), nullif(new.credential_id, $4::uuid), new.definition_hash,
+           nullif(new.instance_id, $4::uuid), new.status, new.approved_by, new.arguments, new.truncated, new.request_bytes, new.started_at
+    from (
+        select unnest($1::uuid[]) as tenant_id, unnest($5::uuid[]) as id, unnest($2::uuid[]) as agent_id,
+               unnest($6::text[]) as agent_slug, unnest($3::uuid[]) as connector_id,
+               unnest($7::text[]) as connector_slug, unnest($8::text[]) as kind, unnest($9::text[]) as tool,
+               unnest($10::text[]) as exposed_name, unnest($11::text[]) as source, unnest($12::text[]) as caller,
+               unnest($13::uuid[]) as token_id, unnest($14::uuid[]) as credential_id,
+               unnest($15::bytea[]) as definition_hash, unnest($16::uuid[]) as instance_id,
+               unnest($17::text[]) as status, unnest($18::text[]) as approved_by, unnest($19::bytea[]) as arguments,
+               unnest($20::boolean[]) as truncated, unnest($21::bigint[]) as request_bytes,
+               unnest($22::timestamptz[]) as started_at
+    ) new
+    join those_tenants on those_tenants.tenant_id = new.tenant_id
+    left join those_agents on those_agents.tenant_id = new.tenant_id and those_agents.id = new.agent_id
+    left join those_connectors on those_connectors.tenant_id = new.tenant_id and those_connectors.id = new.connector_id
+    where not exists (
+        select from held
+        where held.tenant_id = new.tenant_id and (held.id = new.agent_id or held.id = new.connector_id))
+    on conflict on constraint tool_calls_pkey do nothing
 )
-insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
-    credential_id, definition_hash, instance_id, status, approved_by, arguments, truncated, request_bytes, started_at)
-select new.tenant_id, new.id, those_agents.id, new.agent_slug, those_connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
-       new.caller, nullif(new.token_id, $1::uuid), nullif(new.credential_id, $1::uuid), new.definition_hash,
-       nullif(new.instance_id, $1::uuid), new.status, new.approved_by, new.arguments, new.truncated, new.request_bytes, new.started_at
-from (
-    select unnest($2::uuid[]) as tenant_id, unnest($3::uuid[]) as id, unnest($4::uuid[]) as agent_id,
-           unnest($5::text[]) as agent_slug, unnest($6::uuid[]) as connector_id,
-           unnest($7::text[]) as connector_slug, unnest($8::text[]) as kind, unnest($9::text[]) as tool,
-           unnest($10::text[]) as exposed_name, unnest($11::text[]) as source, unnest($12::text[]) as caller,
-           unnest($13::uuid[]) as token_id, unnest($14::uuid[]) as credential_id,
-           unnest($15::bytea[]) as definition_hash, unnest($16::uuid[]) as instance_id,
-           unnest($17::text[]) as status, unnest($18::text[]) as approved_by, unnest($19::bytea[]) as arguments,
-           unnest($20::boolean[]) as truncated, unnest($21::bigint[]) as request_bytes,
-           unnest($22::timestamptz[]) as started_at
-) new
-join those_tenants on those_tenants.tenant_id = new.tenant_id
-left join those_agents on those_agents.tenant_id = new.tenant_id and those_agents.id = new.agent_id
-left join those_connectors on those_connectors.tenant_id = new.tenant_id and those_connectors.id = new.connector_id
-on conflict on constraint tool_calls_pkey do nothing
+select held.id
+from held
 `
 
 type BeginCallsParams struct {
-	Nobody           uuid.UUID
 	TenantIds        []uuid.UUID
-	Ids              []uuid.UUID
 	AgentIds         []uuid.UUID
-	AgentSlugs       []string
 	ConnectorIds     []uuid.UUID
+	Nobody           uuid.UUID
+	Ids              []uuid.UUID
+	AgentSlugs       []string
 	ConnectorSlugs   []string
 	Kinds            []string
 	Tools            []string
@@ -82,16 +96,18 @@ type BeginCallsParams struct {
 }
 
 // The calls' history is written in batches, across tenants. What is gone meanwhile, an agent or a connector, is left out of the row; of a
-// tenant that is gone nothing is written. What is there is locked until the rows are, once for the batch (migration 00020).
+// tenant that is gone nothing is written. What is there is locked until the rows are, once for the batch (migration 00020). Whose agent or
+// connector somebody holds at this moment, since it is being deleted, is left for the next batch: no other call waits for that.
+// What is left: the agents and connectors that somebody holds.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) BeginCalls(ctx context.Context, arg BeginCallsParams) error {
-	_, err := q.db.Exec(ctx, beginCalls,
-		arg.Nobody,
+func (q *Queries) BeginCalls(ctx context.Context, arg BeginCallsParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, beginCalls,
 		arg.TenantIds,
-		arg.Ids,
 		arg.AgentIds,
-		arg.AgentSlugs,
 		arg.ConnectorIds,
+		arg.Nobody,
+		arg.Ids,
+		arg.AgentSlugs,
 		arg.ConnectorSlugs,
 		arg.Kinds,
 		arg.Tools,
@@ -109,7 +125,22 @@ func (q *Queries) BeginCalls(ctx context.Context, arg BeginCallsParams) error {
 		arg.RequestBytes,
 		arg.StartedAts,
 	)
-	return err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const closeAllCalls = `-- name: CloseAllCalls :exec
@@ -268,7 +299,7 @@ func (q *Queries) CloseOldTasks(ctx context.Context, maxRows int32) ([]CloseOldT
 	return items, nil
 }
 
-const endCalls = `-- name: EndCalls :exec
+const endCalls = `-- name: EndCalls :many
 with those_tenants as materialized (
     select tenants.id as tenant_id
     from tenants
@@ -279,14 +310,22 @@ with those_tenants as materialized (
     select agents.tenant_id, agents.id
     from agents
     where (agents.tenant_id, agents.id) in (select distinct unnest($1::uuid[]), unnest($2::uuid[]))
-    order by agents.tenant_id, agents.id
-    for key share
+    for key share skip locked
 ), those_connectors as materialized (
     select connectors.tenant_id, connectors.id
     from connectors
     where (connectors.tenant_id, connectors.id) in (select distinct unnest($1::uuid[]), unnest($3::uuid[]))
-    order by connectors.tenant_id, connectors.id
-    for key share
+    for key share skip locked
+), held as materialized (
+    select agents.tenant_id, agents.id
+    from agents
+    where (agents.tenant_id, agents.id) in (select distinct unnest($1::uuid[]), unnest($2::uuid[]))
+      and (agents.tenant_id, agents.id) not in (select those_agents.tenant_id, those_agents.id from those_agents)
+    union all
+    select connectors.tenant_id, connectors.id
+    from connectors
+    where (connectors.tenant_id, connectors.id) in (select distinct unnest($1::uuid[]), unnest($3::uuid[]))
+      and (connectors.tenant_id, connectors.id) not in (select those_connectors.tenant_id, those_connectors.id from those_connectors)
 ), ended as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
         credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by, arguments, content,
@@ -314,6 +353,9 @@ with those_tenants as materialized (
     join those_tenants on those_tenants.tenant_id = new.tenant_id
     left join those_agents on those_agents.tenant_id = new.tenant_id and those_agents.id = new.agent_id
     left join those_connectors on those_connectors.tenant_id = new.tenant_id and those_connectors.id = new.connector_id
+    where not exists (
+        select from held
+        where held.tenant_id = new.tenant_id and (held.id = new.agent_id or held.id = new.connector_id))
     on conflict on constraint tool_calls_pkey do update
     set credential_id = excluded.credential_id,
         status = excluded.status,
@@ -333,9 +375,13 @@ with those_tenants as materialized (
     returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status,
               case when tool_calls.outcome in ('ok', 'tool_error', 'rpc_error', 'transport') and tool_calls.approved_by = '' and tool_calls.task is null
                    then tool_calls.duration_us end as took_us
+), counted as (
+    select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), array_agg(ended.took_us))
+    from ended
 )
-select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), array_agg(ended.took_us))
-from ended
+select held.id
+from counted
+left join held on true
 `
 
 type EndCallsParams struct {
@@ -374,10 +420,11 @@ type EndCallsParams struct {
 }
 
 // What has ended stays as it is: whoever closed a call of a process that seemed dead was too early, and its real end stands; in the figures of
-// its hour it is there twice. What is written is counted here, so that what is written twice is not.
+// its hour it is there twice. What is written is counted here, so that what is written twice is not. It returns the agents and connectors that
+// somebody holds: their calls are left.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) error {
-	_, err := q.db.Exec(ctx, endCalls,
+func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) ([]*uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, endCalls,
 		arg.TenantIds,
 		arg.AgentIds,
 		arg.ConnectorIds,
@@ -411,5 +458,20 @@ func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) error {
 		arg.CompletedAts,
 		arg.DurationsUs,
 	)
-	return err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*uuid.UUID
+	for rows.Next() {
+		var id *uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
