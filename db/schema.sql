@@ -123,7 +123,7 @@ AS $function$
 begin
     insert into connector_clock (tenant_id, connector_id, due_at)
     values (new.tenant_id, new.id, case when new.enabled then now() + make_interval(secs => nullif(new.sync_interval_s, 0)) end)
-    on conflict on constraint connector_clock_pkey do update set due_at = excluded.due_at;
+    on conflict on constraint connector_clock_pkey do update set due_at = excluded.due_at, known_until = null;
     return null;
 end $function$
 
@@ -411,6 +411,7 @@ create table connector_clock (
     hour_failed integer not null default 0,
     hour_ms bigint not null default 0,
     hour_max_ms bigint not null default 0,
+    known_until timestamp with time zone,
     constraint connector_clock_claim_whole CHECK (((claimed_by IS NULL) = (claimed_at IS NULL))),
     constraint connector_clock_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint connector_clock_failing_whole CHECK (((failures = 0) = (failing_since IS NULL))),

@@ -173,6 +173,7 @@ with stamped as (
 ), released as (
     update connector_clock
     set due_at = case when stamped.enabled then now() + nullif(stamped.sync_interval_s, 0) * (0.95 + 0.1 * random()) * interval '1 second' end,
+        known_until = coalesce(now() + make_interval(secs => nullif(@known_s::double precision, 0)), connector_clock.known_until),
         claimed_by = null,
         claimed_at = null,
         failures = 0,
@@ -246,6 +247,7 @@ with stamped as (
 )
 update connector_clock
 set due_at = case when stamped.enabled then now() + nullif(stamped.sync_interval_s, 0) * (0.95 + 0.1 * random()) * interval '1 second' end,
+    known_until = coalesce(now() + make_interval(secs => nullif(@known_s::double precision, 0)), connector_clock.known_until),
     claimed_by = null,
     claimed_at = null,
     failures = 0,

@@ -65,7 +65,8 @@ join connectors on connectors.tenant_id = chosen.tenant_id and connectors.id = c
 where connector_clock.tenant_id = chosen.tenant_id and connector_clock.connector_id = chosen.connector_id
   and connector_clock.due_at = chosen.due_at and connector_clock.claimed_by is not distinct from chosen.claimed_by -- unless a run began just now
 returning sqlc.embed(connectors), connector_clock.claimed_at, connector_clock.due_at, connector_clock.failures, connector_clock.run_id,
-          coalesce(extract(epoch from now() - connector_clock.failing_since), 0)::double precision as failing_s;
+          coalesce(extract(epoch from now() - connector_clock.failing_since), 0)::double precision as failing_s,
+          coalesce(connector_clock.known_until > now(), false)::boolean as known;
 
 -- name: EndUnchanged :many
 -- The ends of many syncs whose lists are the ones that are known, and the claims still theirs. One whose newest run is of the same
@@ -79,6 +80,7 @@ with ended as materialized (
            unnest(@run_ids::uuid[]) as run_id,
            unnest(@began_ats::timestamptz[]) as began_at,
            unnest(@took_ms::bigint[]) as took_ms,
+           unnest(@known_s::double precision[]) as known_s,
            unnest(@totals::integer[]) as total,
            unnest(@quarantined::integer[]) as quarantined
 ), stamped as (
@@ -90,7 +92,7 @@ with ended as materialized (
       and connectors.tools_hash = ended.hash and connectors.last_error_code is null
       and held.claimed_by = @instance_id::uuid and held.claimed_at = ended.claimed_at
     returning connectors.tenant_id, connectors.id, connectors.enabled, connectors.sync_interval_s, connectors.server_protocol,
-              ended.run_id, ended.began_at, ended.took_ms, ended.total, ended.quarantined
+              ended.run_id, ended.began_at, ended.took_ms, ended.known_s, ended.total, ended.quarantined
 ), released as (
     update connector_clock
     set due_at = case when stamped.enabled
@@ -101,6 +103,7 @@ with ended as materialized (
         checks = case when connector_clock.run_id is null then 0 else connector_clock.checks + 1 end,
         checked_at = now(),
         ok_at = now(),
+        known_until = coalesce(now() + make_interval(secs => nullif(stamped.known_s, 0)), connector_clock.known_until),
         hour = date_trunc('hour', now(), 'UTC'),
         hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end + 1,
         hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end,

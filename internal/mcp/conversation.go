@@ -33,9 +33,11 @@ type conversation struct {
 	capabilities []byte // what the session's owner can answer
 	version      string // of the protocol
 	server       ServerInfo
-	hasTools     bool   // the server says that it has tools
-	hasLog       bool   // and log messages
-	offers       []byte // the capabilities that the server names; nil: none that can be read
+	hasTools     bool          // the server says that it has tools
+	hasLog       bool          // and log messages
+	offers       []byte        // the capabilities that the server names; nil: none that can be read
+	recalled     bool          // all of this is what was known: the server was not asked
+	fresh        time.Duration // for which it may be taken for known; 0: the server did not say
 
 	life  context.Context
 	die   context.CancelFunc // of life

@@ -55,6 +55,9 @@ type Target struct {
 	Retries int
 	// Era is the one that answered last time; it is tried first. EraUnknown: find out.
 	Era Era
+	// Known, where set, spares a server of the modern era the question what it is: the first list tells whether it still is that, and it
+	// is asked where not.
+	Known *Known
 	// Command is the child process of Stdio; the fields that are about HTTP mean nothing there.
 	Command *Command
 	// Capabilities are what the session's owner can answer when a server asks, as MCP writes them (an object); empty: nothing.

@@ -82,7 +82,11 @@ func (c *conversation) learn(version string, info json.RawMessage, result object
 		ProtocolVersion: version,
 		Instructions:    text(result.get("instructions"), maxInstructionsLength),
 	}
-	capabilities := result.get("capabilities")
+	c.offer(result.get("capabilities"))
+}
+
+// offer keeps what the server says that it can do.
+func (c *conversation) offer(capabilities json.RawMessage) {
 	offered := members(capabilities)
 	c.hasTools = offered.get("tools") != nil
 	c.hasLog = offered.get("logging") != nil

@@ -71,6 +71,7 @@ func (modernEra) welcome(c *conversation, raw []byte) error {
 		info = result.get("serverInfo")
 	}
 	c.learn(c.version, info, result)
+	c.fresh = milliseconds(result.get("ttlMs"))
 	return nil
 }
 

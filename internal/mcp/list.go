@@ -33,6 +33,8 @@ type ToolList struct {
 	// before 2026-07-28 say neither.
 	TTL   time.Duration
 	Scope string
+	// Modern: each page says how it is meant, as servers of 2026-07-28 do.
+	Modern bool
 }
 
 // listing is a tool list on its way.
@@ -134,6 +136,7 @@ func (l *listing) hint(page *wire.Page) {
 	if l.Pages == 1 || ttl < l.TTL {
 		l.TTL = ttl
 	}
+	l.Modern = (l.Pages == 1 || l.Modern) && page.Kind != ""
 	if l.Scope != "private" && (page.Scope == "private" || page.Scope == "public") {
 		l.Scope = page.Scope
 	}

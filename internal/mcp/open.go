@@ -10,6 +10,7 @@ import (
 
 // open begins a conversation in the era that the server speaks: the one that answered last time is tried first.
 //
+//	modern, known     no request: the first one that it is opened for tells whether the server is what it was
 //	unknown, modern   server/discover, bounded; else initialize
 //	handshake         initialize; else server/discover
 //	sse               initialize over HTTP+SSE; else as unknown
@@ -19,6 +20,9 @@ import (
 func (s *Session) open(ctx context.Context) (*conversation, error) {
 	if s.target.Transport == SSE {
 		return s.openSSE(ctx)
+	}
+	if c := s.recall(); c != nil {
+		return c, nil
 	}
 	switch s.era {
 	case EraSSE:

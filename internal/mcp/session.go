@@ -52,13 +52,13 @@ func (s *Session) current() *conversation {
 	return s.now
 }
 
-// Tools reads the whole tool list. A session that the server lost meanwhile is opened anew, once, and the list begun
-// again: cursors belong to a session. Every error is an *Error.
+// Tools reads the whole tool list. A session that the server lost meanwhile, or that went by what is known of a server and was wrong, is
+// opened anew, once, and the list begun again: cursors belong to a session. Every error is an *Error.
 func (s *Session) Tools(ctx context.Context) (ToolList, error) {
 	end := s.listEnd()
 	c := s.current()
 	list, err := c.list(until{ctx, end})
-	if !lost(err) {
+	if !lost(err) && !c.deceived(list, err) {
 		return list, err
 	}
 	ctx, cancel := context.WithDeadline(ctx, end)

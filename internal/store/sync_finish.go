@@ -48,6 +48,7 @@ func (t *Tenant) FinishUnchanged(ctx context.Context, id connectors.SyncRunID, l
 		ToolsQuarantined:   int32(seen.Quarantined),
 		AuthBehaviour:      string(seen.AuthBehaviour),
 		Era:                clean(seen.Era),
+		KnownS:             seen.KnownFor.Seconds(),
 		ServerName:         clean(seen.Server.Name),
 		ServerVersion:      clean(seen.Server.Version),
 		ServerTitle:        clean(seen.Server.Title),

@@ -113,6 +113,7 @@ func (t *Tenant) stamp(run connectors.SyncRun, res SyncResult) dbgen.StampConnec
 		ToolCount:          int32(res.Total),
 		AuthBehaviour:      string(res.AuthBehaviour),
 		Era:                clean(res.Era),
+		KnownS:             res.KnownFor.Seconds(),
 		ServerName:         clean(res.Server.Name),
 		ServerVersion:      clean(res.Server.Version),
 		ServerTitle:        clean(res.Server.Title),

@@ -25,6 +25,7 @@ type Claim struct {
 	DueAt     time.Time
 	Failures  int           // in a row
 	Failing   time.Duration // since the first of them
+	Known     bool          // what its server said of itself lately is in Connector, and need not be asked again
 
 	instance connectors.InstanceID
 	at       time.Time // tells it from a later claim
@@ -78,6 +79,7 @@ func (s *System) ClaimDue(ctx context.Context, id connectors.InstanceID, shards 
 			DueAt:     r.DueAt.UTC(),
 			Failures:  int(r.Failures),
 			Failing:   time.Duration(r.FailingS * float64(time.Second)),
+			Known:     r.Known,
 			instance:  id,
 			at:        *r.ClaimedAt,
 			repeats:   r.RunID != nil,
@@ -109,6 +111,7 @@ func (s *System) EndUnchanged(ctx context.Context, id connectors.InstanceID, end
 		p.ClaimedAts, p.RunIds = append(p.ClaimedAts, e.Claim.at), append(p.RunIds, newID())
 		p.Hashes = append(p.Hashes, e.ListHash[:])
 		p.BeganAts, p.TookMs = append(p.BeganAts, e.Began), append(p.TookMs, e.Took.Milliseconds())
+		p.KnownS = append(p.KnownS, e.Seen.KnownFor.Seconds())
 		p.Totals, p.Quarantined = append(p.Totals, int32(e.Seen.Total)), append(p.Quarantined, int32(e.Seen.Quarantined))
 	}
 	rows, err := s.q.EndUnchanged(ctx, p)

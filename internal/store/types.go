@@ -84,6 +84,7 @@ type Seen struct {
 	Capabilities  []byte                   // that the server named, as JSON; nil: none
 	AuthBehaviour connectors.AuthBehaviour // empty: not seen
 	Era           string                   // empty: not seen
+	KnownFor      time.Duration            // the server need not be asked again what it is; 0: for as long as was known
 	Total         int                      // well-formed tools
 	Quarantined   int
 }

@@ -33,7 +33,7 @@ func (s *Syncer) syncClaimed(ctx context.Context, c store.Claim, at *stand) {
 	case err != nil:
 		return // the process stops
 	}
-	r := &claimed{run: run{Syncer: s, tenant: c.Tenant, connector: c.Connector, quiet: true}, claim: c, began: time.Now()}
+	r := &claimed{run: run{Syncer: s, tenant: c.Tenant, connector: c.Connector, quiet: true, known: knownOf(c)}, claim: c, began: time.Now()}
 	found, err := r.read(ctx)
 	at.heard()
 	if err == nil && !c.Plain(found.hash, r.seen) {
@@ -45,7 +45,8 @@ func (s *Syncer) syncClaimed(ctx context.Context, c store.Claim, at *stand) {
 	r.end(ctx, found, err)
 }
 
-// read talks to the server. A panic is a failure like any other.
+// read talks to the server. Where its tools are others, what else is known of it may be, too, and it is asked. A panic is a failure like
+// any other.
 func (r *claimed) read(ctx context.Context) (found listing, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -54,6 +55,14 @@ func (r *claimed) read(ctx context.Context) (found listing, err error) {
 	}()
 	list, err := r.talk(ctx)
 	if err != nil {
+		return listing{}, err
+	}
+	found = r.digest(context.WithoutCancel(ctx), list)
+	if !r.recalled || r.claim.ToolsHash != nil && *r.claim.ToolsHash == found.hash {
+		return found, nil
+	}
+	r.known = nil
+	if list, err = r.talk(ctx); err != nil {
 		return listing{}, err
 	}
 	return r.digest(context.WithoutCancel(ctx), list), nil

@@ -27,7 +27,9 @@ type run struct {
 	seen      store.Seen
 	offer     offer
 	trace     mcp.Trace
-	quiet     bool // nobody watches its steps
+	known     *mcp.Known // what the server said of itself lately; nil: it is asked
+	recalled  bool       // it was not asked
+	quiet     bool       // nobody watches its steps
 }
 
 // perform takes a started run to its end. Whatever happens in between, it does not stay running.
@@ -127,14 +129,16 @@ func (r *run) converse(ctx context.Context, a attempt) (mcp.ToolList, error) {
 	r.seen.Server, r.seen.Era = connectors.Server(session.Server()), string(session.Era())
 	list, err := session.Tools(ctx)
 	if err == nil {
-		r.seen.Capabilities, r.offer = session.Capabilities(), r.readItems(ctx, session)
+		r.meet(session)
+		r.reliesOn(session, list)
+		r.offer = r.readItems(ctx, session)
 	}
 	return list, err
 }
 
 func (r *run) target(ctx context.Context, a attempt) mcp.Target {
 	t := r.Syncer.target(ctx, r.connector, a)
-	t.Trace = &r.trace
+	t.Trace, t.Known = &r.trace, r.known
 	if r.quiet {
 		return t
 	}

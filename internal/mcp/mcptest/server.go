@@ -179,7 +179,11 @@ func (s *Server) list(w http.ResponseWriter, c Call) {
 		to = from + size
 		next = fmt.Sprintf(`,"nextCursor":"%d"`, to)
 	}
-	s.send(w, Result(c, `{"tools":[`+strings.Join(tools[from:to], ",")+`]`+next+`}`))
+	kind := ""
+	if s.script.Modern {
+		kind = `"resultType":"complete",`
+	}
+	s.send(w, Result(c, `{`+kind+`"tools":[`+strings.Join(tools[from:to], ",")+`]`+next+`}`))
 }
 
 func (s *Server) other(w http.ResponseWriter, c Call) {

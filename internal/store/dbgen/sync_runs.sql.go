@@ -254,6 +254,7 @@ with stamped as (
 ), released as (
     update connector_clock
     set due_at = case when stamped.enabled then now() + nullif(stamped.sync_interval_s, 0) * (0.95 + 0.1 * random()) * interval '1 second' end,
+        known_until = coalesce(now() + make_interval(secs => nullif($14::double precision, 0)), connector_clock.known_until),
         claimed_by = null,
         claimed_at = null,
         failures = 0,
@@ -296,6 +297,7 @@ type FinishUnchangedParams struct {
 	ServerInstructions string
 	ServerCapabilities []byte
 	ListHash           []byte
+	KnownS             float64
 }
 
 // The whole end of a sync whose list is the one we know. No row: it is another list, or the run has ended.
@@ -314,6 +316,7 @@ func (q *Queries) FinishUnchanged(ctx context.Context, arg FinishUnchangedParams
 		arg.ServerInstructions,
 		arg.ServerCapabilities,
 		arg.ListHash,
+		arg.KnownS,
 	)
 	var i SyncRun
 	err := row.Scan(
@@ -535,25 +538,26 @@ func (q *Queries) RunTrouble(ctx context.Context, tenantID connectors.TenantID, 
 const stampConnector = `-- name: StampConnector :exec
 with stamped as (
     update connectors
-    set tools_hash = $3,
-        tool_count = $4,
+    set tools_hash = $4,
+        tool_count = $5,
         tools_last_synced_at = now(),
-        auth_behaviour = coalesce(nullif($5::text, ''), auth_behaviour),
-        era = coalesce(nullif($6::text, ''), era),
+        auth_behaviour = coalesce(nullif($6::text, ''), auth_behaviour),
+        era = coalesce(nullif($7::text, ''), era),
         last_error_code = null,
         last_error_message = null,
         last_error_at = null,
-        server_name = $7,
-        server_version = $8,
-        server_title = $9,
-        server_protocol = $10,
-        server_instructions = $11,
-        server_capabilities = $12
-    where connectors.tenant_id = $2 and connectors.id = $13
+        server_name = $8,
+        server_version = $9,
+        server_title = $10,
+        server_protocol = $11,
+        server_instructions = $12,
+        server_capabilities = $13
+    where connectors.tenant_id = $3 and connectors.id = $14
     returning connectors.id, connectors.enabled, connectors.sync_interval_s
 )
 update connector_clock
 set due_at = case when stamped.enabled then now() + nullif(stamped.sync_interval_s, 0) * (0.95 + 0.1 * random()) * interval '1 second' end,
+    known_until = coalesce(now() + make_interval(secs => nullif($1::double precision, 0)), connector_clock.known_until),
     claimed_by = null,
     claimed_at = null,
     failures = 0,
@@ -565,13 +569,14 @@ set due_at = case when stamped.enabled then now() + nullif(stamped.sync_interval
     hour = date_trunc('hour', now(), 'UTC'),
     hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end + 1,
     hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end,
-    hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + $1::bigint,
-    hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, $1::bigint)
+    hour_ms = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ms else 0 end + $2::bigint,
+    hour_max_ms = greatest(case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_max_ms else 0 end, $2::bigint)
 from stamped
-where connector_clock.tenant_id = $2 and connector_clock.connector_id = stamped.id
+where connector_clock.tenant_id = $3 and connector_clock.connector_id = stamped.id
 `
 
 type StampConnectorParams struct {
+	KnownS             float64
 	TookMs             int64
 	TenantID           connectors.TenantID
 	ListHash           []byte
@@ -590,6 +595,7 @@ type StampConnectorParams struct {
 // After a list that differs. The connector is free again.
 func (q *Queries) StampConnector(ctx context.Context, arg StampConnectorParams) error {
 	_, err := q.db.Exec(ctx, stampConnector,
+		arg.KnownS,
 		arg.TookMs,
 		arg.TenantID,
 		arg.ListHash,

@@ -49,7 +49,8 @@ join connectors on connectors.tenant_id = chosen.tenant_id and connectors.id = c
 where connector_clock.tenant_id = chosen.tenant_id and connector_clock.connector_id = chosen.connector_id
   and connector_clock.due_at = chosen.due_at and connector_clock.claimed_by is not distinct from chosen.claimed_by -- unless a run began just now
 returning connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connector_clock.claimed_at, connector_clock.due_at, connector_clock.failures, connector_clock.run_id,
-          coalesce(extract(epoch from now() - connector_clock.failing_since), 0)::double precision as failing_s
+          coalesce(extract(epoch from now() - connector_clock.failing_since), 0)::double precision as failing_s,
+          coalesce(connector_clock.known_until > now(), false)::boolean as known
 `
 
 type ClaimDueParams struct {
@@ -68,6 +69,7 @@ type ClaimDueRow struct {
 	Failures  int32
 	RunID     *connectors.SyncRunID
 	FailingS  float64
+	Known     bool
 }
 
 // With the shards locked. Fair between tenants: one is served by how much of its own it has under way or before itself, however long it waits. Of a long
@@ -138,6 +140,7 @@ func (q *Queries) ClaimDue(ctx context.Context, arg ClaimDueParams) ([]ClaimDueR
 			&i.Failures,
 			&i.RunID,
 			&i.FailingS,
+			&i.Known,
 		); err != nil {
 			return nil, err
 		}
@@ -336,8 +339,9 @@ with ended as materialized (
            unnest($5::uuid[]) as run_id,
            unnest($6::timestamptz[]) as began_at,
            unnest($7::bigint[]) as took_ms,
-           unnest($8::integer[]) as total,
-           unnest($9::integer[]) as quarantined
+           unnest($8::double precision[]) as known_s,
+           unnest($9::integer[]) as total,
+           unnest($10::integer[]) as quarantined
 ), stamped as (
     update connectors
     set tools_last_synced_at = now()
@@ -345,9 +349,9 @@ with ended as materialized (
     join connector_clock held on held.tenant_id = ended.tenant_id and held.connector_id = ended.connector_id
     where connectors.tenant_id = ended.tenant_id and connectors.id = ended.connector_id
       and connectors.tools_hash = ended.hash and connectors.last_error_code is null
-      and held.claimed_by = $10::uuid and held.claimed_at = ended.claimed_at
+      and held.claimed_by = $11::uuid and held.claimed_at = ended.claimed_at
     returning connectors.tenant_id, connectors.id, connectors.enabled, connectors.sync_interval_s, connectors.server_protocol,
-              ended.run_id, ended.began_at, ended.took_ms, ended.total, ended.quarantined
+              ended.run_id, ended.began_at, ended.took_ms, ended.known_s, ended.total, ended.quarantined
 ), released as (
     update connector_clock
     set due_at = case when stamped.enabled
@@ -358,6 +362,7 @@ with ended as materialized (
         checks = case when connector_clock.run_id is null then 0 else connector_clock.checks + 1 end,
         checked_at = now(),
         ok_at = now(),
+        known_until = coalesce(now() + make_interval(secs => nullif(stamped.known_s, 0)), connector_clock.known_until),
         hour = date_trunc('hour', now(), 'UTC'),
         hour_ok = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_ok else 0 end + 1,
         hour_failed = case when connector_clock.hour = date_trunc('hour', now(), 'UTC') then connector_clock.hour_failed else 0 end,
@@ -387,6 +392,7 @@ type EndUnchangedParams struct {
 	RunIds       []uuid.UUID
 	BeganAts     []time.Time
 	TookMs       []int64
+	KnownS       []float64
 	Totals       []int32
 	Quarantined  []int32
 	InstanceID   uuid.UUID
@@ -409,6 +415,7 @@ func (q *Queries) EndUnchanged(ctx context.Context, arg EndUnchangedParams) ([]E
 		arg.RunIds,
 		arg.BeganAts,
 		arg.TookMs,
+		arg.KnownS,
 		arg.Totals,
 		arg.Quarantined,
 		arg.InstanceID,
