@@ -129,12 +129,25 @@ func (f *fleet) busiest() (*member, []string) {
 			most, running = m, held
 		}
 	}
+	if len(running) == 0 {
+		f.t.Fatal("no process has anything under way")
+	}
 	return most, running
 }
 
-// loses forgets a process that has ended.
-func (f *fleet) loses(gone *member) {
-	f.members = slices.DeleteFunc(f.members, func(m *member) bool { return m == gone })
+// killBusiest kills the process that has the most under way, and says how much that was.
+func (f *fleet) killBusiest() int {
+	f.t.Helper()
+	victim, running := f.busiest()
+	victim.kill()
+	f.members = slices.DeleteFunc(f.members, func(m *member) bool { return m == victim })
+	eventually(f.t, func() error {
+		if cut := f.crowd.cut(running); len(cut) < len(running) {
+			return fmt.Errorf("of the %d syncs of the killed process %d are cut off", len(running), len(cut))
+		}
+		return nil
+	})
+	return len(running)
 }
 
 // synced waits until all connectors were synced for the first time, and finds nothing left over, nothing twice and nothing asked in vain.
