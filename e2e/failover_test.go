@@ -59,7 +59,7 @@ func TestAnotherPostgreSQLTakesOver(t *testing.T) {
 func startCluster(t *testing.T, dir string) *postgres.Cluster {
 	t.Helper()
 	c, err := postgres.Start(t.Context(), postgres.Options{Dir: dir, Throwaway: true, Settings: map[string]string{
-		"wal_level": "replica", "max_wal_senders": "4", "hot_standby": "on",
+		"wal_level": "replica", "max_wal_senders": "4", "hot_standby": "on", "synchronous_commit": "on",
 	}})
 	if err != nil {
 		t.Fatal(err)
