@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"patchbay/internal/access"
@@ -17,13 +18,16 @@ func (b *backend) Listen(ctx context.Context, f serve.Filter, hear func(method s
 	defer stop()
 	expires, cancel := expiry(b.token)
 	defer cancel()
-	ctx, end := context.WithCancel(ctx)
 	w := &watches{backend: b, ctx: ctx, hear: hear}
-	defer w.tasks.Wait()
-	defer end()
+	defer w.stop()
 	w.want(f.URIs)
 	subscriptions, leave := b.subscriptions(f.Peer)
 	defer leave()
+	// Most sessions can have subscribed to nothing, and are not asked for: a statement for each idle listener, and its stack, are spared.
+	asked := subscriptions == nil || b.subscribable()
+	if !asked {
+		<-subscriptions
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -31,14 +35,17 @@ func (b *backend) Listen(ctx context.Context, f serve.Filter, hear func(method s
 		case <-expires:
 			return nil
 		case <-subscriptions:
-			if uris, err := b.subscribed(ctx, f.Peer.Session); err == nil {
-				w.want(uris)
-			}
+			asked = true
+			w.wantOf(f.Peer.Session)
 		case c := <-changed:
 			if c.Gone {
 				return nil
 			}
 			tell(c, f, hear)
+			if !asked && c.Resources {
+				asked = true
+				w.wantOf(f.Peer.Session)
+			}
 		}
 	}
 }
@@ -49,6 +56,14 @@ func (b *backend) subscriptions(p *serve.Peer) (<-chan struct{}, func()) {
 		return nil, func() {}
 	}
 	return b.h.router.await(subscriptionBox + p.Session)
+}
+
+// subscribable tells whether any server here tells of its resources' changes.
+func (b *backend) subscribable() bool {
+	if b.reach != nil {
+		return canSubscribe(b.reach)
+	}
+	return slices.ContainsFunc(b.view.Reaches, canSubscribe)
 }
 
 func tell(c access.Changed, f serve.Filter, hear func(method string, params json.RawMessage)) {

@@ -98,6 +98,14 @@ type watches struct {
 	tasks sync.WaitGroup
 }
 
+// stop ends them all.
+func (w *watches) stop() {
+	for _, one := range w.of {
+		one.end()
+	}
+	w.tasks.Wait()
+}
+
 type watch struct {
 	uris string // all of them, to compare
 	end  context.CancelFunc
@@ -112,6 +120,13 @@ func (b *backend) now(ctx context.Context) *backend {
 	fresh := *b
 	fresh.view, fresh.reach = view, reach
 	return &fresh
+}
+
+// wantOf watches what a session has subscribed to.
+func (w *watches) wantOf(session string) {
+	if uris, err := w.subscribed(w.ctx, session); err == nil {
+		w.want(uris)
+	}
 }
 
 // want watches these resources and no others. Those of servers that tell nothing are left out.

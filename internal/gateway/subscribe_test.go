@@ -61,3 +61,29 @@ func updates(t testing.TB, up *upstream, heard <-chan string, want string) {
 		}
 	}
 }
+
+// TestWhoListenedBeforeThereWasAServerHearsOfItsResources subscribes to a resource of a server that the agent was granted after its stream
+// had begun, when there was nothing to subscribe to.
+func TestWhoListenedBeforeThereWasAServerHearsOfItsResources(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent := b.auto(t)
+	up := newUpstream(t, sdk.StreamableHTTPOptions{}).furnish()
+	c := b.to(t, "one", up.url)
+	granted, heard := make(chan struct{}, 100), make(chan string, 100)
+	s := connect(t, b.url+"/mcp", b.Token(t, agent.ID), legacy, func(o *sdk.ClientOptions) {
+		o.ResourceListChangedHandler = func(context.Context, *sdk.ResourceListChangedRequest) { granted <- struct{}{} }
+		o.ResourceUpdatedHandler = func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { heard <- r.Params.URI }
+	})
+	b.listening(t, 1)
+	b.Grant(t, agent.ID, c.ID)
+	select {
+	case <-granted:
+	case <-time.After(patience):
+		t.Fatal("nobody heard of the grant")
+	}
+	if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "patchbay+one:file:///notes"}); err != nil {
+		t.Fatal(err)
+	}
+	updates(t, up, heard, "patchbay+one:file:///notes")
+}
