@@ -16,14 +16,15 @@ const (
 // listening opens streams on which nothing happens, and tells what each costs the server: in a process of its own for each era, which has done
 // little before.
 func (b *bench) listening(ctx context.Context) error {
-	fmt.Fprintln(b.out, "\n| idle agents that listen | heap in use and stacks of each, after a collection | resident memory of each | resident before |\n|---|---|---|---|")
+	fmt.Fprintln(b.out, "\n| idle agents that listen | heap in use of each, after a collection | stacks of each | resident memory of each | resident before |\n|---|---|---|---|---|")
 	for _, kind := range listeningKinds {
 		before, after, err := b.listenersCost(ctx, kind)
 		if err != nil {
 			return err
 		}
 		each := func(bytes int64) float64 { return float64(bytes) / float64(b.listeners) / 1024 }
-		fmt.Fprintf(b.out, "| %d, %s | %.1f KiB | %.1f KiB | %d MiB |\n", b.listeners, kind.name, each(after.used-before.used), each(after.resident-before.resident), before.resident>>20)
+		fmt.Fprintf(b.out, "| %d, %s | %.1f KiB | %.1f KiB | %.1f KiB | %d MiB |\n", b.listeners, kind.name,
+			each(after.heap-before.heap), each(after.stacks-before.stacks), each(after.resident-before.resident), before.resident>>20)
 	}
 	return nil
 }

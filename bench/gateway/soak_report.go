@@ -64,7 +64,7 @@ func (r *report) rows() []row {
 		atMost(fmt.Sprintf("goroutines of Patchbay (%d before)", r.before.goroutines), r.after.goroutines, r.before.goroutines+moreGoroutines),
 		atMost(fmt.Sprintf("its open sockets (%d before)", r.before.sockets), r.after.sockets, r.before.sockets+moreSockets),
 		told(fmt.Sprintf("its resident memory in MiB (%d before)", r.before.resident>>20), r.after.resident>>20),
-		told(fmt.Sprintf("its heap in use and stacks after a collection, in MiB (%d before)", r.before.used>>20), r.after.used>>20),
+		told(fmt.Sprintf("its heap in use after a collection, in MiB (%d before)", r.before.heap>>20), r.after.heap>>20),
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"net/http"
@@ -17,7 +16,8 @@ type state struct {
 	goroutines int64
 	sockets    int64
 	resident   int64 // bytes, garbage among them
-	used       int64 // bytes of the heap in use and of stacks, after a collection
+	heap       int64 // bytes in use, after a collection
+	stacks     int64 // bytes, likewise
 }
 
 // How long what calls leave behind may take to go: an idle agent's connection lingers with its goroutine.
@@ -44,7 +44,7 @@ func (s *soak) settled(ctx context.Context, before *state) (now state, err error
 			return now, err
 		}
 		still := before == nil && now.goroutines == last.goroutines || before != nil && now.goroutines <= before.goroutines+moreGoroutines
-		still = still && max(now.used-last.used, last.used-now.used) <= stillMemory && stats.Open == 0 && stats.Streams == 0
+		still = still && max(now.heap-last.heap, last.heap-now.heap) <= stillMemory && stats.Open == 0 && stats.Streams == 0
 		if still || time.Since(began) > settleTime {
 			return now, nil
 		}
@@ -57,29 +57,33 @@ func (s *soak) settled(ctx context.Context, before *state) (now state, err error
 	}
 }
 
-// state looks at Patchbay from outside, over a connection that it does not keep.
+// state looks at Patchbay from outside, over connections that it does not keep.
 func (b *bench) state(ctx context.Context) (now state, err error) {
 	if now.resident, err = b.patchbay.memory(); err != nil { // with what has not been collected
 		return now, err
 	}
-	var heap string
 	for range 2 { // what lies in pools survives one collection
-		if heap, err = b.profileText(ctx, "heap?gc=1&debug=1"); err != nil {
+		if _, err = b.profileText(ctx, "heap?gc=1"); err != nil {
 			return now, err
 		}
 	}
-	stacks, err := b.profileText(ctx, "goroutine?debug=1")
+	figures, err := b.aside(ctx, "/metrics")
 	if err != nil {
 		return now, err
 	}
-	now.used = numberAfter(heap, "# HeapInuse = ") + numberAfter(heap, "# Stack = ")
-	now.goroutines = numberAfter(stacks, "goroutine profile: total ")
+	now.goroutines = numberAfter(figures, "go_goroutines ")
+	now.heap, now.stacks = numberAfter(figures, "go_memstats_heap_inuse_bytes "), numberAfter(figures, "go_memstats_stack_inuse_bytes ")
 	now.sockets = b.patchbay.sockets()
 	return now, nil
 }
 
 func (b *bench) profileText(ctx context.Context, what string) (string, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.private+"/debug/pprof/"+what, nil)
+	return b.aside(ctx, "/debug/pprof/"+what)
+}
+
+// aside asks at the private address.
+func (b *bench) aside(ctx context.Context, path string) (string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.private+path, nil)
 	if err != nil {
 		return "", err
 	}
@@ -87,15 +91,12 @@ func (b *bench) profileText(ctx context.Context, what string) (string, error) {
 	return b.textOf(r)
 }
 
-// numberAfter reads the number at the beginning of the line that begins with what.
+// numberAfter reads the rest of the line that begins with what; a metric may be written as 1.2e+07.
 func numberAfter(text, what string) int64 {
-	lines := bufio.NewScanner(strings.NewReader(text))
-	lines.Buffer(nil, len(text)+1)
-	for lines.Scan() {
-		if rest, ok := strings.CutPrefix(lines.Text(), what); ok {
-			number, _, _ := strings.Cut(rest, " ")
-			n, _ := strconv.ParseInt(number, 10, 64)
-			return n
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, what); ok {
+			n, _ := strconv.ParseFloat(strings.TrimSpace(rest), 64)
+			return int64(n)
 		}
 	}
 	return 0
