@@ -111,6 +111,8 @@ func (h *Handler) Mount(r chi.Router) {
 func (h *Handler) open(r chi.Router) {
 	r.Get("/setup", h.respond.Browser(h.setupShow))
 	r.Post("/setup", h.respond.Browser(h.setupFinish))
+	r.Get("/setup/invitation", h.respond.Browser(h.joinShow))
+	r.Post("/setup/invitation", h.respond.Browser(h.joinFinish))
 	r.Get("/login", h.respond.Browser(h.loginShow))
 	r.Post("/login", h.respond.Browser(h.login))
 	r.Get("/oauth/callback", h.respond.Browser(h.oauthCallback))
@@ -240,6 +242,9 @@ func (h *Handler) forOwners(r routes) {
 	r.post("/members", h.memberAdd)
 	r.post("/members/{id}/role", h.memberRole)
 	r.post("/members/{id}/delete", h.memberRemove)
+	r.post("/invitations", h.invite)
+	r.post("/invitations/{id}/send", h.inviteAgain)
+	r.post("/invitations/{id}/revoke", h.inviteRevoke)
 	r.get("/settings", h.settingsShow)
 	r.post("/settings", h.settingsSave)
 }

@@ -22,7 +22,7 @@ func (h *Handler) memberAdd(w http.ResponseWriter, r *http.Request) error {
 		Role:     connectors.Role(f.text("role")),
 	})
 	if problem, ok := mendable(err); ok {
-		return h.membersPage(w, r, respond.Status(problem.Kind), f.again(problem))
+		return h.membersPage(w, r, respond.Status(problem.Kind), membersNews{add: f.again(problem), adding: true})
 	}
 	if err != nil {
 		return err

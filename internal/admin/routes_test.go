@@ -27,6 +27,9 @@ var routeRoles = map[string]connectors.Role{
 	"GET /setup":  anyone,
 	"POST /setup": anyone,
 
+	"GET /setup/invitation":  anyone,
+	"POST /setup/invitation": anyone,
+
 	"GET /connect/done":     anyone,
 	"GET /connect/{token}":  anyone,
 	"GET /oauth/callback":   anyone,
@@ -154,6 +157,10 @@ var routeRoles = map[string]connectors.Role{
 	"POST /members/{id}/delete":  connectors.RoleOwner,
 	"POST /members/{id}/role":    connectors.RoleOwner,
 	"POST /settings":             connectors.RoleOwner,
+
+	"POST /invitations":             connectors.RoleOwner,
+	"POST /invitations/{id}/send":   connectors.RoleOwner,
+	"POST /invitations/{id}/revoke": connectors.RoleOwner,
 }
 
 // routes are the routes as they are mounted, "METHOD pattern".
@@ -173,7 +180,7 @@ func (d *dashboard) routes() []string {
 
 // things are the ids that paths are filled with.
 type things struct {
-	connector, agent, member, key, tool, link, token, waiting, picture, webhook, delivery, change, run string
+	connector, agent, member, key, invitation, tool, link, token, waiting, picture, webhook, delivery, change, run string
 }
 
 func (x things) fill(pattern string) string {
@@ -187,6 +194,8 @@ func (x things) fill(pattern string) string {
 		id, token = x.agent, x.token
 	case strings.HasPrefix(pattern, "/members"):
 		id = x.member
+	case strings.HasPrefix(pattern, "/invitations"):
+		id = x.invitation
 	case strings.HasPrefix(pattern, "/api-keys"):
 		id = x.key
 	case strings.HasPrefix(pattern, "/webhooks"), strings.HasPrefix(pattern, "/exports/webhooks"):
@@ -217,7 +226,9 @@ func (d *dashboard) thingsOf(tenant connectors.TenantID) things {
 		waiting: d.waitingIn(tenant, a, c).String(),
 		picture: d.pictureIn(tenant, a, c).String(),
 		member:  d.MemberIn(d.t, tenant, connectors.RoleViewer).UserID.String(),
-		key:     d.APIKeyIn(d.t, tenant, connectors.RoleViewer).ID.String(),
+
+		invitation: d.invitationIn(tenant).String(),
+		key:        d.APIKeyIn(d.t, tenant, connectors.RoleViewer).ID.String(),
 	}
 }
 

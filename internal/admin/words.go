@@ -67,17 +67,27 @@ func roleName(r connectors.Role) string {
 
 // roleOptions offers the roles, weakest first.
 func roleOptions() []templates.Option {
-	abilities := map[connectors.Role]string{
-		connectors.RoleViewer: "Viewer: reads",
-		connectors.RoleMember: "Member: also syncs",
-		connectors.RoleAdmin:  "Admin: also manages connectors, agents and credentials",
-		connectors.RoleOwner:  "Owner: also manages members, keys and settings",
-	}
 	var options []templates.Option
 	for _, r := range connectors.Roles {
-		options = append(options, templates.Option{Value: string(r), Label: abilities[r]})
+		options = append(options, templates.Option{Value: string(r), Label: roleAbility(r)})
 	}
 	return options
+}
+
+// roleAbility is a role with what it may do beyond the one before.
+func roleAbility(r connectors.Role) string {
+	switch r {
+	case connectors.RoleViewer:
+		return "Viewer: reads"
+	case connectors.RoleMember:
+		return "Member: also syncs, runs tools and decides approvals"
+	case connectors.RoleAdmin:
+		return "Admin: also manages connectors, agents and credentials"
+	case connectors.RoleOwner:
+		return "Owner: also manages members, keys and settings"
+	default:
+		return string(r)
+	}
 }
 
 // roleNames offers the roles where there is room for a word.

@@ -106,6 +106,7 @@ func New(o Options) (*Handler, error) {
 	h.mountWebhooks()
 	h.mountAPIKeys()
 	h.mountMembers()
+	h.mountInvitations()
 	h.mountTenant()
 	var err error
 	h.document, err = encodeDocument(h.huma.OpenAPI())

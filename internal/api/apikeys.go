@@ -17,6 +17,7 @@ type apiKeyJSON struct {
 	Role       string     `json:"role" enum:"viewer,member,admin,owner"`
 	Prefix     string     `json:"prefix" doc:"The first characters of the key, to recognise it by."`
 	CreatedAt  time.Time  `json:"created_at"`
+	CreatedBy  string     `json:"created_by" doc:"Who made it, as they were called then; empty: not known."`
 	ExpiresAt  *time.Time `json:"expires_at" doc:"Null: never."`
 	LastUsedAt *time.Time `json:"last_used_at" doc:"Within a minute; null: never."`
 	RevokedAt  *time.Time `json:"revoked_at" doc:"Null: usable."`
@@ -41,6 +42,7 @@ func viewAPIKey(k connectors.APIKey) apiKeyJSON {
 		Role:       string(k.Role),
 		Prefix:     k.Prefix,
 		CreatedAt:  k.CreatedAt.UTC(),
+		CreatedBy:  k.CreatedBy,
 		ExpiresAt:  utc(k.ExpiresAt),
 		LastUsedAt: utc(k.LastUsedAt),
 		RevokedAt:  utc(k.RevokedAt),

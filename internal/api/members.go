@@ -19,6 +19,7 @@ type memberJSON struct {
 	Role           string     `json:"role" enum:"viewer,member,admin,owner"`
 	CreatedAt      time.Time  `json:"created_at"`
 	LastSignedInAt *time.Time `json:"last_signed_in_at" doc:"Null: never."`
+	LastSeenAt     *time.Time `json:"last_seen_at" doc:"When they last used this tenant's dashboard, within some minutes; null: never."`
 }
 
 // memberCreate describes a new member, with a new account.
@@ -55,6 +56,7 @@ func viewMember(m connectors.Member) memberJSON {
 		Role:           string(m.Role),
 		CreatedAt:      m.CreatedAt.UTC(),
 		LastSignedInAt: utc(m.SignedIn),
+		LastSeenAt:     utc(m.Seen),
 	}
 }
 

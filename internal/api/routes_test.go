@@ -85,6 +85,10 @@ var routes = map[string]struct {
 	"GET /api/v1/members/{id}":                                 {connectors.RoleOwner, ""},
 	"PATCH /api/v1/members/{id}":                               {connectors.RoleOwner, `{"role": "member"}`},
 	"DELETE /api/v1/members/{id}":                              {connectors.RoleOwner, ""},
+	"GET /api/v1/invitations":                                  {connectors.RoleOwner, ""},
+	"POST /api/v1/invitations":                                 {connectors.RoleOwner, `{"email": "b@example.com", "role": "viewer"}`},
+	"POST /api/v1/invitations/{id}/send":                       {connectors.RoleOwner, ""},
+	"DELETE /api/v1/invitations/{id}":                          {connectors.RoleOwner, ""},
 	"GET /api/v1/tenant":                                       {connectors.RoleOwner, ""},
 	"PATCH /api/v1/tenant":                                     {connectors.RoleOwner, `{"name": "Acme"}`},
 
@@ -135,14 +139,14 @@ func eachRoute(t *testing.T, target targets, test func(t *testing.T, method, pat
 
 // targets are the things of one tenant that paths name.
 type targets struct {
-	connector, agent, run, key, member, call, token, webhook, delivery string
+	connector, agent, run, key, member, call, token, webhook, delivery, invitation string
 
 	only string // routes with this in their pattern; empty: all
 }
 
 // all names every thing by one word.
 func all(id string) targets {
-	return targets{connector: id, agent: id, run: id, key: id, member: id, call: id, token: id, webhook: id, delivery: id, only: "{"}
+	return targets{connector: id, agent: id, run: id, key: id, member: id, call: id, token: id, webhook: id, delivery: id, invitation: id, only: "{"}
 }
 
 func (x targets) path(pattern string) string {
@@ -160,6 +164,8 @@ func (x targets) path(pattern string) string {
 		id = x.call
 	case strings.HasPrefix(pattern, "/api/v1/members"):
 		id = x.member
+	case strings.HasPrefix(pattern, "/api/v1/invitations"):
+		id = x.invitation
 	case strings.HasPrefix(pattern, "/api/v1/webhooks"):
 		id = x.webhook
 	}
@@ -182,6 +188,8 @@ func (w *world) targetsIn(t *testing.T, tenant connectors.TenantID) targets {
 		run:       w.SyncedIn(t, tenant, c.ID, "search").ID.String(),
 		key:       w.APIKeyIn(t, tenant, connectors.RoleViewer).ID.String(),
 		member:    w.MemberIn(t, tenant, connectors.RoleViewer).UserID.String(),
+
+		invitation: w.invitationIn(t, tenant).String(),
 	}
 }
 

@@ -410,11 +410,20 @@ func diagnosis() *templates.Diagnosis {
 
 func organisationSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
 	members := []templates.MemberRow{
-		{Name: "Ada Lovelace", Email: "ada@example.com", Initial: "A", Self: true, Role: "owner", RoleName: "Owner", SignedIn: ago, Action: "/members/1"},
-		{Name: "Grace Hopper", Email: "grace@example.com", Initial: "G", Role: "viewer", RoleName: "Viewer", SignedIn: never, Action: "/members/2"},
+		{Name: "Ada Lovelace", Email: "ada@example.com", Initial: "A", Self: true, Role: "owner", RoleName: "Owner", State: templates.State{Kind: templates.StateOK, Text: "Active"}, Since: longAgo, Seen: ago, Action: "/members/1"},
+		{Name: "Grace Hopper", Email: "grace@example.com", Initial: "G", Role: "viewer", RoleName: "Viewer", State: templates.State{Kind: templates.StateOff, Text: "Never signed in"}, Since: ago, Seen: never, Action: "/members/2"},
 	}
 	f := with(frame("Members", templates.NavMembers))
 	pages["members"] = templates.Members(templates.MembersPage{Frame: f, Count: "2 members", Roles: roles, Names: roles, Rows: members})
+	pages["members-invited"] = templates.Members(templates.MembersPage{
+		Frame: f, Count: "2 members", Roles: roles, Names: roles, Rows: members, Adding: true, InvitedCount: "2 open",
+		New: &templates.NewInvitation{Email: "joan@example.com", Role: "Member", URL: "https://patchbay.example.com/setup/invitation?token=abc", Ends: ago},
+		Invited: []templates.InvitationRow{
+			{Email: "joan@example.com", Role: "Member", By: "Ada Lovelace", State: templates.State{Kind: templates.StateBusy, Text: "Waiting"}, Sent: ago, Ends: ago, Action: "/invitations/1"},
+			{Email: "hedy@example.com", Role: "Owner", State: templates.State{Kind: templates.StateWarn, Text: "Lapsed"}, Sent: longAgo, Ends: longAgo, Action: "/invitations/2"},
+		},
+		Invite: templates.Form{Values: map[string]string{"role": "viewer"}, Errors: map[string]string{"email": "This person is a member already."}},
+	})
 	f = with(frame("API keys", templates.NavAPIKeys))
 	pages["api-keys"] = templates.APIKeys(templates.APIKeysPage{
 		Frame: f, Count: "2 keys", Roles: roles,
@@ -434,6 +443,12 @@ func doorSamples(pages map[string]templ.Component, with func(templates.Frame) te
 	pages["sign-in"] = templates.SignIn(templates.SignInPage{Frame: f, ReturnTo: "/connectors"})
 	pages["sign-in-wrong"] = templates.SignIn(templates.SignInPage{Frame: f, Form: templates.Form{Problem: "E-mail or password is wrong.", Values: map[string]string{"email": "ada@example.com"}}})
 	pages["setup"] = templates.Setup(templates.SetupPage{Frame: with(templates.Frame{Title: "Set up"}), Token: "once", Tenant: "Default"})
+	join := templates.JoinPage{Frame: with(templates.Frame{Title: "Join Acme Inc"}), Token: "once", Tenant: "Acme Inc", Email: "joan@example.com", Role: "Member: also syncs", By: "Ada Lovelace", Ends: ago}
+	pages["join"] = templates.Join(join)
+	join.Who = join.Email
+	pages["join-signed-in"] = templates.Join(join)
+	join.Who, join.By = "grace@example.com", ""
+	pages["join-other-address"] = templates.Join(join)
 	f.Title = "Connect"
 	pages["leaving"] = templates.Leaving(templates.LeavingPage{Frame: f, Host: "accounts.example.com", URL: "https://accounts.example.com/authorize?state=x&scope=read+write", Back: "/connectors/linear/credentials"})
 	invited := templates.InvitationPage{

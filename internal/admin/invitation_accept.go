@@ -1,0 +1,110 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/respond"
+	"patchbay/internal/secret"
+	"patchbay/web/templates"
+)
+
+// joinShow is where an invitation's link leads. Looking at it does not use the link up: mail programs look at what people are sent. Whether
+// the address has an account already makes no difference to the page.
+func (h *Handler) joinShow(w http.ResponseWriter, r *http.Request) error {
+	return h.joinPage(w, r, secret.Text(r.URL.Query().Get("token")), form{}, nil)
+}
+
+// joinFinish makes a member of whoever brings the link, and signs in.
+func (h *Handler) joinFinish(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	token := f.secret("token")
+	if f.checked("sign_out") {
+		if err := h.auth.EndSession(r.Context()); err != nil {
+			return err
+		}
+		return respond.See(w, r, auth.InvitationPath(token))
+	}
+	tenant, m, err := h.join(r, token, f)
+	switch refused := respond.Fault(err); {
+	case err == nil:
+	case refused.Kind == fault.NotFound:
+		return h.joinRefused(w, r, err)
+	case refused.Kind == fault.Internal:
+		return err
+	default:
+		return h.joinPage(w, r, token, f, refused)
+	}
+	if err := h.auth.StartSessionIn(r.Context(), m.UserID, tenant.ID); err != nil {
+		return err
+	}
+	return h.respond.Back(w, r, "/", respond.Flash{Kind: respond.Notice, Text: fmt.Sprintf("Welcome to %s.", tenant.Name)})
+}
+
+func (h *Handler) join(r *http.Request, token secret.Text, f form) (connectors.Tenant, connectors.Member, error) {
+	if a, err := h.auth.FromSession(r.Context()); err == nil {
+		return h.auth.JoinAs(r.Context(), a, token, auth.Address(r))
+	}
+	p := auth.Person{Name: f.text("name"), Password: f.secret("password")}
+	return h.auth.AcceptInvitation(r.Context(), token, p, auth.Address(r))
+}
+
+func (h *Handler) joinPage(w http.ResponseWriter, r *http.Request, token secret.Text, f form, problem *fault.Error) error {
+	i, err := h.auth.Invitation(r.Context(), token, auth.Address(r))
+	if err != nil {
+		return h.joinRefused(w, r, err)
+	}
+	page := templates.JoinPage{
+		Frame:  h.door(r, "Join "+i.Tenant.Name),
+		Form:   f.again(problem),
+		Token:  token.Reveal(),
+		Tenant: i.Tenant.Name,
+		Email:  i.Email,
+		Role:   roleAbility(i.Role),
+		By:     i.InvitedBy,
+		Ends:   when(i.ExpiresAt, h.now()),
+	}
+	status := http.StatusOK
+	if problem != nil {
+		respond.SetRetryAfter(w.Header(), problem)
+		status = respond.Status(problem.Kind)
+	}
+	if a, err := h.auth.FromSession(r.Context()); err == nil {
+		page.Who = auth.Account(a.Email)
+	}
+	return h.respond.Page(w, r, status, templates.Join(page))
+}
+
+// joinRefused says why an invitation's link opens nothing.
+func (h *Handler) joinRefused(w http.ResponseWriter, r *http.Request, err error) error {
+	f := respond.Fault(err)
+	if f.Kind != fault.NotFound && f.Kind != fault.RateLimited {
+		return err
+	}
+	respond.SetRetryAfter(w.Header(), f)
+	return h.respond.Page(w, r, respond.Status(f.Kind), templates.Error(templates.ErrorPage{
+		Frame: h.door(r, "Invitation"), Status: respond.Status(f.Kind), Title: joinHeadline(f), Text: f.Message,
+		Links: []templates.Link{{Text: "Go to sign-in", Href: "/login"}},
+	}))
+}
+
+func joinHeadline(f *fault.Error) string {
+	switch f.Type {
+	case auth.TypeInvitationLapsed:
+		return "This invitation has lapsed"
+	case auth.TypeInvitationUsed:
+		return "This invitation was used"
+	case auth.TypeInvitationRevoked:
+		return "This invitation was taken back"
+	}
+	if f.Kind == fault.RateLimited {
+		return "Too many tries"
+	}
+	return "This link opens nothing"
+}

@@ -1,0 +1,167 @@
+package admin_test
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	chromium "patchbay/internal/testing/browser"
+)
+
+// invitationIn is an open invitation of a tenant.
+func (d *dashboard) invitationIn(tenant connectors.TenantID) connectors.InvitationID {
+	d.t.Helper()
+	id := uuid.Must(uuid.NewV7())
+	sum := sha256.Sum256(id[:])
+	i, err := d.St.Tenant(tenant).Invite(d.t.Context(), id.String()+"@example.com", connectors.RoleViewer,
+		store.InvitationLink{TokenHash: sum[:], ExpiresAt: time.Now().Add(time.Hour), ByName: "Ada"})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return i.ID
+}
+
+// linkIn is the invitation's link that a page shows, as a path, with its token.
+func linkIn(t *testing.T, p page) (path, token string) {
+	t.Helper()
+	_, rest, found := strings.Cut(p.Body, "/setup/invitation?token=")
+	if !found {
+		t.Fatalf("%d: no link on the page", p.Status)
+	}
+	token = rest[:strings.IndexFunc(rest, func(r rune) bool { return !strings.ContainsRune(tokenLetters, r) })]
+	return "/setup/invitation?token=" + token, token
+}
+
+const tokenLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+func TestAnInvitedPersonOpensTheLinkAndIsIn(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	owner := d.as(connectors.RoleOwner)
+	made := owner.post("/invitations", url.Values{"email": {"Grace@Example.com"}, "role": {"member"}})
+	made.want(t, http.StatusOK, "Link for grace@example.com", "shown this once")
+	path, token := linkIn(t, made)
+	if again := owner.get("/members"); again.says(token) || !again.says("Waiting") || !again.says("grace@example.com") {
+		t.Error("the list repeats the link, or does not tell of the invitation")
+	}
+
+	visitor := d.browser()
+	visitor.get(path).want(t, http.StatusOK, "Join Acme", "grace@example.com")
+	form := url.Values{"token": {token}, "name": {"Grace"}, "password": {"short"}}
+	visitor.post("/setup/invitation", form).want(t, http.StatusUnprocessableEntity, "A password has 10 to 200 characters.", "Grace")
+	form.Set("password", password.Reveal())
+	visitor.submit("/setup/invitation", form).want(t, http.StatusOK, "Welcome to Acme.", "Grace")
+
+	owner.get("/members").want(t, http.StatusOK, "Grace")
+	d.browser().get(path).want(t, http.StatusNotFound, "This invitation was used")
+	d.browser().post("/setup/invitation", form).want(t, http.StatusNotFound, "This invitation was used")
+	if strings.Contains(d.log.String(), token) {
+		t.Error("the log holds the token")
+	}
+}
+
+func TestALinkThatOpensNothingSaysWhy(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	owner := d.as(connectors.RoleOwner)
+	made := owner.post("/invitations", url.Values{"email": {"grace@example.com"}, "role": {"viewer"}})
+	old, _ := linkIn(t, made)
+	list, err := d.Door().Invitations(t.Context(), store.Page{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	action := "/invitations/" + list.Items[0].ID.String()
+	link, _ := linkIn(t, owner.post(action+"/send", nil))
+	visitor := d.browser()
+	visitor.get(old).want(t, http.StatusNotFound, "This link opens nothing", "the newest link")
+	visitor.get(link).want(t, http.StatusOK)
+	owner.submit(action+"/revoke", nil).want(t, http.StatusOK, "The invitation is taken back.")
+	visitor.get(link).want(t, http.StatusNotFound, "This invitation was taken back")
+	owner.post(action+"/send", nil).want(t, http.StatusNotFound)
+	visitor.get("/setup/invitation").want(t, http.StatusNotFound, "This link opens nothing")
+}
+
+func TestAnAddressIsRefusedBesideItsField(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	owner := d.as(connectors.RoleOwner)
+	m := d.person(connectors.RoleViewer)
+	for email, want := range map[string]string{"nobody": "This is not an e-mail address.", m.Email: "This person is a member already."} {
+		p := owner.post("/invitations", url.Values{"email": {email}, "role": {"admin"}})
+		if p.Status < 400 || !p.says(want) {
+			t.Errorf("%s: %d, want %q", email, p.Status, want)
+		}
+	}
+}
+
+func TestWhoIsSignedInElsewhereJoinsWithOneButton(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	owner := d.as(connectors.RoleOwner)
+	person := d.MemberIn(t, d.Other, connectors.RoleOwner, d.withPassword())
+	_, token := linkIn(t, owner.post("/invitations", url.Values{"email": {person.Email}, "role": {"admin"}}))
+
+	b := d.browser()
+	b.signIn(person.Email)
+	b.get("/setup/invitation?token="+token).want(t, http.StatusOK, "Join Acme")
+	b.submit("/setup/invitation", url.Values{"token": {token}}).want(t, http.StatusOK, "Welcome to Acme.")
+	m, err := d.Door().Member(t.Context(), person.UserID)
+	if err != nil || m.Role != connectors.RoleAdmin {
+		t.Errorf("member %+v, %v", m, err)
+	}
+}
+
+func TestAnInvitationIsForItsAddressAlone(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	owner := d.as(connectors.RoleOwner)
+	path, token := linkIn(t, owner.post("/invitations", url.Values{"email": {"grace@example.com"}, "role": {"admin"}}))
+	b := d.as(connectors.RoleViewer)
+	b.get(path).want(t, http.StatusOK, "and the invitation is for grace@example.com", "Sign out and go on")
+	b.post("/setup/invitation", url.Values{"token": {token}}).want(t, http.StatusConflict, "the invitation is for grace@example.com")
+	if p := b.post("/setup/invitation", url.Values{"token": {token}, "sign_out": {"true"}}); p.Location != path {
+		t.Errorf("signed out to %q", p.Location)
+	}
+	b.get(path).want(t, http.StatusOK, "Your name")
+}
+
+func TestABrowserInvitesAndIsInvited(t *testing.T) {
+	t.Parallel()
+	for _, script := range []bool{true, false} {
+		d := newDashboard(t)
+		tab := d.signedIn(connectors.RoleOwner)
+		tab.Scripts(script)
+		tab.Go(d.base + "/members")
+		tab.Fill("#invite [name=email]", "grace@example.com")
+		tab.Choose("#invite [name=role]", "admin")
+		tab.Click("#invite button[type=submit]")
+		tab.WaitText("main", "Link for grace@example.com")
+		if script {
+			pictured(tab, "invitation-made")
+		}
+		link := tab.Text(".new-key pre")
+
+		visitor := chromium.Open(t)
+		visitor.Scripts(script)
+		visitor.Go(link)
+		visitor.WaitText("main", "Join Acme")
+		if script {
+			pictured(visitor, "invitation-join")
+		}
+		visitor.Fill("[name=name]", "Grace")
+		visitor.Fill("[name=password]", password.Reveal())
+		visitor.Click("main form button[type=submit]")
+		visitor.WaitPath("/")
+		visitor.WaitText("main", "Welcome to Acme.")
+		visitor.Go(link)
+		visitor.WaitText("main", "This invitation was used")
+		visitor.Forgive("404")
+	}
+}

@@ -1,0 +1,62 @@
+package api_test
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+// invitationIn is an open invitation of a tenant.
+func (w *world) invitationIn(t *testing.T, tenant connectors.TenantID) connectors.InvitationID {
+	t.Helper()
+	id := uuid.Must(uuid.NewV7())
+	sum := sha256.Sum256(id[:])
+	i, err := w.St.Tenant(tenant).Invite(t.Context(), id.String()+"@example.com", connectors.RoleViewer,
+		store.InvitationLink{TokenHash: sum[:], ExpiresAt: time.Now().Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i.ID
+}
+
+func TestAnInvitationsLinkIsInTheAnswerThatMakesItAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.key(t, connectors.RoleOwner)
+	made := w.call(t, owner, http.MethodPost, "/api/v1/invitations", `{"email": "Ann@Example.com", "role": "admin"}`).want(http.StatusCreated)
+	link, _ := made["link"].(string)
+	if made["email"] != "ann@example.com" || made["role"] != "admin" || made["status"] != "waiting" || !strings.Contains(link, "/setup/invitation?token=") {
+		t.Errorf("%v", made)
+	}
+	path := "/api/v1/invitations/" + made["id"].(string)
+	again := w.call(t, owner, http.MethodPost, path+"/send", nil).want(http.StatusOK)
+	if again["link"] == link || again["link"] == nil || again["id"] != made["id"] {
+		t.Errorf("sent again: %v", again)
+	}
+	list := w.call(t, owner, http.MethodGet, "/api/v1/invitations", nil)
+	if items := list.want(http.StatusOK)["items"].([]any); len(items) != 1 || strings.Contains(string(list.body), "token=") {
+		t.Errorf("list: %s", list.body)
+	}
+	if got := w.call(t, owner, http.MethodDelete, path, nil); got.status != http.StatusNoContent {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	w.call(t, owner, http.MethodDelete, path, nil).problem(http.StatusNotFound, "not-found")
+	w.call(t, owner, http.MethodPost, path+"/send", nil).problem(http.StatusNotFound, "not-found")
+}
+
+func TestInvitationsFieldsAreChecked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.key(t, connectors.RoleOwner)
+	w.call(t, owner, http.MethodPost, "/api/v1/invitations", `{"email": "nobody", "role": "viewer"}`).problem(http.StatusUnprocessableEntity, "invalid")
+	w.call(t, owner, http.MethodPost, "/api/v1/invitations", `{"email": "a@b.c", "role": "boss"}`).problem(http.StatusUnprocessableEntity, "invalid")
+	m := w.Member(t, connectors.RoleViewer)
+	w.call(t, owner, http.MethodPost, "/api/v1/invitations", `{"email": "`+m.Email+`", "role": "viewer"}`).problem(http.StatusConflict, "conflict")
+}
