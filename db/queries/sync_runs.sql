@@ -28,6 +28,15 @@ select sync_runs.*
 from sync_runs
 where tenant_id = @tenant_id and connector_id = @connector_id and state = 'queued';
 
+-- name: WaitingRuns :one
+-- How many runs of the tenant are queued; counting ends at most.
+select count(*)::integer
+from (
+    select from sync_runs
+    where tenant_id = @tenant_id and state = 'queued'
+    limit @most
+) waiting;
+
 -- name: QueueRuns :many
 -- A run that waits already becomes one of the sweep; its own id is returned.
 insert into sync_runs (tenant_id, id, connector_id, trigger, state, sweep_id)

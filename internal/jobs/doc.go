@@ -13,6 +13,7 @@
 // (the database is away) are tried again. Where another sync of the connector is under way, the queued one waits its turn.
 // A job of the clock is a nudge, too; the truth is the claim (docs/adr/0008-the-clock.md).
 //
-// Fairness of what somebody asked for has two parts: a tenant's jobs go to one of 16 queues (package queue) and take at most
-// [perQueue] places there; all of a process's together take at most [atOnce]. That of the schedule is in the claims.
+// Fairness of what somebody asked for has three parts: a tenant's jobs go to one of 16 queues (package queue); there the first few that a
+// tenant has waiting come before the many of another (queue.OfMany); and it has at most [perTenant] syncs under way in a process, all
+// together [atOnce]: a job that finds no place goes back, and comes when its turn may have come. That of the schedule is in the claims.
 package jobs

@@ -20,9 +20,11 @@ import (
 
 const (
 	// atOnce is how many syncs that somebody asked for a process has under way: each waits for its server nearly all of the time.
-	atOnce = 64
-	// perQueue leaves three quarters of the places to the other tenants, however much one has queued.
-	perQueue = 16
+	atOnce = 128
+	// perTenant leaves the others to the other tenants, however much one has queued, and however its servers hang.
+	perTenant = 16
+	// perQueue lets three tenants of one queue have all that they may; whose job finds no place does not keep its worker.
+	perQueue = 3 * perTenant
 	// jobTimeout is past the end of the longest run, which bounds itself.
 	jobTimeout = toolsync.MaxDuration + time.Minute
 	// rescueAfter is when a job counts as lost with its process. A second process may then have it; the run's row decides.

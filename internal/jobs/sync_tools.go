@@ -2,10 +2,8 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/riverqueue/river"
-	"golang.org/x/sync/semaphore"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -14,36 +12,29 @@ import (
 	"patchbay/internal/toolsync"
 )
 
-const (
-	// placeWait is how long a job waits for a place before it goes back to its queue. A job that is held by a process that
-	// dies is found late, so that none is held for long without being worked.
-	placeWait = time.Second
-	// later is when a job that went back to its queue is tried again.
-	later = 2 * time.Second
-)
-
 // SyncToolsWorker performs queued sync runs.
 type SyncToolsWorker struct {
 	river.WorkerDefaults[queue.SyncTools]
 	syncer *toolsync.Syncer
-	places *semaphore.Weighted
+	rooms  *rooms
 }
 
 func newSyncToolsWorker(syncer *toolsync.Syncer) *SyncToolsWorker {
-	return &SyncToolsWorker{syncer: syncer, places: semaphore.NewWeighted(atOnce)}
+	return &SyncToolsWorker{syncer: syncer, rooms: newRooms()}
 }
 
 // Work performs the run of one job.
 func (w *SyncToolsWorker) Work(ctx context.Context, job *river.Job[queue.SyncTools]) error {
-	waiting, cancel := context.WithTimeout(ctx, placeWait)
-	defer cancel()
-	if w.places.Acquire(waiting, 1) != nil {
-		return river.JobSnooze(later)
-	}
-	defer w.places.Release(1)
-
-	run := connectors.SyncRunID{UUID: job.Args.SyncRunID}
 	tenant := connectors.TenantID{UUID: job.Args.TenantID}
+	leave, away := w.rooms.enter(ctx, tenant)
+	switch {
+	case leave == nil && job.Priority < queue.OfMany:
+		return river.JobSnooze(later)
+	case leave == nil:
+		return river.JobSnooze(away)
+	}
+	defer leave()
+	run := connectors.SyncRunID{UUID: job.Args.SyncRunID}
 	_, err := w.syncer.Sync(ctx, tenant, toolsync.Request{Connector: connectors.Ref(job.Args.ConnectorID.String()), Run: &run})
 	switch judge(err) {
 	case done:

@@ -44,7 +44,11 @@ func (t *Tenant) queueSync(ctx context.Context, r NewRun) (connectors.SyncRun, e
 	if err != nil {
 		return connectors.SyncRun{}, err
 	}
-	job := queue.SyncTools{TenantID: t.id.UUID, ConnectorID: row.ConnectorID.UUID, SyncRunID: row.ID.UUID}
+	waiting, err := t.q.WaitingRuns(ctx, t.id, queue.Few+1) // this one, too
+	if err != nil {
+		return connectors.SyncRun{}, err
+	}
+	job := queue.SyncTools{TenantID: t.id.UUID, ConnectorID: row.ConnectorID.UUID, SyncRunID: row.ID.UUID, OfMany: waiting > queue.Few}
 	return syncRunOf(row), classify(t.store.jobs.InsertTx(ctx, t.scope.tx, job))
 }
 
@@ -66,9 +70,10 @@ func (t *Tenant) QueueAllSyncs(ctx context.Context, trigger connectors.SyncTrigg
 		if err != nil {
 			return err
 		}
+		waited := len(rows)
 		rows = onlyNew(rows, params.Ids)
 		queued = len(rows)
-		return classify(tx.store.jobs.InsertTx(ctx, tx.scope.tx, jobsOf(tx.id.UUID, rows)...))
+		return classify(tx.store.jobs.InsertTx(ctx, tx.scope.tx, jobsOf(tx.id.UUID, rows, waited-queued)...))
 	})
 	return queued, err
 }
@@ -82,10 +87,11 @@ func onlyNew(rows []dbgen.QueueRunsRow, made []uuid.UUID) []dbgen.QueueRunsRow {
 	return slices.DeleteFunc(rows, func(r dbgen.QueueRunsRow) bool { return !ours[r.ID.UUID] })
 }
 
-func jobsOf(tenant uuid.UUID, rows []dbgen.QueueRunsRow) []queue.SyncTools {
+// jobsOf are the jobs of runs before which so many wait already.
+func jobsOf(tenant uuid.UUID, rows []dbgen.QueueRunsRow, waiting int) []queue.SyncTools {
 	jobs := make([]queue.SyncTools, len(rows))
 	for i, r := range rows {
-		jobs[i] = queue.SyncTools{TenantID: tenant, ConnectorID: r.ConnectorID.UUID, SyncRunID: r.ID.UUID}
+		jobs[i] = queue.SyncTools{TenantID: tenant, ConnectorID: r.ConnectorID.UUID, SyncRunID: r.ID.UUID, OfMany: waiting+i >= queue.Few}
 	}
 	return jobs
 }

@@ -939,3 +939,20 @@ func (q *Queries) SyncRuns(ctx context.Context, arg SyncRunsParams) ([]SyncRunsR
 	}
 	return items, nil
 }
+
+const waitingRuns = `-- name: WaitingRuns :one
+select count(*)::integer
+from (
+    select from sync_runs
+    where tenant_id = $1 and state = 'queued'
+    limit $2
+) waiting
+`
+
+// How many runs of the tenant are queued; counting ends at most.
+func (q *Queries) WaitingRuns(ctx context.Context, tenantID connectors.TenantID, most int32) (int32, error) {
+	row := q.db.QueryRow(ctx, waitingRuns, tenantID, most)
+	var column_1 int32
+	err := row.Scan(&column_1)
+	return column_1, err
+}
