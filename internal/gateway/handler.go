@@ -42,6 +42,7 @@ type Handler struct {
 	router *router
 
 	listeners atomic.Int64 // agents that listen
+	leftovers leftovers
 	strangers strangers
 	address   func(*http.Request) netip.Addr
 	now       func() time.Time

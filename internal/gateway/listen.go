@@ -16,6 +16,7 @@ func (b *backend) Listen(ctx context.Context, f serve.Filter, hear func(method s
 	defer b.h.listeners.Add(-1)
 	changed, stop := b.h.access.Listen(access.Listener{View: b.view, Token: b.token, Connector: b.slug})
 	defer stop()
+	b.h.leftovers.add()
 	expires, cancel := expiry(b.token)
 	defer cancel()
 	w := &watches{backend: b, ctx: ctx, hear: hear}
