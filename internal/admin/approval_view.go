@@ -30,6 +30,7 @@ func approvalCard(asset templates.Assets, w waitingCall, can templates.Can, now 
 		AgentHref: agentPath(w.about.AgentSlug),
 		Connector: w.about.ConnectorName,
 		Badges:    approvalBadges(w, definition),
+		Effect:    approvalEffect(w, definition),
 		Risky:     changedMeanwhile(w),
 		Arguments: waitingArguments(w.Arguments, can),
 		History:   lately(w.counts.Calls, w.counts.Denied),
@@ -55,6 +56,14 @@ func approvalBadges(w waitingCall, definition connectors.ToolView) []templates.B
 		badges = append(badges, templates.Badge{Text: "effects not said", Title: "The server does not say whether it changes something. It may delete or overwrite."})
 	}
 	return badges
+}
+
+// approvalEffect says the same in a sentence; empty: nobody knows the tool any more.
+func approvalEffect(w waitingCall, definition connectors.ToolView) string {
+	if w.about.Raw == nil {
+		return ""
+	}
+	return definition.Hints.Words()
 }
 
 // changedMeanwhile warns where the tool is another one than that which the agent called.

@@ -18,7 +18,7 @@ import (
 // searchTool asks for a text and a number, and promises a number.
 const searchTool = `{"name":"search","title":"Search","description":"Finds things.","inputSchema":{"type":"object","properties":{
 	"q":{"type":"string","description":"Words"},"limit":{"type":"integer","maximum":50,"default":20}},"required":["q"]},
-	"outputSchema":{"type":"object","properties":{"found":{"type":"integer"}},"required":["found"]},"annotations":{"destructiveHint":true}}`
+	"outputSchema":{"type":"object","properties":{"found":{"type":"integer"}},"required":["found"]},"annotations":{"destructiveHint":true,"openWorldHint":true}}`
 
 // answering is a connector whose tool answers so, and an agent that was granted it.
 func (d *dashboard) answering(result string, opts ...func(*connectors.Agent)) (connectors.Agent, connectors.Connector, *mcptest.Server) {
@@ -208,7 +208,7 @@ func TestTheInboxIsForThoseWhoMayDecide(t *testing.T) {
 	b := d.as(connectors.RoleMember)
 	b.get("/approvals").want(t, http.StatusOK, "Nothing waits")
 	first, second := d.asked(a, `{"q":"<first>"}`), d.asked(a, `{"q":"second"}`)
-	b.get("/approvals").want(t, http.StatusOK, `"<first>"`, "destructive", "Support", "Linear", "The agent has not called it lately.", "Allow for 2 hours")
+	b.get("/approvals").want(t, http.StatusOK, `"<first>"`, "destructive", "open world", "it may delete or overwrite things. It reaches beyond that server: to the web, other systems or other people.", "Support", "Linear", "The agent has not called it lately.", "Allow for 2 hours")
 	if p := d.as(connectors.RoleViewer).get("/approvals"); p.says("first") || p.says("Deny") || !p.says("Those who may decide see the arguments.") {
 		t.Error("a viewer sees what is decided about, or may decide")
 	}

@@ -23,6 +23,7 @@ type approvalJSON struct {
 	Name           string          `json:"name" doc:"The server's own name for it."`
 	DefinitionHash string          `json:"definition_hash" doc:"The version of the tool's definition."`
 	Annotations    json.RawMessage `json:"annotations" doc:"What the server says of the tool; null: nothing."`
+	Effect         string          `json:"effect" doc:"The same for a person to read: what the tool may do, and how far it reaches. Empty: the agent does not see the tool any more."`
 	History        triedJSON       `json:"history" doc:"How often the agent called this tool lately."`
 	Arguments      json.RawMessage `json:"arguments" doc:"All of them, for those who may decide; null for others."`
 	AskedAt        time.Time       `json:"asked_at"`
@@ -119,7 +120,7 @@ func (h *Handler) viewApproval(ctx context.Context, who auth.Actor, a connectors
 		return out, err
 	}
 	if tool := view.Tool(a.ExposedName); tool != nil {
-		out.Annotations = tool.Annotations
+		out.Annotations, out.Effect = tool.Annotations, tool.Hints.Words()
 	}
 	if !who.Role.AtLeast(connectors.RoleMember) {
 		return out, nil

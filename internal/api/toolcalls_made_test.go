@@ -83,7 +83,8 @@ func (w *callWorld) upstream(t *testing.T) string {
 		}
 	}
 	server.AddTool(&sdk.Tool{Name: "echo", InputSchema: schema, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}, say(false))
-	server.AddTool(&sdk.Tool{Name: "fail", InputSchema: schema}, say(true))
+	yes := true
+	server.AddTool(&sdk.Tool{Name: "fail", InputSchema: schema, Annotations: &sdk.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &yes}}, say(true))
 	server.AddTool(&sdk.Tool{Name: "wait", InputSchema: schema}, func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		w.waiting <- struct{}{}
 		<-ctx.Done()
@@ -232,6 +233,25 @@ func TestACallWaitsForAPersonAndIsMadeOnce(t *testing.T) {
 	left := w.call(t, viewer, http.MethodGet, "/api/v1/approvals", nil).want(http.StatusOK)["items"].([]any)
 	if diff := cmp.Diff(map[string]any{"calls": 2.0, "denied": 1.0}, left[0].(map[string]any)["history"]); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestAnApprovalSaysWhatTheToolMayDoAndWhatTheAgentDidWithIt(t *testing.T) {
+	t.Parallel()
+	w := newCallWorld(t, connectors.ApprovalAlwaysAsk)
+	w.order(t, "fail", `{"text": "all of it"}`).want(http.StatusCreated)
+	list := w.call(t, w.key(t, connectors.RoleMember), http.MethodGet, "/api/v1/approvals", nil).want(http.StatusOK)["items"].([]any)
+	got := list[0].(map[string]any)
+	want := map[string]any{
+		"annotations": map[string]any{"destructiveHint": true, "openWorldHint": true, "readOnlyHint": false, "idempotentHint": false},
+		"effect":      "By its server's word it may delete or overwrite things. It reaches beyond that server: to the web, other systems or other people.",
+		"history":     map[string]any{"calls": 0.0, "denied": 0.0},
+		"arguments":   map[string]any{"text": "all of it"},
+	}
+	for name, value := range want {
+		if diff := cmp.Diff(value, got[name]); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
 	}
 }
 

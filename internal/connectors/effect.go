@@ -28,3 +28,24 @@ func (h Hints) Effect() Effect {
 		return EffectUnsaid
 	}
 }
+
+// Words tell a person who decides about a call what the server says that the tool does, and how far that reaches.
+func (h Hints) Words() string {
+	does := map[Effect]string{
+		EffectReadOnly:    "By its server's word it only reads.",
+		EffectWrites:      "By its server's word it changes things, and deletes or overwrites none.",
+		EffectDestructive: "By its server's word it may delete or overwrite things.",
+		EffectUnsaid:      "Its server does not say what it does: it may delete or overwrite things.",
+	}[h.Effect()]
+	if h.ReadOnly != nil && !*h.ReadOnly && h.Destructive == nil {
+		does = "By its server's word it changes things, and may delete or overwrite some."
+	}
+	switch {
+	case h.OpenWorld == nil:
+		return does
+	case *h.OpenWorld:
+		return does + " It reaches beyond that server: to the web, other systems or other people."
+	default:
+		return does + " It reaches nothing beyond that server."
+	}
+}

@@ -23,3 +23,18 @@ func TestAToolsEffectIsWhatItsServerSays(t *testing.T) {
 		}
 	}
 }
+
+func TestAPersonReadsWhatAToolDoesAndHowFarItReaches(t *testing.T) {
+	t.Parallel()
+	for annotations, want := range map[string]string{
+		`{"destructiveHint":true,"openWorldHint":true}`:                      "By its server's word it may delete or overwrite things. It reaches beyond that server: to the web, other systems or other people.",
+		`{"readOnlyHint":true,"destructiveHint":true,"openWorldHint":false}`: "By its server's word it only reads. It reaches nothing beyond that server.",
+		`{"readOnlyHint":false,"destructiveHint":false}`:                     "By its server's word it changes things, and deletes or overwrites none.",
+		`{"readOnlyHint":false}`:                                             "By its server's word it changes things, and may delete or overwrite some.",
+		`{"openWorldHint":true}`:                                             "Its server does not say what it does: it may delete or overwrite things. It reaches beyond that server: to the web, other systems or other people.",
+	} {
+		if got := connectors.DecodeTool([]byte(`{"name":"x","annotations":` + annotations + `}`)).Hints.Words(); got != want {
+			t.Errorf("%s: %q, want %q", annotations, got, want)
+		}
+	}
+}

@@ -26,6 +26,7 @@ type ApprovalCard struct {
 	AgentHref string
 	Connector string
 	Badges    []Badge
+	Effect    string     // what the server says that the tool does
 	Risky     *Attention // what to look at twice
 	Arguments Content
 	History   string // "Called 12 times in the last 30 days, denied once."
