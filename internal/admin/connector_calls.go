@@ -17,7 +17,7 @@ func callingFacts(c connectors.Connector, circuit toolcall.Circuit) []templates.
 	}
 	return []templates.Fact{
 		{Label: "Calls", Value: limit},
-		{Label: "Circuit breaker", Value: circuitName(circuit)},
+		{Label: "Circuit breaker, in this process", Value: circuitName(circuit)},
 	}
 }
 

@@ -22,7 +22,7 @@ func TestAConnectorSaysWhetherCallsGoThrough(t *testing.T) {
 		"closed, but not for 1 agent whose calls made the server fail": {State: toolcall.CircuitOpen, Failures: 5, Agents: 1},
 	} {
 		facts := callingFacts(connectors.Connector{CallsPerMinute: 60}, circuit)
-		if diff := cmp.Diff([]templates.Fact{{Label: "Calls", Value: "60 calls a minute"}, {Label: "Circuit breaker", Value: want}}, facts); diff != "" {
+		if diff := cmp.Diff([]templates.Fact{{Label: "Calls", Value: "60 calls a minute"}, {Label: "Circuit breaker, in this process", Value: want}}, facts); diff != "" {
 			t.Error(diff)
 		}
 		if said := circuitAttention(circuit, noon); (len(said) > 0) != (circuit.State == toolcall.CircuitOpen && circuit.Agents == 0) {

@@ -64,11 +64,11 @@ func (h *Handler) listConnectors(ctx context.Context, who auth.Actor, in *listCo
 	if err != nil {
 		return nil, err
 	}
-	streams, err := h.listenings(ctx, who, page.Items...)
+	view, err := h.viewing(ctx, who, page.Items...)
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, streams.view), nil
+	return listOf(page, view), nil
 }
 
 type createConnectorInput struct{ JSON document[connectorCreate] }

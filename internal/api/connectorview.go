@@ -40,6 +40,7 @@ type connectorJSON struct {
 	Health            healthJSON          `json:"health" doc:"How it is: whether the server answers, whether it lets us in, and how old the tools are."`
 	Server            serverJSON          `json:"server"`
 	Listening         *listeningJSON      `json:"listening" doc:"Null where the server does not tell that its lists have changed."`
+	Breaker           breakerJSON         `json:"breaker" doc:"Whether agents' calls go through to the server."`
 	CreatedAt         time.Time           `json:"created_at"`
 	UpdatedAt         time.Time           `json:"updated_at"`
 	Notices           []string            `json:"notices,omitempty" nullable:"false" doc:"What else a change did."`

@@ -24,32 +24,30 @@ func viewListening(l connectors.Listening) *listeningJSON {
 	return out
 }
 
-// listenings are the streams of connectors.
-type listenings map[connectors.ConnectorID]connectors.Listening
-
-func (h *Handler) listenings(ctx context.Context, who auth.Actor, all ...connectors.Connector) (listenings, error) {
+// viewing shows connectors with their streams and their breakers.
+func (h *Handler) viewing(ctx context.Context, who auth.Actor, all ...connectors.Connector) (func(connectors.Connector) connectorJSON, error) {
 	ids := make([]connectors.ConnectorID, len(all))
 	for i, c := range all {
 		ids[i] = c.ID
 	}
-	return h.store.Tenant(who.Tenant.ID).Listenings(ctx, ids...)
-}
-
-func (l listenings) view(c connectors.Connector) connectorJSON {
-	out := viewConnector(c)
-	if stream, ok := connectors.ListeningOf(c, l); ok {
-		out.Listening = viewListening(stream)
-	}
-	return out
+	streams, err := h.store.Tenant(who.Tenant.ID).Listenings(ctx, ids...)
+	return func(c connectors.Connector) connectorJSON {
+		out := viewConnector(c)
+		if stream, ok := connectors.ListeningOf(c, streams); ok {
+			out.Listening = viewListening(stream)
+		}
+		out.Breaker = h.viewBreaker(h.calls.Circuit(who.Tenant.ID, c.ID))
+		return out
+	}, err
 }
 
 // connector is the answer that shows one.
 func (h *Handler) connector(ctx context.Context, who auth.Actor, c connectors.Connector) (*answer[connectorJSON], error) {
-	streams, err := h.listenings(ctx, who, c)
+	view, err := h.viewing(ctx, who, c)
 	if err != nil {
 		return nil, err
 	}
-	return &answer[connectorJSON]{Body: streams.view(c)}, nil
+	return &answer[connectorJSON]{Body: view(c)}, nil
 }
 
 func (h *Handler) listenToConnector(ctx context.Context, who auth.Actor, in *ConnectorPath) (*answer[connectorJSON], error) {

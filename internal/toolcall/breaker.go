@@ -30,6 +30,7 @@ const (
 type Circuit struct {
 	State    CircuitState
 	Failures int       // in a row
+	Opened   time.Time // where it is not closed: since when
 	Until    time.Time // where it is open: when the next call may try
 	Agents   int       // for so many agents alone it is not closed; 0: what State says is for all
 }
@@ -57,6 +58,7 @@ type breaker struct {
 	counted  time.Time     // when the last of them was
 	rest     time.Duration // 0: it is closed
 	until    time.Time
+	opened   time.Time
 	trying   bool               // a call is under way to see
 	tried    connectors.AgentID // whose call was that failed last; zero: none, or of no matter
 }
@@ -88,6 +90,7 @@ func (b *breaker) circuit(f fuse, now time.Time) Circuit {
 	default:
 		c.State = CircuitHalfOpen
 	}
+	c.Opened = b.opened
 	if f.agent != (connectors.AgentID{}) {
 		c.Agents = 1
 	}
@@ -116,6 +119,9 @@ func (c Circuit) says() (much int) {
 	}
 	return much
 }
+
+// Instance is this process, whose breakers Circuit shows: each process has its own.
+func (c *Caller) Instance() connectors.InstanceID { return c.o.Instance }
 
 // Circuit shows the breakers of a connector's server.
 func (c *Caller) Circuit(t connectors.TenantID, id connectors.ConnectorID) Circuit {
@@ -260,7 +266,7 @@ func (b *breaker) open(tries bool, most int, now time.Time) {
 	case tries:
 		b.rest = min(2*b.rest, longestRest)
 	case b.rest == 0 && b.counts(most) >= opensAfter:
-		b.rest = firstRest
+		b.rest, b.opened = firstRest, now
 	default: // one that was under way when it opened
 		return
 	}
