@@ -1,0 +1,161 @@
+package admin_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/jobs"
+	"patchbay/internal/mcp/mcptest"
+	chromium "patchbay/internal/testing/browser"
+)
+
+// half lets the first lists pass, so many, and has the others wait until goOn.
+type half struct {
+	first, all  int64
+	asked       atomic.Int64
+	there, over chan struct{} // closed when the first have passed, and when all have
+	free        chan struct{}
+	goOn        func()
+}
+
+func newHalf(t *testing.T, first, all int) *half {
+	t.Helper()
+	h := &half{first: int64(first), all: int64(all), there: make(chan struct{}), over: make(chan struct{}), free: make(chan struct{})}
+	h.goOn = sync.OnceFunc(func() { close(h.free) })
+	t.Cleanup(h.goOn)
+	return h
+}
+
+func (h *half) pass(r *http.Request) {
+	n := h.asked.Add(1)
+	if n > h.first {
+		select {
+		case <-h.free:
+		case <-r.Context().Done():
+		}
+	}
+	switch n {
+	case h.first:
+		close(h.there)
+	case h.all:
+		close(h.over)
+	}
+}
+
+// soon waits for what takes its time with a thousand connectors on a busy machine.
+func soon(t *testing.T, what <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-what:
+	case <-time.After(3 * time.Minute):
+		t.Fatal("the syncs take too long")
+	}
+}
+
+// working has a process work the jobs beside the dashboard until the test ends.
+func (d *dashboard) working() {
+	d.t.Helper()
+	runner, err := jobs.New(jobs.Options{Pool: d.Pool, Listens: d.Pool, Syncer: d.syncer, Due: d.St.System().DueShards})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if err := runner.Start(d.t.Context()); err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(d.t.Context()), time.Minute)
+		defer cancel()
+		if err := runner.Stop(ctx); err != nil {
+			d.t.Errorf("stop the workers: %v", err)
+		}
+	})
+}
+
+// noted has the page note each value of its bar, and how many bars there ever were at once. It holds while the page stands.
+func noted(tab *chromium.Tab) {
+	chromium.Eval[bool](tab, `(() => {
+		window.noted = {values: [], bars: 0};
+		const look = () => {
+			const bars = document.querySelectorAll("progress");
+			noted.bars = Math.max(noted.bars, bars.length);
+			if (bars.length && noted.values.at(-1) !== bars[0].value) noted.values.push(bars[0].value);
+		};
+		new MutationObserver(look).observe(document.body, {subtree: true, childList: true, attributes: true});
+		look();
+		return true;
+	})()`)
+}
+
+// TestSyncAllOfAThousandConnectorsIsOneBarThatMovesAndEnds syncs many servers, one of which is broken, by the dashboard's button. The page
+// that was open all the time tells of it.
+func TestSyncAllOfAThousandConnectorsIsOneBarThatMovesAndEnds(t *testing.T) {
+	t.Parallel()
+	many := 1000
+	if testing.Short() {
+		many = 100
+	}
+	d := newDashboard(t)
+	gate := newHalf(t, many/2, many-1)
+	works := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+		gate.pass(r)
+		mcptest.ListResult(mcptest.Tool("search")+","+mcptest.Tool("fetch"))(w, r, c)
+	}}})
+	broken := mcptest.Start(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": func(w http.ResponseWriter, r *http.Request, c mcptest.Call) {
+		select {
+		case <-gate.free:
+		case <-r.Context().Done():
+		}
+		mcptest.Status(http.StatusInternalServerError, "out of order")(w, r, c)
+	}}})
+	for i := range many - 1 {
+		d.at(fmt.Sprintf("Server %04d", i), works.URL)
+	}
+	d.at("Lemon", broken.URL)
+	d.working()
+
+	tab := d.signedIn(connectors.RoleMember)
+	tab.Go(d.base + "/connectors")
+	tab.Click("form[action='/sync_tools'] button")
+	tab.WaitText("#sweep", "Syncing all connectors")
+	noted(tab)
+	soon(t, gate.there)
+	tab.WaitText("#sweep", number(many/2)+" of "+number(many)+" done")
+	gate.goOn()
+	soon(t, gate.over)
+	tab.WaitText("#sweep", number(many)+" of "+number(many)+" done")
+	tab.WaitText("#sweep", "All connectors were asked")
+	values, bars := chromium.Eval[[]int](tab, "noted.values"), chromium.Eval[int](tab, "noted.bars")
+	for i := 1; i < len(values); i++ {
+		if values[i] < values[i-1] {
+			t.Errorf("the bar went back: %v", values)
+		}
+	}
+	if bars != 1 || len(values) < 2 || values[len(values)-1] != many {
+		t.Errorf("%d bars; the one moved so: %v", bars, values)
+	}
+
+	tab.WaitText("#sweep", "1 failed")
+	tab.Click("#sweep a")
+	tab.WaitText("main tbody tr:only-child", "Lemon")
+	var synced, left, tools int
+	d.AsSystem(t, "select count(*) filter (where ok_at is not null), count(*) filter (where claimed_by is not null) from connector_clock", nil, &synced, &left)
+	d.AsSystem(t, "select count(*) from tools", nil, &tools)
+	if synced != many-1 || left != 0 || tools != 2*(many-1) {
+		t.Errorf("%d connectors are synced, %d are still under way, with %d tools", synced, left, tools)
+	}
+}
+
+// number is how the dashboard writes one below a million.
+func number(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+}
