@@ -1,0 +1,79 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+const (
+	crowdOf = 1000
+	often   = 15 * time.Minute
+)
+
+// crowd is many connectors of one interval that are due, with a list that is known.
+func crowd(t *testing.T, w *fixture.World) {
+	t.Helper()
+	for range crowdOf {
+		w.Connector(t, func(d *connectors.Draft) { d.SyncInterval = often })
+	}
+	hash := fixture.ListHash(fixture.Definition("search"))
+	w.AsSystem(t, "update connectors set tools_hash = $1", []any{hash[:]})
+	w.MakeDue(t)
+}
+
+// claimAll has one process claim the whole crowd.
+func claimAll(t *testing.T, w *fixture.World) []store.Claim {
+	t.Helper()
+	claims, err := w.St.System().ClaimDue(t.Context(), w.Instance, allShards(), crowdOf, crowdOf)
+	if err != nil || len(claims) != crowdOf {
+		t.Fatalf("%d connectors were claimed, %v", len(claims), err)
+	}
+	return claims
+}
+
+// spread holds that times are spread evenly over a while: of ten parts of it each has about a tenth. By chance alone one that is even is
+// refused less than once in ten million times.
+func spread(t *testing.T, after string, waits []time.Duration, least, most time.Duration) {
+	t.Helper()
+	if len(waits) != crowdOf {
+		t.Fatalf("after %s %d connectors have a time", after, len(waits))
+	}
+	var parts [10]int
+	for _, wait := range waits {
+		if wait < least || wait > most {
+			t.Errorf("after %s a connector is due %s later; want %s to %s", after, wait, least, most)
+			continue
+		}
+		parts[min(9, int(10*(wait-least)/(most-least)))]++
+	}
+	for _, n := range parts {
+		if n < crowdOf/10-55 || n > crowdOf/10+55 {
+			t.Errorf("after %s the times lie so: %v", after, parts)
+			return
+		}
+	}
+}
+
+// waits is how long after its last end each connector is due.
+func waits(t *testing.T, w *fixture.World) []time.Duration {
+	t.Helper()
+	var seconds []float64
+	w.AsSystem(t, "select array_agg(extract(epoch from due_at - checked_at)::double precision) from connector_clock where due_at is not null", nil, &seconds)
+	all := make([]time.Duration, len(seconds))
+	for i, s := range seconds {
+		all[i] = time.Duration(s * float64(time.Second))
+	}
+	return all
+}
+
+func TestConnectorsOfOneIntervalThatAreSyncedTogetherAreNotDueTogether(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	crowd(t, w)
+	unchanged(t, w, claimAll(t, w), "search")
+	spread(t, "a list that was known", waits(t, w), often*95/100, often*105/100)
+}
