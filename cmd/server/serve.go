@@ -16,6 +16,7 @@ import (
 	"patchbay/internal/config"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/mcp/serve"
 	"patchbay/internal/postgres"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/telemetry"
@@ -224,9 +225,10 @@ func (s *serving) serve(ctx context.Context, listener net.Listener, house *house
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		ConnContext:       serve.ConnContext,
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- public.Serve(listener) }()
+	go func() { failed <- public.Serve(serve.Connections(listener)) }()
 	s.log.InfoContext(ctx, "server started", "addr", listener.Addr().String(), "base_url", house.baseURL.String(), "egress", s.server.Egress, "version", version())
 	select {
 	case err := <-failed:

@@ -77,7 +77,9 @@ func open(t *testing.T, b serve.Backend, options ...func(*serve.Options)) *place
 		set(&opts)
 	}
 	s := serve.New(opts)
-	web := httptest.NewServer(caller(s, b))
+	web := httptest.NewUnstartedServer(caller(s, b))
+	web.Listener, web.Config.ConnContext = serve.Connections(web.Listener), serve.ConnContext
+	web.Start()
 	return closing(t, s, web, http.DefaultClient)
 }
 

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"time"
 )
@@ -15,12 +16,13 @@ type stream struct {
 	control *http.ResponseController
 	s       *Server
 	who     string
-	shared  bool // what is written stands in memory anyway
+	shared  bool  // what is written stands in memory anyway
+	conn    *conn // nil: it cannot be held
 }
 
 // reply is where the visit's reply goes.
 func (v *visit) reply() stream {
-	return stream{w: v.w, control: http.NewResponseController(v.w), s: v.s, who: v.who}
+	return stream{w: v.w, control: http.NewResponseController(v.w), s: v.s, who: v.who, conn: connOf(v.r)}
 }
 
 // openStream begins an event stream. An event must be written at once: it takes the header with it.
@@ -52,10 +54,20 @@ func (st *stream) send(parts ...[]byte) error {
 	if size > mostCopied && !st.shared {
 		p := st.s.shelf.put(st.s.opts.Payer(st.who), size, http.NewResponseController(st.w))
 		defer p.done()
-		return st.pieces(parts, p.next)
+		return st.together(size, parts, p.next)
 	}
 	defer func() { _ = st.control.SetWriteDeadline(time.Time{}) }()
-	return st.pieces(parts, st.extend)
+	return st.together(size, parts, st.extend)
+}
+
+// together writes parts, in one write to the connection where net/http would make several.
+func (st *stream) together(size int, parts [][]byte, next func() error) error {
+	if st.conn == nil || size < leastHeld || size > mostHeld {
+		return st.pieces(parts, next)
+	}
+	st.conn.hold()
+	err := st.pieces(parts, next)
+	return errors.Join(err, st.conn.let())
 }
 
 // extend gives the client another while.

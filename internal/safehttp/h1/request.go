@@ -1,10 +1,13 @@
 package h1
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,10 +38,10 @@ func (p *pool) Put(b *[]byte) {
 }
 
 // write puts a request down as it goes over the wire (RFC 9112, section 3). The buffer goes back to buffers.
-func write(r *http.Request, body []byte) (*[]byte, error) {
+func write(r *http.Request) (*[]byte, error) {
 	target := r.URL.RequestURI()
 	if err := check(r, target); err != nil {
-		return nil, err
+		return nil, errors.Join(err, closeBody(r))
 	}
 	out := buffers.Get()
 	b := append(*out, method(r)...)
@@ -58,15 +61,53 @@ func write(r *http.Request, body []byte) (*[]byte, error) {
 	if asksForGzip(r) {
 		b = append(b, "Accept-Encoding: gzip\r\n"...)
 	}
-	if len(body) > 0 || r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch {
+	if n := bodyLength(r); n > 0 || r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch {
 		b = append(b, "Content-Length: "...)
-		b = strconv.AppendInt(b, int64(len(body)), 10)
+		b = strconv.AppendInt(b, n, 10)
 		b = append(b, "\r\n"...)
 	}
 	b = append(b, "\r\n"...)
-	b = append(b, body...)
-	*out = b
+	var err error
+	if *out, err = appendBody(b, r); err != nil {
+		buffers.Put(out)
+		return nil, err
+	}
 	return out, nil
+}
+
+// appendBody reads a request's body, which is as long as the request says, and closes it.
+func appendBody(b []byte, r *http.Request) ([]byte, error) {
+	if bodyLength(r) == 0 {
+		return b, nil
+	}
+	from := len(b)
+	b = slices.Grow(b, int(r.ContentLength)+1)[:from+int(r.ContentLength)+1] // one more, to see that it ends
+	n, err := io.ReadFull(r.Body, b[from:])
+	closed := r.Body.Close()
+	switch {
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF):
+		return b, fmt.Errorf("read the request's body: %w", err)
+	case int64(n) != r.ContentLength:
+		return b, fmt.Errorf("the request's body is not as long as its length of %d says", r.ContentLength)
+	case closed != nil:
+		return b, fmt.Errorf("close the request's body: %w", closed)
+	}
+	return b[:from+n], nil
+}
+
+// bodyLength is how long the body is, in bytes.
+func bodyLength(r *http.Request) int64 {
+	if r.Body == nil || r.Body == http.NoBody {
+		return 0
+	}
+	return r.ContentLength
+}
+
+func closeBody(r *http.Request) error {
+	if r.Body == nil {
+		return nil
+	}
+	return r.Body.Close()
 }
 
 // appendHeader adds a header, with a line for each value. Of User-Agent there is one, or none where that is empty.

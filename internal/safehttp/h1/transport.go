@@ -2,9 +2,6 @@ package h1
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -38,11 +35,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !takes(r) {
 		return t.Next.RoundTrip(r)
 	}
-	body, err := wholeBody(r)
-	if err != nil {
-		return nil, err
-	}
-	out, err := write(r, body)
+	out, err := write(r)
 	if err != nil {
 		return nil, err
 	}
@@ -116,23 +109,4 @@ func plainBody(r *http.Request) bool {
 		return true
 	}
 	return 0 < r.ContentLength && r.ContentLength <= MaxBody
-}
-
-// wholeBody reads a request's body, which is as long as the request says.
-func wholeBody(r *http.Request) ([]byte, error) {
-	if r.Body == nil || r.Body == http.NoBody {
-		return nil, nil
-	}
-	body := make([]byte, r.ContentLength+1)
-	n, err := io.ReadFull(r.Body, body)
-	closed := r.Body.Close()
-	switch {
-	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF):
-		return nil, fmt.Errorf("read the request's body: %w", err)
-	case int64(n) != r.ContentLength:
-		return nil, fmt.Errorf("the request's body is not as long as its length of %d says", r.ContentLength)
-	case closed != nil:
-		return nil, fmt.Errorf("close the request's body: %w", closed)
-	}
-	return body[:n], nil
 }

@@ -1,0 +1,89 @@
+package serve
+
+import (
+	"context"
+	"net"
+	"net/http"
+)
+
+// A short answer of net/http leaves in one write, a longer one in two or more: what fills its buffer of 4 KiB goes first. Each write of
+// its own wakes the client for a part of what it waits for. So the door's connections can be held: what is written then leaves together.
+
+const (
+	// leastHeld is where an answer with its head may be longer than what net/http writes at once.
+	leastHeld = 2 << 10
+	// mostHeld is the longest answer that is held: of a longer one the client shall have the beginning.
+	mostHeld = 256 << 10
+	// heldCopied is what net/http's own buffers hold at most. They are used again at once, so that what is in them is copied. Anything
+	// longer comes from who answers, and stays as it is until the connection is let go.
+	heldCopied = 4 << 10
+)
+
+// Connections is a listener whose connections can be held. Without it everything works, with more writes.
+func Connections(l net.Listener) net.Listener { return &heldListener{Listener: l} }
+
+type heldListener struct{ net.Listener }
+
+// Accept waits for a connection.
+func (l *heldListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: c}, nil
+}
+
+// ConnContext is for [http.Server.ConnContext]: it lets a request find its connection.
+func ConnContext(ctx context.Context, c net.Conn) context.Context {
+	if c, ok := c.(*conn); ok {
+		return context.WithValue(ctx, connKey{}, c)
+	}
+	return ctx
+}
+
+type connKey struct{}
+
+// connOf is the connection that a request came on; nil: it cannot be held.
+func connOf(r *http.Request) *conn {
+	if r.ProtoMajor != 1 { // others answer several requests at a time
+		return nil
+	}
+	c, _ := r.Context().Value(connKey{}).(*conn)
+	return c
+}
+
+// conn is a connection that one request at a time is answered on, by one goroutine at a time.
+type conn struct {
+	net.Conn
+	holding bool
+	held    net.Buffers
+	copies  []byte // of what net/http has written
+}
+
+// Write writes, or keeps what is to be written with the rest.
+func (c *conn) Write(p []byte) (int, error) {
+	if !c.holding {
+		return c.Conn.Write(p)
+	}
+	if len(p) <= heldCopied {
+		from := len(c.copies)
+		c.copies = append(c.copies, p...)
+		c.held = append(c.held, c.copies[from:])
+	} else {
+		c.held = append(c.held, p)
+	}
+	return len(p), nil
+}
+
+// hold keeps what is written from now on.
+func (c *conn) hold() { c.holding = true }
+
+// let writes what was held.
+func (c *conn) let() error {
+	c.holding = false
+	held := c.held
+	_, err := held.WriteTo(c.Conn)
+	clear(c.held)
+	c.held, c.copies = c.held[:0], c.copies[:0]
+	return err
+}
