@@ -219,3 +219,17 @@ where connector_clock.shard between 0 and 15 and connector_clock.due_at <= now()
   and not exists (
       select from sync_runs run
       where run.tenant_id = connector_clock.tenant_id and run.connector_id = connector_clock.connector_id and run.state = 'running');
+
+-- name: LongQueuedRuns :many
+-- Runs that have waited for a worker for so long. There is an index of what is queued.
+-- @sqlc-vet-disable tenant-scope
+select tenant_id, id, connector_id
+from sync_runs
+where state = 'queued' and queued_at < now() - make_interval(secs => @since_s::double precision)
+order by id
+limit @max_rows;
+
+-- name: LivingInstances :many
+select id
+from instances
+order by id;

@@ -46,7 +46,7 @@ func newBundle(t *testing.T) *bundle {
 // start works the jobs until the test ends.
 func (b *bundle) start(t *testing.T) *jobs.Runner {
 	t.Helper()
-	r, err := jobs.New(jobs.Options{Pool: b.Pool, Listens: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards})
+	r, err := jobs.New(jobs.Options{Pool: b.Pool, Listens: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards, Queued: b.St.System().LongQueued})
 	if err != nil {
 		t.Fatal(err)
 	}

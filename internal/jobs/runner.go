@@ -47,6 +47,7 @@ type Options struct {
 	Listens *pgxpool.Pool // gives one to listen with: a pooler would make that one deaf; nil: jobs are polled for
 	Syncer  *toolsync.Syncer
 	Due     Due
+	Queued  LongQueued   // nil: runs that lose their jobs wait for River
 	Log     *slog.Logger // nil: nowhere
 	Parts   []Part       // more workers, with their queues
 }
@@ -55,8 +56,9 @@ type Options struct {
 type Runner struct {
 	client *river.Client[pgx.Tx]
 	clock  clock
+	tender tender
 	ticks  sync.WaitGroup
-	halt   context.CancelFunc // of the clock; nil: not started
+	halt   context.CancelFunc // of clock and tender; nil: not started
 }
 
 // New makes a Runner.
@@ -81,6 +83,7 @@ func New(o Options) (*Runner, error) {
 		poll = deafPoll
 	}
 	config := &river.Config{
+		ID:                          o.Syncer.Instance().String(), // jobs of processes that are dead are told by it
 		Logger:                      slog.New(quiet{log.Handler()}),
 		Queues:                      queues,
 		Workers:                     workers,
@@ -99,7 +102,11 @@ func New(o Options) (*Runner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up the workers: %w", err)
 	}
-	return &Runner{client: client, clock: clock{due: o.Due, client: client, log: log}}, nil
+	return &Runner{
+		client: client,
+		clock:  clock{due: o.Due, client: client, log: log},
+		tender: tender{queued: o.Queued, pool: o.Pool, client: client, log: log},
+	}, nil
 }
 
 // driver listens by other connections than it works with.
@@ -122,6 +129,7 @@ func (r *Runner) Start(ctx context.Context) error {
 	ticking, halt := context.WithCancel(context.WithoutCancel(ctx))
 	r.halt = halt
 	r.ticks.Go(func() { r.clock.run(ticking) })
+	r.ticks.Go(func() { r.tender.run(ticking) })
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/queue"
 	"patchbay/internal/store/dbgen"
 )
 
@@ -203,4 +204,21 @@ func without(ends []Ended, done map[uuid.UUID]bool) []Ended {
 		}
 	}
 	return left
+}
+
+// LongQueued lists the runs that have been queued for so long, up to most of them, as the jobs that they ought to have, and the processes
+// that are alive.
+func (s *System) LongQueued(ctx context.Context, since time.Duration, most int) (runs []queue.SyncTools, alive []uuid.UUID, err error) {
+	rows, err := s.q.LongQueuedRuns(ctx, since.Seconds(), int32(most))
+	if err != nil || len(rows) == 0 {
+		return nil, nil, err
+	}
+	for _, r := range rows {
+		runs = append(runs, queue.SyncTools{TenantID: r.TenantID.UUID, ConnectorID: r.ConnectorID.UUID, SyncRunID: r.ID.UUID})
+	}
+	instances, err := s.q.LivingInstances(ctx)
+	for _, id := range instances {
+		alive = append(alive, id.UUID)
+	}
+	return runs, alive, err
 }

@@ -67,6 +67,9 @@ func (h *heart) takeLeftovers() []leftover {
 	return all
 }
 
+// Instance is this process, as the database knows it.
+func (s *Syncer) Instance() connectors.InstanceID { return s.instance }
+
 // Start makes this process known as alive and keeps it so, every two seconds, until Stop. It returns after the first beat:
 // runs that dead processes left behind are closed by then.
 func (s *Syncer) Start(ctx context.Context) error {

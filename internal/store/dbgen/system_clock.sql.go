@@ -438,6 +438,32 @@ func (q *Queries) EndUnchanged(ctx context.Context, arg EndUnchangedParams) ([]E
 	return items, nil
 }
 
+const livingInstances = `-- name: LivingInstances :many
+select id
+from instances
+order by id
+`
+
+func (q *Queries) LivingInstances(ctx context.Context) ([]connectors.InstanceID, error) {
+	rows, err := q.db.Query(ctx, livingInstances)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []connectors.InstanceID
+	for rows.Next() {
+		var id connectors.InstanceID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const lockShards = `-- name: LockShards :exec
 select pg_advisory_xact_lock(hashtext('patchbay due'), shard)
 from unnest($1::integer[]) as shard
@@ -448,6 +474,42 @@ from unnest($1::integer[]) as shard
 func (q *Queries) LockShards(ctx context.Context, shards []int32) error {
 	_, err := q.db.Exec(ctx, lockShards, shards)
 	return err
+}
+
+const longQueuedRuns = `-- name: LongQueuedRuns :many
+select tenant_id, id, connector_id
+from sync_runs
+where state = 'queued' and queued_at < now() - make_interval(secs => $1::double precision)
+order by id
+limit $2
+`
+
+type LongQueuedRunsRow struct {
+	TenantID    connectors.TenantID
+	ID          connectors.SyncRunID
+	ConnectorID connectors.ConnectorID
+}
+
+// Runs that have waited for a worker for so long. There is an index of what is queued.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) LongQueuedRuns(ctx context.Context, sinceS float64, maxRows int32) ([]LongQueuedRunsRow, error) {
+	rows, err := q.db.Query(ctx, longQueuedRuns, sinceS, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LongQueuedRunsRow
+	for rows.Next() {
+		var i LongQueuedRunsRow
+		if err := rows.Scan(&i.TenantID, &i.ID, &i.ConnectorID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const releaseClaims = `-- name: ReleaseClaims :exec
