@@ -803,17 +803,6 @@ create policy everybody_reads on retired_keys for r using (true) with check ();
 create policy system_adds on retired_keys for a using () with check (system_scope());
 grant insert, select on retired_keys to patchbay_app;
 
-create table sealing_keys (
-    prefix bytea not null,
-    made_at timestamp with time zone not null default now(),
-    constraint sealing_keys_pkey PRIMARY KEY (prefix),
-    constraint sealing_keys_prefix_length CHECK ((length(prefix) = 5))
-);
-alter table sealing_keys enable row level security;
-alter table sealing_keys force row level security;
-create policy system_rows on sealing_keys for all using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
-grant delete, insert, select on sealing_keys to patchbay_app;
-
 create table sessions (
     token text not null,
     data bytea not null,
@@ -932,16 +921,8 @@ create table tenants (
     call_history text not null default 'redacted'::text,
     approval_timeout_s integer not null default 300,
     history_days smallint,
-    default_approval text not null default 'always_ask'::text,
-    default_tool_changes text not null default 'hold_risky'::text,
-    default_max_definition_age_s integer not null default 900,
-    default_sync_interval_s integer not null default 900,
     constraint tenants_approval_timeout_range CHECK (((approval_timeout_s >= 1) AND (approval_timeout_s <= 86400))),
     constraint tenants_call_history_known CHECK ((call_history = ANY (ARRAY['none'::text, 'redacted'::text, 'full'::text]))),
-    constraint tenants_default_approval_known CHECK ((default_approval = ANY (ARRAY['auto'::text, 'always_ask'::text, 'trusted_only'::text]))),
-    constraint tenants_default_definition_age_bounds CHECK (((default_max_definition_age_s = 0) OR ((default_max_definition_age_s >= 60) AND (default_max_definition_age_s <= 86400)))),
-    constraint tenants_default_sync_interval_range CHECK (((default_sync_interval_s = 0) OR (default_sync_interval_s >= 60))),
-    constraint tenants_default_tool_changes_known CHECK ((default_tool_changes = ANY (ARRAY['auto'::text, 'hold_risky'::text, 'hold_all'::text]))),
     constraint tenants_history_days_range CHECK (((history_days >= 30) AND (history_days <= 3650))),
     constraint tenants_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
     constraint tenants_pkey PRIMARY KEY (id),

@@ -39,37 +39,7 @@ alter table memberships add column seen_at timestamptz;
 -- created_by_name: who made the key, as they were called then; empty: it is older than this column.
 alter table api_keys add column created_by_name text not null default '';
 
--- What new agents and connectors begin with. The defaults are those of the program.
-alter table tenants
-    add column default_approval             text    not null default 'always_ask',
-    add column default_tool_changes         text    not null default 'hold_risky',
-    add column default_max_definition_age_s integer not null default 900,
-    add column default_sync_interval_s      integer not null default 900,
-    add constraint tenants_default_approval_known check (default_approval in ('auto', 'always_ask', 'trusted_only')),
-    add constraint tenants_default_tool_changes_known check (default_tool_changes in ('auto', 'hold_risky', 'hold_all')),
-    add constraint tenants_default_definition_age_bounds check (
-        default_max_definition_age_s = 0 or default_max_definition_age_s between 60 and 86400),
-    add constraint tenants_default_sync_interval_range check (default_sync_interval_s = 0 or default_sync_interval_s >= 60);
-
--- When each sealing key was made, by how everything begins that it seals. A key without a row is as old as the keyset's last change, or older.
-create table sealing_keys (
-    prefix  bytea       not null,
-    made_at timestamptz not null default now(),
-    constraint sealing_keys_pkey primary key (prefix),
-    constraint sealing_keys_prefix_length check (length(prefix) = 5)
-);
-alter table sealing_keys enable row level security;
-alter table sealing_keys force row level security;
-create policy system_rows on sealing_keys using ((select system_scope())) with check ((select system_scope()));
-grant select, insert, delete on sealing_keys to patchbay_app;
-
 -- +goose Down
-drop table sealing_keys;
-alter table tenants
-    drop column default_approval,
-    drop column default_tool_changes,
-    drop column default_max_definition_age_s,
-    drop column default_sync_interval_s;
 alter table api_keys drop column created_by_name;
 alter table memberships drop column seen_at;
 drop table invitations;

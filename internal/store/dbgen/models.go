@@ -243,18 +243,14 @@ type SyncRun struct {
 }
 
 type Tenant struct {
-	ID                       connectors.TenantID
-	Slug                     string
-	Name                     string
-	CreatedAt                time.Time
-	UpdatedAt                time.Time
-	CallHistory              connectors.CallHistory
-	ApprovalTimeoutS         int32
-	HistoryDays              *int16
-	DefaultApproval          connectors.ApprovalMode
-	DefaultToolChanges       connectors.ToolChangePolicy
-	DefaultMaxDefinitionAgeS int32
-	DefaultSyncIntervalS     int32
+	ID               connectors.TenantID
+	Slug             string
+	Name             string
+	CreatedAt        time.Time
+	UpdatedAt        time.Time
+	CallHistory      connectors.CallHistory
+	ApprovalTimeoutS int32
+	HistoryDays      *int16
 }
 
 type Tool struct {

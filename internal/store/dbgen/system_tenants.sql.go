@@ -16,7 +16,7 @@ const createTenant = `-- name: CreateTenant :one
 insert into tenants (id, slug, name)
 values ($1, $2, $3)
 on conflict (slug) do nothing
-returning tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_tool_changes, tenants.default_max_definition_age_s, tenants.default_sync_interval_s
+returning tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days
 `
 
 // Across tenants: making them, finding them, and giving a fresh one its owner.
@@ -34,10 +34,6 @@ func (q *Queries) CreateTenant(ctx context.Context, iD connectors.TenantID, slug
 		&i.CallHistory,
 		&i.ApprovalTimeoutS,
 		&i.HistoryDays,
-		&i.DefaultApproval,
-		&i.DefaultToolChanges,
-		&i.DefaultMaxDefinitionAgeS,
-		&i.DefaultSyncIntervalS,
 	)
 	return i, err
 }
@@ -121,7 +117,7 @@ func (q *Queries) TakeSetupLink(ctx context.Context, tokenHash []byte) (int64, e
 }
 
 const tenantBySlug = `-- name: TenantBySlug :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_tool_changes, tenants.default_max_definition_age_s, tenants.default_sync_interval_s
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days
 from tenants
 where slug = $1
 `
@@ -139,16 +135,12 @@ func (q *Queries) TenantBySlug(ctx context.Context, slug string) (Tenant, error)
 		&i.CallHistory,
 		&i.ApprovalTimeoutS,
 		&i.HistoryDays,
-		&i.DefaultApproval,
-		&i.DefaultToolChanges,
-		&i.DefaultMaxDefinitionAgeS,
-		&i.DefaultSyncIntervalS,
 	)
 	return i, err
 }
 
 const tenants = `-- name: Tenants :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_tool_changes, tenants.default_max_definition_age_s, tenants.default_sync_interval_s
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days
 from tenants
 order by lower(name), id
 `
@@ -172,10 +164,6 @@ func (q *Queries) Tenants(ctx context.Context) ([]Tenant, error) {
 			&i.CallHistory,
 			&i.ApprovalTimeoutS,
 			&i.HistoryDays,
-			&i.DefaultApproval,
-			&i.DefaultToolChanges,
-			&i.DefaultMaxDefinitionAgeS,
-			&i.DefaultSyncIntervalS,
 		); err != nil {
 			return nil, err
 		}

@@ -75,7 +75,7 @@ func (q *Queries) RenameTenant(ctx context.Context, name string, tenantID connec
 }
 
 const tenant = `-- name: Tenant :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_tool_changes, tenants.default_max_definition_age_s, tenants.default_sync_interval_s
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days
 from tenants
 where tenants.id = $1
 `
@@ -92,10 +92,6 @@ func (q *Queries) Tenant(ctx context.Context, tenantID connectors.TenantID) (Ten
 		&i.CallHistory,
 		&i.ApprovalTimeoutS,
 		&i.HistoryDays,
-		&i.DefaultApproval,
-		&i.DefaultToolChanges,
-		&i.DefaultMaxDefinitionAgeS,
-		&i.DefaultSyncIntervalS,
 	)
 	return i, err
 }
