@@ -118,6 +118,10 @@ func (w *soakWorker) cancelIt(ctx context.Context, leave func(), c soakCall, res
 		if bytes.Contains(line, want) {
 			break
 		}
+		if answers(line, c.n) && fails(line) {
+			c.agent.fates.note(c, hasFailed)
+			return nil
+		}
 		if err != nil {
 			return fmt.Errorf("no progress of a call that waits: status %d, %.300s: %w", response.StatusCode, line, err)
 		}
@@ -137,14 +141,14 @@ func (w *soakWorker) cancelIt(ctx context.Context, leave func(), c soakCall, res
 
 // check holds the reply against the call: its own id, its own result, its own progress.
 func (w *soakWorker) check(s *soak, c soakCall, status int) error {
-	got, id := w.reply.Bytes(), []byte(`"id":`+strconv.FormatInt(c.n, 10))
+	got := w.reply.Bytes()
 	wrong := func(what string) error {
 		return fmt.Errorf("%s (%s, %q, modern: %t): status %d, %d bytes: %.300s", what, c.path, c.do, c.modern, status, len(got), got)
 	}
-	if !bytes.Contains(got, append(id, ',')) && !bytes.Contains(got, append(id, '}')) {
+	if !answers(got, c.n) {
 		return wrong("another id")
 	}
-	if bytes.Contains(got, []byte(`"isError":true`)) || bytes.Contains(got, []byte(`"error":{`)) {
+	if fails(got) {
 		s.fates.note(c, hasFailed) // whether it may have is for the end to say
 		return nil
 	}
@@ -164,4 +168,15 @@ func (w *soakWorker) check(s *soak, c soakCall, status int) error {
 	}
 	s.fates.note(c, hasAnswer)
 	return nil
+}
+
+// answers tells whether a reply is that of the call.
+func answers(reply []byte, n int64) bool {
+	id := strconv.AppendInt([]byte(`"id":`), n, 10)
+	return bytes.Contains(reply, append(id, ',')) || bytes.Contains(reply, append(id, '}'))
+}
+
+// fails tells whether a reply is an error of the tool, or of JSON-RPC.
+func fails(reply []byte) bool {
+	return bytes.Contains(reply, []byte(`"isError":true`)) || bytes.Contains(reply, []byte(`"error":{`))
 }
