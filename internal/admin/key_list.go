@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"patchbay/internal/connectors"
@@ -30,6 +32,7 @@ func (h *Handler) keysPage(w http.ResponseWriter, r *http.Request, status int, f
 	for _, k := range list.Items {
 		page.Rows = append(page.Rows, keyRow(k, h.now()))
 	}
+	page.Soon = keysEnding(list.Items, h.now())
 	return h.respond.Page(w, r, status, templates.APIKeys(page))
 }
 
@@ -38,6 +41,7 @@ func keyRow(k connectors.APIKey, now time.Time) templates.APIKeyRow {
 	row := templates.APIKeyRow{
 		Name:     k.Name,
 		Prefix:   k.Prefix,
+		By:       k.CreatedBy,
 		Role:     roleName(k.Role),
 		State:    templates.State{Kind: templates.StateOK, Text: "Active"},
 		Created:  when(k.CreatedAt, now),
@@ -50,6 +54,38 @@ func keyRow(k connectors.APIKey, now time.Time) templates.APIKeyRow {
 		row.State, row.Revoke = templates.State{Kind: templates.StateOff, Text: "Revoked"}, ""
 	case k.ExpiresAt != nil && !k.ExpiresAt.After(now):
 		row.State = templates.State{Kind: templates.StateOff, Text: "Expired"}
+	case endsSoon(k, now):
+		row.State = templates.State{Kind: templates.StateWarn, Text: "Ends soon"}
 	}
 	return row
+}
+
+// keyWarning is how long before a key stops the page says so: long enough to change over.
+const keyWarning = 7 * 24 * time.Hour
+
+func endsSoon(k connectors.APIKey, now time.Time) bool {
+	return k.RevokedAt == nil && k.ExpiresAt != nil && k.ExpiresAt.After(now) && k.ExpiresAt.Sub(now) <= keyWarning
+}
+
+// keysEnding warns of the keys that stop soon, of which the first is named; nil where none does.
+func keysEnding(keys []connectors.APIKey, now time.Time) *templates.Attention {
+	var soon []connectors.APIKey
+	for _, k := range keys {
+		if endsSoon(k, now) {
+			soon = append(soon, k)
+		}
+	}
+	if len(soon) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(soon, func(a, b connectors.APIKey) int { return a.ExpiresAt.Compare(*b.ExpiresAt) })
+	first := when(*soon[0].ExpiresAt, now)
+	title := fmt.Sprintf("“%s” stops soon", soon[0].Name)
+	if len(soon) > 1 {
+		title = plural(len(soon), "key") + " stop within a week"
+	}
+	return &templates.Attention{
+		Kind: templates.StateWarn, Title: title, When: &first,
+		Text: "Make another key and give it to the program before then: programs are refused from that moment on.",
+	}
 }

@@ -8,6 +8,7 @@ type APIKeysPage struct {
 	Roles []Option
 	Form  Form
 	New   *NewAPIKey // the key that was just made; nil: none
+	Soon  *Attention // keys that stop soon; nil: none does
 	Pager Pager
 }
 
@@ -15,6 +16,7 @@ type APIKeysPage struct {
 type APIKeyRow struct {
 	Name     string
 	Prefix   string
+	By       string // who made it; empty: not known
 	Role     string
 	State    State
 	Created  When

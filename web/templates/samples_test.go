@@ -429,10 +429,12 @@ func organisationSamples(pages map[string]templ.Component, with func(templates.F
 		Frame: f, Count: "2 keys", Roles: roles,
 		New: &templates.NewAPIKey{Name: "nightly export", Token: "pb_key_0189aaaabbbbccccddddeeeeffff0000_exampleexampleexampleexample_abc123", Example: "curl -H 'Authorization: Bearer pb_key_…' http://127.0.0.1:8080/api/v1/connectors"},
 		Rows: []templates.APIKeyRow{
+			{Name: "warehouse", Prefix: "pb_key_0189cccc", By: "Ada Lovelace", Role: "Viewer", State: templates.State{Kind: templates.StateWarn, Text: "Ends soon"}, Created: longAgo, LastUsed: ago, Expires: ago, Revoke: "/api-keys/3/revoke"},
 			{Name: "nightly export", Prefix: "pb_key_0189aaaa", Role: "Member", State: templates.State{Kind: templates.StateOK, Text: "Active"}, Created: ago, LastUsed: never, Expires: never, Revoke: "/api-keys/1/revoke"},
 			{Name: "old script", Prefix: "pb_key_0188bbbb", Role: "Admin", State: templates.State{Kind: templates.StateOff, Text: "Revoked"}, Created: longAgo, LastUsed: longAgo, Expires: longAgo},
 		},
 	})
+	pages["api-keys-empty"] = templates.APIKeys(templates.APIKeysPage{Frame: f, Roles: roles, Soon: &templates.Attention{Kind: templates.StateWarn, Title: "“warehouse” stops soon", Text: "Make another key.", When: &ago}})
 	pages["settings"] = templates.Settings(templates.SettingsPage{Frame: with(frame("Settings", templates.NavSettings)), Form: templates.Form{Values: map[string]string{"name": "Acme Inc", "call_history": "redacted", "approval_timeout_s": "300", "history_days": "30"}}, Histories: histories, History: templates.HistoryLimits{Least: "30", Most: "90"}, Facts: []templates.Fact{{Label: "Slug", Value: "acme", Mono: true, Copy: true}, {Label: "Made", When: &longAgo}}})
 	pages["account"] = templates.Account(templates.AccountPage{Frame: with(frame("Account", templates.NavAccount)), Facts: []templates.Fact{{Label: "Name", Value: "Ada Lovelace"}, {Label: "E-mail", Value: "ada@example.com"}}, Form: templates.Form{Errors: map[string]string{"current_password": "This is not your password."}}})
 	pages["error"] = templates.Error(templates.ErrorPage{Frame: with(frame("Not found", templates.NavNone)), Status: 404, Title: "There is no such page", Text: "It may have been deleted, or it belongs to another organisation.", RequestID: "01890000-0000-7000-8000-0000000000ff", Links: []templates.Link{{Text: "Open connectors", Href: "/connectors"}}})

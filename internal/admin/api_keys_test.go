@@ -1,0 +1,54 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+)
+
+func TestAKeyIsListedWithItsMakerAndWarnsBeforeItStops(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	owner := d.as(connectors.RoleOwner)
+	owner.get("/api-keys").want(t, http.StatusOK, "No keys yet", "Make a key")
+
+	end := time.Now().UTC().AddDate(0, 0, 20).Format(time.DateOnly)
+	owner.post("/api-keys", url.Values{"name": {"warehouse"}, "role": {"viewer"}, "expires_at": {end}}).want(t, http.StatusOK, "shown this once")
+	owner.post("/api-keys", url.Values{"name": {"nightly"}, "role": {"member"}}).want(t, http.StatusOK)
+	p := owner.get("/api-keys")
+	p.want(t, http.StatusOK, "warehouse", "nightly", " by person-")
+	if p.says("stops soon") || p.says("Ends soon") {
+		t.Error("20 days before, the page warns already")
+	}
+
+	d.ahead.Store(int64(15 * 24 * time.Hour))
+	p = d.as(connectors.RoleOwner).get("/api-keys")
+	p.want(t, http.StatusOK, "“warehouse” stops soon", "Ends soon")
+	if strings.Count(p.Body, "Ends soon") != 1 {
+		t.Error("the key that never ends is warned of, too")
+	}
+
+	d.ahead.Store(int64(30 * 24 * time.Hour))
+	p = d.as(connectors.RoleOwner).get("/api-keys")
+	p.want(t, http.StatusOK, "Expired")
+	if p.says("stops soon") {
+		t.Error("a key that has stopped is warned of")
+	}
+}
+
+func TestTheKeysPageInABrowser(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	tab := d.signedIn(connectors.RoleOwner)
+	tab.Go(d.base + "/api-keys")
+	tab.WaitText("main", "No keys yet")
+	pictured(tab, "api-keys-empty")
+	tab.Fill("[name=name]", "warehouse")
+	tab.Click("#add button[type=submit]")
+	tab.WaitText("main", "shown this once")
+	pictured(tab, "api-keys-made")
+}
