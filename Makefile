@@ -57,12 +57,13 @@ generate: ## queries and pages to Go
 notices: ## the licences of everything that is linked or vendored, to THIRD_PARTY_NOTICES.md
 	@scripts/notices
 
-screenshots: ## the README's pictures, taken by the browser tests (the others stay in bin/screenshots)
+screenshots: ## the pictures of the README and of the user guide, taken by the browser tests (the others stay in bin/screenshots)
 	@scripts/get-postgres
 	@mkdir -p bin/screenshots docs/images
-	CI=true PATCHBAY_SCREENSHOTS=$(CURDIR)/bin/screenshots $(GO) test -count=1 -run 'ASeeded|InTheBrowser' ./e2e
+	CI=true PATCHBAY_SCREENSHOTS=$(CURDIR)/bin/screenshots $(GO) test -count=1 -run 'ASeeded|InTheBrowser|ABrowserInvites' ./e2e ./internal/admin
 	@cp bin/screenshots/seeded-connectors-light.png docs/images/connectors.png
 	@cp bin/screenshots/seeded-connectors-dark.png docs/images/connectors-dark.png
+	@scripts/guide-pictures bin/screenshots
 
 dev: ## run, and start again whenever a source file changes
 	@if [ -z "$$DATABASE_URL" ]; then scripts/get-postgres; fi
