@@ -77,3 +77,19 @@ func TestConnectorsOfOneIntervalThatAreSyncedTogetherAreNotDueTogether(t *testin
 	unchanged(t, w, claimAll(t, w), "search")
 	spread(t, "a list that was known", waits(t, w), often*95/100, often*105/100)
 }
+
+func TestConnectorsThatFailTogetherAreNotTriedAgainTogether(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	crowd(t, w)
+	var ends []store.Ended
+	for _, c := range claimAll(t, w) {
+		ends = append(ends, store.Ended{Claim: c, Began: time.Now(), Took: time.Second, Error: connectors.SyncError{
+			Code: "http_status", Message: "It is overloaded.", Temporary: true, RetryAfter: 20 * time.Minute,
+		}})
+	}
+	if left, err := w.St.System().EndFailed(t.Context(), w.Instance, ends); err != nil || len(left) > 0 {
+		t.Fatalf("%d ends were not stored, %v", len(left), err)
+	}
+	spread(t, "a failure", waits(t, w), 20*time.Minute, 22*time.Minute) // never sooner than the server asked for
+}

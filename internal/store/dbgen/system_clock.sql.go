@@ -232,7 +232,7 @@ with ended as materialized (
 ), released as (
     update connector_clock
     set due_at = case when stamped.enabled and stamped.sync_interval_s > 0 and stamped.wait_s >= 0
-                      then now() + make_interval(secs => stamped.wait_s) end,
+                      then now() + make_interval(secs => stamped.wait_s * (1 + 0.1 * random())) end,
         claimed_by = null,
         claimed_at = null,
         failures = connector_clock.failures + 1,
@@ -293,6 +293,7 @@ type EndFailedRow struct {
 }
 
 // The ends of many syncs that failed. again: as the newest run did, where it is counted; another gets its row. answered, silent: as FailRun's.
+// What failed together is tried again at different times, up to a tenth later, and never sooner than its server asked for.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) EndFailed(ctx context.Context, arg EndFailedParams) ([]EndFailedRow, error) {
 	rows, err := q.db.Query(ctx, endFailed,
