@@ -25,6 +25,7 @@ type benchCommand struct {
 	Hung       int           `name:"hung" default:"0" help:"How many connectors, of one more tenant, have servers that never answer (${default})."`
 	Small      int           `name:"small" default:"0" help:"How many connectors one more tenant has, whose times are told apart (${default})."`
 	Only       string        `name:"only" enum:"unchanged,changed,both" default:"both" help:"Lists that are as before, lists with every tool changed, or both (${default})."`
+	Era        string        `name:"era" enum:"handshake,modern" default:"handshake" help:"What the servers speak: 2025-11-25 with its handshake and sessions, or 2026-07-28 without (${default})."`
 	Steady     time.Duration `name:"steady" default:"0" help:"Instead: connectors are due by and by, all of them every 15 minutes, for so long."`
 	Database   string        `name:"database" placeholder:"URL" help:"An empty database, as its owner. Unset: one of its own, removed afterwards."`
 	Throwaway  bool          `name:"throwaway" help:"Its own database syncs nothing to disk, so that CPU is measured and no disk."`
@@ -53,7 +54,7 @@ func (c benchCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer b.close(ctx)
-	p.say("%d connectors of %d tenants, %d tools each; making them.", c.Connectors, c.Tenants, c.Tools)
+	p.say("%d connectors of %d tenants, %d tools each, servers of the %s era; making them.", c.Connectors, c.Tenants, c.Tools, c.Era)
 	if err := b.fill(ctx); err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ type benchServers struct {
 	edition  atomic.Int64 // of every tool's description
 	requests atomic.Int64
 	listed   int
+	modern   bool // they speak 2026-07-28 alone
 	servers  []*http.Server
 	hosts    []string
 	free     chan struct{} // closed when those that hang may go
@@ -26,8 +27,8 @@ type benchServers struct {
 // benchHosts is how many servers there are.
 const benchHosts = 64
 
-func startBenchServers(ctx context.Context, tools int) (*benchServers, error) {
-	s := &benchServers{listed: tools, free: make(chan struct{})}
+func startBenchServers(ctx context.Context, tools int, modern bool) (*benchServers, error) {
+	s := &benchServers{listed: tools, modern: modern, free: make(chan struct{})}
 	for range benchHosts {
 		var listen net.ListenConfig
 		listener, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -57,7 +58,7 @@ func (s *benchServers) url(connector int, hangs bool) string {
 	return "http://" + s.hosts[4+connector%(benchHosts-4)] + "/" + strconv.Itoa(connector)
 }
 
-// ServeHTTP answers as a server of the handshake's era with sessions, which most are.
+// ServeHTTP answers as a server of the handshake's era with sessions, which most are, or as one of the next era.
 func (s *benchServers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.requests.Add(1)
 	if strings.HasPrefix(r.URL.Path, "/hang/") {
@@ -79,7 +80,9 @@ func (s *benchServers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case bytes.Contains(body, []byte(`"tools/list"`)):
 		s.list(w, id, r.URL.Path)
-	case bytes.Contains(body, []byte(`"initialize"`)):
+	case s.modern && bytes.Contains(body, []byte(`"server/discover"`)):
+		answer(w, id, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"1"},"ttlMs":0,"cacheScope":"private"}`)
+	case !s.modern && bytes.Contains(body, []byte(`"initialize"`)):
 		w.Header().Set("Mcp-Session-Id", "session"+strings.ReplaceAll(r.URL.Path, "/", "-"))
 		answer(w, id, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"1"}}`)
 	case id == "":
@@ -94,7 +97,11 @@ func (s *benchServers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *benchServers) list(w http.ResponseWriter, id, path string) {
 	var b strings.Builder
 	b.Grow(s.listed * 1100)
-	b.WriteString(`{"tools":[`)
+	b.WriteByte('{')
+	if s.modern {
+		b.WriteString(`"resultType":"complete",`)
+	}
+	b.WriteString(`"tools":[`)
 	edition := strconv.FormatInt(s.edition.Load(), 10)
 	for i := range s.listed {
 		if i > 0 {
