@@ -528,6 +528,8 @@ END) stored,
     items_hash bytea,
     max_definition_age_s integer not null default 900,
     listen text not null default 'auto'::text,
+    accepted_instructions text,
+    instructions_review text not null default 'accepted'::text,
     constraint connectors_args_number CHECK ((cardinality(args) <= 100)),
     constraint connectors_auth_behaviour_known CHECK ((auth_behaviour = ANY (ARRAY['unknown'::text, 'open'::text, 'list_open'::text, 'all_auth'::text]))),
     constraint connectors_auth_type_known CHECK ((auth_type = ANY (ARRAY['none'::text, 'bearer'::text, 'api_key'::text, 'basic'::text, 'oauth2'::text, 'client_credentials'::text, 'private_key_jwt'::text]))),
@@ -539,6 +541,8 @@ END) stored,
     constraint connectors_era_known CHECK ((era = ANY (ARRAY[''::text, 'modern'::text, 'handshake'::text, 'sse'::text]))),
     constraint connectors_error_whole CHECK ((((last_error_code IS NULL) = (last_error_message IS NULL)) AND ((last_error_code IS NULL) = (last_error_at IS NULL)))),
     constraint connectors_headers_object CHECK ((jsonb_typeof(headers) = 'object'::text)),
+    constraint connectors_instructions_held CHECK (((instructions_review = 'accepted'::text) = (accepted_instructions IS NULL))),
+    constraint connectors_instructions_review_known CHECK ((instructions_review = ANY (ARRAY['accepted'::text, 'changed'::text, 'rejected'::text]))),
     constraint connectors_interval_range CHECK (((sync_interval_s = 0) OR (sync_interval_s >= 60))),
     constraint connectors_items_hash_length CHECK ((length(items_hash) = 32)),
     constraint connectors_listen_known CHECK ((listen = ANY (ARRAY['auto'::text, 'off'::text]))),
@@ -562,6 +566,7 @@ CREATE TRIGGER leave_calls AFTER DELETE ON public.connectors REFERENCING OLD TAB
 CREATE TRIGGER leave_changes AFTER DELETE ON public.connectors REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION leave_definitions();
 CREATE TRIGGER say_connector_change AFTER UPDATE ON public.connectors FOR EACH ROW WHEN ((((((((((((((((((((((old.slug IS DISTINCT FROM new.slug) OR (old.name IS DISTINCT FROM new.name)) OR (old.description IS DISTINCT FROM new.description)) OR (old.transport IS DISTINCT FROM new.transport)) OR (old.url IS DISTINCT FROM new.url)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.credential_mode IS DISTINCT FROM new.credential_mode)) OR (old.auth_type IS DISTINCT FROM new.auth_type)) OR (old.auth_header IS DISTINCT FROM new.auth_header)) OR (old.timeout_ms IS DISTINCT FROM new.timeout_ms)) OR (old.retry_attempts IS DISTINCT FROM new.retry_attempts)) OR (old.enabled IS DISTINCT FROM new.enabled)) OR (old.calls_per_minute IS DISTINCT FROM new.calls_per_minute)) OR (old.version IS DISTINCT FROM new.version)) OR (old.items_hash IS DISTINCT FROM new.items_hash)) OR (old.server_capabilities IS DISTINCT FROM new.server_capabilities)) OR (old.server_instructions IS DISTINCT FROM new.server_instructions)) OR (old.era IS DISTINCT FROM new.era)) OR (old.command IS DISTINCT FROM new.command)) OR (old.args IS DISTINCT FROM new.args)) OR (old.cwd IS DISTINCT FROM new.cwd))) EXECUTE FUNCTION say_change('connector', 'tenant_id', 'id');
 CREATE TRIGGER say_connector_end AFTER DELETE ON public.connectors FOR EACH ROW EXECUTE FUNCTION say_change('connector', 'tenant_id', 'id');
+CREATE TRIGGER say_instructions_change AFTER UPDATE OF accepted_instructions ON public.connectors FOR EACH ROW WHEN ((old.accepted_instructions IS DISTINCT FROM new.accepted_instructions)) EXECUTE FUNCTION say_change('connector', 'tenant_id', 'id');
 CREATE TRIGGER set_clock AFTER UPDATE OF version ON public.connectors FOR EACH ROW WHEN ((new.version <> old.version)) EXECUTE FUNCTION set_clock();
 CREATE TRIGGER set_new_clock AFTER INSERT ON public.connectors FOR EACH ROW EXECUTE FUNCTION set_clock();
 alter table connectors enable row level security;

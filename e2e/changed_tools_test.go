@@ -143,7 +143,7 @@ const arguments = `{"owner":"acme","repo":"shop","title":"A title","path":"notes
 // TestTheTableHasEveryKindOfRisk keeps the table whole: a kind that Patchbay learns to tell needs its row.
 func TestTheTableHasEveryKindOfRisk(t *testing.T) {
 	t.Parallel()
-	elsewhere := kinds(toolchange.RequiredRemoved, toolchange.TypeChanged, toolchange.OutputSchema, toolchange.Other) // internal/toolchange/testdata
+	elsewhere := kinds(toolchange.RequiredRemoved, toolchange.TypeChanged, toolchange.OutputSchema, toolchange.Other, toolchange.Instructions) // internal/toolchange/testdata, and instructions_test.go
 	for _, kind := range toolchange.Kinds() {
 		met := slices.ContainsFunc(changedTools, func(c changedTool) bool { return slices.Contains(c.kinds, kind) })
 		if !met && !slices.Contains(elsewhere, kind) {

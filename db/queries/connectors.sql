@@ -120,8 +120,8 @@ where tenant_id = @tenant_id and id = @id and (@version::integer = 0 or version 
 delete from connectors
 where tenant_id = @tenant_id and id = @id;
 
--- name: ConnectorToolsHash :one
-select tools_hash
+-- name: ConnectorBase :one
+select tools_hash, server_instructions, accepted_instructions, instructions_review
 from connectors
 where tenant_id = @tenant_id and id = @id;
 

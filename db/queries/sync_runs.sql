@@ -159,7 +159,7 @@ with closed as (
 select connector_id from closed;
 
 -- name: FinishUnchanged :one
--- The whole end of a sync whose list is the one we know. No row: it is another list, or the run has ended.
+-- The whole end of a sync whose list and instructions are the ones we know. No row: they are others, or the run has ended.
 with stamped as (
     update connectors
     set tools_last_synced_at = now(),
@@ -172,10 +172,9 @@ with stamped as (
         server_version = @server_version,
         server_title = @server_title,
         server_protocol = @server_protocol,
-        server_instructions = @server_instructions,
         server_capabilities = @server_capabilities
     from sync_runs run
-    where connectors.tenant_id = @tenant_id and connectors.tools_hash = @list_hash
+    where connectors.tenant_id = @tenant_id and connectors.tools_hash = @list_hash and connectors.server_instructions = @server_instructions
       and run.tenant_id = @tenant_id and run.id = @id and run.state = 'running'
       and connectors.id = run.connector_id
     returning connectors.id, connectors.enabled, connectors.sync_interval_s, run.id as run_id, run.trigger, run.started_at
@@ -234,7 +233,7 @@ where sync_runs.tenant_id = @tenant_id and sync_runs.id = @id and sync_runs.stat
 returning sync_runs.*;
 
 -- name: StampConnector :exec
--- After a list that differs. The connector is free again.
+-- After a list that differs, or instructions that do: what becomes of these, instructions_review says; empty: nothing. The connector is free again.
 with stamped as (
     update connectors
     set tools_hash = @list_hash,
@@ -250,6 +249,8 @@ with stamped as (
         server_title = @server_title,
         server_protocol = @server_protocol,
         server_instructions = @server_instructions,
+        accepted_instructions = case when @instructions_review::text = '' then connectors.accepted_instructions else sqlc.narg(accepted_instructions)::text end,
+        instructions_review = coalesce(nullif(@instructions_review::text, ''), connectors.instructions_review),
         server_capabilities = @server_capabilities
     where connectors.tenant_id = @tenant_id and connectors.id = @id
     returning connectors.id, connectors.enabled, connectors.sync_interval_s

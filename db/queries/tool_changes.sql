@@ -1,4 +1,4 @@
--- Changes of tools' definitions: what syncs met, and what people decided.
+-- Changes of tools' definitions, and of servers' instructions, which have no tool: what syncs met, and what people decided.
 
 -- name: SupersedeChanges :exec
 -- What waited of these tools is not what the server says any more.
@@ -65,7 +65,7 @@ with page as (
     order by listed.id desc
     limit @max_rows
 ), called as (
-    select recent.connector_id, recent.tool, count(*) as calls
+    select recent.connector_id, coalesce(recent.tool, '') as tool, count(*) as calls -- without one: of all its tools
     from (select distinct page.connector_id from page) concerned
     cross join lateral (
         select tool_calls.connector_id, tool_calls.tool
@@ -74,7 +74,7 @@ with page as (
           and tool_calls.id > @calls_since::uuid and tool_calls.kind = 'tool'
         order by tool_calls.id desc
         limit 100000) recent
-    group by recent.connector_id, recent.tool
+    group by grouping sets ((recent.connector_id, recent.tool), (recent.connector_id))
 )
 select tool_changes.id, tool_changes.connector_id, connectors.slug, connectors.name as connector_name, tool_changes.tool,
        tool_changes.sync_run_id, tool_changes.seen_at, tool_changes.before_hash, tool_changes.after_hash, tool_changes.kinds,
@@ -82,7 +82,7 @@ select tool_changes.id, tool_changes.connector_id, connectors.slug, connectors.n
        (select count(*)
         from agent_grants
         where agent_grants.tenant_id = @tenant_id and agent_grants.connector_id = tool_changes.connector_id
-          and (agent_grants.all_tools or tool_changes.tool = any(agent_grants.tools)))::bigint as agents,
+          and (agent_grants.all_tools or tool_changes.tool = '' or tool_changes.tool = any(agent_grants.tools)))::bigint as agents,
        coalesce(called.calls, 0)::bigint as calls
 from page
 join tool_changes on tool_changes.tenant_id = @tenant_id and tool_changes.id = page.id
@@ -91,12 +91,12 @@ left join called on called.connector_id = page.connector_id and called.tool = to
 order by tool_changes.id desc;
 
 -- name: ToolChanges :many
--- One tool's history, or one change of it.
+-- One tool's history, or one change of it; of the instructions, where the tool is empty.
 with reach as (
     select (select count(*)
             from agent_grants
             where agent_grants.tenant_id = @tenant_id and agent_grants.connector_id = @connector_id
-              and (agent_grants.all_tools or @tool::text = any(agent_grants.tools))) as agents,
+              and (agent_grants.all_tools or @tool::text = '' or @tool::text = any(agent_grants.tools))) as agents,
            (select count(*)
             from (select tool_calls.tool
                   from tool_calls
@@ -104,7 +104,7 @@ with reach as (
                     and tool_calls.id > @calls_since::uuid and tool_calls.kind = 'tool'
                   order by tool_calls.id desc
                   limit 100000) recent
-            where recent.tool = @tool::text) as calls
+            where @tool::text in ('', recent.tool)) as calls
 )
 select tool_changes.id, tool_changes.connector_id, connectors.slug, connectors.name as connector_name, tool_changes.tool,
        tool_changes.sync_run_id, tool_changes.seen_at, tool_changes.before_hash, tool_changes.after_hash, tool_changes.kinds,
@@ -205,3 +205,36 @@ set accepted_hash = current_hash, review = 'accepted'
 from decided
 where tools.tenant_id = @tenant_id and tools.connector_id = decided.connector_id and tools.name = decided.tool
 returning tools.connector_id, tools.name;
+
+-- name: LockInstructions :one
+select server_instructions, accepted_instructions, instructions_review
+from connectors
+where tenant_id = @tenant_id and id = @id
+for no key update;
+
+-- name: AcceptInstructions :exec
+update connectors
+set accepted_instructions = null, instructions_review = 'accepted'
+where tenant_id = @tenant_id and id = @id;
+
+-- name: RejectInstructions :exec
+update connectors
+set instructions_review = 'rejected'
+where tenant_id = @tenant_id and id = @id;
+
+-- name: AcceptCosmeticInstructions :many
+-- Of the connectors that LockCosmetic locked.
+with decided as (
+    update tool_changes
+    set state = 'accepted', decided_by = @decided_by, decided_at = now()
+    from connectors
+    where tool_changes.tenant_id = @tenant_id and tool_changes.state = 'waiting' and tool_changes.risk = 'none' and tool_changes.tool = ''
+      and tool_changes.connector_id = any(@locked::uuid[])
+      and connectors.tenant_id = @tenant_id and connectors.id = tool_changes.connector_id and connectors.instructions_review = 'changed'
+    returning tool_changes.connector_id
+)
+update connectors
+set accepted_instructions = null, instructions_review = 'accepted'
+from decided
+where connectors.tenant_id = @tenant_id and connectors.id = decided.connector_id
+returning connectors.id;

@@ -35,18 +35,38 @@ func (h *Handler) decideChange(w http.ResponseWriter, r *http.Request, accept bo
 	if err != nil {
 		return err
 	}
-	_, err = h.registry.DecideTool(r.Context(), actor(r), ref(r, "id"), registry.ToolVerdict{Tool: tool, Accept: accept, Hash: &hash})
+	err = h.decideChanged(r, registry.ToolVerdict{Tool: tool, Accept: accept, Hash: &hash})
 	if problem, ok := mendable(err); ok { // it changed meanwhile, or somebody was faster
-		return h.respond.Back(w, r, leadingBack(toolPath(c.Slug, tool)+"/changes", changesLeft(f.text("return_to"))), respond.Flash{Kind: respond.Alert, Text: problem.Message})
+		return h.respond.Back(w, r, leadingBack(reviewedPath(c.Slug, tool)+"/changes", changesLeft(f.text("return_to"))), respond.Flash{Kind: respond.Alert, Text: problem.Message})
 	}
 	if err != nil {
 		return err
 	}
-	said := "Rejected: %s of %s. Agents do not see it."
-	if accept {
-		said = "Accepted: %s of %s. Agents are served it as it is now."
+	return h.respond.Back(w, r, changesLeft(f.text("return_to")), respond.Flash{
+		Kind: respond.Notice, Text: fmt.Sprintf(decidedWords(tool, accept), changedName(tool), c.Name),
+	})
+}
+
+func (h *Handler) decideChanged(r *http.Request, v registry.ToolVerdict) (err error) {
+	if v.Tool == connectors.OfInstructions {
+		_, err = h.registry.DecideInstructions(r.Context(), actor(r), ref(r, "id"), v)
+	} else {
+		_, err = h.registry.DecideTool(r.Context(), actor(r), ref(r, "id"), v)
 	}
-	return h.respond.Back(w, r, changesLeft(f.text("return_to")), respond.Flash{Kind: respond.Notice, Text: fmt.Sprintf(said, shorten(tool, maxName), c.Name)})
+	return err
+}
+
+// decidedWords say what was decided; the names of what changed and of its connector go into them.
+func decidedWords(tool string, accept bool) string {
+	switch {
+	case accept && tool == connectors.OfInstructions:
+		return "Accepted: %s of %s. Agents are given them as they are now."
+	case accept:
+		return "Accepted: %s of %s. Agents are served it as it is now."
+	case tool == connectors.OfInstructions:
+		return "Rejected: %s of %s. Agents are given what was accepted before."
+	}
+	return "Rejected: %s of %s. Agents do not see it."
 }
 
 // seenHash is the definition that the person saw: without it, one could be accepted that came a moment ago.

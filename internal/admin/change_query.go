@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/url"
 	"slices"
+	"strings"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -43,7 +44,11 @@ func leadingBack(href, list string) string {
 	if list == "/changes" {
 		return href
 	}
-	return withQuery(href, url.Values{"return_to": {list}})
+	back := url.Values{"return_to": {list}}
+	if strings.Contains(href, "?") {
+		return href + "&" + back.Encode()
+	}
+	return withQuery(href, back)
 }
 
 // filter finds what the names in the query stand for; known are connectors that were read already. some is false where there is no

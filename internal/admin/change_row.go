@@ -12,8 +12,8 @@ import (
 // changeRow is a change in a list of many tools.
 func changeRow(c connectors.ToolChange, now time.Time) templates.ChangeRow {
 	return templates.ChangeRow{
-		Tool:          shorten(c.Tool, maxName),
-		Href:          toolPath(c.ConnectorSlug, c.Tool) + "/changes",
+		Tool:          changedName(c.Tool),
+		Href:          reviewedPath(c.ConnectorSlug, c.Tool) + "/changes",
 		Connector:     c.ConnectorName,
 		ConnectorHref: connectorPath(c.ConnectorSlug),
 		State:         changeState(c),
@@ -22,6 +22,14 @@ func changeRow(c connectors.ToolChange, now time.Time) templates.ChangeRow {
 		Seen:          when(c.SeenAt, now),
 		Decided:       decidedBy(c),
 	}
+}
+
+// changedName names what changed.
+func changedName(tool string) string {
+	if tool == connectors.OfInstructions {
+		return "Server instructions"
+	}
+	return shorten(tool, maxName)
 }
 
 // reachOf says whom a change concerns.

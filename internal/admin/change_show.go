@@ -20,9 +20,21 @@ func (h *Handler) changeCurrent(w http.ResponseWriter, r *http.Request) error {
 	return h.change(w, r, nil)
 }
 
+// changeOfInstructions shows the newest change of the server's instructions, or the one that the address names, with those before it.
+func (h *Handler) changeOfInstructions(w http.ResponseWriter, r *http.Request) error {
+	if named := r.URL.Query().Get("change"); named != "" {
+		return h.changeNamed(w, r, connectors.Ref(named))
+	}
+	return h.change(w, r, nil)
+}
+
 // changeShow shows one change of a tool.
 func (h *Handler) changeShow(w http.ResponseWriter, r *http.Request) error {
-	id, ok := ref(r, "change").UUID()
+	return h.changeNamed(w, r, ref(r, "change"))
+}
+
+func (h *Handler) changeNamed(w http.ResponseWriter, r *http.Request, change connectors.Ref) error {
+	id, ok := change.UUID()
 	if !ok {
 		return fault.Errorf(fault.NotFound, "There is no such change.")
 	}
@@ -37,19 +49,22 @@ func (h *Handler) change(w http.ResponseWriter, r *http.Request, id *connectors.
 		return err
 	}
 	c := among.Connector
-	path, list := toolPath(c.Slug, tool), changesLeft(r.URL.Query().Get("return_to"))
+	path, name, list := reviewedPath(c.Slug, tool), changedName(tool), changesLeft(r.URL.Query().Get("return_to"))
 	frame := h.frame(r, templates.NavChanges,
 		crumb("Changes", list),
 		crumb(c.Name, connectorPath(c.Slug)+"/tools"),
-		templates.Crumb{Text: shorten(tool, maxName), Mono: true})
-	frame.Title = "Change · " + shorten(tool, maxName)
+		templates.Crumb{Text: name, Mono: tool != connectors.OfInstructions})
+	frame.Title = "Change · " + name
 	view := templates.ChangePage{
-		Frame: frame, Tool: shorten(tool, maxName), ToolHref: path, Connector: c.Name, Action: path, ReturnTo: list, Pager: pager(r, among.History.Next),
+		Frame: frame, Tool: name, ToolHref: path, Connector: c.Name, Action: path, ReturnTo: list, Pager: pager(r, among.History.Next),
 		State: templates.State{Kind: templates.StateOff, Text: "Never changed"},
+	}
+	if tool == connectors.OfInstructions {
+		view.OfServer, view.ToolHref = true, connectorPath(c.Slug)
 	}
 	for _, change := range among.History.Items {
 		row := changeRow(change, h.now())
-		row.Connector, row.Href = "", leadingBack(path+"/changes/"+change.ID.String(), list)
+		row.Connector, row.Href = "", leadingBack(changeHref(c.Slug, tool, change.ID), list)
 		if change.State == connectors.ChangeWaiting {
 			row.State = templates.State{Kind: templates.StateWarn, Text: "Waits"}
 		}
@@ -61,14 +76,18 @@ func (h *Handler) change(w http.ResponseWriter, r *http.Request, id *connectors.
 		}
 		fillChange(&view, *among.Shown, h.now())
 		view.CanAccept, view.CanReject = decisions(among, frame.Can)
-		view.Decision = decisionWords(among.Shown.Before != nil, view.CanReject)
+		view.Decision = decisionWords(tool, among.Shown.Before != nil, view.CanReject)
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Change(view))
 }
 
 // decisionWords say what the buttons do.
-func decisionWords(served, canReject bool) string {
+func decisionWords(tool string, served, canReject bool) string {
 	switch {
+	case tool == connectors.OfInstructions && !canReject:
+		return "Accepted, agents are given the instructions as they are now."
+	case tool == connectors.OfInstructions:
+		return "Until somebody decides, agents are given the instructions as they were. Accepted, they are given them as they are now; rejected, as they were."
 	case !canReject:
 		return "Accepted, agents are served the tool as it is now."
 	case served:

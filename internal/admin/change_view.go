@@ -30,7 +30,7 @@ func fillChange(view *templates.ChangePage, c registry.ShownChange, now time.Tim
 	view.Before, view.After = indent(c.BeforeRaw, onPage.json), indent(c.AfterRaw, onPage.json)
 	view.Texts = descriptionChange(c)
 	for _, d := range byWeight(c.Difference.Differences) {
-		if d.Path == "description" && d.Kind == toolchange.Text && len(view.Texts) > 0 {
+		if (d.Path == "description" && d.Kind == toolchange.Text || d.Kind == toolchange.Instructions) && len(view.Texts) > 0 {
 			continue // it stands there whole
 		}
 		view.Rows = append(view.Rows, differenceRow(d))
@@ -78,19 +78,23 @@ func warningOf(c registry.ShownChange) *templates.Attention {
 	}
 }
 
-// descriptionChange shows what went from the description and what came, word by word.
+// descriptionChange shows what went from the description, or from the instructions, and what came, word by word.
 func descriptionChange(c registry.ShownChange) []templates.TextChange {
 	if c.AfterRaw == nil {
 		return nil
 	}
-	before, now := "", connectors.DecodeTool(c.AfterRaw).Description
+	read, where := func(raw []byte) string { return connectors.DecodeTool(raw).Description }, "Description"
+	if c.Tool == connectors.OfInstructions {
+		read, where = connectors.InstructionsIn, "Instructions"
+	}
+	before, now := "", read(c.AfterRaw)
 	if c.BeforeRaw != nil {
-		before = connectors.DecodeTool(c.BeforeRaw).Description
+		before = read(c.BeforeRaw)
 	}
 	if before == now {
 		return nil
 	}
-	shown := templates.TextChange{Where: "Description"}
+	shown := templates.TextChange{Where: where}
 	left := onPage.text
 	for _, span := range toolchange.DiffText(before, now) {
 		shown.Parts = append(shown.Parts, textParts(string(span.Op), span.Text, &left)...)

@@ -51,6 +51,7 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 		Server:       serverFacts(c, requests),
 		Connection:   append(connectionFacts(c), callingFacts(c, circuit)...),
 		Instructions: clean(c.Server.Instructions),
+		Review:       instructionsReview(c),
 	}
 	page.Attention = append(page.Attention, listeningAttention(c, stream, frame.Can, h.now())...)
 	page.Connection = append(page.Connection, listeningFact(stream, tells, h.now()))
@@ -58,6 +59,17 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 		page.Runs = append(page.Runs, syncRunRow(run, c.Slug, agents, h.now()))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.ConnectorOverview(page))
+}
+
+// instructionsReview says that agents are given other instructions than the server's; empty: they are given these.
+func instructionsReview(c connectors.Connector) string {
+	switch c.Instructions().Review {
+	case connectors.ReviewChanged:
+		return "The server changed them. Agents are given what was accepted before, until an admin has looked."
+	case connectors.ReviewRejected:
+		return "An admin rejected them. Agents are given what was accepted before."
+	}
+	return ""
 }
 
 // connectorFrame is the frame of a connector's tab.

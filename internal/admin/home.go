@@ -122,8 +122,8 @@ func needRow(n connectors.Need, can templates.Can, now time.Time) templates.Need
 		}
 		row.Action = choose(can.Manage, "Reconnect", accountPath(n.ConnectorSlug, n.AgentSlug))
 	default:
-		look.Href = toolPath(n.ConnectorSlug, n.Tool) + "/changes"
-		row.Name, row.Mono, row.Since = shorten(clean(n.Tool), maxName), true, "seen"
+		look.Href = reviewedPath(n.ConnectorSlug, n.Tool) + "/changes"
+		row.Name, row.Mono, row.Since = clean(changedName(n.Tool)), n.Tool != connectors.OfInstructions, "seen"
 		row.Line = reviewLine(n)
 		row.Action = choose(can.Manage, "Review", look.Href)
 	}

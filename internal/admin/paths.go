@@ -28,6 +28,23 @@ func toolPath(connector, tool string) string {
 	return connectorPath(connector) + "/tools/" + url.PathEscape(tool)
 }
 
+// reviewedPath is below what the changes of a tool are, or those of the server's instructions.
+func reviewedPath(connector, tool string) string {
+	if tool == connectors.OfInstructions {
+		return connectorPath(connector) + "/instructions"
+	}
+	return toolPath(connector, tool)
+}
+
+// changeHref is one change of a tool, or of the server's instructions.
+func changeHref(connector, tool string, id connectors.ToolChangeID) string {
+	path := reviewedPath(connector, tool) + "/changes"
+	if tool == connectors.OfInstructions {
+		return withQuery(path, url.Values{"change": {id.String()}})
+	}
+	return path + "/" + id.String()
+}
+
 // ref is a connector's or an agent's name in the path.
 func ref(r *http.Request, param string) connectors.Ref { return connectors.Ref(pathValue(r, param)) }
 

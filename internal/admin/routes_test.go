@@ -84,9 +84,12 @@ var routeRoles = map[string]connectors.Role{
 
 	"GET /connectors/{id}/tools/{tool}/changes":          connectors.RoleViewer,
 	"GET /connectors/{id}/tools/{tool}/changes/{change}": connectors.RoleViewer,
+	"GET /connectors/{id}/instructions/changes":          connectors.RoleViewer,
 	"POST /connectors/{id}/tools":                        connectors.RoleAdmin,
 	"POST /connectors/{id}/tools/{tool}/curate":          connectors.RoleAdmin,
 	"POST /connectors/{id}/tools/{tool}/accept":          connectors.RoleAdmin,
+	"POST /connectors/{id}/instructions/accept":          connectors.RoleAdmin,
+	"POST /connectors/{id}/instructions/reject":          connectors.RoleAdmin,
 	"POST /connectors/{id}/tools/{tool}/reject":          connectors.RoleAdmin,
 	"POST /changes/accept_cosmetic":                      connectors.RoleAdmin,
 	"GET /tools":                                         connectors.RoleViewer,

@@ -86,6 +86,7 @@ func New(o Options) (*Handler, error) {
 	h.mountTools()
 	h.mountToolCuration()
 	h.mountToolChanges()
+	h.mountInstructions()
 	h.mountSyncRuns()
 	h.mountCredentials()
 	h.mountConnect()

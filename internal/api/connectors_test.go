@@ -28,8 +28,9 @@ func TestCreateAnswersTheWholeConnector(t *testing.T) {
 		"timeout_ms": 20000.0, "retry_attempts": 0.0, "enabled": true, "sync_interval_s": 0.0, "tool_changes": "hold_all", "listen": "off", "calls_per_minute": 0.0,
 		"status": "never_synced", "auth_behaviour": "unknown", "discovered_tools": []any{}, "tool_count": 0.0,
 		"tools_last_synced_at": nil, "last_error": nil, "max_definition_age_s": 900.0,
-		"listening": map[string]any{"state": "off", "since": nil, "last_notified_at": nil, "reason": "Listening is switched off in the settings."},
-		"server":    map[string]any{"name": "", "version": "", "title": "", "protocol_version": "", "instructions": ""},
+		"listening":           map[string]any{"state": "off", "since": nil, "last_notified_at": nil, "reason": "Listening is switched off in the settings."},
+		"server":              map[string]any{"name": "", "version": "", "title": "", "protocol_version": "", "instructions": ""},
+		"instructions_review": "accepted",
 	}
 	made := cmpopts.IgnoreMapEntries(func(k string, _ any) bool {
 		return k == "id" || k == "created_at" || k == "updated_at" || k == "health"

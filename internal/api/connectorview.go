@@ -39,6 +39,7 @@ type connectorJSON struct {
 	LastError         *connectorErrorJSON `json:"last_error" doc:"Null after a success."`
 	Health            healthJSON          `json:"health" doc:"How it is: whether the server answers, whether it lets us in, and how old the tools are."`
 	Server            serverJSON          `json:"server"`
+	Instructions      string              `json:"instructions_review" enum:"accepted,changed,rejected" doc:"Whether agents are given the server's instructions as they are. Else they are given what was accepted before."`
 	Listening         *listeningJSON      `json:"listening" doc:"Null where the server does not tell that its lists have changed."`
 	Breaker           breakerJSON         `json:"breaker" doc:"Whether agents' calls go through to the server."`
 	CreatedAt         time.Time           `json:"created_at"`
@@ -112,6 +113,7 @@ func viewConnector(c connectors.Connector) connectorJSON {
 		ToolsLastSyncedAt: utc(c.ToolsLastSyncedAt),
 		Health:            viewHealth(c.Health(time.Now())),
 		Server:            viewServer(c.Server),
+		Instructions:      string(c.Instructions().Review),
 		CreatedAt:         c.CreatedAt.UTC(),
 		UpdatedAt:         c.UpdatedAt.UTC(),
 	}

@@ -43,7 +43,7 @@ func (h *Handler) mountToolChanges() {
 	const tag = "Tool changes"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/tool_changes", id: "listToolChanges", tag: tag,
-		summary: "List the changes of tools, those that wait for a decision or others, the latest first", role: connectors.RoleViewer,
+		summary: "List the changes of tools and of servers' instructions, those that wait for a decision or others, the latest first", role: connectors.RoleViewer,
 	}, h.listToolChanges)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/tool_changes/accept_cosmetic", id: "acceptCosmeticToolChanges", tag: tag,

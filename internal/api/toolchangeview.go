@@ -8,23 +8,23 @@ import (
 	"patchbay/internal/toolchange"
 )
 
-// toolChangeJSON is a change of a tool's definition.
+// toolChangeJSON is a change of a tool's definition, or of a server's instructions.
 type toolChangeJSON struct {
 	ID            string     `json:"id" format:"uuid"`
 	ConnectorID   string     `json:"connector_id" format:"uuid"`
 	ConnectorSlug string     `json:"connector_slug"`
-	Tool          string     `json:"tool" doc:"The server's own name for it."`
+	Tool          string     `json:"tool" doc:"The server's own name for it. Empty: the server's instructions changed, see /instructions."`
 	SyncRunID     *string    `json:"sync_run_id" format:"uuid" doc:"The sync that met it; null: not known."`
 	SeenAt        time.Time  `json:"seen_at"`
 	BeforeHash    *string    `json:"before_hash" doc:"The definition that agents were served; null: none."`
 	AfterHash     *string    `json:"after_hash" doc:"The definition that the server then had; null: the tool was removed. Hand it to accept or reject."`
-	Kinds         []string   `json:"kinds" nullable:"false" doc:"What is different: new_tool, removed, hidden_text, instruction_like, shadows, new_link, text, parameter_added, parameter_removed, required_added, required_removed, type_widened, type_narrowed, type_changed, annotation_riskier, annotation_safer, output_schema, other, cosmetic."`
+	Kinds         []string   `json:"kinds" nullable:"false" doc:"What is different: new_tool, removed, hidden_text, instruction_like, shadows, new_link, instructions, text, parameter_added, parameter_removed, required_added, required_removed, type_widened, type_narrowed, type_changed, annotation_riskier, annotation_safer, output_schema, other, cosmetic."`
 	Risk          string     `json:"risk" enum:"none,low,high"`
 	State         string     `json:"state" enum:"waiting,accepted,rejected,automatic,superseded" doc:"automatic: the connector's tool_changes took it. superseded: the server changed the tool again before anybody decided."`
 	DecidedBy     *string    `json:"decided_by" doc:"Null: nobody has, or the policy did."`
 	DecidedAt     *time.Time `json:"decided_at"`
-	Agents        int        `json:"agents" doc:"How many agents were granted the tool."`
-	Calls30d      int        `json:"calls_30d" doc:"How often it was called in the last 30 days, counted among the connector's latest 100,000 calls."`
+	Agents        int        `json:"agents" doc:"How many agents were granted the tool; of instructions, any of the connector's."`
+	Calls30d      int        `json:"calls_30d" doc:"How often it was called in the last 30 days, counted among the connector's latest 100,000 calls; of instructions, all of these."`
 }
 
 // differenceJSON is one place in which two definitions differ.
@@ -51,7 +51,7 @@ type acceptedJSON struct {
 
 type acceptedToolJSON struct {
 	ConnectorID string `json:"connector_id" format:"uuid"`
-	Tool        string `json:"tool"`
+	Tool        string `json:"tool" doc:"Empty: the server's instructions."`
 }
 
 func viewToolChange(c connectors.ToolChange) toolChangeJSON {

@@ -103,9 +103,10 @@ type Connector struct {
 	LastError         *SyncError // nil after a success
 	Running           *SyncRunID // the run that is under way; nil: none
 	Server            Server
-	Capabilities      []byte // that the server named, as JSON; nil: none
-	ItemsHash         *Hash  // of its prompts and resources; nil: there are none
-	Era               string // the family of MCP versions that the server spoke last; empty: not known
+	HeldBack          *HeldInstructions // nil: agents are given the server's instructions as they are
+	Capabilities      []byte            // that the server named, as JSON; nil: none
+	ItemsHash         *Hash             // of its prompts and resources; nil: there are none
+	Era               string            // the family of MCP versions that the server spoke last; empty: not known
 
 	Clock       Clock            // as far as it was read
 	Credentials CredentialsState // likewise

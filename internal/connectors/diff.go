@@ -16,6 +16,8 @@ type ToolDiff struct {
 	Removed   []string      // names that the new list lacks
 	Changes   []ChangeWrite // what goes on record, by name; nothing of a first sync, and of a definition that came back
 	Unchanged int
+
+	Instructions *InstructionsWrite // nil: they are as they were
 }
 
 // ToolWrite is the new state of one tool.
@@ -37,6 +39,9 @@ type Comparison struct {
 	First    bool              // the connector was never synced: its tools are accepted as they are
 	Accepted map[Hash][]byte   // the definitions that AcceptedNeeded names; a change against a missing one waits
 	Names    *toolchange.Names // the tools of other connectors that NamesNeeded asks for; nil: there are none
+
+	Instructions Instructions // as they are remembered
+	Says         string       // the server's instructions now
 }
 
 // AcceptedNeeded names the definitions that the comparison has to see, because a changed tool is judged by what changed.
@@ -73,6 +78,9 @@ func (c Comparison) NamesNeeded() (words, fresh []string) {
 		case s.Accepted != nil && d.Hash != s.Current && d.Hash != *s.Accepted:
 			words = append(words, toolchange.Mentions(c.Accepted[*s.Accepted], d.Raw)...)
 		}
+	}
+	if says := c.newInstructions(); says != "" {
+		words = append(words, toolchange.Mentions([]byte(c.Instructions.Accepted), []byte(says))...)
 	}
 	slices.Sort(words)
 	return slices.Compact(words), fresh
@@ -120,6 +128,10 @@ func Diff(c Comparison) ToolDiff {
 	slices.SortFunc(d.Changed, byName)
 	slices.Sort(d.Removed)
 	d.Changes = c.record(d, old)
+	var change *ChangeWrite
+	if d.Instructions, change = c.instructions(); change != nil {
+		d.Changes = slices.Insert(d.Changes, 0, *change)
+	}
 	return d
 }
 

@@ -3,6 +3,7 @@ package connectors
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	"patchbay/internal/toolchange"
@@ -20,13 +21,13 @@ const (
 	ChangeSuperseded ChangeState = "superseded" // the server changed the tool again before anybody decided
 )
 
-// ToolChange is one change of a tool's definition, as a sync met it.
+// ToolChange is one change of a tool's definition, or of the server's instructions, as a sync met it.
 type ToolChange struct {
 	ID            ToolChangeID
 	ConnectorID   ConnectorID
 	ConnectorSlug string
 	ConnectorName string
-	Tool          string
+	Tool          string     // OfInstructions: the server's instructions
 	SyncRunID     *SyncRunID // nil: it waited already when changes began to be kept
 	SeenAt        time.Time
 	Before        *Hash             // the definition that agents were served; nil: none
@@ -40,7 +41,7 @@ type ToolChange struct {
 	Calls         int // of the tool in the last 30 days
 }
 
-// ChangeWrite is a tool change that a sync puts on record.
+// ChangeWrite is a change that a sync puts on record.
 type ChangeWrite struct {
 	Tool   string
 	Before *Hash
@@ -61,7 +62,7 @@ func (d ToolDiff) Waiting() []ChangeWrite {
 	return waiting
 }
 
-// ToolChangeNotice says that changes of a connector's tools wait for a person.
+// ToolChangeNotice says that changes of a connector's tools, or of its instructions, wait for a person.
 func ToolChangeNotice(c ConnectorName, waiting []ChangeWrite) NewNotice {
 	n := NewNotice{
 		Kind:  NoticeToolChange,
@@ -70,22 +71,36 @@ func ToolChangeNotice(c ConnectorName, waiting []ChangeWrite) NewNotice {
 		Link:  "/changes",
 		Key:   "tool_change " + c.ID.String(),
 	}
-	var tools []string
+	tools, kinds, instructions := []string{}, []toolchange.Kind{}, false
 	risk := toolchange.None
 	for _, w := range waiting {
-		if len(tools) < mostNamed {
+		kinds = append(kinds, w.Kinds...)
+		if w.Tool == OfInstructions {
+			instructions = true
+		} else if len(tools) < mostNamed {
 			tools = append(tools, w.Tool)
 		}
 		if w.Risk == toolchange.High || risk == toolchange.None {
 			risk = w.Risk
 		}
 	}
-	if len(waiting) == 1 {
+	switch {
+	case instructions && len(waiting) == 1:
+		n.Title = "The instructions of " + c.Name + " wait for a decision"
+		n.Body = "The server changed what it tells agents. They are given what was accepted before, until an admin has looked."
+		n.Link = c.path() + "/instructions/changes"
+	case instructions:
+		n.Title = fmt.Sprintf("%d changes of %s wait for a decision", len(waiting), c.Name)
+		n.Body = "The server changed tools, and what it tells agents. They are served what was accepted before, and calls are refused until an admin has looked."
+	case len(waiting) == 1:
 		n.Title = fmt.Sprintf("The tool %s of %s waits for a decision", tools[0], c.Name)
 		n.Body = "The server changed it, or it is new. Agents are served what was accepted before, and calls are refused until an admin has looked."
 		n.Link = c.path() + "/tools/" + url.PathEscape(tools[0]) + "/changes"
 	}
-	n.Data = c.data(map[string]any{"tools": tools, "waiting": len(waiting), "risk": string(risk)})
+	slices.Sort(kinds)
+	n.Data = c.data(map[string]any{
+		"tools": tools, "instructions": instructions, "waiting": len(waiting), "risk": string(risk), "kinds": slices.Compact(kinds),
+	})
 	return n
 }
 

@@ -9,7 +9,8 @@ import (
 	"patchbay/internal/mcp/serve"
 )
 
-// Describe says who the agent talks to: Patchbay, or at a connector's own address its server, as that said it.
+// Describe says who the agent talks to: Patchbay, or at a connector's own address its server, as that said it. Its instructions are those
+// that were accepted.
 func (b *backend) Describe(_ context.Context, p *serve.Peer) serve.Description {
 	if b.reach == nil {
 		return serve.Description{
@@ -25,7 +26,7 @@ func (b *backend) Describe(_ context.Context, p *serve.Peer) serve.Description {
 		Name:         cmp.Or(c.Server.Name, c.Slug),
 		Version:      cmp.Or(c.Server.Version, "unknown"),
 		Title:        c.Server.Title,
-		Instructions: cut(seen(c.Server.Instructions), maxInstructions),
+		Instructions: cut(seen(c.Instructions().Accepted), maxInstructions),
 		Capabilities: relayed(offered(b.reach), p),
 	}
 }

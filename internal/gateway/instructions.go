@@ -15,8 +15,8 @@ const (
 	maxOneInstructions = 2 << 10
 )
 
-// instructions list the connectors, each with what its server says of itself, or else what an admin says of it. What a server says nobody has
-// reviewed, and it may speak of other servers: so it is quoted, line by line, under the name of whose words they are, and has little room.
+// instructions list the connectors, each with what its server says of itself, as that was accepted, or else what an admin says of it. What a
+// server says may speak of other servers: so it is quoted, line by line, under the name of whose words they are, and has little room.
 func instructions(reaches []*access.Reach) string {
 	if len(reaches) == 0 {
 		return "No connector is granted to this agent yet."
@@ -38,7 +38,7 @@ func instructions(reaches []*access.Reach) string {
 // introduction is what is told of one connector.
 func introduction(c connectors.Connector) string {
 	heading := fmt.Sprintf("\n## %s (mcp_%s__)\n", strings.Join(strings.Fields(seen(c.Name)), " "), c.Slug)
-	text := strings.TrimSpace(seen(c.Server.Instructions))
+	text := strings.TrimSpace(seen(c.Instructions().Accepted))
 	if text == "" {
 		if text = strings.TrimSpace(seen(c.Description)); text != "" {
 			heading += cut(text, maxOneInstructions) + "\n"

@@ -46,6 +46,35 @@ func (r *Registry) DecideTool(ctx context.Context, a auth.Actor, ref connectors.
 	return tool, nil
 }
 
+// DecideInstructions accepts or rejects what a connector's server says of itself now; the verdict names no tool.
+func (r *Registry) DecideInstructions(ctx context.Context, a auth.Actor, ref connectors.Ref, v ToolVerdict) (now connectors.Connector, err error) {
+	if err := a.Require(connectors.RoleAdmin); err != nil {
+		return connectors.Connector{}, err
+	}
+	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		c, err := tx.Connector(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if err := tx.DecideInstructions(ctx, store.ToolDecision{Connector: c.ID, Accept: v.Accept, Hash: v.Hash, By: a.Name}); err != nil {
+			return err
+		}
+		if now, err = tx.Connector(ctx, connectors.Ref(c.ID.String())); err != nil {
+			return err
+		}
+		e := a.Event("instructions.reject", c.Slug)
+		if v.Accept {
+			e.Action = "instructions.accept"
+		}
+		e.Detail = map[string]any{"connector_id": c.ID.String(), "hash": connectors.InstructionsDefinition(now.Server.Instructions).Hash.String()}
+		return tx.Record(ctx, e)
+	})
+	if err != nil {
+		return connectors.Connector{}, err
+	}
+	return now, nil
+}
+
 // AcceptCosmetic accepts all waiting changes that no model acts on, and tells of which tools.
 func (r *Registry) AcceptCosmetic(ctx context.Context, a auth.Actor) (accepted []store.ToolName, err error) {
 	if err := a.Require(connectors.RoleAdmin); err != nil {

@@ -18,7 +18,7 @@ type ShownChange struct {
 	AfterRaw   []byte // nil: removed
 }
 
-// ToolHistory is what became of one tool since its connector was first synced, the newest first. Differences are told anew from the
+// ToolHistory is what became of one tool, or of the instructions, since the connector was first synced, the newest first. Differences are told anew from the
 // definitions, so that what Patchbay learned since is in them; kinds and risk are those by which it was decided.
 func (r *Registry) ToolHistory(
 	ctx context.Context, tenant connectors.TenantID, ref connectors.Ref, tool string, p store.Page,
@@ -28,7 +28,7 @@ func (r *Registry) ToolHistory(
 	if err != nil {
 		return store.List[ShownChange]{}, err
 	}
-	if _, err := door.Tool(ctx, c.ID, tool); err != nil {
+	if err := exists(ctx, door, c, tool); err != nil {
 		return store.List[ShownChange]{}, err
 	}
 	page, err := door.ToolChanges(ctx, c.ID, tool, p)
@@ -47,6 +47,15 @@ func (r *Registry) ToolHistory(
 		out.Items[i].BeforeRaw, out.Items[i].AfterRaw = nil, nil // those that were large need not be held together
 	}
 	return out, nil
+}
+
+// exists wants a tool to be there, or to have been; instructions there always are.
+func exists(ctx context.Context, door *store.Tenant, c connectors.Connector, tool string) error {
+	if tool == connectors.OfInstructions {
+		return nil
+	}
+	_, err := door.Tool(ctx, c.ID, tool)
+	return err
 }
 
 // ToolChangeAmong is one change of a tool, and the page of its history.
@@ -69,8 +78,7 @@ func (r *Registry) ToolChange(
 		return among, err
 	}
 	if len(among.History.Items) == 0 && p.Cursor == "" && id == nil {
-		_, err := door.Tool(ctx, among.Connector.ID, tool)
-		return among, err
+		return among, exists(ctx, door, among.Connector, tool)
 	}
 	change, err := among.pick(ctx, door, tool, id)
 	if err != nil {

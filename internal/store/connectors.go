@@ -255,6 +255,9 @@ func connectorOf(row dbgen.ConnectorByRefRow) connectors.Connector {
 		UpdatedAt: r.UpdatedAt.UTC(),
 	}
 	c.CallsPerMinute = int(r.CallsPerMinute)
+	if r.AcceptedInstructions != nil {
+		c.HeldBack = &connectors.HeldInstructions{Accepted: *r.AcceptedInstructions, Review: r.InstructionsReview}
+	}
 	c.Capabilities, c.ItemsHash = r.ServerCapabilities, hashOf(r.ItemsHash)
 	if len(row.EnvNames) > 0 {
 		c.EnvNames = row.EnvNames

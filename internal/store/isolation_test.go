@@ -271,8 +271,8 @@ var tenantAttempts = map[string]attempt{
 		return one(o.door.StartSync(ctx, o.Start(o.connector.ID)))
 	},
 	"SyncBase": func(ctx context.Context, o outsider) (bool, error) {
-		hash, states, err := o.door.SyncBase(ctx, o.connector.ID)
-		return hash != nil || len(states) > 0, err
+		base, err := o.door.SyncBase(ctx, o.connector.ID)
+		return base.ListHash != nil || len(base.Tools) > 0, err
 	},
 	"Definitions": func(ctx context.Context, o outsider) (bool, error) {
 		found, err := o.door.Definitions(ctx, []connectors.Hash{fixture.Definition("search").Hash})

@@ -12,21 +12,30 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// SyncBase is what a new tool list is compared with: the hash of the list that is known (nil: none), and the state of every
-// tool, removed ones too.
-func (t *Tenant) SyncBase(ctx context.Context, id connectors.ConnectorID) (*connectors.Hash, []connectors.ToolState, error) {
-	var hash []byte
+// Base is what a sync's result is compared with.
+type Base struct {
+	ListHash     *connectors.Hash       // of the list that is known; nil: none
+	Tools        []connectors.ToolState // removed ones, too
+	Instructions connectors.Instructions
+}
+
+// SyncBase is what is known of a connector's server.
+func (t *Tenant) SyncBase(ctx context.Context, id connectors.ConnectorID) (Base, error) {
+	var known dbgen.ConnectorBaseRow
 	var rows []dbgen.ToolStatesRow
 	err := t.scope.together(ctx,
-		func(q *dbgen.Queries) (err error) { hash, err = q.ConnectorToolsHash(ctx, t.id, id); return err },
+		func(q *dbgen.Queries) (err error) { known, err = q.ConnectorBase(ctx, t.id, id); return err },
 		func(q *dbgen.Queries) (err error) { rows, err = q.ToolStates(ctx, t.id, id); return err },
 	)
 	if err != nil {
-		return nil, nil, found(err, "connector")
+		return Base{}, found(err, "connector")
 	}
-	states := make([]connectors.ToolState, len(rows))
+	base := Base{
+		ListHash: hashOf(known.ToolsHash), Tools: make([]connectors.ToolState, len(rows)),
+		Instructions: instructionsOf(known.ServerInstructions, known.AcceptedInstructions, known.InstructionsReview),
+	}
 	for i, r := range rows {
-		states[i] = connectors.ToolState{
+		base.Tools[i] = connectors.ToolState{
 			Name:     r.Name,
 			Current:  *hashOf(r.CurrentHash),
 			Accepted: hashOf(r.AcceptedHash),
@@ -34,11 +43,11 @@ func (t *Tenant) SyncBase(ctx context.Context, id connectors.ConnectorID) (*conn
 			Removed:  r.Removed,
 		}
 	}
-	return hashOf(hash), states, nil
+	return base, nil
 }
 
-// FinishUnchanged ends a run whose list has the hash that is known, in one statement. ok is false where the hash differs;
-// then nothing is written and the run goes on.
+// FinishUnchanged ends a run whose list has the hash that is known, in one statement. ok is false where the hash or the server's
+// instructions differ; then nothing is written and the run goes on.
 func (t *Tenant) FinishUnchanged(ctx context.Context, id connectors.SyncRunID, listHash connectors.Hash, seen Seen) (ok bool, run connectors.SyncRun, err error) {
 	row, err := t.q.FinishUnchanged(ctx, dbgen.FinishUnchangedParams{
 		TenantID:           t.id,

@@ -131,7 +131,7 @@ func TestOnlyWhatDiffersIsWritten(t *testing.T) {
 		t.Errorf("counts = %+v", run.Counts)
 	}
 
-	hash, states, err := w.Door().SyncBase(t.Context(), c.ID)
+	base, err := w.Door().SyncBase(t.Context(), c.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,11 +142,11 @@ func TestOnlyWhatDiffersIsWritten(t *testing.T) {
 		{Name: "kept", Current: kept, Accepted: &kept, Review: connectors.ReviewAccepted},
 		{Name: "removed", Current: removed, Accepted: &removed, Review: connectors.ReviewAccepted, Removed: true},
 	}
-	if diff := cmp.Diff(want, states); diff != "" {
+	if diff := cmp.Diff(want, base.Tools); diff != "" {
 		t.Errorf("states (-want +got):\n%s", diff)
 	}
-	if hash == nil || *hash != res.ListHash {
-		t.Errorf("list hash = %v", hash)
+	if base.ListHash == nil || *base.ListHash != res.ListHash {
+		t.Errorf("list hash = %v", base.ListHash)
 	}
 	if after := rowVersions(t, w); after["kept"] != versions["kept"] || after["changed"] == versions["changed"] {
 		t.Errorf("row versions went from %v to %v", versions, after)

@@ -15,8 +15,8 @@ func (t *Tenant) writeTools(ctx context.Context, run dbgen.SyncRun, res SyncResu
 	id := run.ConnectorID
 	writes := slices.Concat(res.Diff.Added, res.Diff.Changed)
 	return t.scope.pipelined(ctx, func(q *dbgen.Queries) error {
-		if len(writes) > 0 {
-			if err := q.InsertDefinitions(ctx, t.definitions(writes, res.Definitions)); err != nil {
+		if defs := needed(writes, res); len(defs) > 0 {
+			if err := q.InsertDefinitions(ctx, t.definitions(defs)); err != nil {
 				return err
 			}
 		}
@@ -50,21 +50,27 @@ func (t *Tenant) writeTools(ctx context.Context, run dbgen.SyncRun, res SyncResu
 	})
 }
 
-// definitions are those that the writes refer to, sorted by hash and each once.
-func (t *Tenant) definitions(writes []connectors.ToolWrite, known []connectors.Definition) dbgen.InsertDefinitionsParams {
+// needed are the definitions that a sync's writes refer to, sorted by hash and each once.
+func needed(writes []connectors.ToolWrite, res SyncResult) []connectors.Definition {
 	wanted := make(map[connectors.Hash]bool, len(writes))
 	for _, w := range writes {
 		wanted[w.Current] = true
 	}
 	var defs []connectors.Definition
-	for _, d := range known {
+	for _, d := range res.Definitions {
 		if wanted[d.Hash] {
 			wanted[d.Hash] = false
 			defs = append(defs, d)
 		}
 	}
+	if w := res.Diff.Instructions; w != nil {
+		defs = append(defs, w.Definitions...)
+	}
 	slices.SortFunc(defs, func(a, b connectors.Definition) int { return bytes.Compare(a.Hash[:], b.Hash[:]) })
+	return defs
+}
 
+func (t *Tenant) definitions(defs []connectors.Definition) dbgen.InsertDefinitionsParams {
 	p := dbgen.InsertDefinitionsParams{TenantID: t.id}
 	for i := range defs {
 		view := connectors.DecodeTool(defs[i].Raw) // what a search looks at
@@ -105,7 +111,7 @@ func (t *Tenant) quarantined(id connectors.ConnectorID, entries []connectors.Qua
 }
 
 func (t *Tenant) stamp(run connectors.SyncRun, res SyncResult) dbgen.StampConnectorParams {
-	return dbgen.StampConnectorParams{
+	p := dbgen.StampConnectorParams{
 		TenantID:           t.id,
 		ID:                 run.ConnectorID,
 		TookMs:             run.Duration().Milliseconds(),
@@ -121,6 +127,14 @@ func (t *Tenant) stamp(run connectors.SyncRun, res SyncResult) dbgen.StampConnec
 		ServerInstructions: clean(res.Server.Instructions),
 		ServerCapabilities: res.Capabilities,
 	}
+	if w := res.Diff.Instructions; w != nil {
+		p.InstructionsReview = string(w.Review)
+		if w.Review != connectors.ReviewAccepted {
+			held := clean(w.Accepted)
+			p.AcceptedInstructions = &held
+		}
+	}
+	return p
 }
 
 func cleanAll(texts []string) []string {

@@ -148,6 +148,9 @@ func (t *Tenant) writeChanges(ctx context.Context, q *dbgen.Queries, run dbgen.S
 	for _, w := range d.Changed {
 		touched = append(touched, w.Name)
 	}
+	if d.Instructions != nil {
+		touched = append(touched, connectors.OfInstructions)
+	}
 	if touched = append(touched, d.Removed...); len(touched) > 0 {
 		if err := q.SupersedeChanges(ctx, t.id, run.ConnectorID, cleanAll(touched)); err != nil {
 			return err

@@ -13,8 +13,8 @@ import (
 func (o *outsider) fillChanges(t *testing.T) {
 	t.Helper()
 	o.changed = o.Connector(t, func(d *connectors.Draft) { d.ToolChanges = connectors.ToolChangesHoldAll })
-	o.Resynced(t, o.changed.ID, said("changed", "a", ""))
-	o.Resynced(t, o.changed.ID, said("changed", "a", `,"title":"T"`))
+	o.Says(t, o.changed.ID, "Be kind.", said("changed", "a", ""))
+	o.Says(t, o.changed.ID, "Be  kind.", said("changed", "a", `,"title":"T"`))
 }
 
 // changeAttempts are the outsider's at changes of tools.
@@ -62,6 +62,9 @@ var changeAttempts = map[string]attempt{
 	},
 	"DecideTool": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.DecideTool(ctx, store.ToolDecision{Connector: o.changed.ID, Tool: "changed", Accept: true, By: "mine"})
+	},
+	"DecideInstructions": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.DecideInstructions(ctx, store.ToolDecision{Connector: o.changed.ID, Accept: true, By: "mine"})
 	},
 	"AcceptCosmetic": func(ctx context.Context, o outsider) (bool, error) {
 		accepted, err := o.door.AcceptCosmetic(ctx, "mine")

@@ -74,7 +74,7 @@ func decidable(row dbgen.LockToolRow, d ToolDecision) error {
 	return nil
 }
 
-// ToolName is one tool of a connector.
+// ToolName is one tool of a connector, or its instructions.
 type ToolName struct {
 	Connector connectors.ConnectorID
 	Tool      string
@@ -95,6 +95,11 @@ func (t *Tenant) AcceptCosmetic(ctx context.Context, by string) (accepted []Tool
 		for _, r := range rows {
 			accepted = append(accepted, ToolName{Connector: r.ConnectorID, Tool: r.Name})
 		}
+		if err != nil {
+			return err
+		}
+		instructions, err := tx.acceptCosmeticInstructions(ctx, by, ids)
+		accepted = append(accepted, instructions...)
 		return err
 	})
 	return accepted, err

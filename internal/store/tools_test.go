@@ -127,7 +127,7 @@ func TestAToolThatIsNotThereIsNotFound(t *testing.T) {
 	c := w.Connector(t)
 	_, err := w.Door().Tool(t.Context(), c.ID, "no\x00such")
 	wantKind(t, err, fault.NotFound)
-	_, _, err = w.Door().SyncBase(t.Context(), connectors.ConnectorID{})
+	_, err = w.Door().SyncBase(t.Context(), connectors.ConnectorID{})
 	wantKind(t, err, fault.NotFound)
 }
 

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// Compare says what changed from one definition to the other. Both are the JSON that the server sent; before nil: the tool is new;
-// now nil: it was removed. names are the tools that it could be taken for; nil: there are none.
+// Compare says what changed from one definition to the other. Both are the JSON that the server sent, or its instructions as
+// {"instructions": "..."}; before nil: the tool is new; now nil: it was removed. names are the tools that it could be taken for;
+// nil: there are none.
 func Compare(before, now []byte, names *Names) Change {
 	r := &report{kinds: map[Kind]bool{}}
 	switch {
@@ -91,7 +92,9 @@ func (c *comparison) members() {
 			c.add(Difference{Path: name, Kind: Cosmetic, Before: short(before, was), After: short(now, is),
 				Sentence: fmt.Sprintf("%s changed, which no model acts on.", name)})
 		case name == "description":
-			c.prose("description", before, now, was, is)
+			c.prose("description", Text, before, now, was, is)
+		case name == "instructions" && c.self == "":
+			c.prose("instructions", Instructions, before, now, was, is)
 		case name == "inputSchema":
 			c.schemas("arguments", before, now)
 		case name == "outputSchema":
@@ -106,7 +109,7 @@ func (c *comparison) members() {
 }
 
 // prose compares what a model reads.
-func (c *comparison) prose(path string, before, now any, was, is bool) {
+func (c *comparison) prose(path string, kind Kind, before, now any, was, is bool) {
 	a, aText := before.(string)
 	b, bText := now.(string)
 	if (aText || !was) && (bText || !is) && spaced(a) == spaced(b) {
@@ -120,7 +123,7 @@ func (c *comparison) prose(path string, before, now any, was, is bool) {
 	case !is:
 		sentence = "The text that agents read is gone."
 	}
-	c.add(Difference{Path: path, Kind: Text, Before: short(before, was), After: short(now, is), Sentence: sentence})
+	c.add(Difference{Path: path, Kind: kind, Before: short(before, was), After: short(now, is), Sentence: sentence})
 }
 
 // outputs compares the output schema. It moves nothing towards the server, so that its structure is one kind of its own; its texts are

@@ -13,6 +13,7 @@ const (
 	InstructionLike   Kind = "instruction_like" // words that order a model about
 	Shadows           Kind = "shadows"          // another connector's tool: by its name, or in its text
 	NewLink           Kind = "new_link"         // a URL or an e-mail address
+	Instructions      Kind = "instructions"     // what a server says of itself to every model
 	Text              Kind = "text"             // what a model reads: descriptions, defaults, examples
 	ParameterAdded    Kind = "parameter_added"
 	ParameterRemoved  Kind = "parameter_removed"
@@ -31,7 +32,7 @@ const (
 // Kinds lists all kinds, the most telling first.
 func Kinds() []Kind {
 	return []Kind{
-		NewTool, Removed, HiddenText, InstructionLike, Shadows, NewLink, Text, ParameterAdded, ParameterRemoved, RequiredAdded,
+		NewTool, Removed, HiddenText, InstructionLike, Shadows, NewLink, Instructions, Text, ParameterAdded, ParameterRemoved, RequiredAdded,
 		RequiredRemoved, TypeWidened, TypeNarrowed, TypeChanged, AnnotationRiskier, AnnotationSafer, OutputSchema, Other, Cosmetic,
 	}
 }
@@ -51,6 +52,7 @@ var kindWords = map[Kind]string{
 	InstructionLike:   "orders to the model",
 	Shadows:           "shadows another tool",
 	NewLink:           "new link",
+	Instructions:      "changed instructions",
 	Text:              "changed text",
 	ParameterAdded:    "new parameter",
 	ParameterRemoved:  "parameter gone",

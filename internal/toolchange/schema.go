@@ -83,7 +83,7 @@ func (w *walk) proseOf(path string, a, b map[string]any) {
 		if keyword != "description" {
 			at += " (" + strings.TrimPrefix(keyword, "$") + ")"
 		}
-		w.prose(at, before, now, was, is)
+		w.prose(at, Text, before, now, was, is)
 	}
 	for _, keyword := range silent {
 		if before, now := a[keyword], b[keyword]; !equal(before, now) {

@@ -57,11 +57,14 @@ func (r *run) result(l listing, diff connectors.ToolDiff) store.SyncResult {
 }
 
 func (r *run) compare(ctx context.Context, st *store.Tenant, tools []connectors.Definition) (connectors.ToolDiff, error) {
-	known, states, err := st.SyncBase(ctx, r.connector.ID)
+	base, err := st.SyncBase(ctx, r.connector.ID)
 	if err != nil {
 		return connectors.ToolDiff{}, err
 	}
-	c := connectors.Comparison{Old: states, List: tools, Policy: r.connector.ToolChanges, First: known == nil}
+	c := connectors.Comparison{
+		Old: base.Tools, List: tools, Policy: r.connector.ToolChanges, First: base.ListHash == nil,
+		Instructions: base.Instructions, Says: r.seen.Server.Instructions,
+	}
 	if hashes := c.AcceptedNeeded(); len(hashes) > 0 {
 		if c.Accepted, err = st.Definitions(ctx, hashes); err != nil {
 			return connectors.ToolDiff{}, err

@@ -38,6 +38,7 @@ type ChangePage struct {
 	Frame     Frame
 	Tool      string
 	ToolHref  string
+	OfServer  bool // the server's instructions changed, and no tool; ToolHref is the server's
 	Connector string
 	State     State
 	Kinds     []Badge
@@ -82,4 +83,12 @@ type DifferenceRow struct {
 	Sentence string
 	Before   string
 	After    string
+}
+
+// historyLabel names the list of past changes.
+func historyLabel(ofServer bool) string {
+	if ofServer {
+		return "Changes of the instructions"
+	}
+	return "Changes of this tool"
 }

@@ -38,6 +38,7 @@ type ConnectorOverviewPage struct {
 	Server       []Fact  // what the server says of itself; empty: never synced
 	Connection   []Fact  // transport, authentication, credential, interval, timeout …
 	Instructions string  // the server's text; empty: none
+	Review       string  // that agents are given another text, and why; empty: they are given this one
 	Runs         []SyncRunRow
 }
 

@@ -28,6 +28,7 @@ var routes = []string{
 	"GET /agents/{id}/connectors/{connector}", "POST /agents/{id}/connectors/{connector}", "POST /agents/{id}/connectors/{connector}/choose", "GET /agents/{id}/unused", "POST /agents/{id}/unused", "POST /agents/{id}/connectors/{connector}/remove",
 	"GET /calls", "GET /calls/{id}", "GET /calls/{id}/pictures/{n}", "POST /calls/{id}/cancel", "GET /approvals", "GET /approvals/{id}", "POST /approvals/{id}/approve", "POST /approvals/{id}/deny", "POST /connectors/{id}/tools/{name}/try",
 	"GET /changes", "POST /changes/accept_cosmetic", "GET /connectors/{id}/tools/{name}/changes", "GET /connectors/{id}/tools/{name}/changes/{change}",
+	"GET /connectors/{id}/instructions/changes", "POST /connectors/{id}/instructions/accept", "POST /connectors/{id}/instructions/reject",
 	"POST /connectors/{id}/tools", "POST /connectors/{id}/tools/{name}/curate", "GET /connectors/{id}/runs/{run}", "POST /connectors/{id}/tools/{name}/accept", "POST /connectors/{id}/tools/{name}/reject",
 	"GET /api-keys", "POST /api-keys", "POST /api-keys/{id}/revoke", "GET /members", "POST /members", "POST /members/{id}/role", "POST /members/{id}/delete", "POST /invitations", "POST /invitations/{id}/send", "POST /invitations/{id}/revoke", "POST /setup/invitation",
 	"GET /exports/{table...}", "GET /tasks", "GET /notices", "POST /notices/read", "GET /audit", "GET /webhooks", "POST /webhooks", "GET /webhooks/{id}", "POST /webhooks/{id}", "POST /webhooks/{id}/test", "POST /webhooks/{id}/rotate", "POST /webhooks/{id}/delete", "POST /webhooks/{id}/deliveries/{delivery}/redeliver",

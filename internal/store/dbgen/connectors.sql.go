@@ -13,8 +13,33 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const connectorBase = `-- name: ConnectorBase :one
+select tools_hash, server_instructions, accepted_instructions, instructions_review
+from connectors
+where tenant_id = $1 and id = $2
+`
+
+type ConnectorBaseRow struct {
+	ToolsHash            []byte
+	ServerInstructions   string
+	AcceptedInstructions *string
+	InstructionsReview   connectors.Review
+}
+
+func (q *Queries) ConnectorBase(ctx context.Context, tenantID connectors.TenantID, iD connectors.ConnectorID) (ConnectorBaseRow, error) {
+	row := q.db.QueryRow(ctx, connectorBase, tenantID, iD)
+	var i ConnectorBaseRow
+	err := row.Scan(
+		&i.ToolsHash,
+		&i.ServerInstructions,
+		&i.AcceptedInstructions,
+		&i.InstructionsReview,
+	)
+	return i, err
+}
+
 const connectorByRef = `-- name: ConnectorByRef :one
-select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen,
+select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review,
        coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
        array(select tools.name
              from tools
@@ -108,6 +133,8 @@ func (q *Queries) ConnectorByRef(ctx context.Context, tenantID connectors.Tenant
 		&i.Connector.ItemsHash,
 		&i.Connector.MaxDefinitionAgeS,
 		&i.Connector.Listen,
+		&i.Connector.AcceptedInstructions,
+		&i.Connector.InstructionsReview,
 		&i.RunningID,
 		&i.ToolNames,
 		&i.EnvNames,
@@ -156,19 +183,6 @@ func (q *Queries) ConnectorStats(ctx context.Context, tenantID connectors.Tenant
 	return items, nil
 }
 
-const connectorToolsHash = `-- name: ConnectorToolsHash :one
-select tools_hash
-from connectors
-where tenant_id = $1 and id = $2
-`
-
-func (q *Queries) ConnectorToolsHash(ctx context.Context, tenantID connectors.TenantID, iD connectors.ConnectorID) ([]byte, error) {
-	row := q.db.QueryRow(ctx, connectorToolsHash, tenantID, iD)
-	var tools_hash []byte
-	err := row.Scan(&tools_hash)
-	return tools_hash, err
-}
-
 const connectorsAt = `-- name: ConnectorsAt :many
 select slug, name, url
 from connectors
@@ -204,7 +218,7 @@ func (q *Queries) ConnectorsAt(ctx context.Context, tenantID connectors.TenantID
 }
 
 const connectorsByName = `-- name: ConnectorsByName :many
-select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen,
+select connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review,
        coalesce(running.id, '00000000-0000-0000-0000-000000000000')::uuid as running_id,
        array(select tools.name
              from tools
@@ -327,6 +341,8 @@ func (q *Queries) ConnectorsByName(ctx context.Context, arg ConnectorsByNamePara
 			&i.Connector.ItemsHash,
 			&i.Connector.MaxDefinitionAgeS,
 			&i.Connector.Listen,
+			&i.Connector.AcceptedInstructions,
+			&i.Connector.InstructionsReview,
 			&i.RunningID,
 			&i.ToolNames,
 			&i.EnvNames,

@@ -129,28 +129,30 @@ type Connector struct {
 	ToolsHash         []byte
 	ToolsLastSyncedAt *time.Time
 	// Not used any more: connector_clock.due_at is.
-	NextSyncAt         *time.Time
-	LastErrorCode      *string
-	LastErrorMessage   *string
-	LastErrorAt        *time.Time
-	ServerName         string
-	ServerVersion      string
-	ServerTitle        string
-	ServerProtocol     string
-	ServerInstructions string
-	Status             connectors.ConnectorStatus
-	CreatedAt          time.Time
-	UpdatedAt          time.Time
-	Oauth              []byte
-	Command            string
-	Args               []string
-	Cwd                string
-	Era                string
-	CallsPerMinute     int32
-	ServerCapabilities []byte
-	ItemsHash          []byte
-	MaxDefinitionAgeS  int32
-	Listen             connectors.ListenPolicy
+	NextSyncAt           *time.Time
+	LastErrorCode        *string
+	LastErrorMessage     *string
+	LastErrorAt          *time.Time
+	ServerName           string
+	ServerVersion        string
+	ServerTitle          string
+	ServerProtocol       string
+	ServerInstructions   string
+	Status               connectors.ConnectorStatus
+	CreatedAt            time.Time
+	UpdatedAt            time.Time
+	Oauth                []byte
+	Command              string
+	Args                 []string
+	Cwd                  string
+	Era                  string
+	CallsPerMinute       int32
+	ServerCapabilities   []byte
+	ItemsHash            []byte
+	MaxDefinitionAgeS    int32
+	Listen               connectors.ListenPolicy
+	AcceptedInstructions *string
+	InstructionsReview   connectors.Review
 }
 
 type ConnectorClient struct {

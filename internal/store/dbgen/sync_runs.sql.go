@@ -244,10 +244,9 @@ with stamped as (
         server_version = $9,
         server_title = $10,
         server_protocol = $3,
-        server_instructions = $11,
-        server_capabilities = $12
+        server_capabilities = $11
     from sync_runs run
-    where connectors.tenant_id = $4 and connectors.tools_hash = $13
+    where connectors.tenant_id = $4 and connectors.tools_hash = $12 and connectors.server_instructions = $13
       and run.tenant_id = $4 and run.id = $5 and run.state = 'running'
       and connectors.id = run.connector_id
     returning connectors.id, connectors.enabled, connectors.sync_interval_s, run.id as run_id, run.trigger, run.started_at
@@ -294,13 +293,13 @@ type FinishUnchangedParams struct {
 	ServerName         string
 	ServerVersion      string
 	ServerTitle        string
-	ServerInstructions string
 	ServerCapabilities []byte
 	ListHash           []byte
+	ServerInstructions string
 	KnownS             float64
 }
 
-// The whole end of a sync whose list is the one we know. No row: it is another list, or the run has ended.
+// The whole end of a sync whose list and instructions are the ones we know. No row: they are others, or the run has ended.
 func (q *Queries) FinishUnchanged(ctx context.Context, arg FinishUnchangedParams) (SyncRun, error) {
 	row := q.db.QueryRow(ctx, finishUnchanged,
 		arg.ToolsTotal,
@@ -313,9 +312,9 @@ func (q *Queries) FinishUnchanged(ctx context.Context, arg FinishUnchangedParams
 		arg.ServerName,
 		arg.ServerVersion,
 		arg.ServerTitle,
-		arg.ServerInstructions,
 		arg.ServerCapabilities,
 		arg.ListHash,
+		arg.ServerInstructions,
 		arg.KnownS,
 	)
 	var i SyncRun
@@ -551,8 +550,10 @@ with stamped as (
         server_title = $10,
         server_protocol = $11,
         server_instructions = $12,
-        server_capabilities = $13
-    where connectors.tenant_id = $3 and connectors.id = $14
+        accepted_instructions = case when $13::text = '' then connectors.accepted_instructions else $14::text end,
+        instructions_review = coalesce(nullif($13::text, ''), connectors.instructions_review),
+        server_capabilities = $15
+    where connectors.tenant_id = $3 and connectors.id = $16
     returning connectors.id, connectors.enabled, connectors.sync_interval_s
 )
 update connector_clock
@@ -576,23 +577,25 @@ where connector_clock.tenant_id = $3 and connector_clock.connector_id = stamped.
 `
 
 type StampConnectorParams struct {
-	KnownS             float64
-	TookMs             int64
-	TenantID           connectors.TenantID
-	ListHash           []byte
-	ToolCount          int32
-	AuthBehaviour      string
-	Era                string
-	ServerName         string
-	ServerVersion      string
-	ServerTitle        string
-	ServerProtocol     string
-	ServerInstructions string
-	ServerCapabilities []byte
-	ID                 connectors.ConnectorID
+	KnownS               float64
+	TookMs               int64
+	TenantID             connectors.TenantID
+	ListHash             []byte
+	ToolCount            int32
+	AuthBehaviour        string
+	Era                  string
+	ServerName           string
+	ServerVersion        string
+	ServerTitle          string
+	ServerProtocol       string
+	ServerInstructions   string
+	InstructionsReview   string
+	AcceptedInstructions *string
+	ServerCapabilities   []byte
+	ID                   connectors.ConnectorID
 }
 
-// After a list that differs. The connector is free again.
+// After a list that differs, or instructions that do: what becomes of these, instructions_review says; empty: nothing. The connector is free again.
 func (q *Queries) StampConnector(ctx context.Context, arg StampConnectorParams) error {
 	_, err := q.db.Exec(ctx, stampConnector,
 		arg.KnownS,
@@ -607,6 +610,8 @@ func (q *Queries) StampConnector(ctx context.Context, arg StampConnectorParams) 
 		arg.ServerTitle,
 		arg.ServerProtocol,
 		arg.ServerInstructions,
+		arg.InstructionsReview,
+		arg.AcceptedInstructions,
 		arg.ServerCapabilities,
 		arg.ID,
 	)

@@ -56,6 +56,55 @@ func (q *Queries) AcceptCosmetic(ctx context.Context, tenantID connectors.Tenant
 	return items, nil
 }
 
+const acceptCosmeticInstructions = `-- name: AcceptCosmeticInstructions :many
+with decided as (
+    update tool_changes
+    set state = 'accepted', decided_by = $2, decided_at = now()
+    from connectors
+    where tool_changes.tenant_id = $1 and tool_changes.state = 'waiting' and tool_changes.risk = 'none' and tool_changes.tool = ''
+      and tool_changes.connector_id = any($3::uuid[])
+      and connectors.tenant_id = $1 and connectors.id = tool_changes.connector_id and connectors.instructions_review = 'changed'
+    returning tool_changes.connector_id
+)
+update connectors
+set accepted_instructions = null, instructions_review = 'accepted'
+from decided
+where connectors.tenant_id = $1 and connectors.id = decided.connector_id
+returning connectors.id
+`
+
+// Of the connectors that LockCosmetic locked.
+func (q *Queries) AcceptCosmeticInstructions(ctx context.Context, tenantID connectors.TenantID, decidedBy string, locked []uuid.UUID) ([]connectors.ConnectorID, error) {
+	rows, err := q.db.Query(ctx, acceptCosmeticInstructions, tenantID, decidedBy, locked)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []connectors.ConnectorID
+	for rows.Next() {
+		var id connectors.ConnectorID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const acceptInstructions = `-- name: AcceptInstructions :exec
+update connectors
+set accepted_instructions = null, instructions_review = 'accepted'
+where tenant_id = $1 and id = $2
+`
+
+func (q *Queries) AcceptInstructions(ctx context.Context, tenantID connectors.TenantID, iD connectors.ConnectorID) error {
+	_, err := q.db.Exec(ctx, acceptInstructions, tenantID, iD)
+	return err
+}
+
 const acceptTool = `-- name: AcceptTool :exec
 update tools
 set accepted_hash = current_hash, review = 'accepted'
@@ -127,7 +176,7 @@ with page as (
     order by listed.id desc
     limit $5
 ), called as (
-    select recent.connector_id, recent.tool, count(*) as calls
+    select recent.connector_id, coalesce(recent.tool, '') as tool, count(*) as calls -- without one: of all its tools
     from (select distinct page.connector_id from page) concerned
     cross join lateral (
         select tool_calls.connector_id, tool_calls.tool
@@ -136,7 +185,7 @@ with page as (
           and tool_calls.id > $6::uuid and tool_calls.kind = 'tool'
         order by tool_calls.id desc
         limit 100000) recent
-    group by recent.connector_id, recent.tool
+    group by grouping sets ((recent.connector_id, recent.tool), (recent.connector_id))
 )
 select tool_changes.id, tool_changes.connector_id, connectors.slug, connectors.name as connector_name, tool_changes.tool,
        tool_changes.sync_run_id, tool_changes.seen_at, tool_changes.before_hash, tool_changes.after_hash, tool_changes.kinds,
@@ -144,7 +193,7 @@ select tool_changes.id, tool_changes.connector_id, connectors.slug, connectors.n
        (select count(*)
         from agent_grants
         where agent_grants.tenant_id = $1 and agent_grants.connector_id = tool_changes.connector_id
-          and (agent_grants.all_tools or tool_changes.tool = any(agent_grants.tools)))::bigint as agents,
+          and (agent_grants.all_tools or tool_changes.tool = '' or tool_changes.tool = any(agent_grants.tools)))::bigint as agents,
        coalesce(called.calls, 0)::bigint as calls
 from page
 join tool_changes on tool_changes.tenant_id = $1 and tool_changes.id = page.id
@@ -405,6 +454,26 @@ func (q *Queries) LockCosmetic(ctx context.Context, tenantID connectors.TenantID
 	return items, nil
 }
 
+const lockInstructions = `-- name: LockInstructions :one
+select server_instructions, accepted_instructions, instructions_review
+from connectors
+where tenant_id = $1 and id = $2
+for no key update
+`
+
+type LockInstructionsRow struct {
+	ServerInstructions   string
+	AcceptedInstructions *string
+	InstructionsReview   connectors.Review
+}
+
+func (q *Queries) LockInstructions(ctx context.Context, tenantID connectors.TenantID, iD connectors.ConnectorID) (LockInstructionsRow, error) {
+	row := q.db.QueryRow(ctx, lockInstructions, tenantID, iD)
+	var i LockInstructionsRow
+	err := row.Scan(&i.ServerInstructions, &i.AcceptedInstructions, &i.InstructionsReview)
+	return i, err
+}
+
 const lockTool = `-- name: LockTool :one
 with locked as (
     select connectors.id
@@ -489,6 +558,17 @@ func (q *Queries) OtherTools(ctx context.Context, arg OtherToolsParams) ([]Other
 	return items, nil
 }
 
+const rejectInstructions = `-- name: RejectInstructions :exec
+update connectors
+set instructions_review = 'rejected'
+where tenant_id = $1 and id = $2
+`
+
+func (q *Queries) RejectInstructions(ctx context.Context, tenantID connectors.TenantID, iD connectors.ConnectorID) error {
+	_, err := q.db.Exec(ctx, rejectInstructions, tenantID, iD)
+	return err
+}
+
 const rejectTool = `-- name: RejectTool :exec
 update tools
 set review = 'rejected'
@@ -507,7 +587,7 @@ set state = 'superseded'
 where tenant_id = $1 and connector_id = $2 and tool = any($3::text[]) and state = 'waiting'
 `
 
-// Changes of tools' definitions: what syncs met, and what people decided.
+// Changes of tools' definitions, and of servers' instructions, which have no tool: what syncs met, and what people decided.
 // What waited of these tools is not what the server says any more.
 func (q *Queries) SupersedeChanges(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, tools []string) error {
 	_, err := q.db.Exec(ctx, supersedeChanges, tenantID, connectorID, tools)
@@ -519,7 +599,7 @@ with reach as (
     select (select count(*)
             from agent_grants
             where agent_grants.tenant_id = $1 and agent_grants.connector_id = $2
-              and (agent_grants.all_tools or $3::text = any(agent_grants.tools))) as agents,
+              and (agent_grants.all_tools or $3::text = '' or $3::text = any(agent_grants.tools))) as agents,
            (select count(*)
             from (select tool_calls.tool
                   from tool_calls
@@ -527,7 +607,7 @@ with reach as (
                     and tool_calls.id > $7::uuid and tool_calls.kind = 'tool'
                   order by tool_calls.id desc
                   limit 100000) recent
-            where recent.tool = $3::text) as calls
+            where $3::text in ('', recent.tool)) as calls
 )
 select tool_changes.id, tool_changes.connector_id, connectors.slug, connectors.name as connector_name, tool_changes.tool,
        tool_changes.sync_run_id, tool_changes.seen_at, tool_changes.before_hash, tool_changes.after_hash, tool_changes.kinds,
@@ -572,7 +652,7 @@ type ToolChangesRow struct {
 	Calls         int64
 }
 
-// One tool's history, or one change of it.
+// One tool's history, or one change of it; of the instructions, where the tool is empty.
 func (q *Queries) ToolChanges(ctx context.Context, arg ToolChangesParams) ([]ToolChangesRow, error) {
 	rows, err := q.db.Query(ctx, toolChanges,
 		arg.TenantID,

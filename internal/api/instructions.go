@@ -1,0 +1,91 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/registry"
+)
+
+type instructionsHistoryInput struct {
+	ConnectorPath
+	Paging
+}
+
+type instructionsVerdictInput struct {
+	ConnectorPath
+	JSON optional[toolVerdictJSON]
+}
+
+// instructionsJSON is what a server says of itself to every model, and what agents are given.
+type instructionsJSON struct {
+	Review  string `json:"review" enum:"accepted,changed,rejected" doc:"changed: what the server says now waits for a decision. rejected: somebody refused it. Agents are given the accepted text in both cases."`
+	Given   string `json:"given" doc:"What agents are given: remote text, as it was accepted."`
+	Current string `json:"current" doc:"What the server says now: remote text."`
+	Hash    string `json:"hash" doc:"Of the current text. Hand it to accept or reject."`
+}
+
+func (h *Handler) mountInstructions() {
+	const tag, path = "Tool changes", "/api/v1/connectors/{id}/instructions"
+	register(h, operation{
+		method: http.MethodGet, path: path, id: "getInstructions", tag: tag,
+		summary: "What a connector's server says of itself to every model, and what agents are given", role: connectors.RoleViewer,
+	}, h.getInstructions)
+	register(h, operation{
+		method: http.MethodGet, path: path + "/changes", id: "listChangesOfInstructions", tag: tag,
+		summary: "List what became of a server's instructions, with the differences, the latest first", role: connectors.RoleViewer,
+	}, h.listChangesOfInstructions)
+	register(h, operation{
+		method: http.MethodPost, path: path + "/accept", id: "acceptInstructions", tag: tag,
+		summary: "Accept a server's current instructions, which agents are then given", role: connectors.RoleAdmin, status: http.StatusOK,
+	}, func(ctx context.Context, who auth.Actor, in *instructionsVerdictInput) (*answer[instructionsJSON], error) {
+		return h.decideInstructions(ctx, who, in, true)
+	})
+	register(h, operation{
+		method: http.MethodPost, path: path + "/reject", id: "rejectInstructions", tag: tag,
+		summary: "Reject a server's current instructions; agents are given what was accepted before", role: connectors.RoleAdmin, status: http.StatusOK,
+	}, func(ctx context.Context, who auth.Actor, in *instructionsVerdictInput) (*answer[instructionsJSON], error) {
+		return h.decideInstructions(ctx, who, in, false)
+	})
+}
+
+func (h *Handler) getInstructions(ctx context.Context, who auth.Actor, in *ConnectorPath) (*answer[instructionsJSON], error) {
+	c, err := h.store.Tenant(who.Tenant.ID).Connector(ctx, in.ref())
+	if err != nil {
+		return nil, err
+	}
+	return &answer[instructionsJSON]{Body: viewInstructions(c)}, nil
+}
+
+func (h *Handler) listChangesOfInstructions(ctx context.Context, who auth.Actor, in *instructionsHistoryInput) (*answer[list[shownChangeJSON]], error) {
+	page, err := h.registry.ToolHistory(ctx, who.Tenant.ID, in.ref(), connectors.OfInstructions, in.page())
+	if err != nil {
+		return nil, err
+	}
+	return listOf(page, viewShownChange), nil
+}
+
+func (h *Handler) decideInstructions(ctx context.Context, who auth.Actor, in *instructionsVerdictInput, accept bool) (*answer[instructionsJSON], error) {
+	doc, err := in.JSON.read()
+	if err != nil {
+		return nil, err
+	}
+	hash, err := definitionHash(doc.Hash)
+	if err != nil {
+		return nil, err
+	}
+	c, err := h.registry.DecideInstructions(ctx, who, in.ref(), registry.ToolVerdict{Accept: accept, Hash: hash})
+	if err != nil {
+		return nil, err
+	}
+	return &answer[instructionsJSON]{Body: viewInstructions(c)}, nil
+}
+
+func viewInstructions(c connectors.Connector) instructionsJSON {
+	i := c.Instructions()
+	return instructionsJSON{
+		Review: string(i.Review), Given: i.Accepted, Current: i.Current, Hash: connectors.InstructionsDefinition(i.Current).Hash.String(),
+	}
+}
