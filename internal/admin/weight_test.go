@@ -18,7 +18,10 @@ const (
 )
 
 // asset is the address of a static file in a page.
-var asset = regexp.MustCompile(`/static/[a-z-]+\.[0-9a-f]{16}\.[a-z0-9]+`)
+var (
+	asset    = regexp.MustCompile(`/static/[a-z-]+\.[0-9a-f]{16}\.[a-z0-9]+`)
+	monoFont = regexp.MustCompile(`/static/geist-mono-latin\.[0-9a-f]{16}\.[a-z0-9]+`)
+)
 
 func (b *browser) transferred(path, encoding string) []byte {
 	b.t.Helper()
@@ -56,7 +59,7 @@ func TestPagesAreLight(t *testing.T) {
 	files := func(page string) (sum int) {
 		css := string(b.transferred(web.Asset("app.css"), "identity"))
 		seen := map[string]bool{}
-		for _, file := range append(asset.FindAllString(page, -1), asset.FindString(css[strings.Index(css, "/static/geist-mono-latin."):])) {
+		for _, file := range append(asset.FindAllString(page, -1), monoFont.FindString(css)) {
 			if seen[file] {
 				continue
 			}

@@ -33,7 +33,7 @@ func TestCreateAnswersTheWholeConnector(t *testing.T) {
 		"instructions_review": "accepted",
 	}
 	made := cmpopts.IgnoreMapEntries(func(k string, _ any) bool {
-		return k == "id" || k == "created_at" || k == "updated_at" || k == "health"
+		return k == "id" || k == "created_at" || k == "updated_at" || k == "health" || k == "breaker"
 	})
 	if diff := cmp.Diff(want, got, made); diff != "" {
 		t.Error(diff)

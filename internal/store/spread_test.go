@@ -123,6 +123,7 @@ var (
 	alias       = regexp.MustCompile(`^\s+(?:as\s+)?(\w+)`)
 	notAnAlias  = []string{"where", "on", "set", "join", "left", "inner", "cross", "order", "group", "limit", "using", "for", "returning", "union", "having", "select", "offset", "window"}
 	statement   = regexp.MustCompile(`\b(?:select|insert|update|delete)\s`)
+	unions      = regexp.MustCompile(`\bunion\b`)
 	innermost   = regexp.MustCompile(`\([^()]*\)`)
 	commonTable = regexp.MustCompile(`(?:\bwith|,)\s+(\w+)(?:\s*\([^()]*\))?\s+as\s+(?:materialized\s+|not materialized\s+)?\(`)
 )
@@ -154,7 +155,14 @@ func looseJoins(sql string, tenants []string) []string {
 	}
 }
 
-func looseIn(block string, tenants []string) []string {
+func looseIn(block string, tenants []string) (loose []string) {
+	for _, part := range unions.Split(block, -1) { // which put rows below each other, and join none
+		loose = append(loose, looseInOne(part, tenants)...)
+	}
+	return loose
+}
+
+func looseInOne(block string, tenants []string) []string {
 	var names []string
 	for _, at := range relation.FindAllStringSubmatchIndex(block, -1) {
 		name := block[at[2]:at[3]]
@@ -191,6 +199,7 @@ func TestALooseJoinIsFound(t *testing.T) {
 		"with page as (select id from tools) select 1 from page join connectors c on c.tenant_id = 1 where c.id = 2":          nil,
 		"-- @sqlc-vet-disable tenant-scope\nwith a as (select id from tools) select 1 from a join agents on agents.id = a.id": {"a", "agents"},
 		"update tools set x = 1 from connectors where connectors.id = tools.id and tools.tenant_id = @tenant_id":              {"connectors"},
+		"select id from tools union all select id from agents":                                                                nil,
 		"delete from tools using agents where agents.tenant_id = tools.tenant_id -- and nothing else: join connectors":        nil,
 	} {
 		if diff := cmp.Diff(want, looseJoins(sql, tenants)); diff != "" {

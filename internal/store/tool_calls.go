@@ -179,15 +179,9 @@ func (s *System) BeginCalls(ctx context.Context, calls []OwnedCall) error {
 // EndCalls writes calls that have ended, whether or not their beginning was written. No call may be among them twice. The error is a *Held
 // where some are left.
 func (s *System) EndCalls(ctx context.Context, calls []OwnedCall) error {
-	rows, err := s.q.EndCalls(ctx, columnsOf(calls))
+	held, err := s.q.EndCalls(ctx, columnsOf(calls))
 	if err != nil {
 		return err
-	}
-	var held []uuid.UUID
-	for _, id := range rows {
-		if id != nil {
-			held = append(held, *id)
-		}
 	}
 	return heldOf(calls, held)
 }

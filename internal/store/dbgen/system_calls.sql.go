@@ -35,12 +35,14 @@ with those_tenants as materialized (
     select agents.tenant_id, agents.id
     from agents
     where (agents.tenant_id, agents.id) in (select distinct unnest($1::uuid[]), unnest($2::uuid[]))
-      and (agents.tenant_id, agents.id) not in (select those_agents.tenant_id, those_agents.id from those_agents)
+      and not exists (select from those_agents where those_agents.tenant_id = agents.tenant_id and those_agents.id = agents.id)
     union all
     select connectors.tenant_id, connectors.id
     from connectors
     where (connectors.tenant_id, connectors.id) in (select distinct unnest($1::uuid[]), unnest($3::uuid[]))
-      and (connectors.tenant_id, connectors.id) not in (select those_connectors.tenant_id, those_connectors.id from those_connectors)
+      and not exists (
+          select from those_connectors
+          where those_connectors.tenant_id = connectors.tenant_id and those_connectors.id = connectors.id)
 ), begun as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
         credential_id, definition_hash, instance_id, status, approved_by, arguments, truncated, request_bytes, started_at)
@@ -320,12 +322,14 @@ with those_tenants as materialized (
     select agents.tenant_id, agents.id
     from agents
     where (agents.tenant_id, agents.id) in (select distinct unnest($1::uuid[]), unnest($2::uuid[]))
-      and (agents.tenant_id, agents.id) not in (select those_agents.tenant_id, those_agents.id from those_agents)
+      and not exists (select from those_agents where those_agents.tenant_id = agents.tenant_id and those_agents.id = agents.id)
     union all
     select connectors.tenant_id, connectors.id
     from connectors
     where (connectors.tenant_id, connectors.id) in (select distinct unnest($1::uuid[]), unnest($3::uuid[]))
-      and (connectors.tenant_id, connectors.id) not in (select those_connectors.tenant_id, those_connectors.id from those_connectors)
+      and not exists (
+          select from those_connectors
+          where those_connectors.tenant_id = connectors.tenant_id and those_connectors.id = connectors.id)
 ), ended as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
         credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by, arguments, content,
@@ -376,12 +380,15 @@ with those_tenants as materialized (
               case when tool_calls.outcome in ('ok', 'tool_error', 'rpc_error', 'transport') and tool_calls.approved_by = '' and tool_calls.task is null
                    then tool_calls.duration_us end as took_us
 ), counted as (
-    select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), array_agg(ended.took_us))
+    select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), array_agg(ended.took_us))::bigint as calls
     from ended
 )
 select held.id
-from counted
-left join held on true
+from held
+union all
+select $4::uuid
+from counted -- which makes it count; it is never null
+where counted.calls is null
 `
 
 type EndCallsParams struct {
@@ -423,7 +430,7 @@ type EndCallsParams struct {
 // its hour it is there twice. What is written is counted here, so that what is written twice is not. It returns the agents and connectors that
 // somebody holds: their calls are left.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) ([]*uuid.UUID, error) {
+func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, endCalls,
 		arg.TenantIds,
 		arg.AgentIds,
@@ -462,9 +469,9 @@ func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) ([]*uuid.UUI
 		return nil, err
 	}
 	defer rows.Close()
-	var items []*uuid.UUID
+	var items []uuid.UUID
 	for rows.Next() {
-		var id *uuid.UUID
+		var id uuid.UUID
 		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
