@@ -120,6 +120,7 @@ func TestASoakFailsWhereSomethingIsNotAsItMustBe(t *testing.T) {
 		"a cancellation that got lost":  func(r *report) { r.atLast.Cancelled, r.atLast.Abandoned = 0, 1 },
 		"a listener that lost its line": func(r *report) { r.dropped++ },
 		"goroutines":                    func(r *report) { r.after.goroutines = moreGoroutines + 1 },
+		"goroutines beside streams":     func(r *report) { r.after.goroutines, r.after.listening = moreGoroutines+7, 2 },
 		"sockets":                       func(r *report) { r.after.sockets = moreSockets + 1 },
 	} {
 		r := good()

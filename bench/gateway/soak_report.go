@@ -61,7 +61,7 @@ func (r *report) rows() []row {
 		exactly("these when Patchbay had stopped", r.atLast.Listening, 0),
 		told("agents that listened through all of it", int64(r.listeners)),
 		exactly("those that lost their stream", int64(r.dropped), 0),
-		atMost(fmt.Sprintf("goroutines of Patchbay (%d before)", r.before.goroutines), r.after.goroutines, r.before.goroutines+moreGoroutines),
+		atMost(fmt.Sprintf("goroutines of Patchbay (%d before)", r.before.goroutines), r.after.goroutines, r.before.mostGoroutines(r.after)),
 		atMost(fmt.Sprintf("its open sockets (%d before)", r.before.sockets), r.after.sockets, r.before.sockets+moreSockets),
 		told(fmt.Sprintf("its resident memory in MiB (%d before)", r.before.resident>>20), r.after.resident>>20),
 		told(fmt.Sprintf("its heap in use after a collection, in MiB (%d before)", r.before.heap>>20), r.after.heap>>20),

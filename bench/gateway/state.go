@@ -14,6 +14,7 @@ import (
 // state is what Patchbay holds while nothing happens.
 type state struct {
 	goroutines int64
+	listening  int64 // streams on which it hears what servers say by themselves
 	sockets    int64
 	resident   int64 // bytes, garbage among them
 	heap       int64 // bytes in use, after a collection
@@ -43,7 +44,8 @@ func (s *soak) settled(ctx context.Context, before *state) (now state, err error
 		if err != nil {
 			return now, err
 		}
-		still := before == nil && now.goroutines == last.goroutines || before != nil && now.goroutines <= before.goroutines+moreGoroutines
+		now.listening = stats.Listening
+		still := before == nil && now.goroutines == last.goroutines || before != nil && now.goroutines <= before.mostGoroutines(now)
 		still = still && max(now.heap-last.heap, last.heap-now.heap) <= stillMemory && stats.Open == 0 && stats.Streams == 0
 		if still || time.Since(began) > settleTime {
 			return now, nil
@@ -55,6 +57,11 @@ func (s *soak) settled(ctx context.Context, before *state) (now state, err error
 			return now, ctx.Err()
 		}
 	}
+}
+
+// mostGoroutines is how many there may be later: a stream to a server has up to three, and sessions come and go.
+func (s state) mostGoroutines(later state) int64 {
+	return s.goroutines + moreGoroutines + 3*max(0, later.listening-s.listening)
 }
 
 // state looks at Patchbay from outside, over connections that it does not keep.
