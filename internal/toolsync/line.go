@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// How long a claim waits for a server that has all the conversations that it may have. After that it is given back and the connector
-// is due again later, so that servers that hang keep no claims that others could use.
+// How long a claim waits for a server that has all the conversations that it may have: while its line moves, but not for ever. After that
+// it is given back and the connector is due again later, so that servers that hang keep no claims that others could use.
 const (
-	linePatience = 2 * time.Second
+	linePatience = 2 * time.Second  // since somebody has left a seat
+	mostPatience = 20 * time.Second // in all: where PostgreSQL is what everybody waits for, putting off helps nobody
 	leastPutOff  = 5 * time.Second
 	mostPutOff   = 5 * time.Minute // what is put off costs a few hundred bytes of the log each time
 )
@@ -24,6 +25,7 @@ type host struct {
 	busy    int
 	waiting []chan struct{}
 	stuck   bool          // somebody's patience ended, and nobody has left since
+	moved   time.Time     // when somebody left last; zero: nobody has
 	mean    time.Duration // that conversations lasted lately; 0: not known
 	booked  time.Time     // when the last of those that were put off has its turn
 }
@@ -116,33 +118,42 @@ func (s *stand) sit(ctx context.Context) (away time.Duration, err error) {
 
 // await waits for the seat as long as that makes sense.
 func (s *stand) await(ctx context.Context) (away time.Duration, err error) {
+	end := time.Now().Add(mostPatience)
 	patience := time.NewTimer(linePatience)
 	defer patience.Stop()
-	select {
-	case <-s.turn:
-		return 0, nil
-	case <-patience.C:
-		away, err = s.goAway()
-		return away, err
-	case <-ctx.Done():
-		s.quit()
-		return 0, context.Cause(ctx)
+	for {
+		select {
+		case <-s.turn:
+			return 0, nil
+		case <-patience.C:
+			more, away, err := s.goAway(end)
+			if more <= 0 {
+				return away, err
+			}
+			patience.Reset(more)
+		case <-ctx.Done():
+			s.quit()
+			return 0, context.Cause(ctx)
+		}
 	}
 }
 
-// goAway leaves the line for later, unless the turn came at the same moment.
-func (s *stand) goAway() (time.Duration, error) {
+// goAway leaves the line for later, unless the turn came at the same moment, or the line moves: then more is how much longer to wait.
+func (s *stand) goAway(end time.Time) (more, away time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.hosts[s.name]
+	h, now := s.hosts[s.name], time.Now()
 	i := slices.Index(h.waiting, s.turn)
 	if i < 0 {
-		return 0, nil
+		return 0, 0, nil
+	}
+	if more = min(h.moved.Add(linePatience).Sub(now), end.Sub(now)); more > 0 {
+		return more, 0, nil
 	}
 	h.waiting = slices.Delete(h.waiting, i, i+1)
-	h.stuck = true
+	h.stuck = h.moved.Add(linePatience).Before(now)
 	s.claims--
-	return h.putOff(time.Now(), s.expect), errBusy
+	return 0, h.putOff(now, s.expect), errBusy
 }
 
 // quit leaves the line, or the seat, for good. A seat that came at the same moment is passed on.
@@ -196,7 +207,7 @@ func (s *stand) leave() {
 // rise passes a seat on. The caller has the lock.
 func (p *places) rise(name string) {
 	h := p.hosts[name]
-	h.stuck = false
+	h.stuck, h.moved = false, time.Now()
 	if len(h.waiting) > 0 {
 		close(h.waiting[0])
 		h.waiting = h.waiting[1:]

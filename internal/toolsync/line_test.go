@@ -20,6 +20,12 @@ type crowding struct {
 // come has a claim talk to a server for so long, and tells whether there was room for it in the process.
 func (c *crowding) come(ctx context.Context, server string, lasts time.Duration) bool {
 	c.Helper()
+	return c.comes(ctx, server, lasts, func() {})
+}
+
+// comes is come, with what was heard saved before the seat is left.
+func (c *crowding) comes(ctx context.Context, server string, lasts time.Duration, save func()) bool {
+	c.Helper()
 	c.places.ask(1)
 	room, _ := c.places.take(1, 1)
 	c.places.ask(-1)
@@ -44,6 +50,7 @@ func (c *crowding) come(ctx context.Context, server string, lasts time.Duration)
 		case <-ctx.Done():
 		}
 		at.heard()
+		save()
 		at.leave()
 	}()
 	synctest.Wait()
@@ -133,6 +140,45 @@ func TestAServerThatAnswersSoonHasALineOfItsOwn(t *testing.T) {
 			c.Errorf("%d were given back, %d claims are in hand", n, c.claims())
 		}
 	})
+}
+
+func TestALineThatMovesKeepsItsClaimsButNotForEver(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		saving time.Duration // one after the other
+		busy   bool          // some were put off
+	}{
+		"PostgreSQL is slow":              {200 * time.Millisecond, false},
+		"PostgreSQL hardly does anything": {linePatience - time.Millisecond, true},
+		"PostgreSQL does not do anything": {time.Hour, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inCrowd(t, func(ctx context.Context, c *crowding) {
+				pen := make(chan struct{}, 1)
+				for range 80 {
+					if !c.comes(ctx, "https://quick.example", time.Millisecond, func() {
+						select {
+						case pen <- struct{}{}:
+						case <-ctx.Done():
+							return
+						}
+						select {
+						case <-time.After(tc.saving):
+						case <-ctx.Done():
+						}
+						<-pen
+					}) {
+						t.Fatal("there is no room")
+					}
+				}
+				time.Sleep(mostPatience + linePatience) // of the test's own clock
+				if busy := c.busy.Load() > 0; busy != tc.busy {
+					t.Errorf("%d were put off", c.busy.Load())
+				}
+			})
+		})
+	}
 }
 
 func TestWhoIsPutOffComesInTurn(t *testing.T) {
