@@ -42,41 +42,65 @@ func (q callQuery) values() url.Values {
 
 // callList lists tool calls, the newest first.
 func (h *Handler) callList(w http.ResponseWriter, r *http.Request) error {
-	tenant, query := h.tenant(r), readCallQuery(r.URL.Query())
-	agents, err := tenant.Agents(r.Context(), store.Page{Limit: store.MaxLimit})
+	query := readCallQuery(r.URL.Query())
+	found, err := h.findCalls(r, query, h.tenant(r).ToolCalls)
 	if err != nil {
 		return err
 	}
-	all, err := tenant.Connectors(r.Context(), store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}})
-	if err != nil {
-		return err
-	}
-	filter, err := h.callFilter(r.Context(), tenant, query, agents.Items, all.Items)
-	if err != nil {
-		return err
-	}
-	filter.Cursor = r.URL.Query().Get("cursor")
-	var calls store.List[connectors.ToolCall]
-	if filter.Limit >= 0 {
-		if calls, err = tenant.ToolCalls(r.Context(), filter); err != nil {
-			return err
-		}
-	}
-	frame := h.frame(r, templates.NavCalls, crumb("Calls", ""))
-	if filter.Cursor == "" {
-		live := query.values()
-		live.Set("on", "calls")
-		frame.Listen = withQuery("/events", live)
-	}
+	frame := found.frame(h.frame(r, templates.NavCalls, crumb("Calls", "")), query, "calls")
 	page := templates.CallsPage{
 		Frame:      frame,
 		Filter:     query.form(),
-		List:       h.callListView(calls, query, frame.Can, pager(r, calls.Next)),
-		Agents:     withChosen(agentOptions(agents.Items), query.agent),
-		Connectors: withChosen(connectorOptions(all.Items), query.connector),
+		List:       h.callListView(found.calls, query, frame.Can, pager(r, found.calls.Next)),
+		Agents:     found.agents,
+		Connectors: found.connectors,
 		Statuses:   callStatusOptions(),
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Calls(page))
+}
+
+// foundCalls is a page of calls, and what they may be filtered by.
+type foundCalls struct {
+	calls              store.List[connectors.ToolCall]
+	first              bool // page of the list
+	agents, connectors []templates.Option
+}
+
+// findCalls reads the page of a list of calls that a request asks for.
+func (h *Handler) findCalls(r *http.Request, q callQuery, read readCalls) (found foundCalls, err error) {
+	tenant := h.tenant(r)
+	agents, err := tenant.Agents(r.Context(), store.Page{Limit: store.MaxLimit})
+	if err != nil {
+		return found, err
+	}
+	all, err := tenant.Connectors(r.Context(), store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}})
+	if err != nil {
+		return found, err
+	}
+	filter, err := h.callFilter(r.Context(), tenant, q, agents.Items, all.Items)
+	if err != nil {
+		return found, err
+	}
+	filter.Cursor = r.URL.Query().Get("cursor")
+	found = foundCalls{
+		first:      filter.Cursor == "",
+		agents:     withChosen(agentOptions(agents.Items), q.agent),
+		connectors: withChosen(connectorOptions(all.Items), q.connector),
+	}
+	if filter.Limit >= 0 {
+		found.calls, err = read(r.Context(), filter)
+	}
+	return found, err
+}
+
+// frame has the page listen for changes, where it is the first one.
+func (f foundCalls) frame(frame templates.Frame, q callQuery, on string) templates.Frame {
+	if f.first {
+		live := q.values()
+		live.Set("on", on)
+		frame.Listen = withQuery("/events", live)
+	}
+	return frame
 }
 
 // withChosen adds what the address names and the options do not: there may be more than are offered.

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"slices"
@@ -23,29 +24,45 @@ func lookOfCall(c connectors.ToolCall) callLook {
 	return callLook{id: c.ID, status: c.Status, task: sha256.Sum256(c.Task)}
 }
 
+// readCalls reads a list of calls.
+type readCalls func(context.Context, store.CallFilter) (store.List[connectors.ToolCall], error)
+
 // callsOf sends the first page of the calls that a query finds, whenever it is another one.
 func (s *stream) callsOf(q callQuery) func() error {
+	return s.listOf(q, s.h.store.Tenant(s.actor.Tenant.ID).ToolCalls, func(calls store.List[connectors.ToolCall]) error {
+		return s.show(templates.CallsChanged(s.h.callListView(calls, q, abilities(s.actor.Role), callPager(q, calls))))
+	})
+}
+
+// tasksOf sends the first page of the tasks that a query finds, whenever it is another one.
+func (s *stream) tasksOf(q callQuery) func() error {
+	return s.listOf(q, s.h.store.Tenant(s.actor.Tenant.ID).TaskCalls, func(tasks store.List[connectors.ToolCall]) error {
+		return s.show(templates.TasksChanged(s.h.taskListView(tasks, q, abilities(s.actor.Role), firstPager("/tasks", q.values(), tasks.Next))))
+	})
+}
+
+// listOf sends the first page of a list, whenever it is another one.
+func (s *stream) listOf(q callQuery, read readCalls, send func(store.List[connectors.ToolCall]) error) func() error {
 	var last []callLook
 	first := true
 	return func() error {
-		tenant := s.h.store.Tenant(s.actor.Tenant.ID)
-		filter, err := s.h.callFilter(s.ctx, tenant, q, nil, nil)
+		filter, err := s.h.callFilter(s.ctx, s.h.store.Tenant(s.actor.Tenant.ID), q, nil, nil)
 		if err != nil || filter.Limit < 0 {
 			return err
 		}
-		calls, err := tenant.ToolCalls(s.ctx, filter)
+		list, err := read(s.ctx, filter)
 		if err != nil {
 			return fmt.Errorf("list calls: %w", err)
 		}
 		var now []callLook
-		for _, c := range calls.Items {
+		for _, c := range list.Items {
 			now = append(now, lookOfCall(c))
 		}
 		if !first && slices.Equal(now, last) {
 			return nil
 		}
 		first, last = false, now
-		return s.show(templates.CallsChanged(s.h.callListView(calls, q, abilities(s.actor.Role), callPager(q, calls))))
+		return send(list)
 	}
 }
 

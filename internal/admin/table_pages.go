@@ -57,35 +57,27 @@ func (h *Handler) agentFile(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) callFile(w http.ResponseWriter, r *http.Request) error {
-	tenant := h.tenant(r)
-	filter, err := h.callFilter(r.Context(), tenant, readCallQuery(r.URL.Query()), nil, nil)
-	if err != nil {
-		return err
-	}
-	list := func(ctx context.Context, p store.Page) (store.List[connectors.ToolCall], error) {
-		filter.Page = p
-		return tenant.ToolCalls(ctx, filter)
-	}
-	if filter.Limit < 0 {
-		list = nothingIn[connectors.ToolCall]
-	}
-	return tableFile[connectors.ToolCall]{name: "calls", columns: callColumns, list: list}.answer(h, w, r)
+	return h.callsFile(w, r, "calls", callColumns, h.tenant(r).ToolCalls)
 }
 
 func (h *Handler) taskFile(w http.ResponseWriter, r *http.Request) error {
-	tenant := h.tenant(r)
-	filter, err := h.callFilter(r.Context(), tenant, readCallQuery(r.URL.Query()), nil, nil)
+	return h.callsFile(w, r, "tasks", taskColumns, h.tenant(r).TaskCalls)
+}
+
+// callsFile is the file of a list that is filtered as the calls are.
+func (h *Handler) callsFile(w http.ResponseWriter, r *http.Request, name string, columns []export.Column[connectors.ToolCall], read readCalls) error {
+	filter, err := h.callFilter(r.Context(), h.tenant(r), readCallQuery(r.URL.Query()), nil, nil)
 	if err != nil {
 		return err
 	}
 	list := func(ctx context.Context, p store.Page) (store.List[connectors.ToolCall], error) {
 		filter.Page = p
-		return tenant.TaskCalls(ctx, filter)
+		return read(ctx, filter)
 	}
 	if filter.Limit < 0 {
 		list = nothingIn[connectors.ToolCall]
 	}
-	return tableFile[connectors.ToolCall]{name: "tasks", columns: taskColumns, list: list}.answer(h, w, r)
+	return tableFile[connectors.ToolCall]{name: name, columns: columns, list: list}.answer(h, w, r)
 }
 
 func (h *Handler) changeFile(w http.ResponseWriter, r *http.Request) error {

@@ -11,38 +11,18 @@ import (
 
 // taskList lists the calls that their servers run as tasks, the newest first.
 func (h *Handler) taskList(w http.ResponseWriter, r *http.Request) error {
-	tenant, query := h.tenant(r), readCallQuery(r.URL.Query())
-	agents, err := tenant.Agents(r.Context(), store.Page{Limit: store.MaxLimit})
+	query := readCallQuery(r.URL.Query())
+	found, err := h.findCalls(r, query, h.tenant(r).TaskCalls)
 	if err != nil {
 		return err
 	}
-	all, err := tenant.Connectors(r.Context(), store.ConnectorFilter{Page: store.Page{Limit: store.MaxLimit}})
-	if err != nil {
-		return err
-	}
-	filter, err := h.callFilter(r.Context(), tenant, query, agents.Items, all.Items)
-	if err != nil {
-		return err
-	}
-	filter.Cursor = r.URL.Query().Get("cursor")
-	var tasks store.List[connectors.ToolCall]
-	if filter.Limit >= 0 {
-		if tasks, err = tenant.TaskCalls(r.Context(), filter); err != nil {
-			return err
-		}
-	}
-	frame := h.frame(r, templates.NavTasks, crumb("Tasks", ""))
-	if filter.Cursor == "" {
-		live := query.values()
-		live.Set("on", "tasks")
-		frame.Listen = withQuery("/events", live)
-	}
+	frame := found.frame(h.frame(r, templates.NavTasks, crumb("Tasks", "")), query, "tasks")
 	return h.respond.Page(w, r, http.StatusOK, templates.Tasks(templates.TasksPage{
 		Frame:      frame,
 		Filter:     query.form(),
-		List:       h.taskListView(tasks, query, frame.Can, pager(r, tasks.Next)),
-		Agents:     withChosen(agentOptions(agents.Items), query.agent),
-		Connectors: withChosen(connectorOptions(all.Items), query.connector),
+		List:       h.taskListView(found.calls, query, frame.Can, pager(r, found.calls.Next)),
+		Agents:     found.agents,
+		Connectors: found.connectors,
 		Statuses:   taskStatusOptions(),
 	}))
 }
