@@ -16,7 +16,7 @@ const (
 
 var (
 	guidePicture = regexp.MustCompile(`!\[([^\]]*)\]\(([^)#]+)\)`)
-	menuEntry    = regexp.MustCompile(`@(?:navItem\(f, Nav\w+|place\(f), "[^"]*", "[^"]*", "([^"]+)"`)
+	menuEntry    = regexp.MustCompile(`@(?:navItem\(f, Nav\w+|place\(f), "[^"]*", "[^"]*", words\.T\(ctx, "([^"]+)"`)
 )
 
 func read(t *testing.T, file string) string {

@@ -81,6 +81,7 @@ var Rooms = []Room{
 	{Path: "internal/config", Floor: Words, Sentence: "flags and environment as checked settings"},
 	{Path: "internal/connectors", Floor: Words, Sentence: "the words and rules of the product: pure, no I/O, no clock"},
 	{Path: "internal/telemetry", Floor: Words, Sentence: "logger, metrics, private listener"},
+	{Path: "internal/words", Floor: Words, Sentence: "the dashboard's texts, in the language of whoever reads them"},
 
 	{Path: "internal/fault", Floor: Ground, Sentence: "the kinds of failure, and what may be said about them"},
 	{Path: "internal/secret", Floor: Ground, Sentence: "seals credentials, and keeps opened ones out of logs"},

@@ -1,0 +1,61 @@
+package words
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Key is a text in English, by which its translations are found. It is a format where it has arguments.
+type Key string
+
+type contextKey struct{}
+
+// With puts the language into the context, for all that is rendered with it.
+func With(ctx context.Context, l *Language) context.Context {
+	return context.WithValue(ctx, contextKey{}, l)
+}
+
+// Of is the context's language; English where none was put in.
+func Of(ctx context.Context) *Language {
+	if l, ok := ctx.Value(contextKey{}).(*Language); ok {
+		return l
+	}
+	return English
+}
+
+// T is the text in the context's language. Without arguments it is no format: a percent sign is one.
+func T(ctx context.Context, key Key, args ...any) string {
+	return sprintf(Of(ctx).text(key), args)
+}
+
+// N is a text about a count, in the form that the language has for the number. Both keys are formats whose first argument is
+// the number, grouped as the language groups it: a string.
+func N(ctx context.Context, n int, one, other Key, args ...any) string {
+	l := Of(ctx)
+	return sprintf(l.count(n, one, other), append([]any{l.Number(n)}, args...))
+}
+
+// Number is a number as the context's language groups it: "1,204".
+func Number(ctx context.Context, n int) string { return Of(ctx).Number(n) }
+
+// Parts is a sentence cut at its bars. The page puts links, code and values between the parts, in this order in every
+// language; "…" is a part that it does not show.
+func Parts(ctx context.Context, key Key, args ...any) []string {
+	l := Of(ctx)
+	parts := strings.Split(l.text(key), "|")
+	for i, part := range parts {
+		parts[i] = strings.TrimSpace(part)
+		if strings.Contains(part, "%") {
+			parts[i] = sprintf(parts[i], args)
+		}
+	}
+	return parts
+}
+
+func sprintf(format string, args []any) string {
+	if len(args) == 0 {
+		return format
+	}
+	return fmt.Sprintf(format, args...)
+}
