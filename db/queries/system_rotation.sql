@@ -13,6 +13,11 @@ select generation
 from keysets
 where purpose = 'seal';
 
+-- name: KeysetDates :one
+select created_at, updated_at
+from keysets
+where purpose = 'seal';
+
 -- name: ReplaceSealingKeys :one
 update keysets
 set wrapped = @wrapped,

@@ -13,6 +13,16 @@ update tenants
 set call_history = @call_history, approval_timeout_s = @approval_timeout_s, updated_at = now()
 where tenants.id = @tenant_id;
 
+-- name: SetTenantDefaults :execrows
+update tenants
+set default_approval = @approval,
+    default_sync_interval_s = @sync_interval_s,
+    default_definition_age_s = @definition_age_s,
+    default_tool_changes = @tool_changes,
+    default_listen = @listen,
+    updated_at = now()
+where tenants.id = @tenant_id;
+
 -- name: RecordEvent :exec
 insert into audit_events (tenant_id, id, actor_type, actor_id, actor_name, action, target, detail, request_id, ip)
 values (@tenant_id, @id, @actor_type, @actor_id, @actor_name, @action, @target, @detail, @request_id, @ip);

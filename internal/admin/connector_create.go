@@ -37,7 +37,7 @@ func (h *Handler) connectorCreate(w http.ResponseWriter, r *http.Request) error 
 }
 
 func (h *Handler) createConnector(r *http.Request, f form) (connectors.Connector, error) {
-	d, err := f.draft(connectors.NewDraft())
+	d, err := f.draft(actor(r).Tenant.Defaults.Draft())
 	if err != nil {
 		return connectors.Connector{}, err
 	}

@@ -3,13 +3,12 @@ package admin
 import (
 	"net/http"
 
-	"patchbay/internal/connectors"
 	"patchbay/web/templates"
 )
 
 // connectorNew asks for a connector.
 func (h *Handler) connectorNew(w http.ResponseWriter, r *http.Request) error {
-	return h.connectorFormPage(w, r, http.StatusOK, draftForm(connectors.NewDraft()), nil)
+	return h.connectorFormPage(w, r, http.StatusOK, draftForm(actor(r).Tenant.Defaults.Draft()), nil)
 }
 
 func (h *Handler) connectorFormPage(

@@ -51,6 +51,7 @@ type Handler struct {
 	auth     *auth.Service
 	respond  *respond.Responder
 	baseURL  string
+	version  string
 
 	identify  middleware.Middleware
 	huma      huma.API
@@ -73,6 +74,7 @@ func New(o Options) (*Handler, error) {
 		auth:     o.Auth,
 		respond:  o.Respond,
 		baseURL:  o.BaseURL,
+		version:  o.Version,
 		routes:   chi.NewMux(),
 	}
 	h.identify = middleware.Identify(o.Auth.Identify, h.refuse)

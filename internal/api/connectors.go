@@ -74,7 +74,7 @@ func (h *Handler) listConnectors(ctx context.Context, who auth.Actor, in *listCo
 type createConnectorInput struct{ JSON document[connectorCreate] }
 
 func (h *Handler) createConnector(ctx context.Context, who auth.Actor, in *createConnectorInput) (*answer[connectorJSON], error) {
-	draft, secret, err := readDraft(in.JSON)
+	draft, secret, err := readDraft(who, in.JSON)
 	if err != nil {
 		return nil, err
 	}
@@ -85,13 +85,13 @@ func (h *Handler) createConnector(ctx context.Context, who auth.Actor, in *creat
 	return h.connector(ctx, who, c)
 }
 
-// readDraft reads a new connector: the defaults, and what the document says over them.
-func readDraft(body document[connectorCreate]) (connectors.Draft, connectors.Secret, error) {
+// readDraft reads a new connector: the tenant's defaults, and what the document says over them.
+func readDraft(who auth.Actor, body document[connectorCreate]) (connectors.Draft, connectors.Secret, error) {
 	doc, err := body.read()
 	if err != nil {
 		return connectors.Draft{}, connectors.Secret{}, err
 	}
-	draft := connectors.NewDraft()
+	draft := who.Tenant.Defaults.Draft()
 	connectorPatch(doc).apply(&draft)
 	return draft, connectorPatch(doc).secret(), nil
 }

@@ -95,6 +95,8 @@ var routes = map[string]struct {
 	"DELETE /api/v1/invitations/{id}":                          {connectors.RoleOwner, ""},
 	"GET /api/v1/tenant":                                       {connectors.RoleOwner, ""},
 	"PATCH /api/v1/tenant":                                     {connectors.RoleOwner, `{"name": "Acme"}`},
+	"GET /api/v1/tenant/sealing_keys":                          {connectors.RoleOwner, ""},
+	"GET /api/v1/installation":                                 {connectors.RoleOwner, ""},
 
 	"GET /api/v1/audit_events":                                   {connectors.RoleAdmin, ""},
 	"GET /api/v1/notices":                                        {connectors.RoleViewer, ""},

@@ -23,6 +23,8 @@ type tenantJSON struct {
 	HistoryDays     int        `json:"history_days" doc:"How many days of history the tenant chose to keep; 0: as many as the installation keeps."`
 	HistoryDaysKept int        `json:"history_days_kept" doc:"How many days of history are kept: calls, sync runs, decided changes of tools."`
 	HistorySince    *time.Time `json:"history_since" doc:"From when there is history; null: there is none yet."`
+
+	Defaults tenantDefaultsJSON `json:"defaults" doc:"What new agents and connectors begin with. Those that are there keep what they have."`
 }
 
 // tenantPatch changes the tenant's settings.
@@ -31,6 +33,8 @@ type tenantPatch struct {
 	CallHistory      *string `json:"call_history,omitempty" enum:"none,redacted,full"`
 	ApprovalTimeoutS *int    `json:"approval_timeout_s,omitempty" minimum:"1" maximum:"86400"`
 	HistoryDays      *int    `json:"history_days,omitempty" minimum:"0" maximum:"3650" doc:"From 30 to what the installation keeps (90, where its operator does not say otherwise); 0: as many as that."`
+
+	Defaults *tenantDefaultsPatch `json:"defaults,omitempty" doc:"What new agents and connectors begin with, where whoever makes one says nothing else. Those that are there keep what they have."`
 }
 
 func (p tenantPatch) change() auth.TenantChange {
@@ -42,6 +46,9 @@ func (p tenantPatch) change() auth.TenantChange {
 	if p.ApprovalTimeoutS != nil {
 		timeout := time.Duration(*p.ApprovalTimeoutS) * time.Second
 		c.ApprovalTimeout = &timeout
+	}
+	if p.Defaults != nil {
+		c.Defaults = p.Defaults.change()
 	}
 	return c
 }
@@ -60,6 +67,8 @@ func viewTenant(t connectors.Tenant, kept int, since *time.Time) tenantJSON {
 		HistoryDays:     t.HistoryDays,
 		HistoryDaysKept: kept,
 		HistorySince:    since,
+
+		Defaults: viewDefaults(t.Defaults),
 	}
 }
 
@@ -73,6 +82,14 @@ func (h *Handler) mountTenant() {
 		method: http.MethodPatch, path: "/api/v1/tenant", id: "updateTenant", tag: tag,
 		summary: "Change the tenant's settings", role: connectors.RoleOwner,
 	}, h.updateTenant)
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/tenant/sealing_keys", id: "getSealingKeys", tag: tag,
+		summary: "Read how the keys are that seal secrets, by their public ids", role: connectors.RoleOwner,
+	}, h.getSealingKeys)
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/installation", id: "getInstallation", tag: tag,
+		summary: "Read the version and the addresses of this Patchbay", role: connectors.RoleOwner,
+	}, h.getInstallation)
 }
 
 func (h *Handler) getTenant(ctx context.Context, who auth.Actor, _ *struct{}) (*answer[tenantJSON], error) {

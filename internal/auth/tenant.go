@@ -23,6 +23,7 @@ type TenantChange struct {
 	CallHistory     *connectors.CallHistory
 	ApprovalTimeout *time.Duration // whole seconds
 	HistoryDays     *int           // 0: as many as the installation keeps
+	Defaults        DefaultsChange // of new agents and connectors
 }
 
 // HistoryDays is how many days of history the installation keeps, and a tenant at most.
@@ -73,7 +74,10 @@ func (s *Service) ChangeTenant(ctx context.Context, a Actor, c TenantChange) err
 		if err := configure(ctx, tx, a, before, c); err != nil {
 			return err
 		}
-		return keepHistory(ctx, tx, a, before, c.HistoryDays)
+		if err := keepHistory(ctx, tx, a, before, c.HistoryDays); err != nil {
+			return err
+		}
+		return setDefaults(ctx, tx, a, before, c.Defaults)
 	})
 }
 
@@ -99,7 +103,7 @@ func (c TenantChange) check(mostDays int) []fault.Field {
 	if days := c.HistoryDays; days != nil && *days != 0 && (*days < connectors.LeastHistoryDays || *days > mostDays) {
 		fields = append(fields, fault.Field{Location: "history_days", Message: wrongDays(mostDays)})
 	}
-	return fields
+	return append(fields, c.Defaults.check()...)
 }
 
 func wrongDays(most int) string {

@@ -28,8 +28,10 @@ type Entry struct {
 }
 
 // Draft is the entry as a new connector. A taken slug gets a number.
-func (e Entry) Draft() connectors.Draft {
-	d := connectors.NewDraft()
+func (e Entry) Draft() connectors.Draft { return e.Over(connectors.NewDraft()) }
+
+// Over is [Entry.Draft] with the settings of another draft, where the entry does not speak of them.
+func (e Entry) Over(d connectors.Draft) connectors.Draft {
 	d.Name, d.Slug, d.Description = e.Name, e.Slug, e.Description
 	d.Transport, d.URL = e.Transport, e.URL
 	d.Auth = connectors.Auth{Type: e.Auth, Header: e.Header}

@@ -148,13 +148,21 @@ func (c *check) numbers(d Draft) {
 	if d.RetryAttempts < 0 || d.RetryAttempts > MaxRetries {
 		c.refuse("retry_attempts", "There are 0 to %d retries.", MaxRetries)
 	}
-	if d.SyncInterval != 0 && (d.SyncInterval < MinInterval || d.SyncInterval > MaxInterval) {
-		c.refuse("sync_interval_s", "An interval is 0 for never, or %.0f to %.0f seconds.", MinInterval.Seconds(), MaxInterval.Seconds())
-	}
-	if d.DefinitionAge != 0 && (d.DefinitionAge < MinDefinitionAge || d.DefinitionAge > MaxDefinitionAge) {
-		c.refuse("max_definition_age_s", "An age is 0 for any, or %.0f to %.0f seconds.", MinDefinitionAge.Seconds(), MaxDefinitionAge.Seconds())
-	}
+	c.interval("sync_interval_s", d.SyncInterval)
+	c.definitionAge("max_definition_age_s", d.DefinitionAge)
 	c.callsPerMinute(d.CallsPerMinute)
+}
+
+func (c *check) interval(location string, d time.Duration) {
+	if d != 0 && (d < MinInterval || d > MaxInterval) {
+		c.refuse(location, "An interval is 0 for never, or %.0f to %.0f seconds.", MinInterval.Seconds(), MaxInterval.Seconds())
+	}
+}
+
+func (c *check) definitionAge(location string, d time.Duration) {
+	if d != 0 && (d < MinDefinitionAge || d > MaxDefinitionAge) {
+		c.refuse(location, "An age is 0 for any, or %.0f to %.0f seconds.", MinDefinitionAge.Seconds(), MaxDefinitionAge.Seconds())
+	}
 }
 
 func (c *check) callsPerMinute(n int) {

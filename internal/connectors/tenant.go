@@ -45,6 +45,7 @@ type Tenant struct {
 	CallHistory     CallHistory   // what is kept of arguments and results
 	ApprovalTimeout time.Duration // how long a call waits for a person, before its agent is told to come back
 	HistoryDays     int           // how many days of history it keeps; 0: as many as the installation
+	Defaults        Defaults      // of its new agents and connectors
 }
 
 // Member is a person in one tenant.

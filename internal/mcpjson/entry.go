@@ -38,8 +38,10 @@ type claim struct {
 }
 
 // Draft is the entry as a new connector.
-func (e Entry) Draft() connectors.Draft {
-	d := connectors.NewDraft()
+func (e Entry) Draft() connectors.Draft { return e.Over(connectors.NewDraft()) }
+
+// Over is [Entry.Draft] with the settings of another draft, where the entry does not speak of them.
+func (e Entry) Over(d connectors.Draft) connectors.Draft {
 	d.Name, d.Slug = e.Key, e.Slug
 	e.Apply(&d)
 	return d

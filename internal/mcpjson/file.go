@@ -54,8 +54,8 @@ type FileServer struct {
 	RetryAttempts     *int      `json:"retry_attempts,omitempty"`
 	SyncIntervalS     *int64    `json:"sync_interval_s,omitempty"`
 	ToolChanges       string    `json:"tool_changes,omitempty"`
-	Listen            string    `json:"listen,omitempty" doc:"Where it is not auto."`
-	MaxDefinitionAgeS *int64    `json:"max_definition_age_s,omitempty" doc:"Where it is not 900."`
+	Listen            string    `json:"listen,omitempty"`
+	MaxDefinitionAgeS *int64    `json:"max_definition_age_s,omitempty"`
 	CallsPerMinute    int       `json:"calls_per_minute,omitempty"`
 	Disabled          bool      `json:"disabled,omitempty"`
 }

@@ -55,13 +55,9 @@ func (w writing) server() FileServer {
 	s.Name, s.Description, s.CredentialMode, s.ToolChanges = c.Name, c.Description, string(c.CredentialMode), string(c.ToolChanges)
 	s.TimeoutMS, s.RetryAttempts, s.SyncIntervalS, s.Disabled = c.Timeout.Milliseconds(), &c.RetryAttempts, &interval, !c.Enabled
 	s.CallsPerMinute = c.CallsPerMinute
-	if c.DefinitionAge != connectors.DefaultDefinitionAge {
-		age := int64(c.DefinitionAge.Seconds())
-		s.MaxDefinitionAgeS = &age
-	}
-	if c.Listen != connectors.ListenAuto {
-		s.Listen = string(c.Listen)
-	}
+	// What a document leaves out is the tenant's to say that imports it. An export leaves nothing out.
+	age := int64(c.DefinitionAge.Seconds())
+	s.MaxDefinitionAgeS, s.Listen = &age, string(c.Listen)
 	if c.Transport == connectors.TransportHTTP {
 		s.Transport = string(c.Transport)
 	}

@@ -10,12 +10,15 @@ import (
 	"patchbay/internal/store"
 )
 
-// CreateAgent stores a new agent.
+// CreateAgent stores a new agent. Where nothing is said about approvals, the tenant's default holds.
 func (r *Registry) CreateAgent(ctx context.Context, a auth.Actor, agent connectors.Agent) (connectors.Agent, error) {
 	if err := a.Require(connectors.RoleAdmin); err != nil {
 		return connectors.Agent{}, err
 	}
 	ownSlug := strings.TrimSpace(agent.Slug) != ""
+	if agent.Approval == "" {
+		agent.Approval = a.Tenant.Defaults.Approval
+	}
 	agent = agent.Normalized()
 	if err := fault.InvalidFields(agent.Validate()...); err != nil {
 		return connectors.Agent{}, err

@@ -14,7 +14,7 @@ import (
 
 // create makes a connector of an entry. Its secret may come later: a placeholder stands where it belongs.
 func (im *importing) create(ctx context.Context, e mcpjson.Entry, done *ImportedEntry) error {
-	d, s := e.Draft().Normalized(), e.Secret.Normalized()
+	d, s := e.Over(im.actor.Tenant.Defaults.Draft()).Normalized(), e.Secret.Normalized()
 	if im.made[d.Name] {
 		return fault.InvalidFields(fault.Field{Location: "name", Message: fmt.Sprintf("Another entry of this document has the name %q, too.", d.Name)})
 	}

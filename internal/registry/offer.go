@@ -66,7 +66,7 @@ func (r *Registry) AddOffer(ctx context.Context, a auth.Actor, slug string) (con
 		return connectors.Connector{}, e, fault.Errorf(fault.Conflict,
 			"The connector %q leads to this server already. For a second account, add a connector by hand.", have.Name)
 	}
-	d := e.Draft().Normalized()
+	d := e.Over(a.Tenant.Defaults.Draft()).Normalized()
 	if err := r.check(d, connectors.Secret{}, false); err != nil {
 		return connectors.Connector{}, e, err
 	}

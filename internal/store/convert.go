@@ -13,6 +13,17 @@ func tenantOf(r dbgen.Tenant) connectors.Tenant {
 	return connectors.Tenant{
 		ID: r.ID, Slug: r.Slug, Name: r.Name, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 		CallHistory: r.CallHistory, ApprovalTimeout: time.Duration(r.ApprovalTimeoutS) * time.Second, HistoryDays: historyDays(r.HistoryDays),
+		Defaults: defaultsOf(r),
+	}
+}
+
+func defaultsOf(r dbgen.Tenant) connectors.Defaults {
+	return connectors.Defaults{
+		Approval:      r.DefaultApproval,
+		SyncInterval:  time.Duration(r.DefaultSyncIntervalS) * time.Second,
+		DefinitionAge: time.Duration(r.DefaultDefinitionAgeS) * time.Second,
+		ToolChanges:   r.DefaultToolChanges,
+		Listen:        r.DefaultListen,
 	}
 }
 

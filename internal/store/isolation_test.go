@@ -370,7 +370,7 @@ var ownWorld = map[string]bool{
 	"AgentTokens": true, "AgentGrants": true, "GrantedConnectors": true, "AcceptedDefinitions": true, "ToolChoices": true, "CallCounts": true, "ApprovalsAbout": true, "AgentsGranted": true, "ToolUse": true, "AuditEvents": true, "WaitingCalls": true,
 	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "Items": true, "SyncRuns": true, "Tools": true, "Quarantined": true,
 	"CuratedTools": true, "ToolTags": true, "KeepRunRequests": true, "Dependents": true, "RunRequests": true,
-	"ConnectorsAt": true,
+	"ConnectorsAt": true, "SetDefaults": true, "SealedBy": true,
 }
 
 func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
@@ -381,7 +381,7 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 		methods  reflect.Type
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, taskAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, taskAttempts, settingsAttempts)},
 		{"Vault", reflect.TypeFor[*store.Vault](), attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts)},
 	} {
 		for m := range door.methods.Methods() {

@@ -44,6 +44,19 @@ func (t *Tenant) Configure(ctx context.Context, history connectors.CallHistory, 
 	return t.says(touched(n, err, "tenant"), "tenant", t.id)
 }
 
+// SetDefaults says what the tenant's new agents and connectors begin with. Those that are there stay as they are.
+func (t *Tenant) SetDefaults(ctx context.Context, d connectors.Defaults) error {
+	n, err := t.q.SetTenantDefaults(ctx, dbgen.SetTenantDefaultsParams{
+		Approval:       d.Approval,
+		SyncIntervalS:  seconds(d.SyncInterval),
+		DefinitionAgeS: seconds(d.DefinitionAge),
+		ToolChanges:    d.ToolChanges,
+		Listen:         d.Listen,
+		TenantID:       t.id,
+	})
+	return t.says(touched(n, err, "tenant"), "tenant", t.id)
+}
+
 // Record appends to the audit log.
 func (t *Tenant) Record(ctx context.Context, e Event) error { return record(ctx, t.q, t.id, e) }
 

@@ -245,14 +245,19 @@ type SyncRun struct {
 }
 
 type Tenant struct {
-	ID               connectors.TenantID
-	Slug             string
-	Name             string
-	CreatedAt        time.Time
-	UpdatedAt        time.Time
-	CallHistory      connectors.CallHistory
-	ApprovalTimeoutS int32
-	HistoryDays      *int16
+	ID                    connectors.TenantID
+	Slug                  string
+	Name                  string
+	CreatedAt             time.Time
+	UpdatedAt             time.Time
+	CallHistory           connectors.CallHistory
+	ApprovalTimeoutS      int32
+	HistoryDays           *int16
+	DefaultApproval       connectors.ApprovalMode
+	DefaultSyncIntervalS  int32
+	DefaultDefinitionAgeS int32
+	DefaultToolChanges    connectors.ToolChangePolicy
+	DefaultListen         connectors.ListenPolicy
 }
 
 type Tool struct {

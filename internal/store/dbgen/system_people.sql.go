@@ -13,7 +13,7 @@ import (
 )
 
 const aPIKey = `-- name: APIKey :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, api_keys.tenant_id, api_keys.id, api_keys.name, api_keys.role, api_keys.prefix, api_keys.secret_mac, api_keys.created_at, api_keys.expires_at, api_keys.last_used_at, api_keys.revoked_at, api_keys.created_by_name
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, api_keys.tenant_id, api_keys.id, api_keys.name, api_keys.role, api_keys.prefix, api_keys.secret_mac, api_keys.created_at, api_keys.expires_at, api_keys.last_used_at, api_keys.revoked_at, api_keys.created_by_name
 from api_keys
 join tenants on tenants.id = api_keys.tenant_id
 where api_keys.id = $1
@@ -37,6 +37,11 @@ func (q *Queries) APIKey(ctx context.Context, id connectors.APIKeyID) (APIKeyRow
 		&i.Tenant.CallHistory,
 		&i.Tenant.ApprovalTimeoutS,
 		&i.Tenant.HistoryDays,
+		&i.Tenant.DefaultApproval,
+		&i.Tenant.DefaultSyncIntervalS,
+		&i.Tenant.DefaultDefinitionAgeS,
+		&i.Tenant.DefaultToolChanges,
+		&i.Tenant.DefaultListen,
 		&i.ApiKey.TenantID,
 		&i.ApiKey.ID,
 		&i.ApiKey.Name,
@@ -126,7 +131,7 @@ func (q *Queries) LockUserByEmail(ctx context.Context, email string) error {
 }
 
 const membership = `-- name: Membership :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, memberships.role, users.email, users.name, users.password_set_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, memberships.role, users.email, users.name, users.password_set_at
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
@@ -153,6 +158,11 @@ func (q *Queries) Membership(ctx context.Context, userID connectors.UserID, tena
 		&i.Tenant.CallHistory,
 		&i.Tenant.ApprovalTimeoutS,
 		&i.Tenant.HistoryDays,
+		&i.Tenant.DefaultApproval,
+		&i.Tenant.DefaultSyncIntervalS,
+		&i.Tenant.DefaultDefinitionAgeS,
+		&i.Tenant.DefaultToolChanges,
+		&i.Tenant.DefaultListen,
 		&i.Role,
 		&i.Email,
 		&i.Name,
@@ -162,7 +172,7 @@ func (q *Queries) Membership(ctx context.Context, userID connectors.UserID, tena
 }
 
 const memberships = `-- name: Memberships :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, memberships.role, users.email, users.name, users.password_set_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, memberships.role, users.email, users.name, users.password_set_at
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
@@ -197,6 +207,11 @@ func (q *Queries) Memberships(ctx context.Context, userID connectors.UserID) ([]
 			&i.Tenant.CallHistory,
 			&i.Tenant.ApprovalTimeoutS,
 			&i.Tenant.HistoryDays,
+			&i.Tenant.DefaultApproval,
+			&i.Tenant.DefaultSyncIntervalS,
+			&i.Tenant.DefaultDefinitionAgeS,
+			&i.Tenant.DefaultToolChanges,
+			&i.Tenant.DefaultListen,
 			&i.Role,
 			&i.Email,
 			&i.Name,

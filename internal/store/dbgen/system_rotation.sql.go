@@ -7,6 +7,7 @@ package dbgen
 
 import (
 	"context"
+	"time"
 )
 
 const dropExpiredFlows = `-- name: DropExpiredFlows :exec
@@ -49,6 +50,24 @@ func (q *Queries) IsRetiredKey(ctx context.Context, prefix []byte) (bool, error)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
+}
+
+const keysetDates = `-- name: KeysetDates :one
+select created_at, updated_at
+from keysets
+where purpose = 'seal'
+`
+
+type KeysetDatesRow struct {
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+func (q *Queries) KeysetDates(ctx context.Context) (KeysetDatesRow, error) {
+	row := q.db.QueryRow(ctx, keysetDates)
+	var i KeysetDatesRow
+	err := row.Scan(&i.CreatedAt, &i.UpdatedAt)
+	return i, err
 }
 
 const keysetGeneration = `-- name: KeysetGeneration :one

@@ -16,7 +16,7 @@ const createTenant = `-- name: CreateTenant :one
 insert into tenants (id, slug, name)
 values ($1, $2, $3)
 on conflict (slug) do nothing
-returning tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days
+returning tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen
 `
 
 // Across tenants: making them, finding them, and giving a fresh one its owner.
@@ -34,6 +34,11 @@ func (q *Queries) CreateTenant(ctx context.Context, iD connectors.TenantID, slug
 		&i.CallHistory,
 		&i.ApprovalTimeoutS,
 		&i.HistoryDays,
+		&i.DefaultApproval,
+		&i.DefaultSyncIntervalS,
+		&i.DefaultDefinitionAgeS,
+		&i.DefaultToolChanges,
+		&i.DefaultListen,
 	)
 	return i, err
 }
@@ -117,7 +122,7 @@ func (q *Queries) TakeSetupLink(ctx context.Context, tokenHash []byte) (int64, e
 }
 
 const tenantBySlug = `-- name: TenantBySlug :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen
 from tenants
 where slug = $1
 `
@@ -135,12 +140,17 @@ func (q *Queries) TenantBySlug(ctx context.Context, slug string) (Tenant, error)
 		&i.CallHistory,
 		&i.ApprovalTimeoutS,
 		&i.HistoryDays,
+		&i.DefaultApproval,
+		&i.DefaultSyncIntervalS,
+		&i.DefaultDefinitionAgeS,
+		&i.DefaultToolChanges,
+		&i.DefaultListen,
 	)
 	return i, err
 }
 
 const tenants = `-- name: Tenants :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen
 from tenants
 order by lower(name), id
 `
@@ -164,6 +174,11 @@ func (q *Queries) Tenants(ctx context.Context) ([]Tenant, error) {
 			&i.CallHistory,
 			&i.ApprovalTimeoutS,
 			&i.HistoryDays,
+			&i.DefaultApproval,
+			&i.DefaultSyncIntervalS,
+			&i.DefaultDefinitionAgeS,
+			&i.DefaultToolChanges,
+			&i.DefaultListen,
 		); err != nil {
 			return nil, err
 		}

@@ -74,8 +74,43 @@ func (q *Queries) RenameTenant(ctx context.Context, name string, tenantID connec
 	return result.RowsAffected(), nil
 }
 
+const setTenantDefaults = `-- name: SetTenantDefaults :execrows
+update tenants
+set default_approval = $1,
+    default_sync_interval_s = $2,
+    default_definition_age_s = $3,
+    default_tool_changes = $4,
+    default_listen = $5,
+    updated_at = now()
+where tenants.id = $6
+`
+
+type SetTenantDefaultsParams struct {
+	Approval       connectors.ApprovalMode
+	SyncIntervalS  int32
+	DefinitionAgeS int32
+	ToolChanges    connectors.ToolChangePolicy
+	Listen         connectors.ListenPolicy
+	TenantID       connectors.TenantID
+}
+
+func (q *Queries) SetTenantDefaults(ctx context.Context, arg SetTenantDefaultsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setTenantDefaults,
+		arg.Approval,
+		arg.SyncIntervalS,
+		arg.DefinitionAgeS,
+		arg.ToolChanges,
+		arg.Listen,
+		arg.TenantID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const tenant = `-- name: Tenant :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen
 from tenants
 where tenants.id = $1
 `
@@ -92,6 +127,11 @@ func (q *Queries) Tenant(ctx context.Context, tenantID connectors.TenantID) (Ten
 		&i.CallHistory,
 		&i.ApprovalTimeoutS,
 		&i.HistoryDays,
+		&i.DefaultApproval,
+		&i.DefaultSyncIntervalS,
+		&i.DefaultDefinitionAgeS,
+		&i.DefaultToolChanges,
+		&i.DefaultListen,
 	)
 	return i, err
 }

@@ -1,0 +1,26 @@
+package store_test
+
+import (
+	"context"
+	"time"
+
+	"patchbay/internal/connectors"
+)
+
+// settingsAttempts are the cases of what a tenant says about itself.
+var settingsAttempts = map[string]attempt{
+	"SetDefaults": func(ctx context.Context, o outsider) (bool, error) {
+		mine := connectors.Defaults{
+			Approval: connectors.ApprovalAuto, SyncInterval: time.Hour, ToolChanges: connectors.ToolChangesAuto, Listen: connectors.ListenOff,
+		}
+		if err := o.door.SetDefaults(ctx, mine); err != nil {
+			return false, err
+		}
+		theirs, err := o.Door().Self(ctx)
+		return theirs.Defaults == mine, err
+	},
+	"SealedBy": func(ctx context.Context, o outsider) (bool, error) {
+		mine, err := o.door.SealedBy(ctx)
+		return len(mine) > 0, err
+	},
+}

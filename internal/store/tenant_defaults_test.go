@@ -1,0 +1,89 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/secret"
+	"patchbay/internal/testing/fixture"
+)
+
+func TestATenantBeginsWithTheDefaultsOfTheContractAndKeepsItsOwn(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	self, err := w.Door().Self(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(connectors.ContractDefaults(), self.Defaults); diff != "" {
+		t.Error(diff)
+	}
+	own := connectors.Defaults{
+		Approval: connectors.ApprovalTrustedOnly, SyncInterval: time.Hour, DefinitionAge: 0, ToolChanges: connectors.ToolChangesHoldAll, Listen: connectors.ListenOff,
+	}
+	if err := w.Door().SetDefaults(t.Context(), own); err != nil {
+		t.Fatal(err)
+	}
+	if self, err = w.Door().Self(t.Context()); err != nil || self.Defaults != own {
+		t.Errorf("%+v, %v", self.Defaults, err)
+	}
+	other, err := w.St.Tenant(w.Other).Self(t.Context())
+	if err != nil || other.Defaults != connectors.ContractDefaults() {
+		t.Errorf("another tenant's defaults: %+v, %v", other.Defaults, err)
+	}
+}
+
+func TestTheDatabaseRefusesDefaultsThatNoConnectorMayHave(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	for name, wrong := range map[string]func(*connectors.Defaults){
+		"approval":       func(d *connectors.Defaults) { d.Approval = "sometimes" },
+		"interval":       func(d *connectors.Defaults) { d.SyncInterval = time.Second },
+		"definition age": func(d *connectors.Defaults) { d.DefinitionAge = 25 * time.Hour },
+		"tool changes":   func(d *connectors.Defaults) { d.ToolChanges = "" },
+		"listen":         func(d *connectors.Defaults) { d.Listen = "always" },
+	} {
+		d := connectors.ContractDefaults()
+		wrong(&d)
+		if err := w.Door().SetDefaults(t.Context(), d); err == nil {
+			t.Errorf("%s is stored", name)
+		}
+		if len(d.Validate()) != 1 || !strings.HasPrefix(d.Validate()[0].Location, "defaults.") {
+			t.Errorf("%s: %v", name, d.Validate())
+		}
+	}
+}
+
+func TestSealedValuesAreCountedByTheKeyThatSealedThem(t *testing.T) {
+	t.Parallel()
+	y := newTreasury(t, 3)
+	st := y.open(t)
+	count := func() map[secret.KeyID]int {
+		t.Helper()
+		sealed, err := st.Tenant(y.Tenant).SealedBy(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sealed
+	}
+	before := count()
+	if len(before) != 1 || before[y.old] < 3 {
+		t.Errorf("%v", before)
+	}
+	y.rotate(t)
+	st = y.open(t)
+	ring, err := st.System().SealingKeyring(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := count(); len(after) != 1 || after[ring.Primary] != before[y.old] {
+		t.Errorf("%v after %v", after, before)
+	}
+	if ring.Primary == y.old || len(ring.Keys) != 1 || ring.Unfinished || !ring.ChangedAt.After(ring.MadeAt) {
+		t.Errorf("%+v", ring)
+	}
+}
