@@ -34,9 +34,7 @@ func TestAFilteredListIsSavedAsAViewAndItsAddressKeepsIt(t *testing.T) {
 	if value := tab.Value("main form[role=search] [name=q]"); value != "lin" {
 		t.Errorf("the filter is %q", value)
 	}
-	chromium.Eval[bool](tab, `history.back() ?? true`)
-	tab.WaitPath("/agents")
-	tab.Go(d.base + "/agents")
+	tab.Back("/agents")
 	tab.Click("[popovertarget=views]")
 	tab.Click("#views ul button")
 	tab.WaitGone("#views ul li")

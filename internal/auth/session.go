@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/alexedwards/scs/v2"
+	"github.com/alexedwards/scs/v2/memstore"
 	"github.com/google/uuid"
 
 	"patchbay/internal/connectors"
@@ -35,6 +36,9 @@ const (
 
 func newSessions(st *store.Store, secure bool) *scs.SessionManager {
 	m := scs.New()
+	if own, ok := m.Store.(*memstore.MemStore); ok {
+		own.StopCleanup() // a goroutine that New starts for a store that nobody uses
+	}
 	m.Store = st.SessionStore()
 	m.HashTokenInStore = true
 	m.Lifetime = SessionLifetime

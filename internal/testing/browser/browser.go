@@ -3,7 +3,6 @@ package browser
 import (
 	"context"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -16,36 +15,6 @@ import (
 
 // patience bounds each step. A page of ours is there in milliseconds; the rest is room for a busy machine.
 const patience = time.Minute
-
-// shared is the one browser of this test binary. It lives as long as the binary; Chromium ends when its pipe closes.
-var shared = sync.OnceValues(func() (context.Context, error) {
-	path, err := find()
-	if err != nil {
-		return nil, err
-	}
-	opts := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path),
-		chromedp.NoSandbox, // tests run as root in containers, where Chromium's sandbox cannot start
-		chromedp.DisableGPU,
-		chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-quic", true),
-		chromedp.WSURLReadTimeout(2*patience), // its start
-	)
-	alloc, _ := chromedp.NewExecAllocator(context.Background(), opts...)
-	ctx, _ := chromedp.NewContext(alloc)
-	return ctx, chromedp.Do(ctx)
-})
-
-func find() (string, error) {
-	var err error
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		var path string
-		if path, err = exec.LookPath(name); err == nil {
-			return path, nil
-		}
-	}
-	return "", err
-}
 
 // Tab is one page in a browser context of its own.
 type Tab struct {
@@ -65,12 +34,8 @@ func Open(t testing.TB) *Tab {
 		}
 		t.Skip("chromium is not installed")
 	}
-	root, err := shared()
+	ctx, cancel, err := openTab()
 	if err != nil {
-		t.Fatalf("start chromium: %v", err)
-	}
-	ctx, cancel := chromedp.NewContext(root, chromedp.WithNewBrowserContext())
-	if err := chromedp.Do(ctx); err != nil { // the tab lives as long as the context of its first action: no timeout here
 		t.Fatalf("open a tab: %v", err)
 	}
 	tab := &Tab{t: t, ctx: ctx}
@@ -95,7 +60,7 @@ func Open(t testing.TB) *Tab {
 		}
 		tab.mu.Unlock()
 		cancel()
-		<-done
+		<-done // the stream of messages ends with the context
 	})
 	return tab
 }
@@ -121,38 +86,51 @@ func (b *Tab) Forgive(text string) {
 
 func (b *Tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
-	defer cancel()
-	if err := chromedp.Do(ctx, steps...); err != nil {
+	_, err := within(b.ctx, patience, func(ctx context.Context) (chromedp.Void, error) {
+		return chromedp.Void{}, chromedp.Do(ctx, steps...)
+	})
+	if err != nil {
 		b.fail(err)
 	}
 }
 
 func run[T any](b *Tab, a chromedp.Action[T]) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
-	defer cancel()
-	v, err := chromedp.Run(ctx, a)
+	v, err := within(b.ctx, patience, func(ctx context.Context) (T, error) { return chromedp.Run(ctx, a) })
 	if err != nil {
 		b.fail(err)
 	}
 	return v
 }
 
+// look evaluates script; false if the page was being replaced at that moment, or did not answer.
+func look[T any](b *Tab, script string) (T, bool) {
+	v, err := within(b.ctx, patience, func(ctx context.Context) (T, error) {
+		return chromedp.Run(ctx, chromedp.Evaluate[T](script))
+	})
+	return v, err == nil
+}
+
 // fail says where the tab is and what it shows, since an error of the browser says neither.
 func (b *Tab) fail(err error) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 3*time.Second)
-	defer cancel()
-	at, _ := chromedp.Run(ctx, chromedp.Location())
-	text, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`document.body ? document.body.innerText.slice(0, 2000) : ""`))
-	b.t.Fatalf("browser: %v\nat %s\n%s", err, at, text)
+	shown, _ := within(b.ctx, 3*time.Second, func(ctx context.Context) (string, error) {
+		return chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + (document.body ? document.body.innerText.slice(0, 2000) : "")`))
+	})
+	b.t.Fatalf("browser: %v\nat %s", err, shown)
 }
 
 // Go loads a page.
 func (b *Tab) Go(url string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(url))
+}
+
+// Back goes to the page before this one, whose path it waits for.
+func (b *Tab) Back(path string) {
+	b.t.Helper()
+	Eval[bool](b, `(setTimeout(() => history.back()), true)`) // later: the answer comes from a page that is still there
+	b.WaitPath(path)
 }
 
 // Click waits for an element to be visible and to stay where it is, and clicks it.
@@ -169,8 +147,8 @@ func (b *Tab) steady(css string) {
 		return [r.x + scrollX, r.y + scrollY, r.width, r.height].join() })()`
 	last := ""
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		now := Eval[string](b, place)
-		if now != "" && now == last {
+		now, ok := look[string](b, place)
+		if ok && now != "" && now == last {
 			return
 		}
 		last = now
@@ -231,10 +209,7 @@ func (b *Tab) until(condition string) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for time.Now().Before(end) {
-		ctx, cancel := context.WithTimeout(b.ctx, patience)
-		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](condition))
-		cancel()
-		if err == nil && ok {
+		if holds, ok := look[bool](b, condition); ok && holds {
 			return
 		}
 		<-tick.C

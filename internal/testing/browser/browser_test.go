@@ -32,3 +32,15 @@ func TestATabFillsClicksAndReads(t *testing.T) {
 	tab.WaitText("h1", "Hello")
 	tab.Accessible()
 }
+
+func TestAPageIsUsedAgainAfterGoingBackToIt(t *testing.T) {
+	t.Parallel()
+	tab := browser.Open(t)
+	url := serve(t, `<h1>Hello</h1><a href="/next">Next</a><form action="/there"><button>Send</button></form>`)
+	tab.Go(url + "/first")
+	tab.Click("a")
+	tab.WaitPath("/next")
+	tab.Back("/first")
+	tab.Click("button")
+	tab.WaitPath("/there")
+}
