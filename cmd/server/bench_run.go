@@ -70,7 +70,9 @@ func (b *benching) start(ctx context.Context, kek secret.KEK, log *slog.Logger) 
 	if err := b.syncer.Start(ctx); err != nil {
 		return err
 	}
-	b.runner, err = jobs.New(jobs.Options{Pool: b.pool, Listens: b.pool, Syncer: b.syncer, Due: b.store.System().DueShards, Log: log})
+	b.runner, err = jobs.New(jobs.Options{
+		Pool: b.pool, Listens: b.pool, Syncer: b.syncer, Due: b.store.System().DueShards, Turn: b.store.System().TakeClockTurn, Log: log,
+	})
 	if err != nil {
 		return err
 	}

@@ -1,24 +1,27 @@
 -- Scheduled syncs, across tenants: what is due, who has it, and what came of it. See docs/adr/0008-the-clock.md.
 
 -- name: DueShards :many
--- How much is due that nobody has, by shard; nothing where somebody asked less than a second ago. Counting ends at max_rows.
+-- How much is due that nobody has, by shard, where anything is. Counting ends at max_rows in each. One range of the index for each shard:
+-- one over all of them would be a look at every connector.
 -- @sqlc-vet-disable tenant-scope
-with due as materialized (
-    select clock.shard
-    from connector_clock clock
-    left join instances on instances.id = clock.claimed_by
-    where clock.shard between 0 and 15 and clock.due_at <= now() and instances.id is null
-    limit @max_rows
-), turn as (
-    update clock_turn
-    set at = now()
-    where clock_turn.at < now() - interval '0.9 seconds' and exists (select from due)
-    returning clock_turn.one
-)
-select due.shard, count(*)::integer as connectors
-from due, turn
-group by due.shard
-order by due.shard;
+select one.shard::smallint as shard, due.connectors
+from (select unnest(@shards::smallint[]) as shard) one
+cross join lateral (
+    select count(*)::integer as connectors
+    from (select clock.connector_id
+          from connector_clock clock
+          where clock.shard = one.shard and clock.due_at <= now()
+            and not exists (select from instances where instances.id = clock.claimed_by)
+          limit @max_rows) found
+) due
+where due.connectors > 0
+order by one.shard;
+
+-- name: TakeClockTurn :execrows
+-- For a second.
+update clock_turn
+set at = now()
+where at < now() - interval '0.9 seconds';
 
 -- name: LockShards :exec
 -- Until the transaction ends nobody else claims of these shards. It costs the log nothing, as locks of rows would; in one order, so

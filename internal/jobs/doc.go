@@ -2,7 +2,7 @@
 //
 //	SyncTools   → SyncToolsWorker → toolsync.Sync with the queued run
 //	SyncDue     → SyncDueWorker   → toolsync.SyncDue: claims what is due, and begins it
-//	clock       each second       → SyncDue jobs, where something is due
+//	clock       each second       → toolsync.SyncFew, where little is due; where much is, SyncDue jobs
 //	tender      each 20 s         → queued runs whose jobs died with their process get new ones
 //	DeliverWebhook → DeliverWebhookWorker → webhooks.Deliver, which says when to come again
 //	TendWebhooks, TendNotices             → deliveries whose jobs are lost; accounts that lapse; what is too old

@@ -47,6 +47,7 @@ type Options struct {
 	Listens *pgxpool.Pool // gives one to listen with: a pooler would make that one deaf; nil: jobs are polled for
 	Syncer  *toolsync.Syncer
 	Due     Due
+	Turn    Turn         // nil: no other process has this database
 	Queued  LongQueued   // nil: runs that lose their jobs wait for River
 	Log     *slog.Logger // nil: nowhere
 	Parts   []Part       // more workers, with their queues
@@ -104,7 +105,7 @@ func New(o Options) (*Runner, error) {
 	}
 	return &Runner{
 		client: client,
-		clock:  clock{due: o.Due, client: client, log: log},
+		clock:  clock{due: o.Due, turn: o.Turn, begin: o.Syncer.SyncFew, client: client, log: log},
 		tender: tender{queued: o.Queued, pool: o.Pool, client: client, log: log},
 	}, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/queue"
 	"patchbay/internal/store"
 	"patchbay/internal/toolsync"
 )
@@ -54,18 +55,48 @@ func TestWhatIsDueIsSyncedByItself(t *testing.T) {
 	}
 }
 
-func TestNothingIsInsertedWhereNothingIsDue(t *testing.T) {
+// jobsOfTheClock counts what the clock has inserted.
+func (b *bundle) jobsOfTheClock(t *testing.T) int {
+	t.Helper()
+	var n int
+	if err := b.Pool.QueryRow(t.Context(), "select count(*) from river_job where kind = $1", queue.SyncDue{}.Kind()).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestWhereLittleIsDueNoJobIsInserted(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	c := b.to(t, mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)}).URL)
+	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	c, another := b.to(t, up.URL), b.to(t, up.URL)
 	events, unwatch := b.sync.Watch(b.Tenant)
 	defer unwatch()
 	defer stop(t, b.start(t))
+	for range 3 {
+		b.MakeDue(t)
+		waitSynced(t, events, c.ID, another.ID)
+	}
+	if n := b.jobsOfTheClock(t); n != 0 {
+		t.Errorf("%d jobs for two connectors", n)
+	}
+}
+
+func TestMuchThatIsDueIsSharedByJobs(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	ids := make([]connectors.ConnectorID, 130) // more than one claim takes
+	for i := range ids {
+		ids[i] = b.to(t, up.URL).ID
+	}
+	events, unwatch := b.sync.Watch(b.Tenant)
+	defer unwatch()
 	b.MakeDue(t)
-	waitSynced(t, events, c.ID)
-	var jobs int
-	if err := b.Pool.QueryRow(t.Context(), "select count(*) from river_job").Scan(&jobs); err != nil || jobs != 1 {
-		t.Errorf("%d jobs for one connector that was due once, %v", jobs, err)
+	defer stop(t, b.start(t))
+	waitSynced(t, events, ids...)
+	if n := b.jobsOfTheClock(t); n == 0 {
+		t.Error("no job for what was due, so that other processes have no part in it")
 	}
 }
 

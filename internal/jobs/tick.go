@@ -19,21 +19,25 @@ const (
 	tickEvery = time.Second
 	// tickTimeout ends a tick that the database does not answer.
 	tickTimeout = 5 * time.Second
-	// countMost ends the counting of what is due: more needs no more jobs.
-	countMost = 10000
-	// little is how many due connectors one job for all shards is enough for.
+	// little is how many due connectors are begun without a job, or one job for all shards is enough for: those of one claim.
 	little = 100
 )
 
-// Due counts what is due and nobody has, by shard, up to max in all; where another process has just done so, nothing. It is
-// [store.System.DueShards].
+// Due counts what is due and nobody has, by shard, up to max in each. It is [store.System.DueShards].
 type Due func(ctx context.Context, max int) (map[int]int, error)
 
-// clock inserts jobs for what is due. Every process has one; of those that tick in the same second one finds something.
+// Turn tells whether this process is the one that inserts jobs in this second. It is [store.System.TakeClockTurn].
+type Turn func(ctx context.Context) (bool, error)
+
+// clock begins what is due, where that is little; where it is much, it inserts jobs for all processes. Every process has one.
 type clock struct {
 	due    Due
+	turn   Turn // nil: it always is
+	begin  func(ctx context.Context) (began int, more bool, err error)
 	client *river.Client[pgx.Tx]
 	log    *slog.Logger
+
+	some bool // a second ago something was due, and not much: there will be again
 }
 
 // run ticks until ctx ends.
@@ -52,12 +56,43 @@ func (c *clock) run(ctx context.Context) {
 	}
 }
 
+// tick begins what is due, or has it begun:
+//
+//  1. look: how much is due? One statement, which costs the least; it is left out where there was something a second ago
+//  2. begin it here, where it is little
+//  3. else, and where that was not all, insert jobs, for this process and the others
 func (c *clock) tick(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, tickTimeout)
 	defer cancel()
-	due, err := c.due(ctx, countMost)
-	if err != nil || len(due) == 0 {
-		return err
+	few := c.some
+	c.some = false
+	var due map[int]int
+	var err error
+	if !few {
+		if due, err = c.due(ctx, little); err != nil || len(due) == 0 {
+			return err
+		}
+		few = total(due) <= little
+	}
+	if few {
+		began, more, err := c.begin(ctx)
+		if err != nil || !more {
+			c.some = began > 0
+			return err
+		}
+		if due, err = c.due(ctx, little); err != nil || len(due) == 0 {
+			return err
+		}
+	}
+	return c.share(ctx, due)
+}
+
+// share inserts jobs for what is due. Of processes that tick in the same second one does.
+func (c *clock) share(ctx context.Context, due map[int]int) error {
+	if c.turn != nil {
+		if mine, err := c.turn(ctx); err != nil || !mine {
+			return err
+		}
 	}
 	waiting, err := c.client.JobList(ctx, river.NewJobListParams().
 		Kinds(queue.SyncDue{}.Kind()).States(rivertype.JobStateAvailable).First(queue.Count))
@@ -74,16 +109,20 @@ func (c *clock) tick(ctx context.Context) error {
 	return nil
 }
 
+func total(due map[int]int) int {
+	n := 0
+	for _, shard := range due {
+		n += shard
+	}
+	return n
+}
+
 // wanted are the jobs to insert, beside those that wait already: one for all where little is due, else one for each shard, which goes on
 // while its process has room; a second later there is another one, for another process. In no order: where there are too many, it is not always
 // the same shards that come last.
 func wanted(due map[int]int, waiting int) []river.InsertManyParams {
-	total := 0
-	for _, n := range due {
-		total += n
-	}
 	var jobs []river.InsertManyParams
-	if total <= little {
+	if total(due) <= little {
 		jobs = append(jobs, river.InsertManyParams{Args: queue.SyncDue{Shard: queue.AllShards}})
 	} else {
 		for shard := range due {

@@ -41,10 +41,13 @@ func (c Claim) Plain(hash connectors.Hash, seen Seen) bool {
 		(seen.Era == "" || seen.Era == k.Era) && (seen.AuthBehaviour == "" || seen.AuthBehaviour == k.AuthBehaviour)
 }
 
-// DueShards counts the connectors that are due and that nobody has, by shard, up to max in all. Where any process asked less than a
-// second ago the answer is empty.
+// DueShards counts the connectors that are due and that nobody has, by shard, up to max in each.
 func (s *System) DueShards(ctx context.Context, max int) (map[int]int, error) {
-	rows, err := s.q.DueShards(ctx, int32(max))
+	shards := make([]int16, queue.Count)
+	for i := range shards {
+		shards[i] = int16(i)
+	}
+	rows, err := s.q.DueShards(ctx, shards, int32(max))
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +58,12 @@ func (s *System) DueShards(ctx context.Context, max int) (map[int]int, error) {
 	return due, nil
 }
 
+// TakeClockTurn tells whether no process has taken the clock's turn in the last second. It is the caller's then.
+func (s *System) TakeClockTurn(ctx context.Context) (bool, error) {
+	n, err := s.q.TakeClockTurn(ctx)
+	return n > 0, err
+}
+
 // ClaimDue gives a process at most max connectors of the shards to sync. A tenant has perTenant under way at once, in all processes
 // together, and its turn comes by how many it has before itself, not by how long they have waited.
 func (s *System) ClaimDue(ctx context.Context, id connectors.InstanceID, shards []int, perTenant, max int) ([]Claim, error) {
@@ -62,6 +71,9 @@ func (s *System) ClaimDue(ctx context.Context, id connectors.InstanceID, shards 
 	var locked []int32
 	for _, shard := range slices.Sorted(slices.Values(shards)) {
 		p.Shards, locked = append(p.Shards, int16(shard)), append(locked, int32(shard))
+	}
+	if len(shards) == queue.Count { // little is due, where all are claimed of
+		p.Newest = 0
 	}
 	var rows []dbgen.ClaimDueRow
 	err := s.scope.together(ctx,

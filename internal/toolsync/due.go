@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/queue"
 	"patchbay/internal/store"
 )
 
@@ -25,27 +26,59 @@ const (
 //  4. talk: each by itself
 //  5. end: what is unchanged is collected and written together (ends.go); what is not gets a run, as any other sync
 func (s *Syncer) SyncDue(ctx context.Context, shards []int) (int, error) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := s.untilEnding(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.heart.ending, cancel)() // what is claimed then would not begin
 	began := 0
 	for {
 		room := s.places.reserve(ctx, perClaim)
-		if room == 0 || ctx.Err() != nil {
-			s.places.refund(room)
-			return began, nil
-		}
-		claims, err := s.claim(ctx, shards, room)
-		s.places.refund(room - len(claims))
-		if err != nil {
+		n, more, err := s.claimInto(ctx, room, shards)
+		if began += n; !more || err != nil {
 			return began, err
 		}
-		busy := s.launchAll(ctx, claims)
-		s.giveBack(ctx, busy)
-		if began += len(claims) - len(busy); len(claims) < room && len(busy) == 0 {
-			return began, nil
-		}
 	}
+}
+
+// SyncFew is SyncDue where little is due, of all shards: it claims once, for as many as there is room for at this moment. more: that may
+// not have been all.
+func (s *Syncer) SyncFew(ctx context.Context) (began int, more bool, err error) {
+	ctx, cancel := s.untilEnding(ctx)
+	defer cancel()
+	room, _ := s.places.take(1, perClaim)
+	if room == 0 {
+		return 0, true, nil
+	}
+	return s.claimInto(ctx, room, allShards())
+}
+
+// untilEnding ends also when no sync may begin any more: what is claimed then would not.
+func (s *Syncer) untilEnding(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	unbind := context.AfterFunc(s.heart.ending, cancel)
+	return ctx, func() { unbind(); cancel() }
+}
+
+// claimInto fills reserved places with syncs that are due, and says how many it began. more: there may be others.
+func (s *Syncer) claimInto(ctx context.Context, room int, shards []int) (began int, more bool, err error) {
+	if room == 0 || ctx.Err() != nil {
+		s.places.refund(room)
+		return 0, false, nil
+	}
+	claims, err := s.claim(ctx, shards, room)
+	s.places.refund(room - len(claims))
+	if err != nil {
+		return 0, false, err
+	}
+	busy := s.launchAll(ctx, claims)
+	s.giveBack(ctx, busy)
+	return len(claims) - len(busy), len(claims) == room || len(busy) > 0, nil
+}
+
+func allShards() []int {
+	shards := make([]int, queue.Count)
+	for i := range shards {
+		shards[i] = i
+	}
+	return shards
 }
 
 // launchAll begins the syncs of claims that have places, and returns those whose servers have no room, with when to come again.

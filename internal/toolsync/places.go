@@ -79,7 +79,7 @@ func (p *places) ask(one int) {
 func (p *places) take(few, most int) (int, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	most = max(1, min(most, p.most/p.asking))
+	most = max(1, min(most, p.most/max(p.asking, 1)))
 	if p.free < min(few, most) || p.claims >= p.most*(maxClaims/maxPlaces) {
 		return 0, p.change
 	}

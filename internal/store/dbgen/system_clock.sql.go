@@ -156,22 +156,18 @@ func (q *Queries) ClaimDue(ctx context.Context, arg ClaimDueParams) ([]ClaimDueR
 
 const dueShards = `-- name: DueShards :many
 
-with due as materialized (
-    select clock.shard
-    from connector_clock clock
-    left join instances on instances.id = clock.claimed_by
-    where clock.shard between 0 and 15 and clock.due_at <= now() and instances.id is null
-    limit $1
-), turn as (
-    update clock_turn
-    set at = now()
-    where clock_turn.at < now() - interval '0.9 seconds' and exists (select from due)
-    returning clock_turn.one
-)
-select due.shard, count(*)::integer as connectors
-from due, turn
-group by due.shard
-order by due.shard
+select one.shard::smallint as shard, due.connectors
+from (select unnest($1::smallint[]) as shard) one
+cross join lateral (
+    select count(*)::integer as connectors
+    from (select clock.connector_id
+          from connector_clock clock
+          where clock.shard = one.shard and clock.due_at <= now()
+            and not exists (select from instances where instances.id = clock.claimed_by)
+          limit $2) found
+) due
+where due.connectors > 0
+order by one.shard
 `
 
 type DueShardsRow struct {
@@ -180,10 +176,11 @@ type DueShardsRow struct {
 }
 
 // Scheduled syncs, across tenants: what is due, who has it, and what came of it. See docs/adr/0008-the-clock.md.
-// How much is due that nobody has, by shard; nothing where somebody asked less than a second ago. Counting ends at max_rows.
+// How much is due that nobody has, by shard, where anything is. Counting ends at max_rows in each. One range of the index for each shard:
+// one over all of them would be a look at every connector.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DueShards(ctx context.Context, maxRows int32) ([]DueShardsRow, error) {
-	rows, err := q.db.Query(ctx, dueShards, maxRows)
+func (q *Queries) DueShards(ctx context.Context, shards []int16, maxRows int32) ([]DueShardsRow, error) {
+	rows, err := q.db.Query(ctx, dueShards, shards, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -564,6 +561,21 @@ where connector_clock.shard between 0 and 15 and connector_clock.due_at <= now()
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) ReleaseForgotten(ctx context.Context, instanceID uuid.UUID, known []uuid.UUID) (int64, error) {
 	result, err := q.db.Exec(ctx, releaseForgotten, instanceID, known)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const takeClockTurn = `-- name: TakeClockTurn :execrows
+update clock_turn
+set at = now()
+where at < now() - interval '0.9 seconds'
+`
+
+// For a second.
+func (q *Queries) TakeClockTurn(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, takeClockTurn)
 	if err != nil {
 		return 0, err
 	}
