@@ -292,6 +292,14 @@ var tenantAttempts = map[string]attempt{
 		return some(o.door.SyncRuns(ctx, o.connector.ID, store.Page{}))
 	},
 	"SyncRun": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.SyncRun(ctx, o.done.ID)) },
+	"Find": func(ctx context.Context, o outsider) (bool, error) {
+		for _, name := range []string{o.connector.Name, o.agent.Name, "search"} {
+			if found, err := o.door.Find(ctx, name, ""); err != nil || len(found) > 0 {
+				return len(found) > 0, err
+			}
+		}
+		return false, nil
+	},
 	"Tools": func(ctx context.Context, o outsider) (bool, error) {
 		if found, err := some(o.door.Tools(ctx, store.ToolFilter{Connector: &o.connector.ID})); found || err != nil {
 			return found, err
@@ -370,7 +378,7 @@ var ownWorld = map[string]bool{
 	"AgentTokens": true, "AgentGrants": true, "GrantedConnectors": true, "AcceptedDefinitions": true, "ToolChoices": true, "CallCounts": true, "ApprovalsAbout": true, "AgentsGranted": true, "ToolUse": true, "AuditEvents": true, "WaitingCalls": true,
 	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "Items": true, "SyncRuns": true, "Tools": true, "Quarantined": true,
 	"CuratedTools": true, "ToolTags": true, "KeepRunRequests": true, "Dependents": true, "RunRequests": true,
-	"ConnectorsAt": true, "SetDefaults": true, "SealedBy": true,
+	"ConnectorsAt": true, "Find": true, "SetDefaults": true, "SealedBy": true,
 }
 
 func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
