@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // csvLines writes RFC 4180: one line a row, under a line of names.
@@ -62,11 +63,31 @@ func cell(value any) string {
 	}
 }
 
-// guarded keeps a spreadsheet from taking a text for a formula: a text that begins as one gets an apostrophe before it. A program that
+// guarded keeps a spreadsheet from taking a text for a formula: what begins as one gets an apostrophe before it. That is also what follows
+// a sign at which some part a line into cells, whatever the quotes say: where decimals have commas, it is the semicolon. A program that
 // reads the file takes JSON, which has each text as it is.
 func guarded(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(text)[0]) {
-		return "'" + text
+	if !strings.ContainsAny(text, formulaSigns) && !strings.ContainsAny(text, "\t\r\n") {
+		return text
 	}
-	return text
+	var b strings.Builder
+	begins := true // of what may be a cell
+	for i, c := range text {
+		switch {
+		case i == 0 && strings.ContainsRune("\t\r\n", c):
+			b.WriteByte('\'')
+		case strings.ContainsRune(";\t\r\n", c):
+			begins = true
+		case begins && strings.ContainsRune(formulaSigns, c):
+			b.WriteByte('\'')
+			begins = false
+		case !unicode.IsSpace(c) && c != '"' && c != '\ufeff': // which are dropped from the beginning of a cell
+			begins = false
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
 }
+
+// formulaSigns are what a formula begins with.
+const formulaSigns = "=+-@＝＋－＠"

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -104,6 +105,27 @@ func TestNoCellOfACSVFileIsAFormula(t *testing.T) {
 				t.Errorf("%q became the cell %q", evil, lines[1][at])
 			}
 		}
+	}
+}
+
+// Where a country writes decimals with commas, spreadsheets part cells at semicolons, and see no quotes but those that begin a cell.
+func TestNoCellBecomesAFormulaWhereSpreadsheetsPartThemAtOtherSigns(t *testing.T) {
+	t.Parallel()
+	formula := regexp.MustCompile(`(^|[;\t\r\n])["\s]*[=+\-@＝＋－＠]`)
+	for _, evil := range []string{"well;=HYPERLINK(A1)", "well\n=1+1", "well\r\n-1", "well\t+1", "well; @SUM(A1)", `well;"=1"`, " =1", "\u00a0=1", "\ufeff=1", ";;=1", "well;＝1"} {
+		text, _, err := written(t, tableOf([]row{{name: evil, tags: []string{evil}}}), export.CSV)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range []int{0, 4} {
+			if cell := cells(t, text)[1][at]; formula.MatchString(cell) {
+				t.Errorf("%q became the cell %q", evil, cell)
+			}
+		}
+	}
+	const harmless = "one; two - three; a=b, 1+1 (me@example.com)\nlast"
+	if text, _, _ := written(t, tableOf([]row{{name: harmless}}), export.CSV); cells(t, text)[1][0] != harmless {
+		t.Errorf("%q became %q", harmless, text)
 	}
 }
 
