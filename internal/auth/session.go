@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/alexedwards/scs/v2"
-	"github.com/alexedwards/scs/v2/memstore"
 	"github.com/google/uuid"
 
 	"patchbay/internal/connectors"
@@ -35,16 +34,16 @@ const (
 )
 
 func newSessions(st *store.Store, secure bool) *scs.SessionManager {
-	m := scs.New()
-	if own, ok := m.Store.(*memstore.MemStore); ok {
-		own.StopCleanup() // a goroutine that New starts for a store that nobody uses
+	m := &scs.SessionManager{ // scs.New would begin a goroutine for a store that nobody uses, and that cannot be ended without a race
+		Store: st.SessionStore(), Codec: scs.GobCodec{}, Lifetime: SessionLifetime, HashTokenInStore: true,
+		ErrorFunc: func(w http.ResponseWriter, _ *http.Request, _ error) {
+			http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		},
+		Cookie: scs.SessionCookie{
+			Name: "patchbay", Path: "/", HttpOnly: true, Persist: true,
+			SameSite: http.SameSiteLaxMode, // Strict would lose the session on the way back from an authorization server
+		},
 	}
-	m.Store = st.SessionStore()
-	m.HashTokenInStore = true
-	m.Lifetime = SessionLifetime
-	m.Cookie.HttpOnly = true
-	m.Cookie.SameSite = http.SameSiteLaxMode // Strict would lose the session on the way back from an authorization server
-	m.Cookie.Name = "patchbay"
 	if secure {
 		m.Cookie.Secure = true
 		m.Cookie.Name = "__Host-patchbay"
