@@ -10,8 +10,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/secret"
@@ -73,7 +71,7 @@ func (s *Service) link(
 	_, _ = rand.Read(random) // never fails: crypto/rand ends the program instead
 	token := secret.Text(base64.RawURLEncoding.EncodeToString(random))
 	link := store.InvitationLink{
-		TokenHash: tokenHash(token), ExpiresAt: s.now().Add(connectors.InvitationLife), By: a.person(), ByName: a.Name,
+		TokenHash: tokenHash(token), ExpiresAt: s.now().Add(connectors.InvitationLife), By: a.ID(), ByName: a.Name,
 	}
 	var invitation connectors.Invitation
 	err := s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) (err error) {
@@ -241,12 +239,4 @@ func badAddress() fault.Field {
 func tokenHash(token secret.Text) []byte {
 	sum := sha256.Sum256([]byte(strings.TrimSpace(token.Reveal())))
 	return sum[:]
-}
-
-// person is the actor's id where it is a person.
-func (a Actor) person() *uuid.UUID {
-	if a.UserID == nil {
-		return nil
-	}
-	return &a.UserID.UUID
 }

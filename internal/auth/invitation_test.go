@@ -206,6 +206,32 @@ func TestOnlyOwnersInvite(t *testing.T) {
 	}
 }
 
+func TestARevokedKeyHasInvitedNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	key, text, err := w.auth.IssueKey(t.Context(), w.owner(t), auth.KeyRequest{Name: "leaked", Role: connectors.RoleOwner})
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := w.auth.FromBearer(t.Context(), "Bearer "+text.Reveal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, token, err := w.auth.Invite(t.Context(), program, "eve@example.com", connectors.RoleOwner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ours := w.invite(t, "ada@example.com", connectors.RoleViewer)
+	if err := w.auth.RevokeKey(t.Context(), w.owner(t), key.ID); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = w.accept(t, token, password)
+	refusedAs(t, err, auth.TypeInvitationRevoked)
+	if _, err := w.auth.Invitation(t.Context(), ours, home); err != nil {
+		t.Errorf("the invitation of a person: %v", err)
+	}
+}
+
 func TestOfTwoWhoAcceptTogetherOneJoins(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

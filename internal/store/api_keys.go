@@ -40,10 +40,15 @@ func (t *Tenant) CreateAPIKey(ctx context.Context, k NewAPIKey) (connectors.APIK
 	return apiKeyOf(row), nil
 }
 
-// RevokeAPIKey ends a key for good. A second revocation changes nothing.
+// RevokeAPIKey ends a key for good, and the open invitations that were sent with it. A second revocation changes nothing.
 func (t *Tenant) RevokeAPIKey(ctx context.Context, id connectors.APIKeyID) error {
-	n, err := t.q.RevokeAPIKey(ctx, t.id, id)
-	return touched(n, err, "API key")
+	return t.within(ctx, func(tx *Tenant) error {
+		n, err := tx.q.RevokeAPIKey(ctx, tx.id, id)
+		if err := touched(n, err, "API key"); err != nil {
+			return err
+		}
+		return tx.q.RevokeInvitationsBy(ctx, tx.id, id.UUID)
+	})
 }
 
 func apiKeyOf(r dbgen.CreateAPIKeyRow) connectors.APIKey {

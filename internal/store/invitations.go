@@ -17,7 +17,7 @@ import (
 type InvitationLink struct {
 	TokenHash []byte // SHA-256 of what the link holds
 	ExpiresAt time.Time
-	By        *uuid.UUID // the person who sends it; nil: no person
+	By        *uuid.UUID // the person who sends it, or the key; nil: neither
 	ByName    string
 }
 
