@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,5 +76,28 @@ func TestTasksAreCallsWithAHandle(t *testing.T) {
 	rest, err := w.Door().TaskCalls(t.Context(), store.CallFilter{Page: store.Page{Limit: 1, Cursor: page.Next}})
 	if err != nil || len(rest.Items) != 1 || rest.Items[0].ID != first || rest.Next != "" {
 		t.Errorf("%+v, %v", rest, err)
+	}
+}
+
+// A page of calls is hundreds of them, and the server of each says as much of its task as the history keeps of a result.
+func TestNoListOfCallsBringsLongTasksAlong(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	call := newCall(w.Agent(t), w.Connector(t), connectors.ToolCallID{})
+	id := runningIn(t, w, w.Tenant, call, "long")
+	long := []byte(`{"status":"working","statusMessage":"` + strings.Repeat("x", 1<<18) + `"}`)
+	if err := w.Door().SaveCallTask(t.Context(), id, long, ""); err != nil {
+		t.Fatal(err)
+	}
+	for name, list := range map[string]func(context.Context, store.CallFilter) (store.List[connectors.ToolCall], error){
+		"calls": w.Door().ToolCalls, "tasks": w.Door().TaskCalls,
+	} {
+		calls, err := list(t.Context(), store.CallFilter{})
+		if err != nil || len(calls.Items) != 1 || len(calls.Items[0].Task) > 16<<10 {
+			t.Errorf("%s: %d, %v, with %d bytes of a task", name, len(calls.Items), err, len(calls.Items[0].Task))
+		}
+	}
+	if one, err := w.Door().ToolCall(t.Context(), id); err != nil || string(one.Task) != string(long) {
+		t.Errorf("the call has %d bytes of it, %v", len(one.Task), err)
 	}
 }

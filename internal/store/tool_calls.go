@@ -22,7 +22,7 @@ type CallFilter struct {
 	Page
 }
 
-// ToolCalls lists calls, the newest first, without contents and without arguments of more than 16 KiB.
+// ToolCalls lists calls, the newest first, without contents, and without arguments and tasks of more than 16 KiB.
 func (t *Tenant) ToolCalls(ctx context.Context, f CallFilter) (List[connectors.ToolCall], error) {
 	after, err := f.afterID("tool calls")
 	if err != nil {

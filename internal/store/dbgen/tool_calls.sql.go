@@ -283,7 +283,8 @@ const toolCalls = `-- name: ToolCalls :many
 select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id, credential_id,
        definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by,
        (case when length(arguments) <= 16384 then arguments end)::bytea as arguments,
-       task, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us
+       (case when length(task) <= 16384 then task end)::bytea as task,
+       truncated, request_bytes, response_bytes, started_at, completed_at, duration_us
 from tool_calls
 where tenant_id = $1
   and ($2::uuid is null or agent_id = $2)
@@ -337,7 +338,7 @@ type ToolCallsRow struct {
 	DurationUs     *int64
 }
 
-// Without contents, and without long arguments: a page of them could take the memory of the machine.
+// Without contents, and without long arguments and tasks: a page of them could take the memory of the machine.
 func (q *Queries) ToolCalls(ctx context.Context, arg ToolCallsParams) ([]ToolCallsRow, error) {
 	rows, err := q.db.Query(ctx, toolCalls,
 		arg.TenantID,
