@@ -49,6 +49,7 @@ type CallFilter struct {
 	Connector string `query:"connector" doc:"Only calls to this connector, by id or slug."`
 	Status    string `query:"status" enum:"pending_approval,running,success,error,denied,cancelled" doc:"Only calls that are so far."`
 	Tool      string `query:"tool" doc:"Only calls of this tool, by the name that agents see or the server's own."`
+	Task      bool   `query:"task" doc:"true: only calls that their servers run as tasks; they are listed without arguments and contents."`
 	Paging
 }
 
@@ -163,7 +164,11 @@ func (h *Handler) calledBy(ctx context.Context, who auth.Actor, agent connectors
 		}
 		filter.Connector = &c.ID
 	}
-	page, err := tenant.ToolCalls(ctx, filter)
+	list := tenant.ToolCalls
+	if in.Task {
+		list = tenant.TaskCalls
+	}
+	page, err := list(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
