@@ -6,11 +6,17 @@ import (
 	"patchbay/internal/auth"
 )
 
-// TakeTable puts on record that somebody takes a table along as a file: which one, in what format, and by what filters it was chosen. A
-// page is looked at, a file leaves the house.
+// maxFilters is how much of a table's filters, which are part of an address, stands in the audit log.
+const maxFilters = 1000
+
+// TakeTable puts on record that somebody takes a table along as a file: which one, in what format, and by what filters it was chosen, which are
+// percent-encoded. A page is looked at, a file leaves the house.
 func (r *Registry) TakeTable(ctx context.Context, a auth.Actor, table, format, filters string) error {
 	e := a.Event("table.export", table)
 	e.Detail = map[string]any{"format": format}
+	if len(filters) > maxFilters {
+		filters = filters[:maxFilters] + "…"
+	}
 	if filters != "" {
 		e.Detail["filters"] = filters
 	}
