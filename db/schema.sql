@@ -1,6 +1,48 @@
 -- The schema as the migrations leave it, for reviews: what changes here changes in the database.
 -- Not run by anything. Written from a migrated database: UPDATE=1 go test ./db -run TestSchema
 
+CREATE OR REPLACE FUNCTION public.audit_append()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    if exists (select from tenants where id = new.tenant_id) then -- not deleted by the same transaction
+        perform audit_link(new);
+    end if;
+    return null;
+end $function$
+
+CREATE OR REPLACE FUNCTION public.audit_field(value text)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select case when value is null then int4send(-1) else int4send(octet_length(convert_to(value, 'UTF8'))) || convert_to(value, 'UTF8') end $function$
+
+CREATE OR REPLACE FUNCTION public.audit_hash(before bytea, n bigint, e audit_events)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select sha256(before || int8send(n) || uuid_send(e.tenant_id) || uuid_send(e.id) || int8send((extract(epoch from e.at) * 1000000)::bigint)
+    || audit_field(e.actor_type) || audit_field(e.actor_id::text) || audit_field(e.actor_name) || audit_field(e.action) || audit_field(e.target)
+    || audit_field(e.detail::text) || audit_field(e.request_id) || audit_field(e.ip)) $function$
+
+CREATE OR REPLACE FUNCTION public.audit_link(e audit_events)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+    head audit_heads;
+    next bytea;
+begin
+    insert into audit_heads (tenant_id, events, hash) values (e.tenant_id, 0, decode(repeat('00', 32), 'hex')) on conflict do nothing;
+    select * into head from audit_heads where tenant_id = e.tenant_id for update;
+    next := audit_hash(head.hash, head.events + 1, e);
+    insert into audit_chain (tenant_id, n, event_id, hash) values (e.tenant_id, head.events + 1, e.id, next);
+    update audit_heads set events = head.events + 1, hash = next where tenant_id = e.tenant_id;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.count_calls(tenants uuid[], ended_at timestamp with time zone[], statuses text[], took_us bigint[])
  RETURNS bigint
  LANGUAGE plpgsql
@@ -285,6 +327,22 @@ alter table approvals force row level security;
 create policy tenant_rows on approvals for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on approvals to patchbay_app;
 
+create table audit_chain (
+    tenant_id uuid not null,
+    n bigint not null,
+    event_id uuid not null,
+    hash bytea not null,
+    constraint audit_chain_event_key UNIQUE (tenant_id, event_id),
+    constraint audit_chain_hash_length CHECK ((length(hash) = 32)),
+    constraint audit_chain_n_positive CHECK ((n > 0)),
+    constraint audit_chain_pkey PRIMARY KEY (tenant_id, n),
+    constraint audit_chain_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table audit_chain enable row level security;
+alter table audit_chain force row level security;
+create policy tenant_rows on audit_chain for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant select on audit_chain to patchbay_app;
+
 create table audit_events (
     tenant_id uuid not null,
     id uuid not null,
@@ -297,13 +355,31 @@ create table audit_events (
     detail jsonb not null default '{}'::jsonb,
     request_id text not null default ''::text,
     ip text not null default ''::text,
+    constraint audit_chained TRIGGER DEFERRABLE INITIALLY DEFERRED,
     constraint audit_events_pkey PRIMARY KEY (tenant_id, id),
     constraint audit_events_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
+CREATE CONSTRAINT TRIGGER audit_chained AFTER INSERT ON public.audit_events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION audit_append();
 alter table audit_events enable row level security;
 alter table audit_events force row level security;
 create policy tenant_rows on audit_events for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant insert, select on audit_events to patchbay_app;
+
+create table audit_heads (
+    tenant_id uuid not null,
+    events bigint not null,
+    hash bytea not null,
+    checked_at timestamp with time zone,
+    checked_events bigint,
+    checked_bad bigint,
+    constraint audit_heads_hash_length CHECK ((length(hash) = 32)),
+    constraint audit_heads_pkey PRIMARY KEY (tenant_id),
+    constraint audit_heads_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table audit_heads enable row level security;
+alter table audit_heads force row level security;
+create policy tenant_rows on audit_heads for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant select on audit_heads to patchbay_app;
 
 create table call_hours (
     tenant_id uuid not null,

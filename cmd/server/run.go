@@ -46,6 +46,9 @@ type commandLine struct {
 		New    keysNewCommand    `cmd:"" help:"Print a new value for PATCHBAY_KEYSET."`
 		Rotate keysRotateCommand `cmd:"" help:"Replace the key that seals stored secrets, while servers go on serving."`
 	} `cmd:"" help:"The keys that seal secrets."`
+	Audit struct {
+		Verify auditVerifyCommand `cmd:"" help:"Compute the chains of the audit logs anew, and tell whether every entry is as it was recorded."`
+	} `cmd:"" help:"The audit log."`
 	Import importCommand `cmd:"" help:"Register the MCP servers of a client's file."`
 	Doctor doctorCommand `cmd:"" help:"Check the installation and say what to do about each problem."`
 	DevMCP devMCPCommand `cmd:"" name:"dev-mcp" help:"Serve a small MCP server on loopback, to try things with."`

@@ -16,6 +16,8 @@ func (h *house) upkeep() jobs.Part {
 			Log:   h.serving.log,
 			Swept: func(part connectors.HistoryPart, rows int) { h.metrics.HistorySwept(string(part), rows) },
 		}),
+		Store:       h.database.store,
+		AuditBad:    h.metrics.AuditBad,
 		System:      h.database.store.System(),
 		Credentials: h.tokens,
 		Renewed: func(r credentials.IdleReport) {

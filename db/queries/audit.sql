@@ -2,8 +2,9 @@
 
 -- name: AuditEvents :many
 -- The newest first. Ids grow with time, so that from_id bounds how far back is read; at says it exactly.
-select id, at, actor_type, actor_id, actor_name, action, target, detail, request_id, ip
+select id, at, actor_type, actor_id, actor_name, action, target, detail, request_id, ip, audit_chain.hash
 from audit_events
+left join audit_chain on audit_chain.tenant_id = @tenant_id and audit_chain.event_id = audit_events.id
 where audit_events.tenant_id = @tenant_id
   and (sqlc.narg(before_id)::uuid is null or id < sqlc.narg(before_id))
   and (sqlc.narg(from_id)::uuid is null or id >= sqlc.narg(from_id))
@@ -14,3 +15,32 @@ where audit_events.tenant_id = @tenant_id
   and (@action::text = '' or action = @action or starts_with(action, @action || '.'))
 order by id desc
 limit @max_rows;
+
+-- name: AuditHead :one
+-- Where the chain ends, and what its last check found. No row: nothing was ever recorded.
+select events, hash, checked_at, checked_events, checked_bad
+from audit_heads
+where tenant_id = @tenant_id;
+
+-- name: AuditLinks :many
+-- The chain in its order, with the entries; a link without one has null for its columns.
+select audit_chain.n, audit_chain.event_id, audit_chain.hash, (audit_events.id is not null)::boolean as present,
+       audit_events.at, audit_events.actor_type, audit_events.actor_id, audit_events.actor_name, audit_events.action,
+       audit_events.target, coalesce(audit_events.detail::text, '')::text as detail, audit_events.request_id, audit_events.ip
+from audit_chain
+left join audit_events on audit_events.tenant_id = @tenant_id and audit_events.id = audit_chain.event_id
+where audit_chain.tenant_id = @tenant_id and audit_chain.n > @after and audit_chain.n <= @until
+order by audit_chain.n
+limit @max_rows;
+
+-- name: CountUnlinkedEvents :one
+-- Entries that no link names: they were put in around the trigger.
+select count(*)
+from audit_events
+where audit_events.tenant_id = @tenant_id
+  and not exists (select from audit_chain where audit_chain.tenant_id = @tenant_id and audit_chain.event_id = audit_events.id);
+
+-- name: SetAuditChecked :exec
+update audit_heads
+set checked_at = now(), checked_events = @events, checked_bad = sqlc.narg(bad)
+where tenant_id = @tenant_id;

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -21,6 +22,7 @@ type auditEventJSON struct {
 	Detail    json.RawMessage `json:"detail" doc:"What else is known of it, by action; never a secret."`
 	RequestID string          `json:"request_id" doc:"Of the request that did it, as the log has it; empty: none did."`
 	IP        string          `json:"ip" doc:"Where the request came from; empty likewise."`
+	Hash      string          `json:"hash" doc:"SHA-256, in hex, over this entry and the hash of the one before it: see verifyAuditEvents."`
 }
 
 // auditActorJSON is who did it.
@@ -33,7 +35,7 @@ type auditActorJSON struct {
 func viewAuditEvent(e store.RecordedEvent) auditEventJSON {
 	out := auditEventJSON{
 		ID: e.ID.String(), At: e.At, Actor: auditActorJSON{Type: e.ActorType, Name: e.ActorName}, Action: e.Action, Target: e.Target,
-		Detail: e.Detail, RequestID: e.RequestID, IP: e.IP,
+		Detail: e.Detail, RequestID: e.RequestID, IP: e.IP, Hash: hex.EncodeToString(e.Hash),
 	}
 	if e.ActorID != nil {
 		out.Actor.ID = new(e.ActorID.String())
@@ -66,6 +68,35 @@ func (h *Handler) mountAudit() {
 		method: http.MethodGet, path: "/api/v1/audit_events", id: "listAuditEvents", tag: "Audit",
 		summary: "List what was done, by whom, the latest first", role: connectors.RoleAdmin,
 	}, h.listAuditEvents)
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/audit_events/verify", id: "verifyAuditEvents", tag: "Audit",
+		summary: "Compute the chain of all entries anew, and tell whether each is as it was recorded", role: connectors.RoleAdmin,
+	}, h.verifyAuditEvents)
+}
+
+// auditCheckJSON is what became of a check of the chain.
+type auditCheckJSON struct {
+	OK       bool    `json:"ok" doc:"Every entry is as it was recorded, and none is missing."`
+	Events   int64   `json:"events" doc:"How many entries the chain has."`
+	Head     string  `json:"head" doc:"The hash of the last entry, in hex, which covers all of them. Kept elsewhere, it shows later that nothing before it was changed. Empty: there is no entry."`
+	FirstBad *string `json:"first_bad" format:"uuid" doc:"The first entry that is not as it was recorded, or is gone. Null: none, or its place has no entry."`
+	Place    *int64  `json:"place" doc:"Which entry of the chain that is, counted from 1."`
+	Reason   string  `json:"reason" doc:"What is wrong there; empty: nothing."`
+}
+
+func (h *Handler) verifyAuditEvents(ctx context.Context, who auth.Actor, _ *struct{}) (*answer[auditCheckJSON], error) {
+	check, err := h.store.Tenant(who.Tenant.ID).CheckAudit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := auditCheckJSON{OK: check.Bad == nil, Events: check.Events, Head: hex.EncodeToString(check.Head)}
+	if bad := check.Bad; bad != nil {
+		out.Place, out.Reason = &bad.N, bad.Reason
+		if bad.EventID != nil {
+			out.FirstBad = new(bad.EventID.String())
+		}
+	}
+	return &answer[auditCheckJSON]{Body: out}, nil
 }
 
 func (h *Handler) listAuditEvents(ctx context.Context, who auth.Actor, in *listAuditInput) (*answer[list[auditEventJSON]], error) {

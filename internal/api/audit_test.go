@@ -40,3 +40,27 @@ func TestTheAuditLogIsReadByAdmins(t *testing.T) {
 		t.Errorf("another tenant sees %v", items)
 	}
 }
+
+func TestTheAuditLogIsVerified(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.key(t, connectors.RoleAdmin)
+	verify := func() map[string]any {
+		t.Helper()
+		return w.call(t, admin, http.MethodGet, "/api/v1/audit_events/verify", nil).want(http.StatusOK)
+	}
+	before := verify()["events"].(float64) // the key's own
+	w.call(t, admin, http.MethodPost, "/api/v1/agents", `{"name": "Support"}`).want(http.StatusCreated)
+	entry := w.call(t, admin, http.MethodGet, "/api/v1/audit_events", nil).want(http.StatusOK)["items"].([]any)[0].(map[string]any)
+	got := verify()
+	if got["ok"] != true || got["events"].(float64) <= before || got["head"] != entry["hash"] || len(got["head"].(string)) != 64 || got["first_bad"] != nil || got["place"] != nil {
+		t.Errorf("%v, the last entry is %v", got, entry)
+	}
+	w.AsOwner(t, `update audit_events set actor_name = 'somebody else' where id = '`+entry["id"].(string)+`'`)
+	if got = verify(); got["ok"] != false || got["first_bad"] != entry["id"] || got["place"] != got["events"] || got["reason"] == "" {
+		t.Errorf("%v", got)
+	}
+	if theirs := w.call(t, w.keyIn(t, w.Other, connectors.RoleOwner), http.MethodGet, "/api/v1/audit_events/verify", nil).want(http.StatusOK); theirs["ok"] != true {
+		t.Errorf("another tenant's log: %v", theirs)
+	}
+}

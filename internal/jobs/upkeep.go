@@ -27,6 +27,8 @@ const (
 	sweepHistoryEvery = 6 * time.Hour
 	// leftoversEvery is how much longer than they are good for things lie about that nobody can use.
 	leftoversEvery = 15 * time.Minute
+	// checkAuditEvery is how long a changed entry of the audit log may stay unseen. Checking takes some microseconds an entry.
+	checkAuditEvery = 24 * time.Hour
 	// renewEvery is how late an idle account may be renewed.
 	renewEvery = 10 * time.Minute
 )
@@ -37,6 +39,8 @@ type UpkeepOptions struct {
 	System      *store.System
 	Credentials *credentials.Resolver
 	Renewed     func(credentials.IdleReport) // is told what came of each round; nil: nobody is
+	Store       *store.Store
+	AuditBad    func() // is told of each tenant whose audit log is not as it was recorded; nil: nobody is
 	Log         *slog.Logger
 }
 
@@ -45,10 +49,12 @@ func Upkeep(o UpkeepOptions) Part {
 	return func(workers *river.Workers, config *river.Config) error {
 		config.Queues[queue.Upkeep] = river.QueueConfig{MaxWorkers: upkeepAtOnce}
 		config.PeriodicJobs = append(config.PeriodicJobs,
-			every(sweepHistoryEvery, queue.SweepHistory{}), every(leftoversEvery, queue.SweepLeftovers{}), every(renewEvery, queue.RenewIdle{}))
+			every(sweepHistoryEvery, queue.SweepHistory{}), every(leftoversEvery, queue.SweepLeftovers{}), every(renewEvery, queue.RenewIdle{}),
+			every(checkAuditEvery, queue.CheckAudit{}))
 		return errors.Join(
 			river.AddWorkerSafely(workers, &SweepHistoryWorker{sweeper: o.Sweeper}),
 			river.AddWorkerSafely(workers, &SweepLeftoversWorker{system: o.System, log: o.Log}),
+			river.AddWorkerSafely(workers, &CheckAuditWorker{store: o.Store, bad: o.AuditBad, log: o.Log}),
 			river.AddWorkerSafely(workers, &RenewIdleWorker{credentials: o.Credentials, renewed: o.Renewed}))
 	}
 }

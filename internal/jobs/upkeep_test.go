@@ -24,6 +24,7 @@ func (b *bundle) startUpkeep(t *testing.T) (swept <-chan connectors.HistoryPart,
 		Parts: []jobs.Part{jobs.Upkeep(jobs.UpkeepOptions{
 			Sweeper:     retention.New(retention.Options{Store: b.St, Batch: 10, Swept: func(p connectors.HistoryPart, _ int) { parts <- p }}),
 			System:      b.St.System(),
+			Store:       b.St,
 			Credentials: credentials.New(b.St),
 			Renewed:     func(r credentials.IdleReport) { rounds <- r },
 			Log:         slog.New(slog.DiscardHandler),

@@ -35,6 +35,15 @@ func (RenewIdle) Kind() string { return "renew_idle" }
 // InsertOpts makes it the only one.
 func (RenewIdle) InsertOpts() river.InsertOpts { return onlyOne() }
 
+// CheckAudit computes the audit chains of all tenants anew.
+type CheckAudit struct{}
+
+// Kind is the job's name in the database; a landed name is never changed.
+func (CheckAudit) Kind() string { return "check_audit" }
+
+// InsertOpts makes it the only one.
+func (CheckAudit) InsertOpts() river.InsertOpts { return onlyOne() }
+
 // onlyOne has no second job wait or run beside one, and tries it a few times: the next one may be hours away.
 func onlyOne() river.InsertOpts {
 	return river.InsertOpts{Queue: Upkeep, MaxAttempts: 3, UniqueOpts: river.UniqueOpts{

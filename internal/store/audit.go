@@ -32,6 +32,7 @@ type RecordedEvent struct {
 	Detail    json.RawMessage
 	RequestID string
 	IP        string
+	Hash      []byte // of the tenant's chain up to this entry, 32 bytes
 }
 
 // clockSkew is how far the clocks of processes, which make ids, may be from the database's.
@@ -57,7 +58,7 @@ func (t *Tenant) AuditEvents(ctx context.Context, f AuditFilter) (List[RecordedE
 	item := func(r dbgen.AuditEventsRow) RecordedEvent {
 		return RecordedEvent{
 			ID: r.ID, At: r.At.UTC(), ActorType: r.ActorType, ActorID: r.ActorID, ActorName: r.ActorName, Action: r.Action, Target: r.Target,
-			Detail: r.Detail, RequestID: r.RequestID, IP: r.Ip,
+			Detail: r.Detail, RequestID: r.RequestID, IP: r.Ip, Hash: r.Hash,
 		}
 	}
 	return listOf(f.Page, rows, item, "audit events", func(r dbgen.AuditEventsRow) []string { return []string{r.ID.String()} }), nil

@@ -60,7 +60,7 @@ func NewMetrics(version string) *Metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(
-		m.requests, m.durations, m.inFlight, m.syncRuns, m.syncDurations, m.calls, m.callDurations, m.upkeep.swept, m.upkeep.renewed, build,
+		m.requests, m.durations, m.inFlight, m.syncRuns, m.syncDurations, m.calls, m.callDurations, m.upkeep.swept, m.upkeep.renewed, m.upkeep.audit, build,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

@@ -6,6 +6,7 @@ import "github.com/prometheus/client_golang/prometheus"
 type upkeepMetrics struct {
 	swept   *prometheus.CounterVec
 	renewed *prometheus.CounterVec
+	audit   prometheus.Counter
 }
 
 func newUpkeepMetrics() upkeepMetrics {
@@ -18,8 +19,15 @@ func newUpkeepMetrics() upkeepMetrics {
 			Name: "patchbay_idle_accounts_total",
 			Help: "Accounts that nobody used for a day and that were to be renewed, by outcome: renewed, failed (tried again), ended, left (their authorization server failed).",
 		}, []string{"outcome"}),
+		audit: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "patchbay_audit_chains_bad_total",
+			Help: "Tenants whose audit log was found not to be as it was recorded, by each daily check; the log names them.",
+		}),
 	}
 }
+
+// AuditBad counts a tenant whose audit log is not as it was recorded.
+func (m *Metrics) AuditBad() { m.upkeep.audit.Inc() }
 
 // HistorySwept counts rows of one table that were deleted because they are old.
 func (m *Metrics) HistorySwept(table string, rows int) {

@@ -15,8 +15,9 @@ import (
 
 const auditEvents = `-- name: AuditEvents :many
 
-select id, at, actor_type, actor_id, actor_name, action, target, detail, request_id, ip
+select id, at, actor_type, actor_id, actor_name, action, target, detail, request_id, ip, audit_chain.hash
 from audit_events
+left join audit_chain on audit_chain.tenant_id = $1 and audit_chain.event_id = audit_events.id
 where audit_events.tenant_id = $1
   and ($2::uuid is null or id < $2)
   and ($3::uuid is null or id >= $3)
@@ -52,6 +53,7 @@ type AuditEventsRow struct {
 	Detail    []byte
 	RequestID string
 	Ip        string
+	Hash      []byte
 }
 
 // What happened, by whom.
@@ -86,6 +88,7 @@ func (q *Queries) AuditEvents(ctx context.Context, arg AuditEventsParams) ([]Aud
 			&i.Detail,
 			&i.RequestID,
 			&i.Ip,
+			&i.Hash,
 		); err != nil {
 			return nil, err
 		}
@@ -95,4 +98,132 @@ func (q *Queries) AuditEvents(ctx context.Context, arg AuditEventsParams) ([]Aud
 		return nil, err
 	}
 	return items, nil
+}
+
+const auditHead = `-- name: AuditHead :one
+select events, hash, checked_at, checked_events, checked_bad
+from audit_heads
+where tenant_id = $1
+`
+
+type AuditHeadRow struct {
+	Events        int64
+	Hash          []byte
+	CheckedAt     *time.Time
+	CheckedEvents *int64
+	CheckedBad    *int64
+}
+
+// Where the chain ends, and what its last check found. No row: nothing was ever recorded.
+func (q *Queries) AuditHead(ctx context.Context, tenantID connectors.TenantID) (AuditHeadRow, error) {
+	row := q.db.QueryRow(ctx, auditHead, tenantID)
+	var i AuditHeadRow
+	err := row.Scan(
+		&i.Events,
+		&i.Hash,
+		&i.CheckedAt,
+		&i.CheckedEvents,
+		&i.CheckedBad,
+	)
+	return i, err
+}
+
+const auditLinks = `-- name: AuditLinks :many
+select audit_chain.n, audit_chain.event_id, audit_chain.hash, (audit_events.id is not null)::boolean as present,
+       audit_events.at, audit_events.actor_type, audit_events.actor_id, audit_events.actor_name, audit_events.action,
+       audit_events.target, coalesce(audit_events.detail::text, '')::text as detail, audit_events.request_id, audit_events.ip
+from audit_chain
+left join audit_events on audit_events.tenant_id = $1 and audit_events.id = audit_chain.event_id
+where audit_chain.tenant_id = $1 and audit_chain.n > $2 and audit_chain.n <= $3
+order by audit_chain.n
+limit $4
+`
+
+type AuditLinksParams struct {
+	TenantID connectors.TenantID
+	After    int64
+	Until    int64
+	MaxRows  int32
+}
+
+type AuditLinksRow struct {
+	N         int64
+	EventID   uuid.UUID
+	Hash      []byte
+	Present   bool
+	At        *time.Time
+	ActorType *string
+	ActorID   *uuid.UUID
+	ActorName *string
+	Action    *string
+	Target    *string
+	Detail    string
+	RequestID *string
+	Ip        *string
+}
+
+// The chain in its order, with the entries; a link without one has null for its columns.
+func (q *Queries) AuditLinks(ctx context.Context, arg AuditLinksParams) ([]AuditLinksRow, error) {
+	rows, err := q.db.Query(ctx, auditLinks,
+		arg.TenantID,
+		arg.After,
+		arg.Until,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditLinksRow
+	for rows.Next() {
+		var i AuditLinksRow
+		if err := rows.Scan(
+			&i.N,
+			&i.EventID,
+			&i.Hash,
+			&i.Present,
+			&i.At,
+			&i.ActorType,
+			&i.ActorID,
+			&i.ActorName,
+			&i.Action,
+			&i.Target,
+			&i.Detail,
+			&i.RequestID,
+			&i.Ip,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const countUnlinkedEvents = `-- name: CountUnlinkedEvents :one
+select count(*)
+from audit_events
+where audit_events.tenant_id = $1
+  and not exists (select from audit_chain where audit_chain.tenant_id = $1 and audit_chain.event_id = audit_events.id)
+`
+
+// Entries that no link names: they were put in around the trigger.
+func (q *Queries) CountUnlinkedEvents(ctx context.Context, tenantID connectors.TenantID) (int64, error) {
+	row := q.db.QueryRow(ctx, countUnlinkedEvents, tenantID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const setAuditChecked = `-- name: SetAuditChecked :exec
+update audit_heads
+set checked_at = now(), checked_events = $1, checked_bad = $2
+where tenant_id = $3
+`
+
+func (q *Queries) SetAuditChecked(ctx context.Context, events *int64, bad *int64, tenantID connectors.TenantID) error {
+	_, err := q.db.Exec(ctx, setAuditChecked, events, bad, tenantID)
+	return err
 }

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+
+	"patchbay/internal/connectors"
+)
+
+type auditVerifyCommand struct {
+	databaseCommand
+	Tenant string `placeholder:"TENANT" help:"The tenant's slug or id. Unset: all of them."`
+}
+
+// Run computes the audit chains anew and prints a line for each tenant. It fails where an entry is not as it was recorded.
+func (c auditVerifyCommand) Run(ctx context.Context, p program) error {
+	d, err := c.open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	var tenants []connectors.Tenant
+	if c.Tenant != "" {
+		one, err := findTenant(ctx, d.store, c.Tenant)
+		if err != nil {
+			return err
+		}
+		tenants = append(tenants, one)
+	} else if tenants, err = d.store.System().Tenants(ctx); err != nil {
+		return err
+	}
+	bad := false
+	for _, tenant := range tenants {
+		check, err := d.store.Tenant(tenant.ID).CheckAudit(ctx)
+		if err != nil {
+			return fmt.Errorf("verify the audit log of %s: %w", tenant.Slug, err)
+		}
+		line := fmt.Sprintf("%s: %d entries are as they were recorded, up to %s", tenant.Slug, check.Events, hex.EncodeToString(check.Head))
+		if check.Bad != nil {
+			bad = true
+			line = fmt.Sprintf("%s: entry %d of %d: %s", tenant.Slug, check.Bad.N, check.Events, check.Bad.Reason)
+			if check.Bad.EventID != nil {
+				line += " Its id is " + check.Bad.EventID.String() + "."
+			}
+		}
+		if _, err := fmt.Fprintln(p.stdout, line); err != nil {
+			return err
+		}
+	}
+	if bad {
+		return failedQuietly{}
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package jobs_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"patchbay/internal/credentials"
+	"patchbay/internal/jobs"
+	"patchbay/internal/retention"
+	"patchbay/internal/store"
+)
+
+func TestAChangedAuditLogIsFoundByTheClock(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	for _, door := range []*store.Tenant{b.Door(), b.St.Tenant(b.Other)} {
+		for _, action := range []string{"test.one", "test.two"} {
+			if err := door.Record(t.Context(), store.Event{ActorType: "system", Action: action}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	b.AsOwner(t, `update audit_events set action = 'test.three' where tenant_id = '`+b.Tenant.String()+`' and action = 'test.two'`)
+	bad := make(chan struct{}, 10)
+	r, err := jobs.New(jobs.Options{
+		Pool: b.Pool, Listens: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards,
+		Parts: []jobs.Part{jobs.Upkeep(jobs.UpkeepOptions{
+			Sweeper: retention.New(retention.Options{Store: b.St}), System: b.St.System(), Credentials: credentials.New(b.St), Store: b.St,
+			AuditBad: func() { bad <- struct{}{} }, Log: slog.New(slog.DiscardHandler),
+		})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(t, r) })
+	within(t, bad)
+	state, err := b.Door().AuditState(t.Context())
+	if err != nil || state.Bad == nil || *state.Bad != 2 {
+		t.Errorf("%+v, %v", state, err)
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); ; <-tick.C {
+		if state, err = b.St.Tenant(b.Other).AuditState(t.Context()); err != nil || state.CheckedAt != nil || time.Now().After(end) {
+			break
+		}
+	}
+	if err != nil || state.Bad != nil || state.Good != 2 || len(bad) != 0 {
+		t.Errorf("the other tenant's: %+v, %v, told of %d more", state, err, len(bad))
+	}
+}

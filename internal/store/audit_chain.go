@@ -1,0 +1,175 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store/dbgen"
+)
+
+// AuditCheck is what a check of a tenant's audit chain found.
+type AuditCheck struct {
+	Events int64      // that the chain has
+	Head   []byte     // the hash that covers all of them, 32 bytes; nil: there are none
+	Bad    *AuditFlaw // nil: every entry is as it was recorded
+}
+
+// AuditFlaw is the first place where the log is not as it was recorded.
+type AuditFlaw struct {
+	N       int64      // counted from 1
+	EventID *uuid.UUID // nil: the place has no entry
+	Reason  string     // a sentence for people
+}
+
+// auditPage is how many links are read at once: some megabytes, with their entries.
+const auditPage = 2000
+
+// CheckAudit computes the tenant's audit chain anew, from its first entry to the one that was the last when it began, and keeps what came of
+// it. It takes some microseconds an entry.
+func (t *Tenant) CheckAudit(ctx context.Context) (AuditCheck, error) {
+	head, err := t.q.AuditHead(ctx, t.id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		head, err = dbgen.AuditHeadRow{}, nil
+	}
+	if err != nil {
+		return AuditCheck{}, err
+	}
+	c := auditChain{tenant: t.id, before: make([]byte, sha256.Size)}
+	if err := t.followAudit(ctx, &c, head.Events); err != nil {
+		return AuditCheck{}, err
+	}
+	if err := t.endAudit(ctx, &c, head); err != nil {
+		return AuditCheck{}, err
+	}
+	check := AuditCheck{Events: head.Events, Head: head.Hash, Bad: c.flaw}
+	var bad *int64
+	if c.flaw != nil {
+		bad = &c.flaw.N
+	}
+	return check, t.q.SetAuditChecked(ctx, &c.n, bad, t.id)
+}
+
+// followAudit goes along the chain up to the link until, or to the first flaw.
+func (t *Tenant) followAudit(ctx context.Context, c *auditChain, until int64) error {
+	for c.flaw == nil && c.n < until {
+		links, err := t.q.AuditLinks(ctx, dbgen.AuditLinksParams{TenantID: t.id, After: c.n, Until: until, MaxRows: auditPage})
+		if err != nil {
+			return err
+		}
+		if len(links) == 0 {
+			c.fail(c.n+1, nil, "The links from here to the end of the chain are gone.")
+		}
+		for i := range links {
+			c.add(&links[i])
+		}
+	}
+	return nil
+}
+
+// endAudit compares the end of the chain with where it says that it ends, and looks for entries beside it.
+func (t *Tenant) endAudit(ctx context.Context, c *auditChain, head dbgen.AuditHeadRow) error {
+	if c.flaw == nil && head.Events > 0 && !bytes.Equal(c.before, head.Hash) {
+		c.fail(c.n, nil, "The chain does not end with the hash that is kept as its end.")
+	}
+	if c.flaw != nil {
+		return nil
+	}
+	beside, err := t.q.CountUnlinkedEvents(ctx, t.id)
+	if err == nil && beside > 0 {
+		c.fail(c.n+1, nil, "There are entries that the chain does not name.")
+	}
+	return err
+}
+
+// auditChain is a chain that is being computed.
+type auditChain struct {
+	tenant connectors.TenantID
+	n      int64  // the links that were found good
+	before []byte // the hash of the last of them
+	flaw   *AuditFlaw
+}
+
+func (c *auditChain) fail(n int64, event *uuid.UUID, reason string) {
+	if c.flaw == nil {
+		c.flaw = &AuditFlaw{N: n, EventID: event, Reason: reason}
+	}
+}
+
+func (c *auditChain) add(l *dbgen.AuditLinksRow) {
+	switch {
+	case c.flaw != nil:
+	case l.N != c.n+1:
+		c.fail(c.n+1, nil, "The link is gone.")
+	case !l.Present:
+		c.fail(l.N, &l.EventID, "The entry is gone.")
+	default:
+		sum := auditHash(c.tenant, c.before, l)
+		if !bytes.Equal(sum, l.Hash) {
+			c.fail(l.N, &l.EventID, "The entry is not what was recorded, or one before it is not.")
+			return
+		}
+		c.n, c.before = l.N, sum
+	}
+}
+
+// auditHash is audit_hash of db/migrations/00030_audit_chain.sql, computed outside the database.
+func auditHash(tenant connectors.TenantID, before []byte, l *dbgen.AuditLinksRow) []byte {
+	b := append(make([]byte, 0, 512), before...)
+	b = binary.BigEndian.AppendUint64(b, uint64(l.N)) //nolint:gosec // positive
+	b = append(append(b, tenant.UUID[:]...), l.EventID[:]...)
+	var at time.Time
+	if l.At != nil {
+		at = *l.At
+	}
+	b = binary.BigEndian.AppendUint64(b, uint64(at.UnixMicro())) //nolint:gosec // two's complement, as int8send
+	var actor *string
+	if l.ActorID != nil {
+		actor = new(l.ActorID.String())
+	}
+	for _, column := range []*string{l.ActorType, actor, l.ActorName, l.Action, l.Target, &l.Detail, l.RequestID, l.Ip} {
+		b = appendAuditField(b, column)
+	}
+	sum := sha256.Sum256(b)
+	return sum[:]
+}
+
+// appendAuditField appends a column's length in bytes, 32 bits, and the column; null has the length -1.
+func appendAuditField(b []byte, column *string) []byte {
+	if column == nil {
+		return binary.BigEndian.AppendUint32(b, ^uint32(0))
+	}
+	b = binary.BigEndian.AppendUint32(b, uint32(len(*column))) //nolint:gosec // a column has less than a gigabyte
+	return append(b, *column...)
+}
+
+// AuditState is what the last check of the tenant's audit chain found.
+type AuditState struct {
+	Events    int64      // recorded until now
+	CheckedAt *time.Time // nil: never
+	Good      int64      // entries that it held good
+	Bad       *int64     // the first one that it did not, counted from 1; nil: none
+}
+
+// AuditState reads it.
+func (t *Tenant) AuditState(ctx context.Context) (AuditState, error) {
+	head, err := t.q.AuditHead(ctx, t.id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return AuditState{}, nil
+	}
+	if err != nil {
+		return AuditState{}, err
+	}
+	state := AuditState{Events: head.Events, CheckedAt: head.CheckedAt, Bad: head.CheckedBad}
+	if head.CheckedEvents != nil {
+		state.Good = *head.CheckedEvents
+	}
+	return state, nil
+}
