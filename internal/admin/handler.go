@@ -136,6 +136,7 @@ func (h *Handler) forViewers(r routes) {
 	r.get("/connectors/{id}/runs", h.connectorRuns)
 	r.get("/connectors/{id}/runs/{run}", h.runShow)
 	r.get("/catalog", h.catalogList)
+	r.get("/search", h.search)
 	r.get("/tools", h.toolSearch)
 	r.get("/agents", h.agentList)
 	r.get("/agents/{id}", h.agentShow)

@@ -93,6 +93,7 @@ var routeRoles = map[string]connectors.Role{
 	"POST /connectors/{id}/tools/{tool}/reject":          connectors.RoleAdmin,
 	"POST /changes/accept_cosmetic":                      connectors.RoleAdmin,
 	"GET /tools":                                         connectors.RoleViewer,
+	"GET /search":                                        connectors.RoleViewer,
 
 	"POST /connectors/{id}/sync_tools":       connectors.RoleMember,
 	"POST /sync_tools":                       connectors.RoleMember,

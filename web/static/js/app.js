@@ -1,5 +1,5 @@
-// What sharpens pages that work without it: copying, the theme menu, the fields of the chosen authentication, and the
-// search that jumps. Everything is listened for at the document, so that parts that htmx swaps in need no set-up.
+// What sharpens pages that work without it: copying, the theme menu and the fields of the chosen authentication. Everything
+// is listened for at the document, so that parts that htmx swaps in need no set-up.
 (() => {
   "use strict";
 
@@ -43,6 +43,7 @@
     showTheme();
     button.closest("[popover]")?.hidePopover();
   });
+  addEventListener("patchbay:themed", showTheme);
   showTheme();
 
   // Only the fields that fit the chosen authentication are shown and sent. One that is wrong is shown whatever is chosen.
@@ -97,97 +98,6 @@
     const id = event.detail.ctx?.target?.id;
     if (id === "test-result" || id === "import-preview") {
       document.getElementById(id)?.scrollIntoView({ block: "center" });
-    }
-  });
-
-  // Search or jump to
-  const palette = document.getElementById("palette");
-  const input = palette?.querySelector("input");
-  const list = palette?.querySelector("[role=listbox]");
-  if (!palette || !input || !list) return;
-  const places = [...list.children];
-  let asked;
-
-  const shown = () => [...list.children].filter((o) => !o.hidden);
-  const choose = (option) => {
-    for (const o of list.children) o.setAttribute("aria-selected", String(o === option));
-    if (option) input.setAttribute("aria-activedescendant", option.id);
-    else input.removeAttribute("aria-activedescendant");
-    option?.scrollIntoView({ block: "nearest" });
-  };
-  const chosen = () => list.querySelector("[aria-selected=true]:not([hidden])");
-  const place = (id, like, href, text) => {
-    const option = list.querySelector(like).cloneNode(true);
-    option.id = id;
-    option.hidden = false;
-    option.href = href;
-    option.querySelector("span").textContent = text;
-    option.dataset.found = "";
-    return option;
-  };
-
-  // The list of connectors is asked as a person would: by its page.
-  const connectors = async (q, signal) => {
-    const reply = await fetch("/connectors?q=" + encodeURIComponent(q), { signal, headers: { Accept: "text/html" } });
-    const page = new DOMParser().parseFromString(await reply.text(), "text/html");
-    return [...page.querySelectorAll("#connectors a.cover")].slice(0, 6);
-  };
-  const search = async () => {
-    const q = input.value.trim();
-    asked?.abort();
-    asked = new AbortController();
-    const { signal } = asked;
-    for (const o of list.querySelectorAll("[data-found]")) o.remove();
-    for (const o of places) o.hidden = !o.textContent.toLowerCase().includes(q.toLowerCase());
-    if (q) list.append(place("found-tools", "#place-tools", "/tools?q=" + encodeURIComponent(q), `Tools that mention “${q}”`));
-    choose(shown()[0]);
-    if (!q) return;
-    try {
-      await new Promise((resolve) => setTimeout(resolve, 150));
-      if (signal.aborted) return;
-      const found = await connectors(q, signal);
-      const options = found.map((a, i) => place("found-" + i, "#place-connectors", a.getAttribute("href"), a.textContent));
-      list.prepend(...options);
-      choose(shown()[0]);
-    } catch {
-      // asked anew, or out of reach: the places that are known stay
-    }
-  };
-  if (!/Mac|iP(hone|ad|od)/.test(navigator.platform)) {
-    for (const key of document.querySelectorAll(".jump kbd")) key.textContent = "Ctrl K";
-  }
-  const open = () => {
-    document.getElementById("sidebar")?.hidePopover?.();
-    input.value = "";
-    search();
-    palette.showModal();
-  };
-
-  on("click", "[data-palette-open]", (_, event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    open();
-  });
-  palette.addEventListener("click", (event) => {
-    if (event.target === palette) palette.close();
-  });
-  palette.querySelector("form").addEventListener("submit", (event) => {
-    event.preventDefault();
-    chosen()?.click();
-  });
-  input.addEventListener("input", search);
-  input.addEventListener("keydown", (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    const options = shown();
-    choose(options[(options.indexOf(chosen()) + step + options.length) % options.length]);
-  });
-  document.addEventListener("keydown", (event) => {
-    if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {
-      event.preventDefault();
-      if (palette.open) palette.close();
-      else open();
     }
   });
 })();

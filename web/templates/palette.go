@@ -1,0 +1,109 @@
+package templates
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"patchbay/internal/words"
+)
+
+// Way is a place to go to or a thing to do that the palette and the search page offer: an address, a form to post or what a script does.
+type Way struct {
+	Icon   string
+	Text   string
+	About  string // what it belongs to: "Linear"; empty: nothing
+	Href   string // a page
+	Action string // a form's address
+	Name   string // of the form's one field; empty: it has none
+	Value  string
+	Script string // what a script does: "theme" or "keys"; left out where there is none
+}
+
+// Ways are those of one kind.
+type Ways struct {
+	ID    string
+	Title string
+	List  []Way
+}
+
+// pages are the pages that somebody may open.
+func (f Frame) pages(ctx context.Context) Ways {
+	var list []Way
+	for _, s := range places(f.Can) {
+		list = append(list, Way{Icon: pageIcons[s.Href], Text: words.T(ctx, words.Key(s.Text)), Href: s.Href})
+	}
+	list = append(list, Way{Icon: "circle-user", Text: words.T(ctx, "Account"), Href: "/account"})
+	return Ways{ID: "pages", Title: words.T(ctx, "Pages"), List: list}
+}
+
+var pageIcons = map[string]string{
+	"/": "house", "/connectors": "plug", "/tools": "wrench", "/agents": "bot", "/calls": "activity", "/tasks": "hourglass", "/approvals": "inbox",
+	"/changes": "shield-alert", "/catalog": "plus", "/notices": "bell", "/webhooks": "webhook", "/audit": "file", "/members": "users",
+	"/api-keys": "key-round", "/settings": "settings",
+}
+
+// actions are what somebody may do from any page.
+func (f Frame) actions(ctx context.Context) Ways {
+	var list []Way
+	if f.Can.Sync {
+		list = append(list, Way{Icon: "refresh-cw", Text: words.T(ctx, "Sync all connectors"), Action: "/sync_tools"})
+	}
+	if f.Can.Manage {
+		list = append(list,
+			Way{Icon: "plus", Text: words.T(ctx, "Add connector"), Href: "/connectors/new"},
+			Way{Icon: "plus", Text: words.T(ctx, "Import connectors"), Href: "/connectors/import"},
+			Way{Icon: "plus", Text: words.T(ctx, "Add agent"), Href: "/agents/new"},
+			Way{Icon: "plus", Text: words.T(ctx, "Add webhook"), Href: "/webhooks#add"})
+	}
+	if f.Can.Own {
+		list = append(list,
+			Way{Icon: "plus", Text: words.T(ctx, "New API key"), Href: "/api-keys#add"},
+			Way{Icon: "plus", Text: words.T(ctx, "Invite somebody"), Href: "/members#invite"})
+	}
+	for _, t := range f.Tenants {
+		if t.Slug != f.Tenant.Slug {
+			list = append(list, Way{Icon: "chevrons-up-down", Text: words.T(ctx, "Switch to %s", t.Name), Action: "/tenant", Name: "tenant", Value: t.Slug})
+		}
+	}
+	list = append(list,
+		Way{Icon: "sun", Text: words.T(ctx, "Switch between light and dark"), Script: "theme"},
+		Way{Icon: "info", Text: words.T(ctx, "Keyboard shortcuts"), Script: "keys"},
+		Way{Icon: "log-out", Text: words.T(ctx, "Sign out"), Action: "/logout"})
+	return Ways{ID: "actions", Title: words.T(ctx, "Actions"), List: list}
+}
+
+// Matching are the ways of the palette that need no script and whose text has all words of q, by kind; a kind without any is left out.
+func (f Frame) Matching(ctx context.Context, q string) []Ways {
+	asked := strings.Fields(strings.ToLower(q))
+	var kinds []Ways
+	for _, w := range []Ways{f.pages(ctx), f.actions(ctx)} {
+		w.List = slices.DeleteFunc(w.List, func(way Way) bool {
+			text := strings.ToLower(way.Text)
+			return way.Script != "" || slices.ContainsFunc(asked, func(word string) bool { return !strings.Contains(text, word) })
+		})
+		if len(w.List) > 0 {
+			kinds = append(kinds, w)
+		}
+	}
+	return kinds
+}
+
+// SearchPage is the search without script.
+type SearchPage struct {
+	Frame Frame
+	Query string
+	Found []Ways // those that have something
+	Count string
+}
+
+func (w Ways) optionID(i int) string { return "option-" + w.ID + "-" + strconv.Itoa(i) }
+
+// toolsMentioning is where the tools' descriptions are searched, too.
+func toolsMentioning(q string) templ.SafeURL {
+	return templ.SafeURL("/tools?" + url.Values{"q": {q}}.Encode())
+}
