@@ -32,7 +32,7 @@ var longAgo = time.Unix(1, 0)
 type conn struct {
 	net     net.Conn
 	raw     syscall.RawConn // nil: nobody can look at it, so that it is used once
-	in      *bufio.Reader
+	in      *bufio.Reader   // nil: it is idle
 	owner   *Transport
 	address string
 	since   time.Time             // when it was last put on the shelf; zero: never
@@ -49,8 +49,18 @@ func (t *Transport) newConn(made net.Conn, address string) *conn {
 	if s, ok := made.(syscall.Conn); ok {
 		c.raw, _ = s.SyscallConn()
 	}
-	c.in = bufio.NewReaderSize(c, t.ReadBuffer)
+	c.in = t.reader(c)
 	return c
+}
+
+// reader is one that reads from c. An idle connection has none, so that what is kept for later costs no buffer.
+func (t *Transport) reader(c *conn) *bufio.Reader {
+	in, _ := t.readers.Get().(*bufio.Reader)
+	if in == nil {
+		return bufio.NewReaderSize(c, t.ReadBuffer)
+	}
+	in.Reset(c)
+	return in
 }
 
 // Read reads at most as much as may be.
@@ -166,7 +176,15 @@ func (c *conn) head(r *http.Request) (*http.Response, error) {
 
 // rest keeps a connection whose exchange has ended well, where there is room.
 func (c *conn) rest() {
-	if c.raw == nil || c.in.Buffered() > 0 || !c.owner.idle.put(c) {
+	if c.raw == nil || c.in.Buffered() > 0 {
+		_ = c.net.Close()
+		return
+	}
+	in := c.in
+	c.in = nil // before somebody else takes the connection
+	if !c.owner.idle.put(c) {
 		_ = c.net.Close()
 	}
+	in.Reset(nil)
+	c.owner.readers.Put(in)
 }

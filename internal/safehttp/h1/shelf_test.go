@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -122,4 +123,37 @@ func TestATransportWorksAfterItsIdleConnectionsWereClosed(t *testing.T) {
 		time.Sleep(80 * time.Second)
 		b.wantEnded(t, 4)
 	})
+}
+
+func TestAnIdleConnectionHoldsNoBuffer(t *testing.T) {
+	t.Parallel()
+	const many, buffer = 64, 4 << 20
+	p := newPeer(t, answering(hello))
+	tr := newTransport(t)
+	tr.ReadBuffer = buffer
+	var open []*http.Response
+	for range many {
+		resp, err := tr.RoundTrip(request(t, http.MethodGet, p.url, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, resp)
+	}
+	for i, resp := range open {
+		if body, err := io.ReadAll(resp.Body); err != nil || string(body) != "hello" {
+			t.Errorf("%q, %v", body, err)
+		}
+		_ = resp.Body.Close()
+		open[i] = nil
+	}
+	for range 3 { // a pool keeps what it has for two collections
+		runtime.GC()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if m.HeapAlloc > many*buffer/4 {
+		t.Errorf("%d MiB live beside idle connections with buffers of %d", m.HeapAlloc>>20, buffer>>20)
+	}
+	wantHello(t, tr, p.url)
+	p.wantCounts(t, many, many+1)
 }

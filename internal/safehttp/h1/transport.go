@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
@@ -26,7 +27,8 @@ type Transport struct {
 	MaxHeaderBytes int64         // of one response
 	ReadBuffer     int           // bytes for each connection
 
-	idle shelf
+	idle    shelf
+	readers sync.Pool // of *bufio.Reader
 }
 
 // RoundTrip sends one request and returns the head of its response. An error of dialling is returned as it is,
@@ -60,6 +62,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 func (t *Transport) connection(ctx context.Context, address string) (*conn, error) {
 	for c := t.idle.take(address); c != nil; c = t.idle.take(address) {
 		if c.lives() {
+			c.in = t.reader(c)
 			return c, nil
 		}
 		_ = c.net.Close()
