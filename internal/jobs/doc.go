@@ -3,6 +3,7 @@
 //	SyncTools   → SyncToolsWorker → toolsync.Sync with the queued run
 //	SyncDue     → SyncDueWorker   → toolsync.SyncDue: claims what is due, and begins it
 //	clock       each second       → toolsync.SyncFew, where little is due; where much is, SyncDue jobs
+//	comeback    each second       → jobs that were given back for a moment are announced, while there are some
 //	tender      each 20 s         → queued runs whose jobs died with their process get new ones
 //	DeliverWebhook → DeliverWebhookWorker → webhooks.Deliver, which says when to come again
 //	TendWebhooks, TendNotices             → deliveries whose jobs are lost; accounts that lapse; what is too old

@@ -31,6 +31,9 @@ const (
 	rescueAfter = jobTimeout + 30*time.Second
 	// pollInterval finds what a notification did not announce. Usually a job begins at once.
 	pollInterval = 5 * time.Second
+	// seldomPoll is the same of queues whose jobs are always announced, those that come back too (comeback.go): what was lost. There are
+	// seventeen of them, and looking at all each few seconds would cost as much as the syncs of thousands of connectors.
+	seldomPoll = 15 * time.Second
 	// deafPoll is the same where nothing is announced: how late a job begins there.
 	deafPoll = time.Second
 	// dueWorkers is how many jobs of the clock a process has at once: they claim and end.
@@ -58,30 +61,35 @@ type Runner struct {
 	client *river.Client[pgx.Tx]
 	clock  clock
 	tender tender
+	back   *comeback
 	ticks  sync.WaitGroup
-	halt   context.CancelFunc // of clock and tender; nil: not started
+	halt   context.CancelFunc // of clock, tender and comeback; nil: not started
 }
 
 // New makes a Runner.
-func New(o Options) (*Runner, error) {
+func New(o Options) (*Runner, error) { return newRunner(o, seldomPoll) }
+
+func newRunner(o Options, seldom time.Duration) (*Runner, error) {
 	log := o.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+	jobs := driver{riverpgxv5.New(o.Pool), o.Listens}
+	back := newComeback(jobs.GetExecutor(), log)
 	workers := river.NewWorkers()
 	if err := errors.Join(
-		river.AddWorkerSafely(workers, newSyncToolsWorker(o.Syncer)),
+		river.AddWorkerSafely(workers, newSyncToolsWorker(o.Syncer, back)),
 		river.AddWorkerSafely(workers, &SyncDueWorker{syncer: o.Syncer}),
 	); err != nil {
 		return nil, fmt.Errorf("set up the workers: %w", err)
 	}
-	queues := map[string]river.QueueConfig{queue.Due: {MaxWorkers: dueWorkers}}
-	for _, name := range queue.Names() {
-		queues[name] = river.QueueConfig{MaxWorkers: perQueue}
-	}
 	poll := pollInterval
 	if o.Listens == nil {
-		poll = deafPoll
+		poll, seldom = deafPoll, deafPoll
+	}
+	queues := map[string]river.QueueConfig{queue.Due: {MaxWorkers: dueWorkers, FetchPollInterval: seldom}}
+	for _, name := range queue.Names() {
+		queues[name] = river.QueueConfig{MaxWorkers: perQueue, FetchPollInterval: seldom}
 	}
 	config := &river.Config{
 		ID:                          o.Syncer.Instance().String(), // jobs of processes that are dead are told by it
@@ -99,7 +107,7 @@ func New(o Options) (*Runner, error) {
 			return nil, fmt.Errorf("set up the workers: %w", err)
 		}
 	}
-	client, err := river.NewClient(driver{riverpgxv5.New(o.Pool), o.Listens}, config)
+	client, err := river.NewClient(jobs, config)
 	if err != nil {
 		return nil, fmt.Errorf("set up the workers: %w", err)
 	}
@@ -107,6 +115,7 @@ func New(o Options) (*Runner, error) {
 		client: client,
 		clock:  clock{due: o.Due, turn: o.Turn, begin: o.Syncer.SyncFew, client: client, log: log},
 		tender: tender{queued: o.Queued, pool: o.Pool, client: client, log: log},
+		back:   back,
 	}, nil
 }
 
@@ -131,6 +140,7 @@ func (r *Runner) Start(ctx context.Context) error {
 	r.halt = halt
 	r.ticks.Go(func() { r.clock.run(ticking) })
 	r.ticks.Go(func() { r.tender.run(ticking) })
+	r.ticks.Go(func() { r.back.run(ticking) })
 	return nil
 }
 

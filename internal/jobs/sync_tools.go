@@ -17,14 +17,21 @@ type SyncToolsWorker struct {
 	river.WorkerDefaults[queue.SyncTools]
 	syncer *toolsync.Syncer
 	rooms  *rooms
+	back   *comeback
 }
 
-func newSyncToolsWorker(syncer *toolsync.Syncer) *SyncToolsWorker {
-	return &SyncToolsWorker{syncer: syncer, rooms: newRooms()}
+func newSyncToolsWorker(syncer *toolsync.Syncer, back *comeback) *SyncToolsWorker {
+	return &SyncToolsWorker{syncer: syncer, rooms: newRooms(), back: back}
 }
 
 // Work performs the run of one job.
 func (w *SyncToolsWorker) Work(ctx context.Context, job *river.Job[queue.SyncTools]) error {
+	err := w.perform(ctx, job)
+	w.back.expect(job.Queue, err)
+	return err
+}
+
+func (w *SyncToolsWorker) perform(ctx context.Context, job *river.Job[queue.SyncTools]) error {
 	tenant := connectors.TenantID{UUID: job.Args.TenantID}
 	leave, away := w.rooms.enter(ctx, tenant)
 	switch {

@@ -18,7 +18,10 @@ type Inserter struct {
 
 // NewInserter makes an Inserter. Its pool is used for nothing but the client's set-up: jobs go through the caller's transactions.
 func NewInserter(pool *pgxpool.Pool) (*Inserter, error) {
-	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: slog.New(slog.DiscardHandler)})
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
+		Logger:        slog.New(slog.DiscardHandler),
+		FetchCooldown: river.FetchCooldownMin, // else a job that comes a moment after another one is not announced, however late it commits
+	})
 	if err != nil {
 		return nil, fmt.Errorf("set up the job inserter: %w", err)
 	}
