@@ -17,13 +17,7 @@ func seeded(t *testing.T) (*home, *server, *browser.Tab, client) {
 	upstream := h.devMCP()
 	s := h.serve()
 	tab := browser.Open(t) // after the server, so that it is closed before the server ends, whose end it would report
-	printed := h.run("seed", "--dev-mcp", upstream)
-	var password string
-	for line := range strings.Lines(printed) {
-		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "owner@acorn.example" {
-			password = fields[2]
-		}
-	}
+	password := h.seed(upstream)
 	tab.Go(s.base + "/login")
 	tab.Fill("[name=email]", "owner@acorn.example")
 	tab.Fill("[name=password]", password)
@@ -31,6 +25,17 @@ func seeded(t *testing.T) (*home, *server, *browser.Tab, client) {
 	tab.WaitPath("/")
 	key := h.run("apikey", "create", "--tenant", "acorn", "--role", "admin", "--name", "tests")
 	return h, s, tab, client{t: t, base: s.base, key: key}
+}
+
+// seed fills the installation, and returns the password of Acorn's owner.
+func (h *home) seed(upstream string) (password string) {
+	h.t.Helper()
+	for line := range strings.Lines(h.run("seed", "--dev-mcp", upstream)) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "owner@acorn.example" {
+			password = fields[2]
+		}
+	}
+	return password
 }
 
 func TestASeededInstallationShowsEachStateOfAConnector(t *testing.T) {

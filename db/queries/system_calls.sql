@@ -154,6 +154,25 @@ select @nobody::uuid
 from counted -- which makes it count; it is never null
 where counted.calls is null;
 
+-- name: NoteProgress :many
+-- How far calls are that some process makes. It returns those that were noted: others have not begun here yet, have ended, or are locked by
+-- whoever ends them.
+-- @sqlc-vet-disable tenant-scope
+with those as materialized (
+    select tool_calls.tenant_id, tool_calls.id, new.progress
+    from (
+        select unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@ids::uuid[]) as id, unnest(@progresses::bytea[]) as progress
+    ) new
+    join tool_calls on tool_calls.tenant_id = new.tenant_id and tool_calls.id = new.id
+    where tool_calls.completed_at is null and tool_calls.status = 'running'
+    for update of tool_calls skip locked
+)
+update tool_calls
+set progress = those.progress
+from those
+where tool_calls.tenant_id = those.tenant_id and tool_calls.id = those.id
+returning tool_calls.id;
+
 -- name: CloseCallsOfSilentInstances :many
 -- A call that waits for a person outlives the process; one that a process made does not.
 -- @sqlc-vet-disable tenant-scope

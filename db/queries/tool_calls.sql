@@ -11,7 +11,7 @@ select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, 
        definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by,
        (case when length(arguments) <= 16384 then arguments end)::bytea as arguments,
        (case when length(task) <= 16384 then task end)::bytea as task,
-       truncated, request_bytes, response_bytes, started_at, completed_at, duration_us
+       progress, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us
 from tool_calls
 where tenant_id = @tenant_id
   and (sqlc.narg(agent_id)::uuid is null or agent_id = sqlc.narg(agent_id))

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -28,7 +27,8 @@ func callRow(c connectors.ToolCall, can templates.Can, now time.Time) templates.
 	if c.Status.Ended() {
 		return row
 	}
-	row.Since, row.Progress = c.StartedAt.UTC().Format(time.RFC3339Nano), taskProgress(c.Task)
+	row.Since, row.Progress = c.StartedAt.UTC().Format(time.RFC3339Nano), callProgress(c)
+	row.Percent = percentDone(c.Progress)
 	if can.Sync {
 		row.Cancel = callPath(c.ID) + "/cancel"
 	}
@@ -111,25 +111,6 @@ func sourceName(s connectors.CallSource) string {
 	}
 }
 
-// taskProgress says how far a task is.
-func taskProgress(raw []byte) string {
-	var task struct {
-		Status  lenient[string] `json:"status"`
-		Message lenient[string] `json:"statusMessage"`
-	}
-	if len(raw) == 0 || json.Unmarshal(raw, &task) != nil {
-		return ""
-	}
-	words := map[string]string{"working": "At work", "input_required": "Asks for input"}[task.Status.value]
-	switch {
-	case words == "":
-		words = "Task: " + task.Status.value
-	case task.Message.value != "":
-		words += ": " + task.Message.value
-	}
-	return shorten(words, maxNote)
-}
-
 // callStatuses are those that calls are filtered by.
 var callStatuses = []connectors.CallStatus{
 	connectors.CallRunning, connectors.CallPendingApproval, connectors.CallSuccess, connectors.CallError, connectors.CallDenied, connectors.CallCancelled,
@@ -160,6 +141,7 @@ func callFacts(c connectors.ToolCall, now time.Time) []templates.Fact {
 	add(c.ExposedName != c.Tool, templates.Fact{Label: "Called as", Value: shorten(c.ExposedName, maxName), Mono: true, Copy: true})
 	add(c.Caller != "", templates.Fact{Label: "Called by", Value: c.Caller})
 	add(c.Outcome != connectors.OutcomeNone, templates.Fact{Label: "Outcome", Value: outcomeName(c.Outcome)})
+	add(c.Status.Ended() && c.Status != connectors.CallSuccess && c.Progress != nil, templates.Fact{Label: "Last progress", Value: howFar(c.Progress)})
 	add(c.ErrorCode != "", templates.Fact{Label: "Code", Value: c.ErrorCode, Mono: true})
 	add(c.ApprovedBy != "", templates.Fact{Label: "Approved by", Value: c.ApprovedBy})
 	add(true, templates.Fact{Label: "Sent", Value: sized(c.RequestBytes)})

@@ -18,10 +18,11 @@ type callLook struct {
 	id     connectors.ToolCallID
 	status connectors.CallStatus
 	task   [sha256.Size]byte
+	far    string
 }
 
 func lookOfCall(c connectors.ToolCall) callLook {
-	return callLook{id: c.ID, status: c.Status, task: sha256.Sum256(c.Task)}
+	return callLook{id: c.ID, status: c.Status, task: sha256.Sum256(c.Task), far: howFar(c.Progress)}
 }
 
 // readCalls reads a list of calls.

@@ -93,7 +93,7 @@ func TestACallSaysHowItEnded(t *testing.T) {
 func TestATaskSaysHowFarItIs(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
-		``: "", `{`: "", `{"status":"working"}`: "At work", `{"status":"working","statusMessage":"page 3"}`: "At work: page 3",
+		``: "", `{`: "", `{"status":"working"}`: "At work", `{"status":"working","statusMessage":"page 3"}`: "At work: “page 3”",
 		`{"status":"input_required"}`: "Asks for input", `{"status":"completed"}`: "Task: completed",
 	} {
 		if have := taskProgress([]byte(raw)); have != want {

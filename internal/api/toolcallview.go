@@ -34,11 +34,18 @@ type toolCallJSON struct {
 	Content           json.RawMessage    `json:"content" doc:"The result's content, as the server sent it; null in lists, and where none is kept. So are the next two."`
 	StructuredContent json.RawMessage    `json:"structured_content"`
 	Task              json.RawMessage    `json:"task" doc:"The last state of the task that the server made of the call."`
+	Progress          *progressJSON      `json:"progress" doc:"The last that the server said of how far it is, a second late; null: nothing. A call by the gateway asks for it where the agent's client does."`
 	IsError           bool               `json:"is_error" doc:"The tool says that it failed."`
 	Error             *toolCallErrorJSON `json:"error" doc:"Why there is no result; null: there is one, or none yet."`
 	Truncated         bool               `json:"truncated" doc:"The history kept a part: 200000 bytes at most."`
 	RequestBytes      int64              `json:"request_bytes" doc:"Of the arguments."`
 	ResponseBytes     int64              `json:"response_bytes" doc:"Of the result."`
+}
+
+type progressJSON struct {
+	Progress *float64 `json:"progress" doc:"What is done, in the server's count; null: it gave none."`
+	Total    *float64 `json:"total" doc:"What there is to do; null: not known."`
+	Message  string   `json:"message" doc:"The server's words, as the tenant's call_history says."`
 }
 
 type toolCallErrorJSON struct {
@@ -48,7 +55,7 @@ type toolCallErrorJSON struct {
 
 // TransformSchema implements huma.SchemaTransformer.
 func (toolCallJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return orNull(s, "error")
+	return orNull(s, "error", "progress")
 }
 
 // storedTime is how finely the database keeps times: a call that has just been made is shown as it will be read.
@@ -86,6 +93,12 @@ func viewToolCall(c connectors.ToolCall) toolCallJSON {
 	if c.CompletedAt != nil {
 		at := c.CompletedAt.UTC().Truncate(storedTime)
 		out.CompletedAt = &at
+	}
+	if p := c.Progress; p != nil {
+		out.Progress = &progressJSON{Progress: p.Done, Message: p.Message}
+		if p.Total > 0 {
+			out.Progress.Total = &p.Total
+		}
 	}
 	if c.ErrorCode != "" {
 		out.Error = &toolCallErrorJSON{Code: c.ErrorCode, Message: c.ErrorMessage}

@@ -96,15 +96,23 @@ type ToolCall struct {
 	ErrorMessage  string // our words
 	IsError       bool   // the result says so
 	ApprovedBy    string
-	Arguments     []byte // JSON, as the tenant's history says; nil: not kept
-	Content       []byte // likewise
-	Structured    []byte // likewise
-	Task          []byte // the last state of a task, JSON; nil: none
-	TaskHandle    string // by which the agent asks for the task, sealed to it; empty: none
-	Truncated     bool   // content was longer than MaxHistoryBytes
-	RequestBytes  int64  // of the arguments
-	ResponseBytes int64  // of the result
+	Arguments     []byte        // JSON, as the tenant's history says; nil: not kept
+	Content       []byte        // likewise
+	Structured    []byte        // likewise
+	Task          []byte        // the last state of a task, JSON; nil: none
+	TaskHandle    string        // by which the agent asks for the task, sealed to it; empty: none
+	Progress      *CallProgress // the last that its server said of how far it is; nil: nothing
+	Truncated     bool          // content was longer than MaxHistoryBytes
+	RequestBytes  int64         // of the arguments
+	ResponseBytes int64         // of the result
 	StartedAt     time.Time
 	CompletedAt   *time.Time
 	Duration      time.Duration // until now, where it has not ended
+}
+
+// CallProgress is how far a call is, in its server's words and numbers.
+type CallProgress struct {
+	Done    *float64 `json:"progress"` // nil: it gave no number
+	Total   float64  `json:"total,omitempty"`
+	Message string   `json:"message,omitempty"` // remote text, as the tenant's history keeps contents
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -45,7 +46,7 @@ func (t *Tenant) ToolCalls(ctx context.Context, f CallFilter) (List[connectors.T
 			Kind: r.Kind, Tool: r.Tool, ExposedName: r.ExposedName, Source: r.Source, Caller: r.Caller, TokenID: r.TokenID,
 			CredentialID: r.CredentialID, DefinitionHash: r.DefinitionHash, InstanceID: r.InstanceID, Status: r.Status, Outcome: r.Outcome,
 			ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage, IsError: r.IsError, ApprovedBy: r.ApprovedBy, Arguments: r.Arguments,
-			Task: r.Task, Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt,
+			Task: r.Task, Progress: r.Progress, Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt,
 			CompletedAt: r.CompletedAt, DurationUs: r.DurationUs,
 		})
 	}
@@ -118,6 +119,7 @@ func toolCallOf(r dbgen.ToolCall) connectors.ToolCall {
 		IsError: r.IsError, ApprovedBy: r.ApprovedBy, Arguments: r.Arguments, Content: r.Content, Structured: r.Structured, Task: r.Task,
 		Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt.UTC(),
 		TaskHandle:  text(r.TaskHandle),
+		Progress:    progressOf(r.Progress),
 		CompletedAt: utc(r.CompletedAt),
 	}
 	if len(r.DefinitionHash) == len(connectors.Hash{}) {
@@ -130,6 +132,17 @@ func toolCallOf(r dbgen.ToolCall) connectors.ToolCall {
 		c.Duration = max(0, time.Since(r.StartedAt))
 	}
 	return c
+}
+
+func progressOf(raw []byte) *connectors.CallProgress {
+	if len(raw) == 0 {
+		return nil
+	}
+	var p connectors.CallProgress
+	if json.Unmarshal(raw, &p) != nil {
+		return nil
+	}
+	return &p
 }
 
 // OwnedCall is a call with its tenant.
@@ -184,6 +197,20 @@ func (s *System) EndCalls(ctx context.Context, calls []OwnedCall) error {
 		return err
 	}
 	return heldOf(calls, held)
+}
+
+// NoteProgress notes how far calls are that go on, by their Progress, and returns which of them were there to be noted.
+func (s *System) NoteProgress(ctx context.Context, calls []OwnedCall) ([]connectors.ToolCallID, error) {
+	var tenants, ids []uuid.UUID
+	var progress [][]byte
+	for _, c := range calls {
+		raw, err := json.Marshal(c.Progress)
+		if err != nil {
+			return nil, err
+		}
+		tenants, ids, progress = append(tenants, c.Tenant.UUID), append(ids, c.ID.UUID), append(progress, raw)
+	}
+	return s.q.NoteProgress(ctx, tenants, ids, progress)
 }
 
 // CloseCallsOf ends the calls that a process left behind.

@@ -56,6 +56,7 @@ type Caller struct {
 	used     uses
 	waits    waits
 	talks    talks
+	progress progress
 
 	undelivered atomic.Int64 // answers that wait to be put on record as lost
 
@@ -97,6 +98,7 @@ func (c *Caller) Start(ctx context.Context) {
 	if !c.stopped {
 		c.crew.Go(c.sweepNowAndThen)
 		c.crew.Go(c.tellUsesNowAndThen)
+		c.crew.Go(c.noteProgressNowAndThen)
 	}
 }
 

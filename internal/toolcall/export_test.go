@@ -18,3 +18,13 @@ func (c *Caller) Crowd(agent connectors.AgentID, n int) (leave func()) {
 		}
 	}
 }
+
+// SaveProgress writes how far calls are, as the process does each second.
+func (c *Caller) SaveProgress() { c.saveProgress() }
+
+// UnsavedProgress is of how many calls something is still to be written.
+func (c *Caller) UnsavedProgress() int {
+	c.progress.mu.Lock()
+	defer c.progress.mu.Unlock()
+	return len(c.progress.of)
+}

@@ -112,6 +112,7 @@ func (a *attempt) request(ctx context.Context) (_ context.Context, call mcp.Call
 	if o.Progress != nil {
 		call.Progress = func(n mcp.ProgressNote) {
 			w.heard()
+			a.noteProgress(soFar{note: n})
 			o.Progress(progressParams(n))
 		}
 	}

@@ -24,6 +24,9 @@ func (c *Caller) Run(ctx context.Context, o Order, patience time.Duration) (conn
 		return connectors.ToolCall{}, err
 	}
 	o.ID, o.Impatient = connectors.ToolCallID{UUID: id}, true
+	if o.Progress == nil {
+		o.Progress = func(json.RawMessage) {} // it is on record how far the call is, for whoever looks again
+	}
 	ended := make(chan result, 1)
 	go func() { // Stop waits for the call in it
 		out, err := c.Call(context.WithoutCancel(ctx), o)

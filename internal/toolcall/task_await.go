@@ -66,7 +66,7 @@ func (a *attempt) follow(ctx context.Context, call mcp.Call, t *mcp.Task) (*mcp.
 				return nil, err
 			}
 		}
-		told.tell(call, t)
+		told.tell(a, call, t)
 		var err error
 		if t, err = a.taskLater(ctx, id, t); err != nil {
 			return nil, a.explain(ctx, a.order.View, a.reach, err)
@@ -139,19 +139,22 @@ func (a *attempt) giveUpTask(ctx context.Context, id string) {
 	_ = a.ofTask(ctx, func(ctx context.Context, s *mcp.Session) error { return s.CancelTask(ctx, id) }) // the task ends by itself, else
 }
 
-// taskProgress tells a call's client what its task says, each time it says something else.
+// taskProgress tells a call's client, and people, what its task says, each time it says something else.
 type taskProgress struct {
 	n    int
 	last []byte
 }
 
-func (p *taskProgress) tell(call mcp.Call, t *mcp.Task) {
-	if call.Progress == nil || bytes.Equal(p.last, t.Raw) {
+func (p *taskProgress) tell(a *attempt, call mcp.Call, t *mcp.Task) {
+	if bytes.Equal(p.last, t.Raw) {
 		return
 	}
 	p.last = bytes.Clone(t.Raw)
-	call.Progress(mcp.ProgressNote{Progress: float64(p.n), Message: t.Message})
-	p.n++
+	if call.Progress != nil {
+		call.Progress(mcp.ProgressNote{Progress: float64(p.n), Message: t.Message})
+		p.n++
+	}
+	a.noteProgress(soFar{note: mcp.ProgressNote{Message: t.Message}, task: true})
 }
 
 // taskResult is the result of a task that is completed, as that of the call.

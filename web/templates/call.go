@@ -31,7 +31,8 @@ type CallRow struct {
 	Connector string
 	State     State
 	Reason    string // one line under the state
-	Progress  string // of a task: "40 %, reading"
+	Progress  string // how far it is, as its server says: "4 of 10: “copying”"
+	Percent   string // likewise; empty: how much there is to do is not known
 	Started   When
 	Duration  string
 	Since     string // RFC 3339, while it runs: the duration counts from here

@@ -310,6 +310,7 @@ type ToolCall struct {
 	CompletedAt    *time.Time
 	DurationUs     *int64
 	TaskHandle     *string
+	Progress       []byte
 }
 
 type UpstreamListener struct {

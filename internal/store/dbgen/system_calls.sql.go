@@ -482,3 +482,43 @@ func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) ([]uuid.UUID
 	}
 	return items, nil
 }
+
+const noteProgress = `-- name: NoteProgress :many
+with those as materialized (
+    select tool_calls.tenant_id, tool_calls.id, new.progress
+    from (
+        select unnest($1::uuid[]) as tenant_id, unnest($2::uuid[]) as id, unnest($3::bytea[]) as progress
+    ) new
+    join tool_calls on tool_calls.tenant_id = new.tenant_id and tool_calls.id = new.id
+    where tool_calls.completed_at is null and tool_calls.status = 'running'
+    for update of tool_calls skip locked
+)
+update tool_calls
+set progress = those.progress
+from those
+where tool_calls.tenant_id = those.tenant_id and tool_calls.id = those.id
+returning tool_calls.id
+`
+
+// How far calls are that some process makes. It returns those that were noted: others have not begun here yet, have ended, or are locked by
+// whoever ends them.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) NoteProgress(ctx context.Context, tenantIds []uuid.UUID, ids []uuid.UUID, progresses [][]byte) ([]connectors.ToolCallID, error) {
+	rows, err := q.db.Query(ctx, noteProgress, tenantIds, ids, progresses)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []connectors.ToolCallID
+	for rows.Next() {
+		var id connectors.ToolCallID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

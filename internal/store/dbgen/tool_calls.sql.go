@@ -233,7 +233,7 @@ func (q *Queries) StartPendingCall(ctx context.Context, arg StartPendingCallPara
 
 const toolCall = `-- name: ToolCall :one
 
-select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us, tool_calls.task_handle
+select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us, tool_calls.task_handle, tool_calls.progress
 from tool_calls
 where tenant_id = $1 and id = $2
 `
@@ -275,6 +275,7 @@ func (q *Queries) ToolCall(ctx context.Context, tenantID connectors.TenantID, iD
 		&i.CompletedAt,
 		&i.DurationUs,
 		&i.TaskHandle,
+		&i.Progress,
 	)
 	return i, err
 }
@@ -284,7 +285,7 @@ select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, 
        definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by,
        (case when length(arguments) <= 16384 then arguments end)::bytea as arguments,
        (case when length(task) <= 16384 then task end)::bytea as task,
-       truncated, request_bytes, response_bytes, started_at, completed_at, duration_us
+       progress, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us
 from tool_calls
 where tenant_id = $1
   and ($2::uuid is null or agent_id = $2)
@@ -330,6 +331,7 @@ type ToolCallsRow struct {
 	ApprovedBy     string
 	Arguments      []byte
 	Task           []byte
+	Progress       []byte
 	Truncated      bool
 	RequestBytes   int64
 	ResponseBytes  int64
@@ -380,6 +382,7 @@ func (q *Queries) ToolCalls(ctx context.Context, arg ToolCallsParams) ([]ToolCal
 			&i.ApprovedBy,
 			&i.Arguments,
 			&i.Task,
+			&i.Progress,
 			&i.Truncated,
 			&i.RequestBytes,
 			&i.ResponseBytes,
