@@ -11,7 +11,7 @@ PATIENCE = 20m
 GENERATED = find internal/store/dbgen web/templates -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' \) | sort | xargs cksum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check format lint fresh race conformance generate notices screenshots dev bench bench-gateway soak fuzz clean
+.PHONY: help run build test check format lint fresh race conformance generate notices screenshots dev bench bench-pages bench-gateway soak fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,10 @@ dev: ## run, and start again whenever a source file changes
 bench: ## the figures of docs/performance.md
 	@scripts/get-postgres
 	$(GO) test -run '^$$' -bench . -benchmem -p 1 ./...
+
+bench-pages: ## the server time and the statements of every page, in a tenant with much in it
+	@scripts/get-postgres
+	$(GO) test -run '^$$' -bench '^BenchmarkPages$$' -benchtime 30x ./internal/admin
 
 bench-gateway: build ## the gateway against a bare reverse proxy, by turns; the ratios with their spread
 	@scripts/get-postgres

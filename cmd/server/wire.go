@@ -119,7 +119,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	h.admin = admin.New(admin.Options{
 		Store: d.store, Auth: h.auth, Registry: reg, Syncer: h.syncer, Connect: h.connect, Respond: h.respond, Log: s.log,
 		Access: h.agents.access, Calls: h.agents.caller, Webhooks: h.webhooks, History: h.agents.history, Listings: listings.New(egress.Client(), egress.CheckURL),
-		BaseURL: h.baseURL.String(), Done: h.draining,
+		BaseURL: h.baseURL.String(), Version: version(), Done: h.draining,
 		ProgramSync: h.auth.Sessions().LoadAndSave(h.api.SyncTools()),
 	})
 	return h, nil

@@ -8,7 +8,9 @@ import (
 
 // agentNew asks for an agent.
 func (h *Handler) agentNew(w http.ResponseWriter, r *http.Request) error {
-	return h.agentFormPage(w, r, http.StatusOK, templates.Form{})
+	return h.agentFormPage(w, r, http.StatusOK, templates.Form{Values: map[string]string{
+		"approval": string(actor(r).Tenant.Defaults.Approval),
+	}})
 }
 
 func (h *Handler) agentFormPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form) error {

@@ -38,6 +38,7 @@ type Options struct {
 	Log      *slog.Logger
 	Now      func() time.Time // nil: time.Now
 	BaseURL  string           // as people type it, for examples: "https://patchbay.example.com"
+	Version  string           // of the program
 	Done     <-chan struct{}  // closed when the server stops: event streams end; nil: never
 	Streams  int              // event streams that are open at once; 0: 500
 	Patience time.Duration    // how long a browser that connected an account waits for its tools; 0: 10 seconds
@@ -62,6 +63,7 @@ type Handler struct {
 	log         *slog.Logger
 	now         func() time.Time
 	baseURL     string
+	version     string
 	done        <-chan struct{}
 	streams     *crowd
 	patience    time.Duration
@@ -82,7 +84,7 @@ func New(o Options) *Handler {
 	return &Handler{
 		store: o.Store, auth: o.Auth, registry: o.Registry, syncer: o.Syncer, connect: o.Connect,
 		access: o.Access, calls: o.Calls, webhooks: o.Webhooks, history: o.History, listings: o.Listings, respond: o.Respond,
-		log: o.Log, now: o.Now, baseURL: o.BaseURL, done: o.Done, streams: newCrowd(o.Streams),
+		log: o.Log, now: o.Now, baseURL: o.BaseURL, version: o.Version, done: o.Done, streams: newCrowd(o.Streams),
 		patience: o.Patience, programSync: o.ProgramSync,
 	}
 }

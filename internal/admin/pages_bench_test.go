@@ -2,8 +2,8 @@ package admin_test
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -19,7 +19,7 @@ import (
 // BenchmarkPages is the server time of every page, and how many statements it runs, in a tenant with 1 000 connectors, 20 000 tools,
 // 200 agents and 100 000 calls.
 //
-//	go test -run '^$' -bench Pages ./internal/admin
+//	make bench-pages
 func BenchmarkPages(b *testing.B) {
 	d := newDashboard(b)
 	ids := d.own()
@@ -30,11 +30,7 @@ func BenchmarkPages(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, route := range slices.Sorted(maps.Keys(routeRoles)) {
-		method, pattern, _ := strings.Cut(route, " ")
-		if method != http.MethodGet || pattern == "/events" || strings.HasPrefix(pattern, "/exports/") || elsewhere[pattern] != 0 {
-			continue
-		}
+	for _, pattern := range timedPages() {
 		b.Run(strings.ReplaceAll(strings.TrimPrefix(pattern, "/"), "/", "_")+"_", func(b *testing.B) {
 			path := ids.fill(pattern)
 			owner.get(path).want(b, http.StatusOK)
@@ -56,6 +52,33 @@ func BenchmarkPages(b *testing.B) {
 		})
 	}
 	runtime.KeepAlive(view)
+}
+
+// timedPages are the patterns of the pages, as the guide to performance lists them.
+func timedPages() []string {
+	var pages []string
+	for route := range routeRoles {
+		method, pattern, _ := strings.Cut(route, " ")
+		if method == http.MethodGet && pattern != "/events" && !strings.HasPrefix(pattern, "/exports/") && elsewhere[pattern] == 0 {
+			pages = append(pages, pattern)
+		}
+	}
+	slices.Sort(pages)
+	return pages
+}
+
+func TestTheGuideToPerformanceKnowsEveryPage(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../docs/performance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(guide), "\n## Pages\n")
+	for _, pattern := range timedPages() {
+		if !strings.Contains(section, "`"+pattern+"`") {
+			t.Errorf("docs/performance.md says nothing of %s: run make bench-pages", pattern)
+		}
+	}
 }
 
 // crowded fills the tenant around what a page is asked for: the connector has 200 tools and 20 000 calls, and the agent may use 50

@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -23,10 +25,12 @@ func tenantForm(t connectors.Tenant, kept int) templates.Form {
 	if t.HistoryDays > 0 {
 		days = strconv.Itoa(kept)
 	}
-	return templates.Form{Values: map[string]string{
+	values := map[string]string{
 		"name": t.Name, "call_history": string(t.CallHistory), "approval_timeout_s": strconv.Itoa(int(t.ApprovalTimeout.Seconds())),
 		"history_days": days,
-	}}
+	}
+	maps.Copy(values, defaultValues(t.Defaults))
+	return templates.Form{Values: values}
 }
 
 // settingsSave changes the tenant.
@@ -35,7 +39,10 @@ func (h *Handler) settingsSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = h.auth.ChangeTenant(r.Context(), actor(r), f.tenantChange(actor(r).Tenant))
+	change, err := f.tenantChange(actor(r).Tenant)
+	if err == nil {
+		err = h.auth.ChangeTenant(r.Context(), actor(r), change)
+	}
 	if problem, ok := mendable(err); ok {
 		return h.tenantPage(w, r, respond.Status(problem.Kind), f.again(problem))
 	}
@@ -46,7 +53,7 @@ func (h *Handler) settingsSave(w http.ResponseWriter, r *http.Request) error {
 }
 
 // tenantChange is what the form says; what it has no field for stays.
-func (f form) tenantChange(before connectors.Tenant) auth.TenantChange {
+func (f form) tenantChange(before connectors.Tenant) (auth.TenantChange, error) {
 	change := auth.TenantChange{Name: new(f.text("name"))}
 	if f.values.Has("call_history") {
 		change.CallHistory = new(connectors.CallHistory(f.text("call_history")))
@@ -61,7 +68,9 @@ func (f form) tenantChange(before connectors.Tenant) auth.TenantChange {
 	case f.values.Has("history_days"):
 		change.HistoryDays = new(0)
 	}
-	return change
+	var err error
+	change.Defaults, err = f.defaultsChange()
+	return change, err
 }
 
 // historyOptions offers what calls keep.
@@ -80,10 +89,16 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 	if err != nil {
 		return err
 	}
+	keys, err := h.sealingKeysPanel(r)
+	if err != nil {
+		return err
+	}
 	return h.respond.Page(w, r, status, templates.Settings(templates.SettingsPage{
 		Frame:     h.frame(r, templates.NavSettings, crumb("Settings", "")),
 		Form:      f,
 		Histories: historyOptions(),
+		Approvals: approvalOptions(),
+		Keys:      keys,
 		History:   templates.HistoryLimits{Least: strconv.Itoa(connectors.LeastHistoryDays), Most: strconv.Itoa(h.auth.HistoryDays())},
 		Facts: []templates.Fact{
 			{Label: "Slug", Value: tenant.Slug, Mono: true, Copy: true},
@@ -91,7 +106,18 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 			{Label: "Made", When: &created},
 			history,
 		},
+		Installation: h.installationFacts(),
 	}))
+}
+
+// installationFacts are the version, and the addresses that others are told.
+func (h *Handler) installationFacts() []templates.Fact {
+	return []templates.Fact{
+		{Label: "Version", Value: cmp.Or(h.version, "unknown"), Mono: true, Copy: true},
+		{Label: "Address", Value: h.baseURL, Mono: true, Copy: true},
+		{Label: "Callback for OAuth clients", Value: h.connect.RedirectURI(), Mono: true, Copy: true},
+		{Label: "Gateway for agents", Value: h.baseURL + "/mcp", Mono: true, Copy: true},
+	}
 }
 
 // historyFact says from when there is history.

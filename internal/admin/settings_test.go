@@ -3,9 +3,11 @@ package admin_test
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
+	"patchbay/internal/admin"
 	"patchbay/internal/connectors"
 )
 
@@ -24,5 +26,102 @@ func TestTheSettingsSayHowLongHistoryIsKeptAndFromWhenThereIsSome(t *testing.T) 
 	self, err := d.Door().Self(t.Context())
 	if err != nil || self.HistoryDays != 0 {
 		t.Errorf("%+v, %v", self, err)
+	}
+}
+
+// defaultsForm is the form of an owner who chooses other defaults than the contract's.
+func defaultsForm() url.Values {
+	return url.Values{
+		"name": {"Acme"}, "defaults.approval": {"trusted_only"}, "defaults.sync_interval_s": {"3600"}, "defaults.max_definition_age_s": {"0"},
+		"defaults.tool_changes": {"hold_all"}, "defaults.listen": {"off"},
+	}
+}
+
+func TestNewAgentsAndConnectorsBeginAsTheSettingsSay(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	owner := d.as(connectors.RoleOwner)
+	old := d.Connector(t)
+	owner.get("/settings").want(t, http.StatusOK, "those that are there keep what they have", `value="900"`, `<option value="hold_risky" selected>`)
+	owner.submit("/settings", defaultsForm()).want(t, http.StatusOK, "The settings are saved.",
+		`value="3600"`, `<option value="trusted_only" selected>`, `<option value="hold_all" selected>`, `<option value="off" selected>`)
+
+	owner.get("/connectors/new").want(t, http.StatusOK, `value="3600"`, `<option value="hold_all" selected>`, `<option value="off" selected>`)
+	owner.get("/agents/new").want(t, http.StatusOK, `<option value="trusted_only" selected>`)
+	owner.submit("/agents", url.Values{"name": {"Support"}}).want(t, http.StatusOK)
+	owner.post("/connectors", url.Values{"name": {"Linear"}, "url": {"https://mcp.example.com/mcp"}, "auth.type": {"none"}})
+	owner.post("/catalog/stripe/add", nil)
+	want := connectors.Defaults{
+		Approval: connectors.ApprovalTrustedOnly, SyncInterval: time.Hour, ToolChanges: connectors.ToolChangesHoldAll, Listen: connectors.ListenOff,
+	}
+	for ref, want := range map[connectors.Ref]connectors.Defaults{"linear": want, "stripe": want, connectors.Ref(old.Slug): connectors.ContractDefaults()} {
+		c, err := d.Door().Connector(t.Context(), ref)
+		if err != nil {
+			t.Fatalf("%s: %v", ref, err)
+		}
+		got := connectors.Defaults{Approval: want.Approval, SyncInterval: c.SyncInterval, DefinitionAge: c.DefinitionAge, ToolChanges: c.ToolChanges, Listen: c.Listen}
+		if got != want {
+			t.Errorf("%s begins with %+v, want %+v", ref, got, want)
+		}
+	}
+	agent, err := d.Door().Agent(t.Context(), "support")
+	if err != nil || agent.Approval != connectors.ApprovalTrustedOnly {
+		t.Errorf("%+v, %v", agent, err)
+	}
+	owner.get("/audit?action=tenant.set_defaults").want(t, http.StatusOK, "tenant.set_defaults", "trusted_only")
+}
+
+func TestWrongDefaultsAreSaidBesideTheirFieldsAndChangeNothing(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	owner := d.as(connectors.RoleOwner)
+	for field, wrong := range map[string][2]string{
+		"defaults.sync_interval_s":      {"59", "An interval is 0 for never, or 60 to 31536000 seconds."},
+		"defaults.max_definition_age_s": {"x", "This is not a whole number."},
+		"defaults.approval":             {"sometimes", "Choose"},
+		"defaults.listen":               {"always", "Choose"},
+	} {
+		form := defaultsForm()
+		form.Set(field, wrong[0])
+		owner.post("/settings", form).want(t, http.StatusUnprocessableEntity, wrong[1])
+	}
+	self, err := d.Door().Self(t.Context())
+	if err != nil || self.Defaults != connectors.ContractDefaults() {
+		t.Errorf("%+v, %v", self.Defaults, err)
+	}
+	d.as(connectors.RoleAdmin).post("/settings", defaultsForm()).want(t, http.StatusForbidden)
+}
+
+func TestTheSettingsNameTheKeysAndTheInstallation(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t, func(o *admin.Options) { o.Version = "v1.2.3-test" })
+	d.Credential(t, d.Connector(t).ID, nil, "s3cret")
+	p := d.as(connectors.RoleOwner).get("/settings")
+	p.want(t, http.StatusOK, d.Keyring.Primary().String(), "Seals what is stored", "Last rotated", "v1.2.3-test",
+		d.base+"/oauth/callback", d.base+"/mcp", `href="/webhooks"`)
+	if strings.Contains(p.Body, "s3cret") {
+		t.Error("the page has a secret")
+	}
+}
+
+func TestDefaultsAreSavedInTheBrowserWithScriptAndWithout(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	tab := d.signedIn(connectors.RoleOwner)
+	for i, seconds := range []string{"3600", "7200"} {
+		tab.Scripts(i == 0)
+		tab.Go(d.base + "/settings")
+		if i == 0 {
+			looked(t, tab, "settings")
+		}
+		tab.Fill("[name='defaults.sync_interval_s']", seconds)
+		tab.Choose("[name='defaults.tool_changes']", "hold_all")
+		tab.Click("main form[action='/settings'] [type=submit]")
+		tab.WaitText("#notice", "The settings are saved.")
+		tab.Scripts(true)
+		tab.Go(d.base + "/connectors/new")
+		if value := tab.Value("[name=sync_interval_s]"); value != seconds {
+			t.Errorf("a new connector begins with %s, want %s", value, seconds)
+		}
 	}
 }

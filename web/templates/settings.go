@@ -1,13 +1,36 @@
 package templates
 
-// SettingsPage is about the tenant. Its form sends name, call_history, approval_timeout_s and history_days to /settings.
+// SettingsPage is about the tenant. Its form sends settingsFields to /settings.
 type SettingsPage struct {
-	Frame     Frame
-	Form      Form
-	Histories []Option // what calls keep
-	History   HistoryLimits
-	Facts     []Fact // id, slug, made, from when there is history
+	Frame        Frame
+	Form         Form
+	Histories    []Option // what calls keep
+	Approvals    []Option // which calls of new agents wait
+	History      HistoryLimits
+	Keys         SealingKeysPanel
+	Facts        []Fact // id, slug, made, from when there is history
+	Installation []Fact // version, addresses
 }
 
 // HistoryLimits are how many days of history may be kept. Most are kept where nothing is said.
 type HistoryLimits struct{ Least, Most string }
+
+// SealingKeysPanel says how the keys are that seal secrets. It has their names alone.
+type SealingKeysPanel struct {
+	Keys       []SealingKeyRow // oldest first
+	Unfinished bool            // a rotation is not at its end
+	Facts      []Fact          // made, rotated
+}
+
+// SealingKeyRow is one key.
+type SealingKeyRow struct {
+	ID     string
+	State  State
+	Sealed string // how many values of the tenant
+}
+
+// settingsFields are the fields of the form.
+var settingsFields = []string{
+	"name", "call_history", "approval_timeout_s", "history_days",
+	"defaults.approval", "defaults.sync_interval_s", "defaults.max_definition_age_s", "defaults.tool_changes", "defaults.listen",
+}
