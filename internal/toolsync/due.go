@@ -22,7 +22,8 @@ const (
 //  1. room: places are reserved first, so that no claim waits in memory while another process is idle; by turns, where shards do
 //     not find room for all, and few at a time then
 //  2. claim: up to a hundred connectors, fairly among tenants, with all that is needed, in one statement
-//  3. seat: no more than perHost talk with one server; a few wait in its line, the others are given back, and are due again later
+//  3. seat: no more than perHost of a tenant talk with one server, and perHostOfAll of all; a few wait in its line, the others are given
+//     back, and are due again later
 //  4. talk: each by itself
 //  5. end: what is unchanged is collected and written together (ends.go); what is not gets a run, as any other sync
 func (s *Syncer) SyncDue(ctx context.Context, shards []int) (int, error) {
@@ -61,7 +62,7 @@ func (s *Syncer) untilEnding(ctx context.Context) (context.Context, func()) {
 func (s *Syncer) claimInto(ctx context.Context, room int, shards []int) (began int, more bool, err error) {
 	if room == 0 || ctx.Err() != nil {
 		s.places.refund(room)
-		return 0, false, nil
+		return 0, false, nil //nolint:nilerr // what is claimed now would not begin
 	}
 	claims, err := s.claim(ctx, shards, room)
 	s.places.refund(room - len(claims))
@@ -84,7 +85,7 @@ func allShards() []int {
 // launchAll begins the syncs of claims that have places, and returns those whose servers have no room, with when to come again.
 func (s *Syncer) launchAll(ctx context.Context, claims []store.Claim) (busy []store.Ended) {
 	for _, c := range claims {
-		at, away := s.places.enter(server(c.Connector), c.Connector.Timeout)
+		at, away := s.places.enter(server(c.Connector), c.Tenant, c.Connector.Timeout)
 		if at == nil {
 			busy = append(busy, store.Ended{Claim: c, Wait: away})
 			continue

@@ -8,11 +8,16 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
 )
 
 // crowding has claims come to the servers of a small process, which has 32 places and 128 claims.
 type crowding struct {
 	*testing.T
+	tenant connectors.TenantID
 	places *places
 	busy   atomic.Int64 // were given back
 }
@@ -32,7 +37,7 @@ func (c *crowding) comes(ctx context.Context, server string, lasts time.Duration
 	if room == 0 {
 		return false
 	}
-	at, away := c.places.enter(server, time.Minute)
+	at, away := c.places.enter(server, c.tenant, time.Minute)
 	if at == nil {
 		c.isAway(away)
 		return true
@@ -103,6 +108,33 @@ func TestAServerThatHangsKeepsNoMoreClaimsThanItHasConversations(t *testing.T) {
 		}
 		if !c.come(ctx, "https://well.example", time.Hour) || c.claims() != perHost+1 {
 			c.Error("no room for a server that is well")
+		}
+	})
+}
+
+func TestATenantWhoseConnectorsHangAtAServerLeavesSeatsThereToTheOthers(t *testing.T) {
+	t.Parallel()
+	inCrowd(t, func(ctx context.Context, c *crowding) {
+		const shared = "https://shared.example"
+		for came := 0; came < 200; {
+			if c.come(ctx, shared, time.Hour) {
+				came++
+				continue
+			}
+			time.Sleep(linePatience) // of the test's own time
+			synctest.Wait()
+		}
+		time.Sleep(slowAfter)
+		synctest.Wait()
+		hung, away := c.claims(), c.busy.Load()
+		c.tenant = connectors.TenantID{UUID: uuid.New()}
+		for range 50 {
+			c.come(ctx, shared, 100*time.Millisecond)
+		}
+		time.Sleep(linePatience)
+		synctest.Wait()
+		if c.busy.Load() != away || c.claims() != hung {
+			c.Errorf("%d of another tenant were put off, %d are in hand", c.busy.Load()-away, c.claims()-hung)
 		}
 	})
 }
@@ -184,10 +216,10 @@ func TestALineThatMovesKeepsItsClaimsButNotForEver(t *testing.T) {
 func TestWhoIsPutOffComesInTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h, now := &host{mean: 4 * time.Second}, time.Now()
+		g, now := &guest{mean: 4 * time.Second}, time.Now()
 		last := time.Duration(0)
 		for i := range 100 {
-			away := h.putOff(now, time.Minute)
+			away := g.putOff(now, time.Minute)
 			if away-last < 4*time.Second/perHost {
 				t.Fatalf("the %dth comes after %s, the one before after %s", i, away, last)
 			}

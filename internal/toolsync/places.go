@@ -8,10 +8,11 @@ import (
 
 // How many scheduled syncs a process has under way. One waits for its server nearly all of the time.
 const (
-	maxPlaces = 512
-	perHost   = 16   // of one server: the others wait without a place
-	maxClaims = 2048 // with those that wait, and those whose server takes long
-	maxSaves  = 8    // that write what differs at once: the pool's other connections are for everybody else, the heartbeat among them
+	maxPlaces    = 512
+	perHost      = 16   // of one tenant with one server: the others wait without a place
+	perHostOfAll = 24   // of all tenants with one server: where one has connectors that hang there, others still talk with it
+	maxClaims    = 2048 // with those that wait, and those whose server takes long
+	maxSaves     = 8    // that write what differs at once: the pool's other connections are for everybody else, the heartbeat among them
 
 	fewPlaces = 64                    // that are worth a claim, which looks at all that is due
 	gather    = 50 * time.Millisecond // after which fewer will do
