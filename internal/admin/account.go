@@ -1,11 +1,13 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -27,7 +29,7 @@ func (h *Handler) passwordSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/account", respond.Flash{Kind: respond.Notice, Text: "The password is changed."})
+	return h.respond.Back(w, r, "/account", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The password is changed.")})
 }
 
 func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f form, problem *fault.Error) error {
@@ -37,16 +39,16 @@ func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f form, pr
 		status = respond.Status(problem.Kind)
 	}
 	return h.respond.Page(w, r, status, templates.Account(templates.AccountPage{
-		Frame: h.frame(r, templates.NavAccount, crumb("Account", "")),
-		Facts: accountFacts(actor(r)),
+		Frame: h.frame(r, templates.NavAccount, crumb(words.T(r.Context(), "Account"), "")),
+		Facts: accountFacts(r.Context(), actor(r)),
 		Form:  f.again(problem),
 	}))
 }
 
-func accountFacts(a auth.Actor) []templates.Fact {
+func accountFacts(ctx context.Context, a auth.Actor) []templates.Fact {
 	facts := []templates.Fact{
-		{Label: "Name", Value: a.Name},
-		{Label: "E-mail", Value: a.Email},
+		{Label: words.T(ctx, "Name"), Value: a.Name},
+		{Label: words.T(ctx, "E-mail"), Value: a.Email},
 	}
 	for _, m := range a.Memberships {
 		facts = append(facts, templates.Fact{Label: m.Tenant.Name, Value: roleName(m.Role)})

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/toolfmt"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -34,14 +36,14 @@ func (h *Handler) agentAccess(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	others := otherConnectors(a, all.Items, granted.Items)
+	others := otherConnectors(r.Context(), a, all.Items, granted.Items)
 	return h.respond.Page(w, r, http.StatusOK, templates.AgentAccess(templates.AgentAccessPage{
-		Frame:  h.agentFrame(r, a, "Access"),
-		Head:   agentHead(a, templates.AgentAccessTab),
-		Grants: grantRows(a, granted.Items, view),
+		Frame:  h.agentFrame(r, a, words.T(r.Context(), "Access")),
+		Head:   agentHead(r.Context(), a, templates.AgentAccessTab),
+		Grants: grantRows(r.Context(), a, granted.Items, view),
 		Query:  filter.Query,
 		Others: others,
-		Count:  countOf(len(others), pager(r, all.Next), "connector"),
+		Count:  countOf(r.Context(), len(others), pager(r, all.Next), "%s connector", "%s connectors"),
 		Pager:  pager(r, all.Next),
 	}))
 }
@@ -49,50 +51,50 @@ func (h *Handler) agentAccess(w http.ResponseWriter, r *http.Request) error {
 func grantPath(agent, connector string) string { return agentPath(agent) + connectorPath(connector) }
 
 // grantRows are the connectors that an agent was granted.
-func grantRows(a connectors.Agent, granted []store.GrantedConnector, view *access.View) []templates.GrantRow {
+func grantRows(ctx context.Context, a connectors.Agent, granted []store.GrantedConnector, view *access.View) []templates.GrantRow {
 	rows := make([]templates.GrantRow, len(granted))
 	for i, g := range granted {
 		rows[i] = templates.GrantRow{
 			Connector: g.Name,
 			Initial:   initial(g.Name),
 			Href:      grantPath(a.Slug, g.Slug),
-			State:     templates.State{Kind: templates.StateOff, Text: statusName(connectors.StatusDisabled)},
-			Tools:     grantedTools(g.Grant, -1),
-			Approval:  grantApproval(a, g.Grant),
+			State:     templates.State{Kind: templates.StateOff, Text: statusName(ctx, connectors.StatusDisabled)},
+			Tools:     grantedTools(ctx, g.Grant, -1),
+			Approval:  grantApproval(ctx, a, g.Grant),
 		}
 		if reach := view.Reach(g.Slug); reach != nil {
-			rows[i].State = connectorState(reach.Connector)
-			rows[i].Tools = grantedTools(g.Grant, reach.Connector.ToolCount)
-			rows[i].Tokens = number(reach.Size(toolfmt.OpenAI).Tokens)
+			rows[i].State = connectorState(ctx, reach.Connector)
+			rows[i].Tools = grantedTools(ctx, g.Grant, reach.Connector.ToolCount)
+			rows[i].Tokens = words.Number(ctx, reach.Size(toolfmt.OpenAI).Tokens)
 		}
 	}
 	return rows
 }
 
 // grantedTools says how many of a connector's tools were granted; there is how many there are, negative: not known.
-func grantedTools(g connectors.Grant, there int) string {
+func grantedTools(ctx context.Context, g connectors.Grant, there int) string {
 	switch {
 	case g.AllTools && there < 0:
-		return "All tools"
+		return words.T(ctx, "All tools")
 	case g.AllTools:
-		return "All " + plural(there, "tool")
+		return words.N(ctx, there, "All %s tool", "All %s tools")
 	case there < len(g.Tools):
-		return plural(len(g.Tools), "tool")
+		return words.N(ctx, len(g.Tools), "%s tool", "%s tools")
 	default:
-		return number(len(g.Tools)) + " of " + plural(there, "tool")
+		return words.N(ctx, there, "%[2]s of %[1]s tool", "%[2]s of %[1]s tools", words.Number(ctx, len(g.Tools)))
 	}
 }
 
 // grantApproval says which calls wait for a person.
-func grantApproval(a connectors.Agent, g connectors.Grant) string {
+func grantApproval(ctx context.Context, a connectors.Agent, g connectors.Grant) string {
 	if g.Approval == nil {
-		return approvalName(a.Approval)
+		return approvalName(ctx, a.Approval)
 	}
-	return approvalName(*g.Approval)
+	return approvalName(ctx, *g.Approval)
 }
 
 // otherConnectors are those that an agent was not granted.
-func otherConnectors(a connectors.Agent, all []connectors.Connector, granted []store.GrantedConnector) []templates.GrantRow {
+func otherConnectors(ctx context.Context, a connectors.Agent, all []connectors.Connector, granted []store.GrantedConnector) []templates.GrantRow {
 	has := map[connectors.ConnectorID]bool{}
 	for _, g := range granted {
 		has[g.Grant.ConnectorID] = true
@@ -103,7 +105,7 @@ func otherConnectors(a connectors.Agent, all []connectors.Connector, granted []s
 			continue
 		}
 		rows = append(rows, templates.GrantRow{
-			Connector: c.Name, Initial: initial(c.Name), Href: grantPath(a.Slug, c.Slug), State: connectorState(c), Tools: plural(c.ToolCount, "tool"),
+			Connector: c.Name, Initial: initial(c.Name), Href: grantPath(a.Slug, c.Slug), State: connectorState(ctx, c), Tools: words.N(ctx, c.ToolCount, "%s tool", "%s tools"),
 		})
 	}
 	return rows

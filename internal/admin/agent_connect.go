@@ -2,6 +2,7 @@ package admin
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -43,7 +45,7 @@ func (h *Handler) issueToken(r *http.Request, f form) (*templates.NewAPIKey, err
 	if err != nil {
 		return nil, err
 	}
-	return &templates.NewAPIKey{Name: tokenName(token), Token: text.Reveal()}, nil
+	return &templates.NewAPIKey{Name: tokenName(r.Context(), token), Token: text.Reveal()}, nil
 }
 
 // tokenRevoke ends a token.
@@ -55,7 +57,7 @@ func (h *Handler) tokenRevoke(w http.ResponseWriter, r *http.Request) error {
 	if err := h.registry.RevokeToken(r.Context(), actor(r), ref(r, "id"), id); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, agentPath(string(ref(r, "id")))+"/connect", respond.Flash{Kind: respond.Notice, Text: "The token is revoked."})
+	return h.respond.Back(w, r, agentPath(string(ref(r, "id")))+"/connect", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The token is revoked.")})
 }
 
 func (h *Handler) connectPageOf(w http.ResponseWriter, r *http.Request, status int, f templates.Form, made *templates.NewAPIKey) error {
@@ -77,34 +79,36 @@ func (h *Handler) connectPageOf(w http.ResponseWriter, r *http.Request, status i
 		text = made.Token
 	}
 	page := templates.AgentConnectPage{
-		Frame:     h.agentFrame(r, a, "Connect"),
-		Head:      agentHead(a, templates.AgentConnectTab),
-		Addresses: gatewayAddresses(h.baseURL, granted.Items),
-		Count:     plural(len(tokens.Items), "token"),
+		Frame:     h.agentFrame(r, a, words.T(r.Context(), "Connect")),
+		Head:      agentHead(r.Context(), a, templates.AgentConnectTab),
+		Addresses: gatewayAddresses(r.Context(), h.baseURL, granted.Items),
+		Count:     words.N(r.Context(), len(tokens.Items), "%s token", "%s tokens"),
 		Form:      f,
 		New:       made,
-		Snippets:  snippets(h.baseURL+"/mcp", cmp.Or(text, tokenPlaceholder)),
+		Snippets:  snippets(r.Context(), h.baseURL+"/mcp", cmp.Or(text, tokenPlaceholder)),
 	}
 	for _, t := range tokens.Items {
-		page.Tokens = append(page.Tokens, tokenRow(a, t, h.now()))
+		page.Tokens = append(page.Tokens, tokenRow(r.Context(), a, t, h.now()))
 	}
 	return h.respond.Page(w, r, status, templates.AgentConnect(page))
 }
 
-func tokenName(t connectors.AgentToken) string { return cmp.Or(t.Name, "Unnamed") }
+func tokenName(ctx context.Context, t connectors.AgentToken) string {
+	return cmp.Or(t.Name, words.T(ctx, "Unnamed"))
+}
 
-func tokenRow(a connectors.Agent, t connectors.AgentToken, now time.Time) templates.AgentTokenRow {
+func tokenRow(ctx context.Context, a connectors.Agent, t connectors.AgentToken, now time.Time) templates.AgentTokenRow {
 	row := templates.AgentTokenRow{
-		Name:     tokenName(t),
+		Name:     tokenName(ctx, t),
 		Prefix:   t.Prefix,
-		State:    templates.State{Kind: templates.StateOK, Text: "Active"},
-		Created:  when(t.CreatedAt, now),
-		LastUsed: whenOrNever(t.LastUsedAt, now),
-		Expires:  whenOrNever(t.ExpiresAt, now),
+		State:    templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Active")},
+		Created:  when(ctx, t.CreatedAt, now),
+		LastUsed: whenOrNever(ctx, t.LastUsedAt, now),
+		Expires:  whenOrNever(ctx, t.ExpiresAt, now),
 		Revoke:   agentPath(a.Slug) + "/tokens/" + t.ID.String() + "/revoke",
 	}
 	if t.ExpiresAt != nil && !t.ExpiresAt.After(now) {
-		row.State = templates.State{Kind: templates.StateOff, Text: "Expired"}
+		row.State = templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Expired")}
 	}
 	return row
 }

@@ -1,11 +1,11 @@
 package admin
 
 import (
-	"fmt"
 	"net/http"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // agentCreate adds an agent.
@@ -29,6 +29,6 @@ func (h *Handler) agentCreate(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.respond.Back(w, r, agentPath(a.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: fmt.Sprintf("'%s' is added.", a.Name),
+		Text: words.T(r.Context(), "'%s' is added.", a.Name),
 	})
 }

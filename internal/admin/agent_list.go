@@ -1,10 +1,12 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -15,8 +17,8 @@ func (h *Handler) agentList(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := templates.AgentsPage{
-		Frame: h.frame(r, templates.NavAgents, crumb("Agents", "")),
-		Count: countOf(len(list.Items), pager(r, list.Next), "agent"),
+		Frame: h.frame(r, templates.NavAgents, crumb(words.T(r.Context(), "Agents"), "")),
+		Count: countOf(r.Context(), len(list.Items), pager(r, list.Next), "%s agent", "%s agents"),
 		Pager: pager(r, list.Next),
 	}
 	for _, a := range list.Items {
@@ -26,17 +28,17 @@ func (h *Handler) agentList(w http.ResponseWriter, r *http.Request) error {
 			Href:        agentPath(a.Slug),
 			Initial:     initial(a.Name),
 			Description: a.Description,
-			State:       agentState(a),
-			Approval:    approvalName(a.Approval),
-			Created:     when(a.CreatedAt, h.now()),
+			State:       agentState(r.Context(), a),
+			Approval:    approvalName(r.Context(), a.Approval),
+			Created:     when(r.Context(), a.CreatedAt, h.now()),
 		})
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Agents(page))
 }
 
-func agentState(a connectors.Agent) templates.State {
+func agentState(ctx context.Context, a connectors.Agent) templates.State {
 	if a.Enabled {
-		return templates.State{Kind: templates.StateOK, Text: "Enabled"}
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Enabled")}
 	}
-	return templates.State{Kind: templates.StateOff, Text: "Disabled"}
+	return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Disabled")}
 }

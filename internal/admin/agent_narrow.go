@@ -7,6 +7,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // agentNarrow takes the tools from an agent that a person chose in the review of unused ones.
@@ -22,7 +23,7 @@ func (h *Handler) agentNarrow(w http.ResponseWriter, r *http.Request) error {
 	back := agentPath(a.Slug)
 	taken := f.toolsByConnector()
 	if len(taken) == 0 {
-		return h.respond.Back(w, r, back+"/unused", respond.Flash{Kind: respond.Alert, Text: "No tool is chosen."})
+		return h.respond.Back(w, r, back+"/unused", respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "No tool is chosen.")})
 	}
 	tools := 0
 	for _, c := range taken {
@@ -32,7 +33,7 @@ func (h *Handler) agentNarrow(w http.ResponseWriter, r *http.Request) error {
 		tools += len(c.tools)
 	}
 	return h.respond.Back(w, r, back+"/tools", respond.Flash{
-		Kind: respond.Notice, Text: "Taken away: " + plural(tools, "tool") + " of " + plural(len(taken), "connector") + ".",
+		Kind: respond.Notice, Text: words.T(r.Context(), "Taken away: %s of %s.", words.N(r.Context(), tools, "%s tool", "%s tools"), words.N(r.Context(), len(taken), "%s connector", "%s connectors")),
 	})
 }
 

@@ -3,6 +3,7 @@ package admin
 import (
 	"net/http"
 
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -15,8 +16,8 @@ func (h *Handler) agentNew(w http.ResponseWriter, r *http.Request) error {
 
 func (h *Handler) agentFormPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form) error {
 	return h.respond.Page(w, r, status, templates.AgentForm(templates.AgentFormPage{
-		Frame:     h.frame(r, templates.NavAgents, crumb("Agents", "/agents"), crumb("Add agent", "")),
+		Frame:     h.frame(r, templates.NavAgents, crumb(words.T(r.Context(), "Agents"), "/agents"), crumb(words.T(r.Context(), "Add agent"), "")),
 		Form:      f,
-		Approvals: approvalOptions(),
+		Approvals: approvalOptions(r.Context()),
 	}))
 }

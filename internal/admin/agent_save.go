@@ -5,6 +5,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // agentSave changes an agent.
@@ -28,5 +29,5 @@ func (h *Handler) agentSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, agentPath(a.Slug)+"/settings", respond.Flash{Kind: respond.Notice, Text: "The agent is saved."})
+	return h.respond.Back(w, r, agentPath(a.Slug)+"/settings", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The agent is saved.")})
 }

@@ -1,10 +1,12 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -30,25 +32,25 @@ func agentForm(a connectors.Agent) templates.Form {
 
 func (h *Handler) agentSettingsPage(w http.ResponseWriter, r *http.Request, status int, a connectors.Agent, f templates.Form) error {
 	return h.respond.Page(w, r, status, templates.AgentSettings(templates.AgentSettingsPage{
-		Frame:     h.agentFrame(r, a, "Settings"),
-		Head:      agentHead(a, templates.AgentSettingsTab),
+		Frame:     h.agentFrame(r, a, words.T(r.Context(), "Settings")),
+		Head:      agentHead(r.Context(), a, templates.AgentSettingsTab),
 		Form:      f,
-		Approvals: approvalOptions(),
-		Goes:      []string{"its tokens: programs that use them are refused at once", "its grants", "its credentials"},
+		Approvals: approvalOptions(r.Context()),
+		Goes:      []string{words.T(r.Context(), "its tokens: programs that use them are refused at once"), words.T(r.Context(), "its grants"), words.T(r.Context(), "its credentials")},
 	}))
 }
 
 // approvalOptions offers which calls wait for a person.
-func approvalOptions() []templates.Option {
+func approvalOptions(ctx context.Context) []templates.Option {
 	return []templates.Option{
-		{Value: string(connectors.ApprovalAlwaysAsk), Label: "Ask every time"},
-		{Value: string(connectors.ApprovalTrustedOnly), Label: "Ask, but for trusted tools"},
-		{Value: string(connectors.ApprovalAuto), Label: "Never ask"},
+		{Value: string(connectors.ApprovalAlwaysAsk), Label: words.T(ctx, "Ask every time")},
+		{Value: string(connectors.ApprovalTrustedOnly), Label: words.T(ctx, "Ask, but for trusted tools")},
+		{Value: string(connectors.ApprovalAuto), Label: words.T(ctx, "Never ask")},
 	}
 }
 
-func approvalName(m connectors.ApprovalMode) string {
-	for _, o := range approvalOptions() {
+func approvalName(ctx context.Context, m connectors.ApprovalMode) string {
+	for _, o := range approvalOptions(ctx) {
 		if o.Value == string(m) {
 			return o.Label
 		}

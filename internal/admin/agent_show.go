@@ -1,12 +1,14 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -37,32 +39,32 @@ func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := h.agentFrame(r, a, "Overview")
+	frame := h.agentFrame(r, a, words.T(r.Context(), "Overview"))
 	page := templates.AgentPage{
 		Frame:       frame,
-		Head:        agentHead(a, templates.AgentOverviewTab),
-		Attention:   agentAttention(a, tokens.Items, frame.Can, h.now()),
-		Stats:       agentStats(a, len(view.Tools), len(granted.Items), tokens.Items, h.now()),
-		Facts:       agentFacts(a, h.now()),
-		Grants:      grantRows(a, granted.Items, view),
-		Credentials: agentCredentials(a, held),
+		Head:        agentHead(r.Context(), a, templates.AgentOverviewTab),
+		Attention:   agentAttention(r.Context(), a, tokens.Items, frame.Can, h.now()),
+		Stats:       agentStats(r.Context(), a, len(view.Tools), len(granted.Items), tokens.Items, h.now()),
+		Facts:       agentFacts(r.Context(), a, h.now()),
+		Grants:      grantRows(r.Context(), a, granted.Items, view),
+		Credentials: agentCredentials(r.Context(), a, held),
 		CallsHref:   "/calls?agent=" + url.QueryEscape(a.Slug),
 	}
 	for _, c := range calls.Items {
-		page.Calls = append(page.Calls, callRow(c, templates.Can{}, h.now()))
+		page.Calls = append(page.Calls, callRow(r.Context(), c, templates.Can{}, h.now()))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Agent(page))
 }
 
 // agentFrame is the frame of an agent's tab.
 func (h *Handler) agentFrame(r *http.Request, a connectors.Agent, tab string) templates.Frame {
-	f := h.frame(r, templates.NavAgents, crumb("Agents", "/agents"), crumb(a.Name, ""))
+	f := h.frame(r, templates.NavAgents, crumb(words.T(r.Context(), "Agents"), "/agents"), crumb(a.Name, ""))
 	f.Title = a.Name + " · " + tab
 	return f
 }
 
 // agentHead stands above the tabs of an agent.
-func agentHead(a connectors.Agent, tab templates.AgentTab) templates.AgentHead {
+func agentHead(ctx context.Context, a connectors.Agent, tab templates.AgentTab) templates.AgentHead {
 	return templates.AgentHead{
 		Slug:        a.Slug,
 		Name:        a.Name,
@@ -70,12 +72,12 @@ func agentHead(a connectors.Agent, tab templates.AgentTab) templates.AgentHead {
 		Description: a.Description,
 		Href:        agentPath(a.Slug),
 		Tab:         tab,
-		State:       agentState(a),
+		State:       agentState(ctx, a),
 	}
 }
 
 // agentAttention is what keeps an agent from its work.
-func agentAttention(a connectors.Agent, tokens []connectors.AgentToken, can templates.Can, now time.Time) []templates.Attention {
+func agentAttention(ctx context.Context, a connectors.Agent, tokens []connectors.AgentToken, can templates.Can, now time.Time) []templates.Attention {
 	var list []templates.Attention
 	add := func(title, text, action, href string) {
 		item := templates.Attention{Kind: templates.StateWarn, Title: title, Text: text}
@@ -85,7 +87,7 @@ func agentAttention(a connectors.Agent, tokens []connectors.AgentToken, can temp
 		list = append(list, item)
 	}
 	if !a.Enabled {
-		add("Disabled", "It is refused, whatever token it has.", "Enable it in the settings", "/settings")
+		add(words.T(ctx, "Disabled"), words.T(ctx, "It is refused, whatever token it has."), words.T(ctx, "Enable it in the settings"), "/settings")
 	}
 	alive := 0
 	for _, t := range tokens {
@@ -94,49 +96,49 @@ func agentAttention(a connectors.Agent, tokens []connectors.AgentToken, can temp
 		}
 	}
 	if alive == 0 {
-		add("No token", "No program can come to the gateway as this agent.", "Make a token", "/connect")
+		add(words.T(ctx, "No token"), words.T(ctx, "No program can come to the gateway as this agent."), words.T(ctx, "Make a token"), "/connect")
 	}
 	return list
 }
 
 // agentStats are the figures of one agent.
-func agentStats(a connectors.Agent, tools, grants int, tokens []connectors.AgentToken, now time.Time) []templates.Stat {
+func agentStats(ctx context.Context, a connectors.Agent, tools, grants int, tokens []connectors.AgentToken, now time.Time) []templates.Stat {
 	var last *time.Time
 	for _, t := range tokens {
 		if t.LastUsedAt != nil && (last == nil || t.LastUsedAt.After(*last)) {
 			last = t.LastUsedAt
 		}
 	}
-	seen := whenOrNever(last, now)
+	seen := whenOrNever(ctx, last, now)
 	return []templates.Stat{
-		{Label: "Tools that it sees", Value: number(tools), Href: agentPath(a.Slug) + "/tools"},
-		{Label: "Connectors", Value: number(grants), Href: agentPath(a.Slug) + "/access"},
-		{Label: "Approval", Value: approvalName(a.Approval)},
-		{Label: "Last seen", When: &seen},
+		{Label: words.T(ctx, "Tools that it sees"), Value: words.Number(ctx, tools), Href: agentPath(a.Slug) + "/tools"},
+		{Label: words.T(ctx, "Connectors"), Value: words.Number(ctx, grants), Href: agentPath(a.Slug) + "/access"},
+		{Label: words.T(ctx, "Approval"), Value: approvalName(ctx, a.Approval)},
+		{Label: words.T(ctx, "Last seen"), When: &seen},
 	}
 }
 
-func agentFacts(a connectors.Agent, now time.Time) []templates.Fact {
-	created, updated := when(a.CreatedAt, now), when(a.UpdatedAt, now)
+func agentFacts(ctx context.Context, a connectors.Agent, now time.Time) []templates.Fact {
+	created, updated := when(ctx, a.CreatedAt, now), when(ctx, a.UpdatedAt, now)
 	facts := []templates.Fact{
-		{Label: "Slug", Value: a.Slug, Mono: true, Copy: true},
-		{Label: "ID", Value: a.ID.String(), Mono: true, Copy: true},
-		{Label: "Longest name", Value: plural(a.NameLimit, "character")},
+		{Label: words.T(ctx, "Slug"), Value: a.Slug, Mono: true, Copy: true},
+		{Label: words.T(ctx, "ID"), Value: a.ID.String(), Mono: true, Copy: true},
+		{Label: words.T(ctx, "Longest name"), Value: words.N(ctx, a.NameLimit, "%s character", "%s characters")},
 	}
 	if a.CallsPerMinute > 0 {
-		facts = append(facts, templates.Fact{Label: "Limit", Value: plural(a.CallsPerMinute, "call") + " a minute"})
+		facts = append(facts, templates.Fact{Label: words.T(ctx, "Limit"), Value: words.N(ctx, a.CallsPerMinute, "%s call a minute", "%s calls a minute")})
 	}
-	return append(facts, templates.Fact{Label: "Added", When: &created}, templates.Fact{Label: "Changed", When: &updated})
+	return append(facts, templates.Fact{Label: words.T(ctx, "Added"), When: &created}, templates.Fact{Label: words.T(ctx, "Changed"), When: &updated})
 }
 
 // agentCredentials say where an agent can sign in.
-func agentCredentials(a connectors.Agent, held []store.AgentCredential) []templates.AgentCredential {
+func agentCredentials(ctx context.Context, a connectors.Agent, held []store.AgentCredential) []templates.AgentCredential {
 	rows := make([]templates.AgentCredential, len(held))
 	for i, c := range held {
 		rows[i] = templates.AgentCredential{
 			Connector: c.ConnectorName,
 			Href:      accountPath(c.ConnectorSlug, a.Slug),
-			State:     credentialState(c.AuthType, c.Status),
+			State:     credentialState(ctx, c.AuthType, c.Status),
 		}
 	}
 	return rows

@@ -2,9 +2,12 @@ package admin
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -16,8 +19,8 @@ const (
 )
 
 // gatewayAddresses are those at which an agent's program comes in: all of its tools, and each connector alone.
-func gatewayAddresses(base string, granted []store.GrantedConnector) []templates.Fact {
-	facts := []templates.Fact{{Label: "All tools", Value: base + "/mcp", Mono: true, Copy: true}}
+func gatewayAddresses(ctx context.Context, base string, granted []store.GrantedConnector) []templates.Fact {
+	facts := []templates.Fact{{Label: words.T(ctx, "All tools"), Value: base + "/mcp", Mono: true, Copy: true}}
 	for _, g := range granted {
 		facts = append(facts, templates.Fact{Label: g.Name, Value: base + "/mcp/" + g.Slug, Mono: true, Copy: true})
 	}
@@ -25,32 +28,32 @@ func gatewayAddresses(base string, granted []store.GrantedConnector) []templates
 }
 
 // snippets are what a person gives to the usual clients.
-func snippets(address, token string) []templates.Snippet {
+func snippets(ctx context.Context, address, token string) []templates.Snippet {
 	bearer := "Bearer " + token
 	type object = map[string]any
 	remote := object{"type": "http", "url": address, "headers": object{"Authorization": bearer}}
 	return []templates.Snippet{
 		{
-			Client: "Claude Code", Where: "Run this in a terminal.", Open: true,
-			Text: "claude mcp add --transport http patchbay " + address + ` --header "Authorization: ` + bearer + `"`,
+			Client: "Claude Code", Where: words.T(ctx, "Run this in a terminal."), Open: true,
+			Text: fmt.Sprintf(`claude mcp add --transport http patchbay %s --header "Authorization: %s"`, address, bearer),
 		},
 		{
-			Client: "Claude Desktop", Where: "Add this to claude_desktop_config.json (Settings, Developer, Edit config). It needs Node.js: mcp-remote carries the token to the address.",
+			Client: "Claude Desktop", Where: words.T(ctx, "Add this to claude_desktop_config.json (Settings, Developer, Edit config). It needs Node.js: mcp-remote carries the token to the address."),
 			Text: snippet(object{"mcpServers": object{"patchbay": object{
 				"command": "npx", "args": []string{"-y", "mcp-remote", address, "--header", "Authorization:${AUTHORIZATION}"},
 				"env": object{"AUTHORIZATION": bearer},
 			}}}),
 		},
 		{
-			Client: "Cursor", Where: "Add this to ~/.cursor/mcp.json, or to .cursor/mcp.json of a project.",
+			Client: "Cursor", Where: words.T(ctx, "Add this to ~/.cursor/mcp.json, or to .cursor/mcp.json of a project."),
 			Text: snippet(object{"mcpServers": object{"patchbay": object{"url": address, "headers": object{"Authorization": bearer}}}}),
 		},
 		{
-			Client: "VS Code", Where: "Add this to .vscode/mcp.json, or to the file that “MCP: Open User Configuration” opens.",
+			Client: "VS Code", Where: words.T(ctx, "Add this to .vscode/mcp.json, or to the file that “MCP: Open User Configuration” opens."),
 			Text: snippet(object{"servers": object{"patchbay": remote}}),
 		},
 		{
-			Client: "Other clients", Where: "Most read an mcpServers object. The address speaks Streamable HTTP.",
+			Client: "Other clients", Where: words.T(ctx, "Most read an mcpServers object. The address speaks Streamable HTTP."),
 			Text: snippet(object{"mcpServers": object{"patchbay": remote}}),
 		},
 	}

@@ -1,10 +1,12 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -20,109 +22,111 @@ func (h *Handler) agentTool(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	frame := h.frame(r, templates.NavAgents,
-		crumb("Agents", "/agents"), crumb(a.Name, agentPath(a.Slug)+"/tools"),
+		crumb(words.T(r.Context(), "Agents"), "/agents"), crumb(a.Name, agentPath(a.Slug)+"/tools"),
 		templates.Crumb{Text: shorten(exposed, maxName), Mono: true})
 	return h.respond.Page(w, r, http.StatusOK, templates.AgentTool(templates.AgentToolPage{
 		Frame:   frame,
-		Head:    agentHead(a, templates.AgentToolsTab),
+		Head:    agentHead(r.Context(), a, templates.AgentToolsTab),
 		Exposed: shorten(exposed, maxName),
-		State:   whyState(why),
-		Why:     whySentence(why),
+		State:   whyState(r.Context(), why),
+		Why:     whySentence(r.Context(), why),
 		Advice:  why.Advice,
-		Links:   whyLinks(a, why, frame.Can),
-		Facts:   h.whyFacts(why),
+		Links:   whyLinks(r.Context(), a, why, frame.Can),
+		Facts:   h.whyFacts(r.Context(), why),
 	}))
 }
 
-func whyState(w access.Why) templates.State {
+func whyState(ctx context.Context, w access.Why) templates.State {
 	switch {
 	case w.MayCall && w.Asks:
-		return templates.State{Kind: templates.StateWarn, Text: "Asks a person"}
+		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Asks a person")}
 	case w.MayCall:
-		return templates.State{Kind: templates.StateOK, Text: "Callable"}
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Callable")}
 	case w.State == access.StateOK:
-		return templates.State{Kind: templates.StateBad, Text: "No credential"}
+		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "No credential")}
 	case w.State == access.StateUnknown:
-		return templates.State{Kind: templates.StateOff, Text: "Unknown"}
+		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Unknown")}
 	case w.State == access.StateAgentDisabled:
-		return templates.State{Kind: templates.StateOff, Text: "Agent disabled"}
+		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Agent disabled")}
 	default:
-		return templates.State{Kind: templates.StateBad, Text: heldName(w.State)}
+		return templates.State{Kind: templates.StateBad, Text: heldName(ctx, w.State)}
 	}
 }
 
 // whySentence says what the agent finds.
-func whySentence(w access.Why) string {
+func whySentence(ctx context.Context, w access.Why) string {
 	switch {
 	case w.Sees && w.MayCall && w.Asks:
-		return "The agent sees the tool. A call of it waits for a person."
+		return words.T(ctx, "The agent sees the tool. A call of it waits for a person.")
 	case w.Sees && w.MayCall:
-		return "The agent sees the tool, and a call of it goes ahead."
+		return words.T(ctx, "The agent sees the tool, and a call of it goes ahead.")
 	case w.Sees:
-		return "The agent sees the tool, and a call of it is refused."
+		return words.T(ctx, "The agent sees the tool, and a call of it is refused.")
 	default:
-		return "The agent does not see the tool, and cannot call it."
+		return words.T(ctx, "The agent does not see the tool, and cannot call it.")
 	}
 }
 
 // whyLinks lead to where something can be done.
-func whyLinks(a connectors.Agent, w access.Why, can templates.Can) []templates.Link {
+func whyLinks(ctx context.Context, a connectors.Agent, w access.Why, can templates.Can) []templates.Link {
 	if w.Connector == "" {
 		return nil
 	}
 	var links []templates.Link
 	if can.Manage {
-		links = append(links, templates.Link{Text: "Change the grant", Href: grantPath(a.Slug, w.Connector)})
+		links = append(links, templates.Link{Text: words.T(ctx, "Change the grant"), Href: grantPath(a.Slug, w.Connector)})
 	}
 	if w.State == access.StateOK && !w.MayCall {
-		links = append(links, templates.Link{Text: "Open the credentials", Href: credentialsPath(w.Connector)})
+		links = append(links, templates.Link{Text: words.T(ctx, "Open the credentials"), Href: credentialsPath(w.Connector)})
 	}
-	text := "Open the tool"
+	text := words.T(ctx, "Open the tool")
 	if w.MayCall && can.Sync {
-		text = "Try it"
+		text = words.T(ctx, "Try it")
 	}
 	return append(links, templates.Link{Text: text, Href: toolPath(w.Connector, w.Tool) + "?agent=" + a.Slug})
 }
 
-func (h *Handler) whyFacts(w access.Why) []templates.Fact {
+func (h *Handler) whyFacts(ctx context.Context, w access.Why) []templates.Fact {
 	facts := []templates.Fact{
-		{Label: "Sees it", Value: yesNo(w.Sees)},
-		{Label: "May call it", Value: yesNo(w.MayCall)},
+		{Label: words.T(ctx, "Sees it"), Value: yesNo(ctx, w.Sees)},
+		{Label: words.T(ctx, "May call it"), Value: yesNo(ctx, w.MayCall)},
 	}
 	if w.Connector == "" {
 		return facts
 	}
 	facts = append(facts,
-		templates.Fact{Label: "Connector", Value: w.Connector, Href: connectorPath(w.Connector)},
-		templates.Fact{Label: "Tool", Value: shorten(w.Tool, maxName), Mono: true},
-		templates.Fact{Label: "Asks a person", Value: yesNo(w.Asks)},
+		templates.Fact{Label: words.T(ctx, "Connector"), Value: w.Connector, Href: connectorPath(w.Connector)},
+		templates.Fact{Label: words.T(ctx, "Tool"), Value: shorten(w.Tool, maxName), Mono: true},
+		templates.Fact{Label: words.T(ctx, "Asks a person"), Value: yesNo(ctx, w.Asks)},
 	)
 	if w.AllowedUntil != nil {
-		until := when(*w.AllowedUntil, h.now())
-		facts = append(facts, templates.Fact{Label: "Allowed until", When: &until})
+		until := when(ctx, *w.AllowedUntil, h.now())
+		facts = append(facts, templates.Fact{Label: words.T(ctx, "Allowed until"), When: &until})
 	}
 	if w.Credential.Owner == "" {
 		return facts
 	}
-	return append(facts, templates.Fact{Label: "Credential", Value: credentialWhy(w.Credential)})
+	return append(facts, templates.Fact{Label: words.T(ctx, "Credential"), Value: credentialWhy(ctx, w.Credential)})
 }
 
+var ownerNames = map[string]words.Key{"shared": "shared", "agent": "the agent's own", "none": "none needed"}
+
 // credentialWhy says whose credential a call carries, and how it is.
-func credentialWhy(c access.CredentialWhy) string {
-	whose := map[string]string{"shared": "shared", "agent": "the agent's own", "none": "none needed"}[c.Owner]
+func credentialWhy(ctx context.Context, c access.CredentialWhy) string {
+	whose := words.T(ctx, ownerNames[c.Owner])
 	switch {
 	case c.Owner == "none":
 		return whose
 	case c.Status == "missing":
-		return whose + ", not set"
+		return words.T(ctx, "%s, not set", whose)
 	default:
-		return whose + ", " + lowerFirst(credentialState("", connectors.CredentialStatus(c.Status)).Text)
+		return whose + ", " + words.Lower(ctx, credentialState(ctx, "", connectors.CredentialStatus(c.Status)).Text)
 	}
 }
 
-func yesNo(yes bool) string {
+func yesNo(ctx context.Context, yes bool) string {
 	if yes {
-		return "yes"
+		return words.T(ctx, "yes")
 	}
-	return "no"
+	return words.T(ctx, "no")
 }

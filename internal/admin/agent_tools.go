@@ -1,7 +1,7 @@
 package admin
 
 import (
-	"fmt"
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/toolfmt"
+	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -33,24 +34,24 @@ func (h *Handler) agentTools(w http.ResponseWriter, r *http.Request) error {
 		rows, next = rows[:seenOnPage], strconv.Itoa(from+seenOnPage)
 	}
 	page := templates.AgentToolsPage{
-		Frame:     h.agentFrame(r, view.Agent, "Tools"),
-		Head:      agentHead(view.Agent, templates.AgentToolsTab),
+		Frame:     h.agentFrame(r, view.Agent, words.T(r.Context(), "Tools")),
+		Head:      agentHead(r.Context(), view.Agent, templates.AgentToolsTab),
 		Filter:    templates.Form{Values: map[string]string{"q": q.words, "provider": string(q.provider), "sort": q.sort}},
-		Providers: providerOptions(),
-		Sorts:     []templates.Option{{Value: "", Label: "By connector"}, {Value: bySize, Label: "Largest first"}},
-		Count:     plural(len(seen), "tool"),
+		Providers: providerOptions(r.Context()),
+		Sorts:     []templates.Option{{Value: "", Label: words.T(r.Context(), "By connector")}, {Value: bySize, Label: words.T(r.Context(), "Largest first")}},
+		Count:     words.N(r.Context(), len(seen), "%s tool", "%s tools"),
 		Pager:     pager(r, next),
 	}
 	if len(view.Tools) > 0 {
 		href := page.Head.Href
-		page.Stats, page.JSON, page.Estimate = sizeStats(view, href), definitionLinks(view.Agent.Slug), estimateOf(q.provider)
+		page.Stats, page.JSON, page.Estimate = sizeStats(r.Context(), view, href), definitionLinks(view.Agent.Slug), estimateOf(r.Context(), q.provider)
 		page.Unused = &templates.UnusedSummary{
-			Asset: web.Asset, Title: "Unused tools", Text: "What an agent never calls is sent with every request all the same.",
+			Asset: web.Asset, Title: words.T(r.Context(), "Unused tools"), Text: words.T(r.Context(), "What an agent never calls is sent with every request all the same."),
 			Review: href + "/unused", Later: href + "/unused?part=summary&provider=" + string(q.provider),
 		}
 	}
 	for _, t := range rows {
-		page.Rows = append(page.Rows, h.agentToolRow(view.Agent, t, q.provider))
+		page.Rows = append(page.Rows, h.agentToolRow(r.Context(), view.Agent, t, q.provider))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.AgentTools(page))
 }
@@ -83,11 +84,11 @@ func (q seenQuery) of(tools []*access.Tool) []*access.Tool {
 }
 
 // sizeStats say how much the agent's tools take, in each provider's words.
-func sizeStats(view *access.View, href string) []templates.Stat {
-	stats := []templates.Stat{{Label: "Tools that it sees", Value: number(len(view.Tools))}}
+func sizeStats(ctx context.Context, view *access.View, href string) []templates.Stat {
+	stats := []templates.Stat{{Label: words.T(ctx, "Tools that it sees"), Value: words.Number(ctx, len(view.Tools))}}
 	for _, f := range estimates {
 		stats = append(stats, templates.Stat{
-			Label: "Tokens a request, " + providerName(f), Value: "≈ " + number(view.Size(f).Tokens), Href: href + "/tools?provider=" + string(f),
+			Label: words.T(ctx, "Tokens a request, %s", providerName(f)), Value: "≈ " + words.Number(ctx, view.Size(f).Tokens), Href: href + "/tools?provider=" + string(f),
 		})
 	}
 	return stats
@@ -117,22 +118,22 @@ func named(tools []*access.Tool, words string) []*access.Tool {
 }
 
 // titleAndHints are what a tool is called, and what its server says of it.
-func titleAndHints(t *access.Tool) (string, []templates.Badge) {
+func titleAndHints(ctx context.Context, t *access.Tool) (string, []templates.Badge) {
 	d := connectors.DecodeTool(t.Raw)
-	return shorten(d.DisplayTitle(), maxName), hintBadges(d)
+	return shorten(d.DisplayTitle(), maxName), hintBadges(ctx, d)
 }
 
-func (h *Handler) agentToolRow(a connectors.Agent, t *access.Tool, f toolfmt.Format) templates.AgentToolRow {
+func (h *Handler) agentToolRow(ctx context.Context, a connectors.Agent, t *access.Tool, f toolfmt.Format) templates.AgentToolRow {
 	c := t.Reach.Connector
-	title, hints := titleAndHints(t)
+	title, hints := titleAndHints(ctx, t)
 	return templates.AgentToolRow{
 		Exposed:       clean(t.Exposed),
 		Title:         title,
 		Href:          agentToolPath(a.Slug, t.Exposed),
 		Connector:     c.Name,
 		ConnectorHref: grantPath(a.Slug, c.Slug),
-		State:         h.seenState(t),
-		Tokens:        number(t.Size(f).Tokens),
+		State:         h.seenState(ctx, t),
+		Tokens:        words.Number(ctx, t.Size(f).Tokens),
 		Badges:        hints,
 	}
 }
@@ -142,34 +143,34 @@ func agentToolPath(agent, exposed string) string {
 }
 
 // seenState says what comes of a call.
-func (h *Handler) seenState(t *access.Tool) templates.State {
+func (h *Handler) seenState(ctx context.Context, t *access.Tool) templates.State {
 	switch {
 	case t.Held != "":
-		return templates.State{Kind: templates.StateBad, Text: heldName(t.Held)}
+		return templates.State{Kind: templates.StateBad, Text: heldName(ctx, t.Held)}
 	case t.AsksAt(h.now()):
-		return templates.State{Kind: templates.StateWarn, Text: "Asks a person"}
+		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Asks a person")}
 	case t.Asks:
-		return templates.State{Kind: templates.StateOK, Text: fmt.Sprintf("Allowed %s", relative(t.Reach.Allowances[t.Name], h.now()))}
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Allowed %s", relative(ctx, t.Reach.Allowances[t.Name], h.now()))}
 	default:
-		return templates.State{Kind: templates.StateOK, Text: "Callable"}
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Callable")}
 	}
 }
 
 // heldName is why a tool is not called, in a word or two.
-func heldName(code string) string {
+func heldName(ctx context.Context, code string) string {
 	switch code {
 	case access.HeldReview:
-		return "Held"
+		return words.T(ctx, "Held")
 	case access.HeldNew:
-		return "New, not accepted"
+		return words.T(ctx, "New, not accepted")
 	case access.HeldRejected:
-		return "Rejected"
+		return words.T(ctx, "Rejected")
 	case access.HeldDisabled:
-		return "Disabled"
+		return words.T(ctx, "Disabled")
 	case access.HeldRemoved:
-		return "Removed"
+		return words.T(ctx, "Removed")
 	case access.HeldNotGranted:
-		return "Not granted"
+		return words.T(ctx, "Not granted")
 	default:
 		return code
 	}

@@ -1,12 +1,14 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
 
 	"patchbay/internal/access"
 	"patchbay/internal/mcp/toolfmt"
+	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -41,46 +43,46 @@ func (h *Handler) agentUnused(w http.ResponseWriter, r *http.Request) error {
 	}
 	a := unused.View.Agent
 	if r.URL.Query().Get("part") == "summary" {
-		return h.respond.Page(w, r, http.StatusOK, templates.UnusedSummaryPart(unusedSummary(unused, q, agentPath(a.Slug)+"/unused")))
+		return h.respond.Page(w, r, http.StatusOK, templates.UnusedSummaryPart(unusedSummary(r.Context(), unused, q, agentPath(a.Slug)+"/unused")))
 	}
-	frame := h.frame(r, templates.NavAgents, crumb("Agents", "/agents"), crumb(a.Name, agentPath(a.Slug)+"/tools"), crumb("Unused tools", ""))
-	frame.Title = a.Name + " · Unused tools"
+	frame := h.frame(r, templates.NavAgents, crumb(words.T(r.Context(), "Agents"), "/agents"), crumb(a.Name, agentPath(a.Slug)+"/tools"), crumb(words.T(r.Context(), "Unused tools"), ""))
+	frame.Title = words.T(r.Context(), "%s · Unused tools", a.Name)
 	return h.respond.Page(w, r, http.StatusOK, templates.Unused(templates.UnusedPage{
 		Frame:     frame,
-		Head:      agentHead(a, templates.AgentToolsTab),
-		Summary:   unusedSummary(unused, q, ""),
+		Head:      agentHead(r.Context(), a, templates.AgentToolsTab),
+		Summary:   unusedSummary(r.Context(), unused, q, ""),
 		Filter:    templates.Form{Values: map[string]string{"days": strconv.Itoa(q.days), "provider": string(q.provider)}},
-		Days:      lookbackOptions(),
-		Providers: providerOptions(),
-		Groups:    unusedGroups(unused, q.provider),
+		Days:      lookbackOptions(r.Context()),
+		Providers: providerOptions(r.Context()),
+		Groups:    unusedGroups(r.Context(), unused, q.provider),
 		Action:    agentPath(a.Slug) + "/unused",
-		Drop:      "Take the chosen tools away",
-		Young:     unusedYoung(unused.Young, q.days),
-		Estimate:  estimateOf(q.provider),
+		Drop:      words.T(r.Context(), "Take the chosen tools away"),
+		Young:     unusedYoung(r.Context(), unused.Young, q.days),
+		Estimate:  estimateOf(r.Context(), q.provider),
 	}))
 }
 
-func lookbackOptions() []templates.Option {
+func lookbackOptions(ctx context.Context) []templates.Option {
 	var options []templates.Option
 	for _, days := range lookbacks {
-		options = append(options, templates.Option{Value: strconv.Itoa(days), Label: "Not called in " + plural(days, "day")})
+		options = append(options, templates.Option{Value: strconv.Itoa(days), Label: words.N(ctx, days, "Not called in %s day", "Not called in %s days")})
 	}
 	return options
 }
 
-func unusedSummary(u access.Unused, q unusedQuery, review string) templates.UnusedSummary {
+func unusedSummary(ctx context.Context, u access.Unused, q unusedQuery, review string) templates.UnusedSummary {
 	s := templates.UnusedSummary{Asset: web.Asset, Review: review}
-	seen, unused, days := len(u.View.Tools), len(u.Tools), plural(q.days, "day")
+	seen, unused, days := len(u.View.Tools), len(u.Tools), words.N(ctx, q.days, "%s day", "%s days")
 	switch {
 	case seen == 0:
-		s.Title, s.Text = "The agent sees no tool", "There is nothing to leave out."
+		s.Title, s.Text = words.T(ctx, "The agent sees no tool"), words.T(ctx, "There is nothing to leave out.")
 	case unused > 0:
-		s.Warn, s.Title = true, number(unused)+" of "+plural(seen, "tool")+" were not called in "+days
-		s.Text = "Without them each request has about " + plural(sizeOfAll(u.Tools, q.provider), "token") + " less (" + providerName(q.provider) + ", estimated)."
+		s.Warn, s.Title = true, words.N(ctx, seen, "%[2]s of %[1]s tool were not called in %[3]s", "%[2]s of %[1]s tools were not called in %[3]s", words.Number(ctx, unused), days)
+		s.Text = words.N(ctx, sizeOfAll(u.Tools, q.provider), "Without them each request has about %[1]s token less (%[2]s, estimated).", "Without them each request has about %[1]s tokens less (%[2]s, estimated).", providerName(q.provider))
 	case u.Young == seen:
-		s.Title, s.Text = "Too early to tell which tools are unused", "All were granted, or listed by their servers, less than "+days+" ago."
+		s.Title, s.Text = words.T(ctx, "Too early to tell which tools are unused"), words.T(ctx, "All were granted, or listed by their servers, less than %s ago.", days)
 	default:
-		s.Title, s.Text = "No tool is unused", "Each that could be was called in "+days+"."
+		s.Title, s.Text = words.T(ctx, "No tool is unused"), words.T(ctx, "Each that could be was called in %s.", days)
 	}
 	return s
 }
@@ -93,40 +95,40 @@ func sizeOfAll(tools []*access.Tool, f toolfmt.Format) int {
 	return tokens
 }
 
-func unusedYoung(young, days int) string {
+func unusedYoung(ctx context.Context, young, days int) string {
 	if young == 0 {
 		return ""
 	}
-	return "Of " + plural(young, "tool") + " it is too early to tell: granted, or listed by their servers, less than " + plural(days, "day") + " ago."
+	return words.T(ctx, "Of %s it is too early to tell: granted, or listed by their servers, less than %s ago.", words.N(ctx, young, "%s tool", "%s tools"), words.N(ctx, days, "%s day", "%s days"))
 }
 
 // unusedGroups are the unused tools by their connectors, which is how they are ordered already.
-func unusedGroups(u access.Unused, f toolfmt.Format) []templates.UnusedGroup {
+func unusedGroups(ctx context.Context, u access.Unused, f toolfmt.Format) []templates.UnusedGroup {
 	var groups []templates.UnusedGroup
 	for len(u.Tools) > 0 {
 		reach, n := u.Tools[0].Reach, 1
 		for n < len(u.Tools) && u.Tools[n].Reach == reach {
 			n++
 		}
-		groups = append(groups, unusedGroup(u.View.Agent.Slug, u.Tools[:n], f))
+		groups = append(groups, unusedGroup(ctx, u.View.Agent.Slug, u.Tools[:n], f))
 		u.Tools = u.Tools[n:]
 	}
 	return groups
 }
 
-func unusedGroup(agent string, tools []*access.Tool, f toolfmt.Format) templates.UnusedGroup {
+func unusedGroup(ctx context.Context, agent string, tools []*access.Tool, f toolfmt.Format) templates.UnusedGroup {
 	reach := tools[0].Reach
 	g := templates.UnusedGroup{
 		Connector: reach.Connector.Name,
 		Href:      grantPath(agent, reach.Connector.Slug),
-		Count:     number(len(tools)) + " of " + plural(len(reach.Tools), "tool") + ", about " + plural(sizeOfAll(tools, f), "token"),
+		Count:     words.T(ctx, "%s of %s, about %s", words.Number(ctx, len(tools)), words.N(ctx, len(reach.Tools), "%s tool", "%s tools"), words.N(ctx, sizeOfAll(tools, f), "%s token", "%s tokens")),
 	}
 	if reach.Grant.AllTools {
-		g.Note = "All of its tools are granted, those of later syncs too. Without these the others are granted by name, and later ones are not."
+		g.Note = words.T(ctx, "All of its tools are granted, those of later syncs too. Without these the others are granted by name, and later ones are not.")
 	}
 	for _, t := range tools {
-		row := templates.UnusedTool{Value: reach.Connector.Slug + "/" + t.Name, Shown: clean(t.Name), Size: plural(t.Size(f).Tokens, "token")}
-		row.Title, row.Badges = titleAndHints(t)
+		row := templates.UnusedTool{Value: reach.Connector.Slug + "/" + t.Name, Shown: clean(t.Name), Size: words.N(ctx, t.Size(f).Tokens, "%s token", "%s tokens")}
+		row.Title, row.Badges = titleAndHints(ctx, t)
 		g.Tools = append(g.Tools, row)
 	}
 	return g

@@ -7,6 +7,7 @@ import (
 
 	"patchbay/internal/respond"
 	"patchbay/internal/toolcall"
+	"patchbay/internal/words"
 )
 
 // allowance is how long a tool may be called without asking, where a person says so.
@@ -19,9 +20,9 @@ func (h *Handler) approvalApprove(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	d := toolcall.Decision{Approve: true}
-	said := "Approved: %s."
+	said := words.T(r.Context(), "Approved: %s.")
 	if f.text("allow") != "" {
-		d.Allow, said = allowance, "Approved: %s. For 2 hours the agent may call it without asking."
+		d.Allow, said = allowance, words.T(r.Context(), "Approved: %s. For 2 hours the agent may call it without asking.")
 	}
 	return h.decide(w, r, f, d, said)
 }
@@ -32,7 +33,7 @@ func (h *Handler) approvalDeny(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.decide(w, r, f, toolcall.Decision{Reason: f.text("reason")}, "Denied: %s.")
+	return h.decide(w, r, f, toolcall.Decision{Reason: f.text("reason")}, words.T(r.Context(), "Denied: %s."))
 }
 
 // decide says what a person decided, and goes back to where it was decided.

@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
+	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -23,7 +24,7 @@ func (h *Handler) approvalList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := h.frame(r, templates.NavApprovals, crumb("Approvals", ""))
+	frame := h.frame(r, templates.NavApprovals, crumb(words.T(r.Context(), "Approvals"), ""))
 	if cursor == "" {
 		frame.Listen = approvalEvents(list.Items)
 	}
@@ -65,7 +66,7 @@ func (h *Handler) approvalCards(ctx context.Context, a auth.Actor, list []toolca
 	cards := make([]templates.ApprovalCard, len(list))
 	for i, w := range list {
 		known := waitingCall{Waiting: w, about: about[w.ID], counts: store.CountOf(counts, w.Approval)}
-		cards[i] = approvalCard(web.Asset, known, abilities(a.Role), h.now())
+		cards[i] = approvalCard(ctx, web.Asset, known, abilities(a.Role), h.now())
 		cards[i].ReturnTo = "/approvals"
 	}
 	return cards, nil

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"patchbay/internal/toolcall"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -21,8 +22,8 @@ func (h *Handler) approvalShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := h.frame(r, templates.NavApprovals, crumb("Approvals", "/approvals"), templates.Crumb{Text: cards[0].Tool, Mono: true})
-	frame.Title = "Approval · " + cards[0].Tool
+	frame := h.frame(r, templates.NavApprovals, crumb(words.T(r.Context(), "Approvals"), "/approvals"), templates.Crumb{Text: cards[0].Tool, Mono: true})
+	frame.Title = words.T(r.Context(), "Approval · %s", cards[0].Tool)
 	frame.Listen = approvalEvents([]toolcall.Waiting{waiting})
 	cards[0].ReturnTo = cards[0].Action
 	return h.respond.Page(w, r, http.StatusOK, templates.Approval(templates.ApprovalPage{Frame: frame, Card: cards[0]}))

@@ -1,11 +1,13 @@
 package admin
 
 import (
+	"context"
 	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -17,7 +19,7 @@ type waitingCall struct {
 }
 
 // approvalCard is a call that a person decides about.
-func approvalCard(asset templates.Assets, w waitingCall, can templates.Can, now time.Time) templates.ApprovalCard {
+func approvalCard(ctx context.Context, asset templates.Assets, w waitingCall, can templates.Can, now time.Time) templates.ApprovalCard {
 	definition := connectors.DecodeTool(w.about.Raw)
 	return templates.ApprovalCard{
 		Asset:     asset,
@@ -29,31 +31,31 @@ func approvalCard(asset templates.Assets, w waitingCall, can templates.Can, now 
 		Agent:     w.about.AgentName,
 		AgentHref: agentPath(w.about.AgentSlug),
 		Connector: w.about.ConnectorName,
-		Badges:    approvalBadges(w, definition),
+		Badges:    approvalBadges(ctx, w, definition),
 		Effect:    approvalEffect(w, definition),
-		Risky:     changedMeanwhile(w),
-		Arguments: waitingArguments(w.Arguments, can),
-		History:   lately(w.counts.Calls, w.counts.Denied),
-		Asked:     when(w.AskedAt, now),
+		Risky:     changedMeanwhile(ctx, w),
+		Arguments: waitingArguments(ctx, w.Arguments, can),
+		History:   lately(ctx, w.counts.Calls, w.counts.Denied),
+		Asked:     when(ctx, w.AskedAt, now),
 		Since:     w.AskedAt.UTC().Format(time.RFC3339Nano),
-		Waits:     took(max(0, now.Sub(w.AskedAt))),
-		Ends:      when(w.ExpiresAt, now),
-		State:     approvalState(w.Approval, now),
+		Waits:     took(ctx, max(0, now.Sub(w.AskedAt))),
+		Ends:      when(ctx, w.ExpiresAt, now),
+		State:     approvalState(ctx, w.Approval, now),
 		Waiting:   waits(w.Approval, now),
-		Decided:   decision(w.Approval),
+		Decided:   decision(ctx, w.Approval),
 		CallHref:  callPath(w.ID),
 		CanDecide: can.Sync,
 	}
 }
 
 // approvalBadges say what the server says of the tool's effects; that it says nothing is worth knowing, too.
-func approvalBadges(w waitingCall, definition connectors.ToolView) []templates.Badge {
+func approvalBadges(ctx context.Context, w waitingCall, definition connectors.ToolView) []templates.Badge {
 	if w.about.Raw == nil {
 		return nil
 	}
-	badges := hintBadges(definition)
+	badges := hintBadges(ctx, definition)
 	if definition.Hints.ReadOnly == nil && definition.Hints.Destructive == nil {
-		badges = append(badges, templates.Badge{Text: "effects not said", Title: "The server does not say whether it changes something. It may delete or overwrite."})
+		badges = append(badges, templates.Badge{Text: words.T(ctx, "effects not said"), Title: words.T(ctx, "The server does not say whether it changes something. It may delete or overwrite.")})
 	}
 	return badges
 }
@@ -67,43 +69,43 @@ func approvalEffect(w waitingCall, definition connectors.ToolView) string {
 }
 
 // changedMeanwhile warns where the tool is another one than that which the agent called.
-func changedMeanwhile(w waitingCall) *templates.Attention {
+func changedMeanwhile(ctx context.Context, w waitingCall) *templates.Attention {
 	if w.State != connectors.ApprovalWaiting || w.about.Accepted != nil && *w.about.Accepted == w.Definition {
 		return nil
 	}
-	return &templates.Attention{Kind: templates.StateWarn, Title: "The tool has changed", Text: "Its definition is not the one by which the agent made this call."}
+	return &templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "The tool has changed"), Text: words.T(ctx, "Its definition is not the one by which the agent made this call.")}
 }
 
-func waitingArguments(raw []byte, can templates.Can) templates.Content {
+func waitingArguments(ctx context.Context, raw []byte, can templates.Can) templates.Content {
 	if !can.Sync {
-		return templates.Content{Note: "Those who may decide see the arguments."}
+		return templates.Content{Note: words.T(ctx, "Those who may decide see the arguments.")}
 	}
 	if len(raw) == 0 || string(raw) == "{}" {
-		return templates.Content{Note: "The call has no arguments."}
+		return templates.Content{Note: words.T(ctx, "The call has no arguments.")}
 	}
-	return templates.Content{JSON: indent(raw, onPage.json)}
+	return templates.Content{JSON: indent(ctx, raw, onPage.json)}
 }
 
 // approvalState is how far an approval is.
-func approvalState(a connectors.Approval, now time.Time) templates.State {
+func approvalState(ctx context.Context, a connectors.Approval, now time.Time) templates.State {
 	switch a.State {
 	case connectors.ApprovalWaiting:
 		if !waits(a, now) {
-			return templates.State{Kind: templates.StateOff, Text: "Lapsed"}
+			return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Lapsed")}
 		}
-		return templates.State{Kind: templates.StateWarn, Text: "Waits for a person"}
+		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Waits for a person")}
 	case connectors.ApprovalApproved:
-		return templates.State{Kind: templates.StateBusy, Text: "Approved, about to run"}
+		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Approved, about to run")}
 	case connectors.ApprovalExecuting:
-		return templates.State{Kind: templates.StateBusy, Text: "Approved, running"}
+		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Approved, running")}
 	case connectors.ApprovalDone:
-		return templates.State{Kind: templates.StateOK, Text: "Approved, done"}
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Approved, done")}
 	case connectors.ApprovalDenied:
-		return templates.State{Kind: templates.StateBad, Text: "Denied"}
+		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Denied")}
 	case connectors.ApprovalUnknown:
-		return templates.State{Kind: templates.StateBad, Text: "Approved, outcome unknown"}
+		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Approved, outcome unknown")}
 	default:
-		return templates.State{Kind: templates.StateOff, Text: "Lapsed"}
+		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Lapsed")}
 	}
 }
 
@@ -113,15 +115,15 @@ func waits(a connectors.Approval, now time.Time) bool {
 }
 
 // decision says what was decided, and by whom; empty: nothing was.
-func decision(a connectors.Approval) string {
+func decision(ctx context.Context, a connectors.Approval) string {
 	if a.DecidedBy == "" {
 		return ""
 	}
-	word := "Approved"
+	word := words.T(ctx, "Approved")
 	if a.State == connectors.ApprovalDenied {
-		word = "Denied"
+		word = words.T(ctx, "Denied")
 	}
-	said := word + " by " + a.DecidedBy
+	said := words.T(ctx, "%s by %s", word, a.DecidedBy)
 	if a.Reason != "" {
 		said += ": " + shorten(a.Reason, maxAbout)
 	}
@@ -129,24 +131,24 @@ func decision(a connectors.Approval) string {
 }
 
 // lately says how often an agent called a tool.
-func lately(calls, denied int) string {
+func lately(ctx context.Context, calls, denied int) string {
 	switch {
 	case calls == 0:
-		return "The agent has not called it lately."
+		return words.T(ctx, "The agent has not called it lately.")
 	case denied == 0:
-		return "Lately called " + times(calls) + "."
+		return words.T(ctx, "Lately called %s.", times(ctx, calls))
 	default:
-		return "Lately called " + times(calls) + ", denied " + times(denied) + "."
+		return words.T(ctx, "Lately called %s, denied %s.", times(ctx, calls), times(ctx, denied))
 	}
 }
 
-func times(n int) string {
+func times(ctx context.Context, n int) string {
 	switch n {
 	case 1:
-		return "once"
+		return words.T(ctx, "once")
 	case 2:
-		return "twice"
+		return words.T(ctx, "twice")
 	default:
-		return number(n) + " times"
+		return words.T(ctx, "%s times", words.Number(ctx, n))
 	}
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -64,47 +66,47 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	page := templates.AuditPage{
-		Frame: h.frame(r, templates.NavAudit, crumb("Audit log", "")), Filter: q.form(), Actions: withChosen(auditActionOptions(), q.action),
-		Filtered: q != auditQuery{}, Pager: pager(r, list.Next), Count: countOf(len(list.Items), pager(r, list.Next), "event"),
+		Frame: h.frame(r, templates.NavAudit, crumb(words.T(r.Context(), "Audit log"), "")), Filter: q.form(), Actions: withChosen(auditActionOptions(r.Context()), q.action),
+		Filtered: q != auditQuery{}, Pager: pager(r, list.Next), Count: countOf(r.Context(), len(list.Items), pager(r, list.Next), "%s event", "%s events"),
 	}
 	if !ok {
-		page.Filter.Errors["since"] = "Write days as 2026-11-21."
+		page.Filter.Errors["since"] = words.T(r.Context(), "Write days as 2026-11-21.")
 	}
 	for _, e := range list.Items {
-		page.Rows = append(page.Rows, h.auditRow(e))
+		page.Rows = append(page.Rows, h.auditRow(r.Context(), e))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Audit(page))
 }
 
-func auditActionOptions() []templates.Option {
-	options := []templates.Option{{Value: "", Label: "Everything"}}
+func auditActionOptions(ctx context.Context) []templates.Option {
+	options := []templates.Option{{Value: "", Label: words.T(ctx, "Everything")}}
 	for _, a := range auditActions {
 		options = append(options, templates.Option{Value: a, Label: a})
 	}
 	return options
 }
 
-func (h *Handler) auditRow(e store.RecordedEvent) templates.AuditRow {
+func (h *Handler) auditRow(ctx context.Context, e store.RecordedEvent) templates.AuditRow {
 	row := templates.AuditRow{
-		At: when(e.At, h.now()), Actor: shorten(e.ActorName, maxName), Kind: actorKind(e.ActorType), Action: shorten(e.Action, maxName),
+		At: when(ctx, e.At, h.now()), Actor: shorten(e.ActorName, maxName), Kind: actorKind(ctx, e.ActorType), Action: shorten(e.Action, maxName),
 		Target: shorten(e.Target, maxName), Request: e.RequestID, IP: e.IP,
 	}
 	if string(e.Detail) != "{}" {
-		row.Detail = indent(e.Detail, inList.json)
+		row.Detail = indent(ctx, e.Detail, inList.json)
 	}
 	return row
 }
 
-func actorKind(kind string) string {
+func actorKind(ctx context.Context, kind string) string {
 	switch auth.Kind(kind) {
 	case auth.KindPerson:
-		return "person"
+		return words.T(ctx, "person")
 	case auth.KindKey:
-		return "API key"
+		return words.T(ctx, "API key")
 	case auth.KindAgent:
 		return "agent"
 	case auth.KindOperator:
-		return "command line"
+		return words.T(ctx, "command line")
 	default:
 		return kind
 	}

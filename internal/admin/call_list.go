@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -47,14 +48,14 @@ func (h *Handler) callList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := found.frame(h.frame(r, templates.NavCalls, crumb("Calls", "")), query, "calls")
+	frame := found.frame(h.frame(r, templates.NavCalls, crumb(words.T(r.Context(), "Calls"), "")), query, "calls")
 	page := templates.CallsPage{
 		Frame:      frame,
 		Filter:     query.form(),
-		List:       h.callListView(found.calls, query, frame.Can, pager(r, found.calls.Next)),
+		List:       h.callListView(r.Context(), found.calls, query, frame.Can, pager(r, found.calls.Next)),
 		Agents:     found.agents,
 		Connectors: found.connectors,
-		Statuses:   callStatusOptions(),
+		Statuses:   callStatusOptions(r.Context()),
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Calls(page))
 }
@@ -84,8 +85,8 @@ func (h *Handler) findCalls(r *http.Request, q callQuery, read readCalls) (found
 	filter.Cursor = r.URL.Query().Get("cursor")
 	found = foundCalls{
 		first:      filter.Cursor == "",
-		agents:     withChosen(agentOptions(agents.Items), q.agent),
-		connectors: withChosen(connectorOptions(all.Items), q.connector),
+		agents:     withChosen(agentOptions(r.Context(), agents.Items), q.agent),
+		connectors: withChosen(connectorOptions(r.Context(), all.Items), q.connector),
 	}
 	if filter.Limit >= 0 {
 		found.calls, err = read(r.Context(), filter)
@@ -112,12 +113,12 @@ func withChosen(options []templates.Option, chosen string) []templates.Option {
 }
 
 // callListView is the part of the page that is renewed as calls come and end.
-func (h *Handler) callListView(calls store.List[connectors.ToolCall], q callQuery, can templates.Can, p templates.Pager) templates.CallList {
+func (h *Handler) callListView(ctx context.Context, calls store.List[connectors.ToolCall], q callQuery, can templates.Can, p templates.Pager) templates.CallList {
 	view := templates.CallList{
-		Asset: web.Asset, Count: countOf(len(calls.Items), p, "call"), Filtered: q.filtered(), Acts: can.Sync, Pager: p,
+		Asset: web.Asset, Count: countOf(ctx, len(calls.Items), p, "%s call", "%s calls"), Filtered: q.filtered(), Acts: can.Sync, Pager: p,
 	}
 	for _, c := range calls.Items {
-		view.Rows = append(view.Rows, callRow(c, can, h.now()))
+		view.Rows = append(view.Rows, callRow(ctx, c, can, h.now()))
 	}
 	return view
 }

@@ -1,23 +1,25 @@
 package admin
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"strconv"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/words"
 )
 
 // callProgress says how far a call is that goes on, as its server said last: of the task that it made of the call, or of the call itself.
-func callProgress(c connectors.ToolCall) string {
+func callProgress(ctx context.Context, c connectors.ToolCall) string {
 	if len(c.Task) > 0 {
-		return taskProgress(c.Task)
+		return taskProgress(ctx, c.Task)
 	}
-	return howFar(c.Progress)
+	return howFar(ctx, c.Progress)
 }
 
 // taskProgress says how far a task is.
-func taskProgress(raw []byte) string {
+func taskProgress(ctx context.Context, raw []byte) string {
 	var task struct {
 		Status  lenient[string] `json:"status"`
 		Message lenient[string] `json:"statusMessage"`
@@ -25,24 +27,24 @@ func taskProgress(raw []byte) string {
 	if len(raw) == 0 || json.Unmarshal(raw, &task) != nil {
 		return ""
 	}
-	words := map[string]string{"working": "At work", "input_required": "Asks for input"}[task.Status.value]
-	if words == "" {
-		return shorten("Task: "+task.Status.value, maxNote)
+	said := words.T(ctx, map[string]words.Key{"working": "At work", "input_required": "Asks for input"}[task.Status.value])
+	if said == "" {
+		return shorten(words.T(ctx, "Task: %s", task.Status.value), maxNote)
 	}
-	return withWords(words, task.Message.value)
+	return withWords(said, task.Message.value)
 }
 
 // howFar says what a server said of how far a call is.
-func howFar(p *connectors.CallProgress) string {
+func howFar(ctx context.Context, p *connectors.CallProgress) string {
 	switch {
 	case p == nil, p.Done == nil && p.Message == "":
 		return ""
 	case p.Done == nil:
-		return withWords("At work", p.Message)
+		return withWords(words.T(ctx, "At work"), p.Message)
 	case p.Total > 0:
-		return withWords(amount(*p.Done)+" of "+amount(p.Total), p.Message)
+		return withWords(words.T(ctx, "%s of %s", amount(ctx, *p.Done), amount(ctx, p.Total)), p.Message)
 	default:
-		return withWords("At "+amount(*p.Done), p.Message)
+		return withWords(words.T(ctx, "At %s", amount(ctx, *p.Done)), p.Message)
 	}
 }
 
@@ -55,9 +57,9 @@ func withWords(ours, theirs string) string {
 }
 
 // amount is a server's number, as short as it may be: it counts what it likes.
-func amount(n float64) string {
+func amount(ctx context.Context, n float64) string {
 	if math.Abs(n) < 1e15 && n == math.Trunc(n) {
-		return number(int(n))
+		return words.Number(ctx, int(n))
 	}
 	return strconv.FormatFloat(n, 'g', 4, 64)
 }

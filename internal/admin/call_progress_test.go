@@ -24,18 +24,18 @@ func TestACallSaysHowFarItIs(t *testing.T) {
 		{connectors.CallProgress{Done: new(1e300), Total: 1e-300}, "1e+300 of 1e-300", "100"},
 		{connectors.CallProgress{Done: new(1.0), Message: "a\u202eb\x00" + strings.Repeat("x", 500)}, "At 1: “" + shorten("a\u202eb\x00"+strings.Repeat("x", 500), maxNote) + "”", ""},
 	} {
-		if have := howFar(&tc.told); have != tc.text {
+		if have := howFar(t.Context(), &tc.told); have != tc.text {
 			t.Errorf("%+v: %q, want %q", tc.told, have, tc.text)
 		}
 		if have := percentDone(&tc.told); have != tc.percent {
 			t.Errorf("%+v: %q percent, want %q", tc.told, have, tc.percent)
 		}
 	}
-	if howFar(nil) != "" || percentDone(nil) != "" {
+	if howFar(t.Context(), nil) != "" || percentDone(nil) != "" {
 		t.Error("a call of which nothing was told says how far it is")
 	}
 	both := connectors.ToolCall{Task: []byte(`{"status":"working","statusMessage":"page 3"}`), Progress: &connectors.CallProgress{Done: new(1.0)}}
-	if have := callProgress(both); have != "At work: “page 3”" {
+	if have := callProgress(t.Context(), both); have != "At work: “page 3”" {
 		t.Errorf("a task's word does not come first: %q", have)
 	}
 }

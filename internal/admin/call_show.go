@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -21,13 +22,13 @@ func (h *Handler) callShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := h.frame(r, templates.NavCalls, crumb("Calls", "/calls"), templates.Crumb{Text: shorten(c.Tool, maxName), Mono: true})
+	frame := h.frame(r, templates.NavCalls, crumb(words.T(r.Context(), "Calls"), "/calls"), templates.Crumb{Text: shorten(c.Tool, maxName), Mono: true})
 	if !c.Status.Ended() {
 		frame.Listen = "/events?on=call&id=" + c.ID.String()
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Call(templates.CallPage{
 		Frame:  frame,
-		Detail: callDetail(web.Asset, c, actor(r).Tenant.CallHistory, frame.Can, h.now()),
+		Detail: callDetail(r.Context(), web.Asset, c, actor(r).Tenant.CallHistory, frame.Can, h.now()),
 	}))
 }
 
@@ -45,7 +46,7 @@ func (h *Handler) callCancel(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	flash := respond.Flash{Kind: respond.Notice, Text: "The call is cancelled."}
+	flash := respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The call is cancelled.")}
 	_, err = h.calls.Cancel(r.Context(), actor(r), id)
 	if problem, ok := mendable(err); ok {
 		flash = respond.Flash{Kind: respond.Alert, Text: problem.Message} // it has ended meanwhile

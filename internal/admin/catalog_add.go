@@ -1,12 +1,13 @@
 package admin
 
 import (
-	"fmt"
+	"context"
 	"net/http"
 
 	"patchbay/internal/catalog"
 	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // catalogAdd makes a connector of a server of the catalog, and leads to what it needs next.
@@ -18,22 +19,22 @@ func (h *Handler) catalogAdd(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	to, next := afterCatalog(c, e)
-	return h.respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: fmt.Sprintf("'%s' is added. %s", c.Name, next)})
+	to, next := afterCatalog(r.Context(), c, e)
+	return h.respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "'%s' is added. %s", c.Name, next)})
 }
 
 // afterCatalog is where a new connector gets what it lacks, and what that is.
-func afterCatalog(c connectors.Connector, e catalog.Entry) (to, next string) {
+func afterCatalog(ctx context.Context, c connectors.Connector, e catalog.Entry) (to, next string) {
 	switch {
 	case e.OwnClient:
 		return connectorPath(c.Slug) + "/settings", e.Note
 	case c.Auth.Type == connectors.AuthOAuth2:
-		return credentialsPath(c.Slug), "Connect it."
+		return credentialsPath(c.Slug), words.T(ctx, "Connect it.")
 	case c.Auth.Type == connectors.AuthNone:
-		return connectorPath(c.Slug), "Sync it to read its tools."
+		return connectorPath(c.Slug), words.T(ctx, "Sync it to read its tools.")
 	case e.Note != "":
-		return credentialsPath(c.Slug), "Set its credential. " + e.Note
+		return credentialsPath(c.Slug), words.T(ctx, "Set its credential.") + " " + e.Note
 	default:
-		return credentialsPath(c.Slug), "Set its credential."
+		return credentialsPath(c.Slug), words.T(ctx, "Set its credential.")
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"patchbay/internal/catalog"
 	"patchbay/internal/connectors"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -22,18 +23,18 @@ func (h *Handler) catalogList(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := templates.CatalogPage{
-		Frame:      h.frame(r, templates.NavConnectors, crumb("Connectors", "/connectors"), crumb("Catalog", "")),
+		Frame:      h.frame(r, templates.NavConnectors, crumb(words.T(r.Context(), "Connectors"), "/connectors"), crumb(words.T(r.Context(), "Catalog"), "")),
 		Query:      filter.Query,
 		Category:   string(filter.Category),
-		Categories: shelfOptions(h.registry.Shelves()),
+		Categories: shelfOptions(r.Context(), h.registry.Shelves()),
 		Auth:       string(filter.Auth),
-		Auths:      signInOptions(),
+		Auths:      signInOptions(r.Context()),
 		Filtered:   filter != catalog.Filter{},
-		Count:      plural(len(offers), "server"),
+		Count:      words.N(r.Context(), len(offers), "%s server", "%s servers"),
 	}
 	page.Frame.Listen = "" // nothing on this page changes by itself
 	for _, o := range offers {
-		page.Cards = append(page.Cards, catalogCard(o))
+		page.Cards = append(page.Cards, catalogCard(r.Context(), o))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Catalog(page))
 }

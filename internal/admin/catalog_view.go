@@ -1,54 +1,56 @@
 package admin
 
 import (
+	"context"
 	"net/url"
 
 	"patchbay/internal/catalog"
 	"patchbay/internal/connectors"
 	"patchbay/internal/registry"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
-func shelfOptions(shelves []catalog.Category) []templates.Option {
-	options := []templates.Option{{Label: "All categories"}}
+func shelfOptions(ctx context.Context, shelves []catalog.Category) []templates.Option {
+	options := []templates.Option{{Label: words.T(ctx, "All categories")}}
 	for _, c := range shelves {
 		options = append(options, templates.Option{Value: string(c), Label: c.String()})
 	}
 	return options
 }
 
-func signInOptions() []templates.Option {
-	options := []templates.Option{{Label: "Any sign-in"}}
+func signInOptions(ctx context.Context) []templates.Option {
+	options := []templates.Option{{Label: words.T(ctx, "Any sign-in")}}
 	for _, t := range catalog.Auths {
-		options = append(options, templates.Option{Value: string(t), Label: signIn(t)})
+		options = append(options, templates.Option{Value: string(t), Label: signIn(ctx, t)})
 	}
 	return options
 }
 
 // signIn says what a server asks for, as a person has it at hand.
-func signIn(t connectors.AuthType) string {
+func signIn(ctx context.Context, t connectors.AuthType) string {
 	switch t {
 	case connectors.AuthOAuth2:
-		return "Account (OAuth)"
+		return words.T(ctx, "Account (OAuth)")
 	case connectors.AuthBearer:
-		return "Access token"
+		return words.T(ctx, "Access token")
 	case connectors.AuthAPIKey:
-		return "API key"
+		return words.T(ctx, "API key")
 	case connectors.AuthBasic:
-		return "User name and password"
+		return words.T(ctx, "User name and password")
 	default:
-		return "No sign-in"
+		return words.T(ctx, "No sign-in")
 	}
 }
 
-func catalogCard(o registry.Offer) templates.CatalogCard {
+func catalogCard(ctx context.Context, o registry.Offer) templates.CatalogCard {
 	card := templates.CatalogCard{
 		Name: o.Name, Icon: templates.Monogram{Letters: o.Icon.Letters, Colour: o.Icon.Colour}, Publisher: o.Publisher, Category: o.Category.String(),
-		Description: o.Description, URL: o.URL, SignIn: signIn(o.Auth), Note: o.Note, Docs: o.Docs, Own: o.Own,
+		Description: o.Description, URL: o.URL, SignIn: signIn(ctx, o.Auth), Note: o.Note, Docs: o.Docs, Own: o.Own,
 		Add: "/catalog/" + url.PathEscape(o.Slug) + "/add",
 	}
 	if o.OwnClient {
-		card.SignIn = "Account (OAuth), with a client id of yours"
+		card.SignIn = words.T(ctx, "Account (OAuth), with a client id of yours")
 	}
 	if o.Added != nil {
 		card.Added = &templates.Link{Text: o.Added.Name, Href: connectorPath(o.Added.Slug)}

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // changeAccept has agents served the definition that the person saw.
@@ -43,7 +45,7 @@ func (h *Handler) decideChange(w http.ResponseWriter, r *http.Request, accept bo
 		return err
 	}
 	return h.respond.Back(w, r, changesLeft(f.text("return_to")), respond.Flash{
-		Kind: respond.Notice, Text: fmt.Sprintf(decidedWords(tool, accept), changedName(tool), c.Name),
+		Kind: respond.Notice, Text: fmt.Sprintf(decidedWords(r.Context(), tool, accept), changedName(r.Context(), tool), c.Name),
 	})
 }
 
@@ -57,16 +59,16 @@ func (h *Handler) decideChanged(r *http.Request, v registry.ToolVerdict) (err er
 }
 
 // decidedWords say what was decided; the names of what changed and of its connector go into them.
-func decidedWords(tool string, accept bool) string {
+func decidedWords(ctx context.Context, tool string, accept bool) string {
 	switch {
 	case accept && tool == connectors.OfInstructions:
-		return "Accepted: %s of %s. Agents are given them as they are now."
+		return words.T(ctx, "Accepted: %s of %s. Agents are given them as they are now.")
 	case accept:
-		return "Accepted: %s of %s. Agents are served it as it is now."
+		return words.T(ctx, "Accepted: %s of %s. Agents are served it as it is now.")
 	case tool == connectors.OfInstructions:
-		return "Rejected: %s of %s. Agents are given what was accepted before."
+		return words.T(ctx, "Rejected: %s of %s. Agents are given what was accepted before.")
 	}
-	return "Rejected: %s of %s. Agents do not see it."
+	return words.T(ctx, "Rejected: %s of %s. Agents do not see it.")
 }
 
 // seenHash is the definition that the person saw: without it, one could be accepted that came a moment ago.

@@ -1,12 +1,14 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
 	"patchbay/internal/toolchange"
+	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -29,7 +31,7 @@ func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	frame := h.frame(r, templates.NavChanges, crumb("Changes", ""))
+	frame := h.frame(r, templates.NavChanges, crumb(words.T(r.Context(), "Changes"), ""))
 	if filter.Cursor == "" {
 		live := query.values()
 		live.Set("on", "changes")
@@ -38,9 +40,9 @@ func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
 	page := templates.ChangesPage{
 		Frame:      frame,
 		Filter:     templates.Form{Values: map[string]string{"connector": query.connector, "state": query.state}},
-		List:       h.changeListView(changes, query, frame.Can, pager(r, changes.Next)),
-		Connectors: []templates.Option{{Value: "", Label: "All connectors"}},
-		States:     changeStateOptions(),
+		List:       h.changeListView(r.Context(), changes, query, frame.Can, pager(r, changes.Next)),
+		Connectors: []templates.Option{{Value: "", Label: words.T(r.Context(), "All connectors")}},
+		States:     changeStateOptions(r.Context()),
 	}
 	for _, c := range all.Items {
 		page.Connectors = append(page.Connectors, templates.Option{Value: c.Slug, Label: c.Name})
@@ -50,10 +52,10 @@ func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
 }
 
 // changeListView is the part of the page that is renewed as changes come and are decided.
-func (h *Handler) changeListView(changes store.List[connectors.ToolChange], q changeQuery, can templates.Can, p templates.Pager) templates.ChangeList {
+func (h *Handler) changeListView(ctx context.Context, changes store.List[connectors.ToolChange], q changeQuery, can templates.Can, p templates.Pager) templates.ChangeList {
 	view := templates.ChangeList{Asset: web.Asset, Filtered: q.filtered(), Decides: can.Manage, Pager: p}
 	for _, c := range changes.Items {
-		row := changeRow(c, h.now())
+		row := changeRow(ctx, c, h.now())
 		row.Href = leadingBack(row.Href, withQuery("/changes", q.values()))
 		if q.state == anyChange && c.State == connectors.ChangeWaiting {
 			row.Decided = "waits"
@@ -63,7 +65,7 @@ func (h *Handler) changeListView(changes store.List[connectors.ToolChange], q ch
 			view.Cosmetic++
 		}
 	}
-	view.Count = countOf(len(view.Rows), p, "change")
+	view.Count = countOf(ctx, len(view.Rows), p, "%s change", "%s changes")
 	return view
 }
 
@@ -73,9 +75,9 @@ func (h *Handler) changeAcceptCosmetic(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return err
 	}
-	text := "Accepted " + plural(len(accepted), "cosmetic change") + "."
+	text := words.N(r.Context(), len(accepted), "Accepted %s cosmetic change.", "Accepted %s cosmetic changes.")
 	if len(accepted) == 0 {
-		text = "No cosmetic change waits any more."
+		text = words.T(r.Context(), "No cosmetic change waits any more.")
 	}
 	return h.respond.Back(w, r, "/changes", respond.Flash{Kind: respond.Notice, Text: text})
 }

@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -78,10 +79,10 @@ var changeStates = []connectors.ChangeState{
 	connectors.ChangeWaiting, connectors.ChangeAccepted, connectors.ChangeRejected, connectors.ChangeAutomatic, connectors.ChangeSuperseded,
 }
 
-func changeStateOptions() []templates.Option {
-	options := []templates.Option{{Value: "", Label: "Waiting"}}
+func changeStateOptions(ctx context.Context) []templates.Option {
+	options := []templates.Option{{Value: "", Label: words.T(ctx, "Waiting")}}
 	for _, s := range changeStates[1:] {
-		options = append(options, templates.Option{Value: string(s), Label: changeState(connectors.ToolChange{State: s}).Text})
+		options = append(options, templates.Option{Value: string(s), Label: changeState(ctx, connectors.ToolChange{State: s}).Text})
 	}
-	return append(options, templates.Option{Value: anyChange, Label: "All states"})
+	return append(options, templates.Option{Value: anyChange, Label: words.T(ctx, "All states")})
 }

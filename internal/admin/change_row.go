@@ -1,90 +1,94 @@
 package admin
 
 import (
+	"context"
 	"strings"
 	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/toolchange"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
 // changeRow is a change in a list of many tools.
-func changeRow(c connectors.ToolChange, now time.Time) templates.ChangeRow {
+func changeRow(ctx context.Context, c connectors.ToolChange, now time.Time) templates.ChangeRow {
 	return templates.ChangeRow{
-		Tool:          changedName(c.Tool),
+		Tool:          changedName(ctx, c.Tool),
 		Href:          reviewedPath(c.ConnectorSlug, c.Tool) + "/changes",
 		Connector:     c.ConnectorName,
 		ConnectorHref: connectorPath(c.ConnectorSlug),
-		State:         changeState(c),
-		Kinds:         kindBadges(c.Kinds),
-		Reach:         reachOf(c),
-		Seen:          when(c.SeenAt, now),
-		Decided:       decidedBy(c),
+		State:         changeState(ctx, c),
+		Kinds:         kindBadges(ctx, c.Kinds),
+		Reach:         reachOf(ctx, c),
+		Seen:          when(ctx, c.SeenAt, now),
+		Decided:       decidedBy(ctx, c),
 	}
 }
 
 // changedName names what changed.
-func changedName(tool string) string {
+func changedName(ctx context.Context, tool string) string {
 	if tool == connectors.OfInstructions {
-		return "Server instructions"
+		return words.T(ctx, "Server instructions")
 	}
 	return shorten(tool, maxName)
 }
 
 // reachOf says whom a change concerns.
-func reachOf(c connectors.ToolChange) string {
-	return plural(c.Agents, "agent") + " · " + plural(c.Calls, "call") + " in 30 days"
+func reachOf(ctx context.Context, c connectors.ToolChange) string {
+	return words.T(ctx, "%s · %s in 30 days", words.N(ctx, c.Agents, "%s agent", "%s agents"), words.N(ctx, c.Calls, "%s call", "%s calls"))
 }
 
-func decidedBy(c connectors.ToolChange) string {
+func decidedBy(ctx context.Context, c connectors.ToolChange) string {
 	if c.DecidedBy == "" {
 		return ""
 	}
-	return "by " + c.DecidedBy
+	return words.T(ctx, "by %s", c.DecidedBy)
 }
 
 // changeState says what became of a change, and how risky it is as long as nothing did.
-func changeState(c connectors.ToolChange) templates.State {
+func changeState(ctx context.Context, c connectors.ToolChange) templates.State {
 	switch c.State {
 	case connectors.ChangeWaiting:
-		return riskState(c.Risk)
+		return riskState(ctx, c.Risk)
 	case connectors.ChangeAccepted:
-		return templates.State{Kind: templates.StateOK, Text: "Accepted"}
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Accepted")}
 	case connectors.ChangeRejected:
-		return templates.State{Kind: templates.StateBad, Text: "Rejected"}
+		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Rejected")}
 	case connectors.ChangeSuperseded:
-		return templates.State{Kind: templates.StateOff, Text: "Superseded"}
+		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Superseded")}
 	default:
-		return templates.State{Kind: templates.StateOK, Text: "Taken over"}
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Taken over")}
 	}
 }
 
-func riskState(risk toolchange.Risk) templates.State {
+func riskState(ctx context.Context, risk toolchange.Risk) templates.State {
 	switch risk {
 	case toolchange.High:
-		return templates.State{Kind: templates.StateBad, Text: "High risk"}
+		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "High risk")}
 	case toolchange.Low:
-		return templates.State{Kind: templates.StateWarn, Text: "Low risk"}
+		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Low risk")}
 	default:
-		return templates.State{Kind: templates.StateOff, Text: "No risk"}
+		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "No risk")}
 	}
 }
 
 // kindBadges say what is different, in the order of what tells most.
-func kindBadges(kinds []toolchange.Kind) []templates.Badge {
+func kindBadges(ctx context.Context, kinds []toolchange.Kind) []templates.Badge {
 	if len(kinds) == 0 {
-		return []templates.Badge{{Text: "changed", Title: "It waited already when differences began to be kept. Its page shows them."}}
+		return []templates.Badge{{Text: words.T(ctx, "changed"), Title: words.T(ctx, "It waited already when differences began to be kept. Its page shows them.")}}
 	}
 	badges := make([]templates.Badge, len(kinds))
 	for i, k := range kinds {
-		badges[i] = kindBadge(k)
+		badges[i] = kindBadge(ctx, k)
 	}
 	return badges
 }
 
-func kindBadge(k toolchange.Kind) templates.Badge {
-	b := templates.Badge{Text: k.Words()}
+func changeName(ctx context.Context, k toolchange.Kind) string { return words.Known(ctx, k.Words()) }
+
+func kindBadge(ctx context.Context, k toolchange.Kind) templates.Badge {
+	b := templates.Badge{Text: changeName(ctx, k)}
 	switch k {
 	case toolchange.HiddenText, toolchange.InstructionLike, toolchange.Shadows:
 		b.Kind = templates.BadgeRisk
@@ -93,10 +97,10 @@ func kindBadge(k toolchange.Kind) templates.Badge {
 			b.Kind = templates.BadgeWarn
 		}
 	}
-	b.Title = strings.ToUpper(b.Text[:1]) + b.Text[1:] + ": " + riskWords[k.Risk()]
+	b.Title = strings.ToUpper(b.Text[:1]) + b.Text[1:] + ": " + words.T(ctx, riskWords[k.Risk()])
 	return b
 }
 
-var riskWords = map[toolchange.Risk]string{
+var riskWords = map[toolchange.Risk]words.Key{
 	toolchange.High: "a person should look.", toolchange.Low: "little that an agent could be led astray by.", toolchange.None: "nothing that a model acts on.",
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -49,24 +51,24 @@ func (h *Handler) change(w http.ResponseWriter, r *http.Request, id *connectors.
 		return err
 	}
 	c := among.Connector
-	path, name, list := reviewedPath(c.Slug, tool), changedName(tool), changesLeft(r.URL.Query().Get("return_to"))
+	path, name, list := reviewedPath(c.Slug, tool), changedName(r.Context(), tool), changesLeft(r.URL.Query().Get("return_to"))
 	frame := h.frame(r, templates.NavChanges,
-		crumb("Changes", list),
+		crumb(words.T(r.Context(), "Changes"), list),
 		crumb(c.Name, connectorPath(c.Slug)+"/tools"),
 		templates.Crumb{Text: name, Mono: tool != connectors.OfInstructions})
-	frame.Title = "Change · " + name
+	frame.Title = words.T(r.Context(), "Change · %s", name)
 	view := templates.ChangePage{
 		Frame: frame, Tool: name, ToolHref: path, Connector: c.Name, Action: path, ReturnTo: list, Pager: pager(r, among.History.Next),
-		State: templates.State{Kind: templates.StateOff, Text: "Never changed"},
+		State: templates.State{Kind: templates.StateOff, Text: words.T(r.Context(), "Never changed")},
 	}
 	if tool == connectors.OfInstructions {
 		view.OfServer, view.ToolHref = true, connectorPath(c.Slug)
 	}
 	for _, change := range among.History.Items {
-		row := changeRow(change, h.now())
+		row := changeRow(r.Context(), change, h.now())
 		row.Connector, row.Href = "", leadingBack(changeHref(c.Slug, tool, change.ID), list)
 		if change.State == connectors.ChangeWaiting {
-			row.State = templates.State{Kind: templates.StateWarn, Text: "Waits"}
+			row.State = templates.State{Kind: templates.StateWarn, Text: words.T(r.Context(), "Waits")}
 		}
 		view.History = append(view.History, row)
 	}
@@ -74,26 +76,26 @@ func (h *Handler) change(w http.ResponseWriter, r *http.Request, id *connectors.
 		if view.Said, err = h.saidOfTool(r, c, tool); err != nil {
 			return err
 		}
-		fillChange(&view, *among.Shown, h.now())
+		fillChange(r.Context(), &view, *among.Shown, h.now())
 		view.CanAccept, view.CanReject = decisions(among, frame.Can)
-		view.Decision = decisionWords(tool, among.Shown.Before != nil, view.CanReject)
+		view.Decision = decisionWords(r.Context(), tool, among.Shown.Before != nil, view.CanReject)
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Change(view))
 }
 
 // decisionWords say what the buttons do.
-func decisionWords(tool string, served, canReject bool) string {
+func decisionWords(ctx context.Context, tool string, served, canReject bool) string {
 	switch {
 	case tool == connectors.OfInstructions && !canReject:
-		return "Accepted, agents are given the instructions as they are now."
+		return words.T(ctx, "Accepted, agents are given the instructions as they are now.")
 	case tool == connectors.OfInstructions:
-		return "Until somebody decides, agents are given the instructions as they were. Accepted, they are given them as they are now; rejected, as they were."
+		return words.T(ctx, "Until somebody decides, agents are given the instructions as they were. Accepted, they are given them as they are now; rejected, as they were.")
 	case !canReject:
-		return "Accepted, agents are served the tool as it is now."
+		return words.T(ctx, "Accepted, agents are served the tool as it is now.")
 	case served:
-		return "Until somebody decides, agents are served the tool as it was. Accepted, they are served it as it is now; rejected, they do not see it."
+		return words.T(ctx, "Until somebody decides, agents are served the tool as it was. Accepted, they are served it as it is now; rejected, they do not see it.")
 	}
-	return "Until somebody decides, agents do not see the tool. Accepted, they are served it; rejected, they still do not see it."
+	return words.T(ctx, "Until somebody decides, agents do not see the tool. Accepted, they are served it; rejected, they still do not see it.")
 }
 
 // changesLeft is the list of changes that somebody came from: all that wait, where it is not known.

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -9,34 +10,35 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/registry"
 	"patchbay/internal/toolchange"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
 // fillChange shows one change with what is different in it.
-func fillChange(view *templates.ChangePage, c registry.ShownChange, now time.Time) {
+func fillChange(ctx context.Context, view *templates.ChangePage, c registry.ShownChange, now time.Time) {
 	kinds := c.Kinds
 	if len(kinds) == 0 {
 		kinds = c.Difference.Kinds
 	}
-	view.State, view.Kinds, view.Reach = changeState(c.ToolChange), kindBadges(kinds), reachOf(c.ToolChange)
-	view.Seen = when(c.SeenAt, now)
-	if by := decidedBy(c.ToolChange); by != "" {
+	view.State, view.Kinds, view.Reach = changeState(ctx, c.ToolChange), kindBadges(ctx, kinds), reachOf(ctx, c.ToolChange)
+	view.Seen = when(ctx, c.SeenAt, now)
+	if by := decidedBy(ctx, c.ToolChange); by != "" {
 		view.Decided = view.State.Text + " " + by
 	}
 	if c.After != nil {
 		view.Hash = c.After.String()
 	}
-	view.Warning = warningOf(c)
-	view.Before, view.After = indent(c.BeforeRaw, onPage.json), indent(c.AfterRaw, onPage.json)
-	view.Texts = descriptionChange(c)
+	view.Warning = warningOf(ctx, c)
+	view.Before, view.After = indent(ctx, c.BeforeRaw, onPage.json), indent(ctx, c.AfterRaw, onPage.json)
+	view.Texts = descriptionChange(ctx, c)
 	for _, d := range byWeight(c.Difference.Differences) {
 		if (d.Path == "description" && d.Kind == toolchange.Text || d.Kind == toolchange.Instructions) && len(view.Texts) > 0 {
 			continue // it stands there whole
 		}
-		view.Rows = append(view.Rows, differenceRow(d))
+		view.Rows = append(view.Rows, differenceRow(ctx, d))
 	}
 	if c.Difference.More > 0 {
-		view.More = plural(c.Difference.More, "more difference") + "."
+		view.More = words.N(ctx, c.Difference.More, "%s more difference", "%s more differences") + "."
 	}
 }
 
@@ -48,44 +50,44 @@ func byWeight(list []toolchange.Difference) []toolchange.Difference {
 	})
 }
 
-func differenceRow(d toolchange.Difference) templates.DifferenceRow {
+func differenceRow(ctx context.Context, d toolchange.Difference) templates.DifferenceRow {
 	where := d.Path
 	if where == "" {
-		where = "the tool"
+		where = words.T(ctx, "the tool")
 	}
 	return templates.DifferenceRow{
-		Path: clean(where), Kind: kindBadge(d.Kind), Sentence: clean(d.Sentence), Before: clean(d.Before), After: clean(d.After),
+		Path: clean(where), Kind: kindBadge(ctx, d.Kind), Sentence: clean(d.Sentence), Before: clean(d.Before), After: clean(d.After),
 	}
 }
 
 // warningOf says what to look at twice, as long as somebody can decide.
-func warningOf(c registry.ShownChange) *templates.Attention {
+func warningOf(ctx context.Context, c registry.ShownChange) *templates.Attention {
 	if c.State != connectors.ChangeWaiting {
 		return nil
 	}
-	var words []string
+	var kinds []string
 	for _, k := range []toolchange.Kind{toolchange.HiddenText, toolchange.InstructionLike, toolchange.Shadows} {
 		if c.Difference.Has(k) {
-			words = append(words, k.Words())
+			kinds = append(kinds, changeName(ctx, k))
 		}
 	}
-	if len(words) == 0 {
+	if len(kinds) == 0 {
 		return nil
 	}
 	return &templates.Attention{
-		Kind: templates.StateBad, Title: "This may be an attack",
-		Text: "Servers that were taken over look like this: " + strings.Join(words, ", ") + ". Ask whoever runs the server before you accept it.",
+		Kind: templates.StateBad, Title: words.T(ctx, "This may be an attack"),
+		Text: words.T(ctx, "Servers that were taken over look like this: %s. Ask whoever runs the server before you accept it.", strings.Join(kinds, ", ")),
 	}
 }
 
 // descriptionChange shows what went from the description, or from the instructions, and what came, word by word.
-func descriptionChange(c registry.ShownChange) []templates.TextChange {
+func descriptionChange(ctx context.Context, c registry.ShownChange) []templates.TextChange {
 	if c.AfterRaw == nil {
 		return nil
 	}
-	read, where := func(raw []byte) string { return connectors.DecodeTool(raw).Description }, "Description"
+	read, where := func(raw []byte) string { return connectors.DecodeTool(raw).Description }, words.T(ctx, "Description")
 	if c.Tool == connectors.OfInstructions {
-		read, where = connectors.InstructionsIn, "Instructions"
+		read, where = connectors.InstructionsIn, words.T(ctx, "Instructions")
 	}
 	before, now := "", read(c.AfterRaw)
 	if c.BeforeRaw != nil {

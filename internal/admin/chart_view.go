@@ -1,12 +1,14 @@
 package admin
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -23,22 +25,22 @@ const (
 )
 
 // charts draw the last day by the hour and the last week by quarters of days; nil: there was no sync.
-func charts(hours []connectors.HealthHour, now time.Time) *templates.Charts {
+func charts(ctx context.Context, hours []connectors.HealthHour, now time.Time) *templates.Charts {
 	if connectors.WholeStretch(hours).Syncs() == 0 {
 		return nil
 	}
 	return &templates.Charts{List: []templates.Chart{
-		chart("last 24 hours", "24 hours ago", hours, now, 1, 24),
-		chart("last 7 days", "7 days ago", hours, now, 6, 28),
+		chart(ctx, span{title: "Last 24 hours", within: "last 24 hours", each: 1, n: 24}, "24 hours ago", hours, now),
+		chart(ctx, span{title: "Last 7 days", within: "last 7 days", each: 6, n: 28}, "7 days ago", hours, now),
 	}}
 }
 
 // chart draws n stretches of the given hours, up to now.
-func chart(title, from string, hours []connectors.HealthHour, now time.Time, each, n int) templates.Chart {
-	list := connectors.Stretches(hours, now, each, n)
+func chart(ctx context.Context, s span, from words.Key, hours []connectors.HealthHour, now time.Time) templates.Chart {
+	list, title := connectors.Stretches(hours, now, s.each, s.n), words.T(ctx, s.within)
 	c := templates.Chart{
-		ID: title, Title: "Last" + title[len("last"):], From: from, ViewBox: fmt.Sprintf("0 0 %d %d", n*step-1, full),
-		Uptime: "–", Latency: "–", Said: "No sync in the " + title + ".", Speed: "No sync in the " + title + ".",
+		ID: title, Title: words.T(ctx, s.title), From: words.T(ctx, from), ViewBox: fmt.Sprintf("0 0 %d %d", s.n*step-1, full),
+		Uptime: "–", Latency: "–", Said: words.T(ctx, "No sync in the %s.", title), Speed: words.T(ctx, "No sync in the %s.", title),
 	}
 	var within []connectors.HealthHour
 	for _, h := range hours {
@@ -51,13 +53,13 @@ func chart(title, from string, hours []connectors.HealthHour, now time.Time, eac
 		c.Up = append(c.Up, upBars(i, s)...)
 		c.Slow = append(c.Slow, slowBars(i, s, whole.Max)...)
 		if s.Syncs() > 0 {
-			c.Rows = append(c.Rows, chartRow(s, now))
+			c.Rows = append(c.Rows, chartRow(ctx, s, now))
 		}
 	}
 	if whole.Syncs() > 0 {
-		c.Uptime, c.Latency = percent(whole.Uptime), took(whole.Mean)
-		c.Said = fmt.Sprintf("Uptime in the %s: %s. Of %s %s failed.", title, c.Uptime, plural(whole.Syncs(), "sync"), number(whole.Failed))
-		c.Speed = fmt.Sprintf("Latency in the %s: a sync took %s on average and %s at most.", title, c.Latency, took(whole.Max))
+		c.Uptime, c.Latency = percent(whole.Uptime), took(ctx, whole.Mean)
+		c.Said = words.T(ctx, "Uptime in the %s: %s. Of %s %s failed.", title, c.Uptime, words.N(ctx, whole.Syncs(), "%s sync", "%s syncs"), words.Number(ctx, whole.Failed))
+		c.Speed = words.T(ctx, "Latency in the %s: a sync took %s on average and %s at most.", title, c.Latency, took(ctx, whole.Max))
 	}
 	return c
 }
@@ -97,10 +99,10 @@ func bar(kind templates.BarKind, i int, y, height float64) templates.Bar {
 	return templates.Bar{Kind: kind, X: strconv.Itoa(i * step), Y: unit(y), Width: strconv.Itoa(thin), Height: unit(height)}
 }
 
-func chartRow(s connectors.Stretch, now time.Time) templates.ChartRow {
-	w := when(s.From, now)
+func chartRow(ctx context.Context, s connectors.Stretch, now time.Time) templates.ChartRow {
+	w := when(ctx, s.From, now)
 	w.Text = s.From.Format("Mon 2 Jan, 15:04 UTC")
-	return templates.ChartRow{When: w, OK: number(s.OK), Failed: number(s.Failed), Mean: took(s.Mean), Max: took(s.Max)}
+	return templates.ChartRow{When: w, OK: words.Number(ctx, s.OK), Failed: words.Number(ctx, s.Failed), Mean: took(ctx, s.Mean), Max: took(ctx, s.Max)}
 }
 
 // percent rounds down, so that only what never failed is 100 %.

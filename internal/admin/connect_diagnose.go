@@ -19,7 +19,7 @@ func (h *Handler) connectDiagnose(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return h.connectFailed(w, r, c, err)
 	}
-	shown := h.diagnosis(c, &d)
+	shown := h.diagnosis(r.Context(), c, &d)
 	if r.Header.Get("HX-Request") != "" {
 		return h.respond.Page(w, r, http.StatusOK, templates.DiagnosisPanel(web.Asset, *shown))
 	}

@@ -1,10 +1,10 @@
 package admin
 
 import (
-	"fmt"
 	"net/http"
 
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // connectDisconnect ends an account's access.
@@ -20,6 +20,6 @@ func (h *Handler) connectDisconnect(w http.ResponseWriter, r *http.Request) erro
 	}
 	return h.respond.Back(w, r, credentialsPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: fmt.Sprintf("Disconnected '%s'.", c.Name),
+		Text: words.T(r.Context(), "Disconnected '%s'.", c.Name),
 	})
 }

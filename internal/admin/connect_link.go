@@ -17,7 +17,7 @@ func (h *Handler) connectLink(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return h.connectFailed(w, r, c, err)
 	}
-	shown := &templates.ConnectLink{URL: link.URL, Ends: when(link.ExpiresAt, h.now())}
+	shown := &templates.ConnectLink{URL: link.URL, Ends: when(r.Context(), link.ExpiresAt, h.now())}
 	if agent != nil {
 		a, err := h.tenant(r).Agent(r.Context(), *agent)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"patchbay/internal/middleware"
 	"patchbay/internal/respond"
 	"patchbay/internal/secret"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -42,10 +43,10 @@ func (h *Handler) connectAccept(w http.ResponseWriter, r *http.Request) error {
 
 // connectDone is where a connection by a link ends that names no page to return to.
 func (h *Handler) connectDone(w http.ResponseWriter, r *http.Request) error {
-	frame := h.door(r, "Connected")
-	page := templates.SaidPage{Frame: frame, Title: "You can close this page", Text: "Whoever sent you the link sees that the account is connected."}
+	frame := h.door(r, words.T(r.Context(), "Connected"))
+	page := templates.SaidPage{Frame: frame, Title: words.T(r.Context(), "You can close this page"), Text: words.T(r.Context(), "Whoever sent you the link sees that the account is connected.")}
 	if frame.Flash == nil {
-		page.Frame.Title, page.Title, page.Text = "Nothing to do", "Nothing to do here", "To connect an account, open the link that you were sent."
+		page.Frame.Title, page.Title, page.Text = words.T(r.Context(), "Nothing to do"), words.T(r.Context(), "Nothing to do here"), words.T(r.Context(), "To connect an account, open the link that you were sent.")
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Said(page))
 }
@@ -62,9 +63,9 @@ func (h *Handler) invitation(w http.ResponseWriter, r *http.Request, status int,
 	}
 	middleware.AllowFormsTo(w.Header(), h.destinations(i.AuthorizeOrigin)...)
 	return h.respond.Page(w, r, status, templates.Invitation(templates.InvitationPage{
-		Frame:  h.door(r, "Connect "+i.Connector),
+		Frame:  h.door(r, words.T(r.Context(), "Connect %s", i.Connector)),
 		Tenant: i.Tenant, Connector: i.Connector, Host: hostOf(i.ConnectorURL), Agent: i.Agent, MadeBy: i.MadeBy,
-		Server: i.Server, Scopes: i.Scopes, Ends: when(i.ExpiresAt, h.now()), Problem: problem,
+		Server: i.Server, Scopes: i.Scopes, Ends: when(r.Context(), i.ExpiresAt, h.now()), Problem: problem,
 		Action: r.URL.EscapedPath(),
 	}))
 }
@@ -89,7 +90,7 @@ func (h *Handler) linkRefused(w http.ResponseWriter, r *http.Request, err error)
 		return err
 	}
 	return h.respond.Page(w, r, respond.Status(f.Kind), templates.Error(templates.ErrorPage{
-		Frame: h.door(r, "Link"), Status: respond.Status(f.Kind), Title: "This link does not work any more", Text: f.Message,
+		Frame: h.door(r, words.T(r.Context(), "Link")), Status: respond.Status(f.Kind), Title: words.T(r.Context(), "This link does not work any more"), Text: f.Message,
 	}))
 }
 

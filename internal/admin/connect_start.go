@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
 	"patchbay/internal/secret"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -47,7 +48,7 @@ func (h *Handler) leave(w http.ResponseWriter, r *http.Request, to, back string)
 	}
 	w.Header().Set("Refresh", "0; url="+to)
 	return h.respond.Page(w, r, http.StatusOK, templates.Leaving(templates.LeavingPage{
-		Frame: h.door(r, "Taking you to "+u.Host), Host: u.Host, URL: to, Back: back,
+		Frame: h.door(r, words.T(r.Context(), "Taking you to %s", u.Host)), Host: u.Host, URL: to, Back: back,
 	}))
 }
 
@@ -56,8 +57,8 @@ func (h *Handler) connectFailed(w http.ResponseWriter, r *http.Request, c connec
 	problem := respond.Fault(err)
 	news := credentialsNews{status: respond.Status(problem.Kind)}
 	if failed, ok := errors.AsType[*connect.Failed](err); ok {
-		news.diagnosis = h.diagnosis(c, &failed.Diagnosis)
-		news.diagnosis.Title, news.diagnosis.First = "Why it is not connected", true
+		news.diagnosis = h.diagnosis(r.Context(), c, &failed.Diagnosis)
+		news.diagnosis.Title, news.diagnosis.First = words.T(r.Context(), "Why it is not connected"), true
 	} else if _, ok := mendable(err); ok {
 		news.alert = problem.Message
 	} else {

@@ -1,38 +1,40 @@
 package admin
 
 import (
+	"context"
 	"net/url"
 
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
 	"patchbay/internal/oauth"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
 // diagnosis tells how an authorization server was looked for; d nil: nobody has looked.
-func (h *Handler) diagnosis(c connectors.Connector, d *connect.Diagnosis) *templates.Diagnosis {
-	shown := &templates.Diagnosis{Title: "Diagnosis", Action: connectorPath(c.Slug) + "/diagnose"}
+func (h *Handler) diagnosis(ctx context.Context, c connectors.Connector, d *connect.Diagnosis) *templates.Diagnosis {
+	shown := &templates.Diagnosis{Title: words.T(ctx, "Diagnosis"), Action: connectorPath(c.Slug) + "/diagnose"}
 	if d == nil {
 		return shown
 	}
-	shown.Stages = stages(*d)
-	shown.Outcome = append(outcome(*d), templates.Fact{Label: "Looked at", When: new(when(d.At, h.now()))})
+	shown.Stages = stages(ctx, *d)
+	shown.Outcome = append(outcome(ctx, *d), templates.Fact{Label: words.T(ctx, "Looked at"), When: new(when(ctx, d.At, h.now()))})
 	shown.Scopes = d.Scopes
 	if d.Problem != "" {
 		shown.Problem = &templates.Attention{
-			Kind: templates.StateBad, Title: "An account cannot be connected", Text: d.Problem,
-			Action: &templates.Link{Text: "Open the settings", Href: connectorPath(c.Slug) + "/settings"},
+			Kind: templates.StateBad, Title: words.T(ctx, "An account cannot be connected"), Text: d.Problem,
+			Action: &templates.Link{Text: words.T(ctx, "Open the settings"), Href: connectorPath(c.Slug) + "/settings"},
 		}
 	}
 	return shown
 }
 
 // stages are the steps of a trace, those of one kind together.
-func stages(d connect.Diagnosis) []templates.DiagnosisStage {
+func stages(ctx context.Context, d connect.Diagnosis) []templates.DiagnosisStage {
 	var all []templates.DiagnosisStage
 	for i, step := range d.Trace {
 		if i == 0 || d.Trace[i-1].Step != step.Step {
-			all = append(all, templates.DiagnosisStage{Name: stepName(step.Step)})
+			all = append(all, templates.DiagnosisStage{Name: stepName(ctx, step.Step)})
 		}
 		stage := &all[len(all)-1]
 		shown := templates.DiagnosisStep{Kind: templates.StateOff, URL: clean(step.URL), Read: step.Read, Decided: clean(step.Decided)}
@@ -67,7 +69,7 @@ func mark(steps []templates.DiagnosisStep) {
 }
 
 // outcome is what follows from a look, as far as it came.
-func outcome(d connect.Diagnosis) []templates.Fact {
+func outcome(ctx context.Context, d connect.Diagnosis) []templates.Fact {
 	var facts []templates.Fact
 	add := func(label, value string, mono bool) {
 		if value != "" {
@@ -75,25 +77,25 @@ func outcome(d connect.Diagnosis) []templates.Fact {
 		}
 	}
 	if s := d.Server; s != nil {
-		add("Authorization server", s.Issuer, true)
+		add(words.T(ctx, "Authorization server"), s.Issuer, true)
 		if s.Assumed {
-			add("Its document", "none: its endpoints are assumed, or the connector's own", false)
+			add(words.T(ctx, "Its document"), words.T(ctx, "none: its endpoints are assumed, or the connector's own"), false)
 		}
-		add("Signs in at", hostOf(s.AuthorizationEndpoint), true)
-		add("Gives tokens at", hostOf(s.TokenEndpoint), true)
-		add("Client", d.Client, false)
-		add("Resource", resourceName(d.Resource), d.Resource != "")
+		add(words.T(ctx, "Signs in at"), hostOf(s.AuthorizationEndpoint), true)
+		add(words.T(ctx, "Gives tokens at"), hostOf(s.TokenEndpoint), true)
+		add(words.T(ctx, "Client"), d.Client, false)
+		add(words.T(ctx, "Resource"), resourceName(ctx, d.Resource), d.Resource != "")
 	}
-	add("Server asks for", behaviourName(d.Behaviour), false)
+	add(words.T(ctx, "Server asks for"), behaviourName(ctx, d.Behaviour), false)
 	if d.Server != nil && len(d.Scopes) == 0 {
-		add("Scopes", "none: the server decides", false)
+		add(words.T(ctx, "Scopes"), words.T(ctx, "none: the server decides"), false)
 	}
 	return facts
 }
 
-func resourceName(resource string) string {
+func resourceName(ctx context.Context, resource string) string {
 	if resource == "" {
-		return "none is sent"
+		return words.T(ctx, "none is sent")
 	}
 	return resource
 }
@@ -107,16 +109,16 @@ func hostOf(address string) string {
 	return u.Host
 }
 
-func stepName(s oauth.Step) string {
+func stepName(ctx context.Context, s oauth.Step) string {
 	switch s {
 	case connect.StepAsk:
-		return "The MCP server, asked without a credential"
+		return words.T(ctx, "The MCP server, asked without a credential")
 	case oauth.StepResource:
-		return "What the MCP server says of itself"
+		return words.T(ctx, "What the MCP server says of itself")
 	case oauth.StepServer:
-		return "What the authorization server says of itself"
+		return words.T(ctx, "What the authorization server says of itself")
 	case oauth.StepRegister:
-		return "Registration"
+		return words.T(ctx, "Registration")
 	default:
 		return string(s)
 	}

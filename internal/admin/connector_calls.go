@@ -1,52 +1,53 @@
 package admin
 
 import (
-	"fmt"
+	"context"
 	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/toolcall"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
 // callingFacts are how agents' calls reach a connector's server.
-func callingFacts(c connectors.Connector, circuit toolcall.Circuit) []templates.Fact {
-	limit := "no limit"
+func callingFacts(ctx context.Context, c connectors.Connector, circuit toolcall.Circuit) []templates.Fact {
+	limit := words.T(ctx, "no limit")
 	if c.CallsPerMinute > 0 {
-		limit = plural(c.CallsPerMinute, "call") + " a minute"
+		limit = words.N(ctx, c.CallsPerMinute, "%s call a minute", "%s calls a minute")
 	}
 	return []templates.Fact{
-		{Label: "Calls", Value: limit},
-		{Label: "Circuit breaker, in this process", Value: circuitName(circuit)},
+		{Label: words.T(ctx, "Calls"), Value: limit},
+		{Label: words.T(ctx, "Circuit breaker, in this process"), Value: circuitName(ctx, circuit)},
 	}
 }
 
 // circuitName says whether calls go through.
-func circuitName(c toolcall.Circuit) string {
+func circuitName(ctx context.Context, c toolcall.Circuit) string {
 	if c.State != toolcall.CircuitClosed && c.Agents > 0 {
-		return fmt.Sprintf("closed, but not for %s whose calls made the server fail", plural(c.Agents, "agent"))
+		return words.T(ctx, "closed, but not for %s whose calls made the server fail", words.N(ctx, c.Agents, "%s agent", "%s agents"))
 	}
 	switch c.State {
 	case toolcall.CircuitOpen:
-		return "open: calls are refused"
+		return words.T(ctx, "open: calls are refused")
 	case toolcall.CircuitHalfOpen:
-		return "half open: one call tries"
+		return words.T(ctx, "half open: one call tries")
 	default:
 		if c.Failures > 0 {
-			return fmt.Sprintf("closed, after %s in a row", plural(c.Failures, "failure"))
+			return words.T(ctx, "closed, after %s in a row", words.N(ctx, c.Failures, "%s failure", "%s failures"))
 		}
-		return "closed: calls go through"
+		return words.T(ctx, "closed: calls go through")
 	}
 }
 
 // circuitAttention says that calls are refused for a while, because the server failed again and again.
-func circuitAttention(c toolcall.Circuit, now time.Time) []templates.Attention {
+func circuitAttention(ctx context.Context, c toolcall.Circuit, now time.Time) []templates.Attention {
 	if c.State != toolcall.CircuitOpen || c.Agents > 0 {
 		return nil
 	}
-	until := when(c.Until, now)
+	until := when(ctx, c.Until, now)
 	return []templates.Attention{{
-		Kind: templates.StateBad, Title: "Calls are refused for a while",
-		Text: fmt.Sprintf("The server failed %s in a row, and is left alone. The next call is tried", times(c.Failures)), When: &until,
+		Kind: templates.StateBad, Title: words.T(ctx, "Calls are refused for a while"),
+		Text: words.T(ctx, "The server failed %s in a row, and is left alone. The next call is tried", times(ctx, c.Failures)), When: &until,
 	}}
 }

@@ -21,15 +21,15 @@ func TestAConnectorSaysWhetherCallsGoThrough(t *testing.T) {
 
 		"closed, but not for 1 agent whose calls made the server fail": {State: toolcall.CircuitOpen, Failures: 5, Agents: 1},
 	} {
-		facts := callingFacts(connectors.Connector{CallsPerMinute: 60}, circuit)
+		facts := callingFacts(t.Context(), connectors.Connector{CallsPerMinute: 60}, circuit)
 		if diff := cmp.Diff([]templates.Fact{{Label: "Calls", Value: "60 calls a minute"}, {Label: "Circuit breaker, in this process", Value: want}}, facts); diff != "" {
 			t.Error(diff)
 		}
-		if said := circuitAttention(circuit, noon); (len(said) > 0) != (circuit.State == toolcall.CircuitOpen && circuit.Agents == 0) {
+		if said := circuitAttention(t.Context(), circuit, noon); (len(said) > 0) != (circuit.State == toolcall.CircuitOpen && circuit.Agents == 0) {
 			t.Errorf("%s: %+v", circuit.State, said)
 		}
 	}
-	said := circuitAttention(toolcall.Circuit{State: toolcall.CircuitOpen, Failures: 5, Until: noon.Add(30 * time.Second)}, noon)
+	said := circuitAttention(t.Context(), toolcall.Circuit{State: toolcall.CircuitOpen, Failures: 5, Until: noon.Add(30 * time.Second)}, noon)
 	if said[0].When.Text != "in 1 minute" || said[0].Text != "The server failed 5 times in a row, and is left alone. The next call is tried" {
 		t.Errorf("%+v", said[0])
 	}

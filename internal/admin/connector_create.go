@@ -1,11 +1,11 @@
 package admin
 
 import (
-	"fmt"
 	"net/http"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // connectorCreate adds a connector.
@@ -21,23 +21,23 @@ func (h *Handler) connectorCreate(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	to, next := connectorPath(c.Slug), "Sync it to read its tools."
+	to, next := connectorPath(c.Slug), words.T(r.Context(), "Sync it to read its tools.")
 	switch {
 	case c.Auth.Type == connectors.AuthOAuth2 && c.CredentialMode == connectors.CredentialPerAgent:
-		to, next = credentialsPath(c.Slug), "Connect the accounts of its agents."
+		to, next = credentialsPath(c.Slug), words.T(r.Context(), "Connect the accounts of its agents.")
 	case c.Auth.Type == connectors.AuthOAuth2:
-		to, next = credentialsPath(c.Slug), "Connect it."
+		to, next = credentialsPath(c.Slug), words.T(r.Context(), "Connect it.")
 	case c.Auth.Type != connectors.AuthNone && c.CredentialMode == connectors.CredentialPerAgent:
-		to, next = credentialsPath(c.Slug), "Set the credentials of its agents."
+		to, next = credentialsPath(c.Slug), words.T(r.Context(), "Set the credentials of its agents.")
 	}
 	return h.respond.Back(w, r, to, respond.Flash{
 		Kind: respond.Notice,
-		Text: fmt.Sprintf("'%s' is added. %s", c.Name, next),
+		Text: words.T(r.Context(), "'%s' is added. %s", c.Name, next),
 	})
 }
 
 func (h *Handler) createConnector(r *http.Request, f form) (connectors.Connector, error) {
-	d, err := f.draft(actor(r).Tenant.Defaults.Draft())
+	d, err := f.draft(r.Context(), actor(r).Tenant.Defaults.Draft())
 	if err != nil {
 		return connectors.Connector{}, err
 	}

@@ -1,10 +1,10 @@
 package admin
 
 import (
-	"fmt"
 	"net/http"
 
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // connectorDelete deletes a connector with everything that belongs to it.
@@ -18,6 +18,6 @@ func (h *Handler) connectorDelete(w http.ResponseWriter, r *http.Request) error 
 	}
 	return h.respond.Back(w, r, "/connectors", respond.Flash{
 		Kind: respond.Notice,
-		Text: fmt.Sprintf("'%s' is deleted.", c.Name),
+		Text: words.T(r.Context(), "'%s' is deleted.", c.Name),
 	})
 }

@@ -1,12 +1,12 @@
 package admin
 
 import (
-	"fmt"
 	"net/http"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // connectorEnable enables or disables a connector.
@@ -15,19 +15,19 @@ func (h *Handler) connectorEnable(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	enabled := f.checked("enabled")
+	enabled := f.checked(words.T(r.Context(), "enabled"))
 	c, _, err := h.registry.UpdateConnector(r.Context(), actor(r), ref(r, "id"), registry.Change{
 		Draft: func(d *connectors.Draft) { d.Enabled = enabled },
 	})
 	if err != nil {
 		return err
 	}
-	state := "disabled"
+	said := words.Key("'%s' is disabled.")
 	if enabled {
-		state = "enabled"
+		said = "'%s' is enabled."
 	}
 	return h.respond.Back(w, r, connectorPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: fmt.Sprintf("'%s' is %s.", c.Name, state),
+		Text: words.T(r.Context(), said, c.Name),
 	})
 }

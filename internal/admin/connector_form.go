@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -50,7 +52,7 @@ func headerLines(headers map[string]string) string {
 }
 
 // draft reads a connector out of the form, over what it was before. A field that the form does not have stays.
-func (f form) draft(before connectors.Draft) (connectors.Draft, error) {
+func (f form) draft(ctx context.Context, before connectors.Draft) (connectors.Draft, error) {
 	d := before
 	p := draftParser{form: f}
 	p.text("name", &d.Name)
@@ -72,7 +74,7 @@ func (f form) draft(before connectors.Draft) (connectors.Draft, error) {
 	if f.values.Has("auth.type") {
 		d.Auth = connectors.Auth{Type: connectors.AuthType(f.text("auth.type"))}
 	}
-	d.OAuth = p.oauth(before.OAuth).For(d.Auth.Type)
+	d.OAuth = p.oauth(ctx, before.OAuth).For(d.Auth.Type)
 	if f.values.Has("enabled") {
 		d.Enabled = f.checked("enabled")
 	}
@@ -80,8 +82,8 @@ func (f form) draft(before connectors.Draft) (connectors.Draft, error) {
 	if d.Auth.Type == connectors.AuthAPIKey && f.values.Has("auth.header") {
 		d.Auth.Header = f.text("auth.header")
 	}
-	p.program(&d)
-	p.headers(&d.Headers)
+	p.program(ctx, &d)
+	p.headers(ctx, &d.Headers)
 	p.duration("timeout_ms", time.Millisecond, &d.Timeout)
 	p.duration("sync_interval_s", time.Second, &d.SyncInterval)
 	p.duration("max_definition_age_s", time.Second, &d.DefinitionAge)
@@ -152,7 +154,7 @@ func (p *draftParser) duration(name string, unit time.Duration, to *time.Duratio
 }
 
 // headers reads lines of "Name: value".
-func (p *draftParser) headers(to *map[string]string) {
+func (p *draftParser) headers(ctx context.Context, to *map[string]string) {
 	if !p.form.values.Has("headers") {
 		return
 	}
@@ -165,7 +167,7 @@ func (p *draftParser) headers(to *map[string]string) {
 		name, value, found := strings.Cut(line, ":")
 		name = strings.TrimSpace(name)
 		if _, twice := headers[name]; twice || !found || name == "" {
-			p.refuse("headers", "Each line is one header, as X-Team: eu, and each name stands once.")
+			p.refuse("headers", words.T(ctx, "Each line is one header, as X-Team: eu, and each name stands once."))
 			return
 		}
 		headers[name] = strings.TrimSpace(value)

@@ -1,9 +1,11 @@
 package admin
 
 import (
+	"context"
 	"strings"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/words"
 )
 
 // oauthValues are the fields of the form that describe s.
@@ -31,7 +33,7 @@ func oauthValues(s connectors.OAuthSettings) map[string]string {
 }
 
 // oauth reads the settings of OAuth out of the form, over what they were before.
-func (p *draftParser) oauth(s connectors.OAuthSettings) connectors.OAuthSettings {
+func (p *draftParser) oauth(ctx context.Context, s connectors.OAuthSettings) connectors.OAuthSettings {
 	p.text("auth.client_id", &s.ClientID)
 	p.text("auth.issuer", &s.Issuer)
 	p.text("auth.authorization_endpoint", &s.AuthorizationEndpoint)
@@ -41,7 +43,7 @@ func (p *draftParser) oauth(s connectors.OAuthSettings) connectors.OAuthSettings
 	if p.form.values.Has("auth.scopes") {
 		s.Scopes = strings.Fields(p.form.text("auth.scopes"))
 	}
-	p.resource(&s.Resource)
+	p.resource(ctx, &s.Resource)
 	// A box that is not ticked sends nothing; the field that stands before it in the form says that it was there.
 	if p.form.values.Has("auth.authorization_endpoint") {
 		s.AllowMissingPKCEMetadata = p.form.checked("auth.allow_missing_pkce_metadata")
@@ -50,14 +52,14 @@ func (p *draftParser) oauth(s connectors.OAuthSettings) connectors.OAuthSettings
 }
 
 // resource reads which resource to name: the published one, one of the admin's, or none.
-func (p *draftParser) resource(to **string) {
+func (p *draftParser) resource(ctx context.Context, to **string) {
 	if !p.form.values.Has("auth.resource") {
 		return
 	}
 	typed, none := p.form.text("auth.resource"), p.form.checked("auth.no_resource")
 	switch {
 	case typed != "" && none:
-		p.refuse("auth.resource", "Give a resource, or send none.")
+		p.refuse("auth.resource", words.T(ctx, "Give a resource, or send none."))
 	case typed != "" || none:
 		*to = &typed
 	default:

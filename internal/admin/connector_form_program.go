@@ -1,10 +1,12 @@
 package admin
 
 import (
+	"context"
 	"strings"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/secret"
+	"patchbay/internal/words"
 )
 
 // programValues are the fields of the form that describe a command. An environment has none: it is never shown.
@@ -14,14 +16,14 @@ func programValues(c connectors.Command) map[string]string {
 
 // program reads what a connector of transport stdio starts. Its fields stand in the form whatever the transport; they count for that
 // one.
-func (p *draftParser) program(d *connectors.Draft) {
+func (p *draftParser) program(ctx context.Context, d *connectors.Draft) {
 	p.text("command", &d.Command.Path)
 	p.text("cwd", &d.Command.Dir)
 	if p.form.values.Has("args") {
 		d.Command.Args = argLines(p.form.values.Get("args"))
 	}
 	if d.Transport == connectors.TransportStdio {
-		d.Env = p.env()
+		d.Env = p.env(ctx)
 	}
 }
 
@@ -38,7 +40,7 @@ func argLines(typed string) []string {
 
 // env reads lines of NAME=value; nil where there are none, so that the stored ones stay. No line is repeated in what is said: it may
 // hold a secret.
-func (p *draftParser) env() connectors.Environment {
+func (p *draftParser) env(ctx context.Context) connectors.Environment {
 	var env connectors.Environment
 	for line := range strings.Lines(p.form.values.Get("env")) {
 		line = strings.TrimRight(line, "\r\n")
@@ -48,7 +50,7 @@ func (p *draftParser) env() connectors.Environment {
 		name, value, found := strings.Cut(line, "=")
 		name = strings.TrimSpace(name)
 		if _, twice := env[name]; twice || !found || name == "" {
-			p.refuse("env", "Each line is one variable, as API_TOKEN=value, and each name stands once.")
+			p.refuse("env", words.T(ctx, "Each line is one variable, as API_TOKEN=value, and each name stands once."))
 			return nil
 		}
 		if env == nil {
@@ -67,9 +69,9 @@ func address(c connectors.Connector) string {
 	return strings.Join(append([]string{c.Command.Path}, c.Command.Args...), " ")
 }
 
-func addressName(c connectors.Connector) string {
+func addressName(ctx context.Context, c connectors.Connector) string {
 	if c.Transport == connectors.TransportStdio {
-		return "Command"
+		return words.T(ctx, "Command")
 	}
-	return "Address"
+	return words.T(ctx, "Address")
 }

@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/mcpjson"
 	"patchbay/internal/middleware"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -49,14 +50,14 @@ func (h *Handler) connectorImport(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.ConnectorImported(templates.ConnectorImportedPage{
-		Frame: h.frame(r, templates.NavConnectors, crumb("Connectors", "/connectors"), crumb("Import connectors", "")),
+		Frame: h.frame(r, templates.NavConnectors, crumb(words.T(r.Context(), "Connectors"), "/connectors"), crumb(words.T(r.Context(), "Import connectors"), "")),
 		Table: *table,
 	}))
 }
 
 func (h *Handler) importPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, preview *templates.ImportTable) error {
 	return h.respond.Page(w, r, status, templates.ConnectorImport(templates.ConnectorImportPage{
-		Frame:   h.frame(r, templates.NavConnectors, crumb("Connectors", "/connectors"), crumb("Import connectors", "")),
+		Frame:   h.frame(r, templates.NavConnectors, crumb(words.T(r.Context(), "Connectors"), "/connectors"), crumb(words.T(r.Context(), "Import connectors"), "")),
 		Form:    f,
 		Preview: preview,
 	}))
@@ -77,7 +78,7 @@ func (h *Handler) importDocument(r *http.Request, dry bool) (table *templates.Im
 	if err != nil {
 		return nil, at, err
 	}
-	return importTable(report), at, nil
+	return importTable(r.Context(), report), at, nil
 }
 
 // parseUpload reads a form that may bring a file.

@@ -1,18 +1,19 @@
 package admin
 
 import (
-	"fmt"
+	"context"
 	"strings"
 
 	"patchbay/internal/registry"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
 // importTable is what became of a document, or what would.
-func importTable(report registry.ImportReport) *templates.ImportTable {
-	table := &templates.ImportTable{Dry: report.Dry, Title: importSummary(report), Kind: templates.StateOK}
+func importTable(ctx context.Context, report registry.ImportReport) *templates.ImportTable {
+	table := &templates.ImportTable{Dry: report.Dry, Title: importSummary(ctx, report), Kind: templates.StateOK}
 	for _, e := range report.Entries {
-		row := importRow(e, report.Dry)
+		row := importRow(ctx, e, report.Dry)
 		if row.State.Kind == templates.StateBad || row.State.Kind == templates.StateWarn {
 			table.Kind = templates.StateWarn
 		}
@@ -27,45 +28,46 @@ func importTable(report registry.ImportReport) *templates.ImportTable {
 	return table
 }
 
-func importSummary(report registry.ImportReport) string {
+func importSummary(ctx context.Context, report registry.ImportReport) string {
 	if len(report.Entries) == 0 {
-		return "The document lists no server"
+		return words.T(ctx, "The document lists no server")
 	}
-	words := map[registry.Outcome]string{registry.Created: "created", registry.Updated: "updated"}
+	names := map[registry.Outcome]words.Key{
+		registry.Created: "%s created", registry.Updated: "%s updated", registry.Unchanged: "%s unchanged", registry.Refused: "%s refused",
+	}
 	if report.Dry {
-		words = map[registry.Outcome]string{registry.Created: "to create", registry.Updated: "to update"}
+		names[registry.Created], names[registry.Updated] = "%s to create", "%s to update"
 	}
-	words[registry.Unchanged], words[registry.Refused] = "unchanged", "refused"
 	var parts []string
 	for _, o := range []registry.Outcome{registry.Created, registry.Updated, registry.Unchanged, registry.Refused} {
 		if n := report.Count(o); n > 0 {
-			parts = append(parts, number(n)+" "+words[o])
+			parts = append(parts, words.T(ctx, names[o], words.Number(ctx, n)))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-func importRow(e registry.ImportedEntry, dry bool) templates.ImportRow {
-	row := templates.ImportRow{Name: e.Key, Address: e.Address, Line: fmt.Sprintf("line %d", e.Line), State: importState(e, dry), Said: importSaid(e)}
+func importRow(ctx context.Context, e registry.ImportedEntry, dry bool) templates.ImportRow {
+	row := templates.ImportRow{Name: e.Key, Address: e.Address, Line: words.T(ctx, "line %d", e.Line), State: importState(ctx, e, dry), Said: importSaid(ctx, e)}
 	if e.Connector == nil {
 		return row
 	}
 	row.Href = connectorPath(e.Connector.Slug)
 	if e.Missing.What != "" && !dry {
-		row.Mend = &templates.Link{Text: "Set it", Href: credentialsPath(e.Connector.Slug)}
+		row.Mend = &templates.Link{Text: words.T(ctx, "Set it"), Href: credentialsPath(e.Connector.Slug)}
 		if e.Missing.What == "account" {
-			row.Mend.Text = "Connect"
+			row.Mend.Text = words.T(ctx, "Connect")
 		}
 	}
 	return row
 }
 
-func importState(e registry.ImportedEntry, dry bool) templates.State {
+func importState(ctx context.Context, e registry.ImportedEntry, dry bool) templates.State {
 	said := map[registry.Outcome][2]string{
-		registry.Created:   {"Created", "Create"},
-		registry.Updated:   {"Updated", "Update"},
-		registry.Unchanged: {"Unchanged", "Leave unchanged"},
-		registry.Refused:   {"Refused", "Refuse"},
+		registry.Created:   {words.T(ctx, "Created"), words.T(ctx, "Create")},
+		registry.Updated:   {words.T(ctx, "Updated"), words.T(ctx, "Update")},
+		registry.Unchanged: {words.T(ctx, "Unchanged"), words.T(ctx, "Leave unchanged")},
+		registry.Refused:   {words.T(ctx, "Refused"), words.T(ctx, "Refuse")},
 	}[e.Outcome]
 	state := templates.State{Kind: templates.StateOK, Text: said[0]}
 	if dry {
@@ -83,7 +85,7 @@ func importState(e registry.ImportedEntry, dry bool) templates.State {
 }
 
 // importSaid is what a person should know, the most important first.
-func importSaid(e registry.ImportedEntry) []string {
+func importSaid(ctx context.Context, e registry.ImportedEntry) []string {
 	var said []string
 	for _, p := range e.Problems {
 		said = append(said, p.Message)
@@ -93,7 +95,7 @@ func importSaid(e registry.ImportedEntry) []string {
 	}
 	said = append(said, e.Notices...)
 	if len(e.Changed) > 0 {
-		said = append(said, "Changes: "+strings.Join(e.Changed, ", ")+".")
+		said = append(said, words.T(ctx, "Changes: %s.", strings.Join(e.Changed, ", ")))
 	}
 	return said
 }

@@ -7,6 +7,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -31,23 +32,23 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := templates.ConnectorsPage{
-		Frame:    h.frame(r, templates.NavConnectors, crumb("Connectors", "")),
-		Stats:    connectorStats(stats),
+		Frame:    h.frame(r, templates.NavConnectors, crumb(words.T(r.Context(), "Connectors"), "")),
+		Stats:    connectorStats(r.Context(), stats),
 		Query:    filter.Query,
 		Status:   string(filter.Status),
-		Statuses: statusOptions(),
+		Statuses: statusOptions(r.Context()),
 		Filtered: filter.Query != "" || filter.Status != "",
-		Count:    countOf(len(list.Items), pager(r, list.Next), "connector"),
+		Count:    countOf(r.Context(), len(list.Items), pager(r, list.Next), "%s connector", "%s connectors"),
 		Pager:    pager(r, list.Next),
 		Lapsing:  soon,
-		Sweep:    sweepView(sweep, h.now()),
+		Sweep:    sweepView(r.Context(), sweep, h.now()),
 	}
 	page.Frame.Listen = withQuery("/events", r.URL.Query())
 	if !page.Filtered {
-		page.Count = plural(stats.Connectors, "connector")
+		page.Count = words.N(r.Context(), stats.Connectors, "%s connector", "%s connectors")
 	}
 	for _, c := range list.Items {
-		page.Rows = append(page.Rows, connectorRow(c, page.Frame.Can, page.Frame.Path, h.now()))
+		page.Rows = append(page.Rows, connectorRow(r.Context(), c, page.Frame.Can, page.Frame.Path, h.now()))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Connectors(page))
 }

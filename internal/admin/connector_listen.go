@@ -1,12 +1,13 @@
 package admin
 
 import (
-	"fmt"
+	"context"
 	"net/http"
 	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -18,7 +19,7 @@ func (h *Handler) connectorListen(w http.ResponseWriter, r *http.Request) error 
 	}
 	return h.respond.Back(w, r, connectorPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: fmt.Sprintf("Patchbay listens for changes of '%s' again.", c.Name),
+		Text: words.T(r.Context(), "Patchbay listens for changes of '%s' again.", c.Name),
 	})
 }
 
@@ -33,31 +34,31 @@ func (h *Handler) listening(r *http.Request, c connectors.Connector) (l connecto
 }
 
 // listeningFact is one line about it.
-func listeningFact(l connectors.Listening, tells bool, now time.Time) templates.Fact {
+func listeningFact(ctx context.Context, l connectors.Listening, tells bool, now time.Time) templates.Fact {
 	const label = "Listens for changes"
 	switch {
 	case !tells:
-		return templates.Fact{Label: label, Value: "no: the server does not tell of them"}
+		return templates.Fact{Label: label, Value: words.T(ctx, "no: the server does not tell of them")}
 	case l.State == connectors.ListenListening:
-		since := when(l.Since, now)
-		return templates.Fact{Label: label + " since", When: &since}
+		since := when(ctx, l.Since, now)
+		return templates.Fact{Label: words.T(ctx, "%s since", label), When: &since}
 	case l.State == connectors.ListenIsOff:
-		return templates.Fact{Label: label, Value: "no. " + l.Why()}
+		return templates.Fact{Label: label, Value: words.T(ctx, "no. %s", l.Why())}
 	case l.Why() != "":
-		return templates.Fact{Label: label, Value: "not now. " + l.Why()}
+		return templates.Fact{Label: label, Value: words.T(ctx, "not now. %s", l.Why())}
 	}
-	return templates.Fact{Label: label, Value: "in a moment"}
+	return templates.Fact{Label: label, Value: words.T(ctx, "in a moment")}
 }
 
 // listeningAttention says that a server misbehaves.
-func listeningAttention(c connectors.Connector, l connectors.Listening, can templates.Can, now time.Time) []templates.Attention {
+func listeningAttention(ctx context.Context, c connectors.Connector, l connectors.Listening, can templates.Can, now time.Time) []templates.Attention {
 	if l.State != connectors.ListenIsOff || !l.Reason.Misbehaves() {
 		return nil
 	}
-	since := when(l.Since, now)
-	a := templates.Attention{Kind: templates.StateWarn, Title: "Changes are not heard of", Text: l.Why(), When: &since}
+	since := when(ctx, l.Since, now)
+	a := templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "Changes are not heard of"), Text: l.Why(), When: &since}
 	if can.Manage {
-		a.Action = &templates.Link{Text: "Listen again in the settings", Href: connectorPath(c.Slug) + "/settings#listening"}
+		a.Action = &templates.Link{Text: words.T(ctx, "Listen again in the settings"), Href: connectorPath(c.Slug) + "/settings#listening"}
 	}
 	return []templates.Attention{a}
 }

@@ -3,6 +3,7 @@ package admin
 import (
 	"net/http"
 
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -15,7 +16,7 @@ func (h *Handler) connectorFormPage(
 	w http.ResponseWriter, r *http.Request, status int, f templates.Form, test *templates.TestResult,
 ) error {
 	return h.respond.Page(w, r, status, templates.ConnectorForm(templates.ConnectorFormPage{
-		Frame: h.frame(r, templates.NavConnectors, crumb("Connectors", "/connectors"), crumb("Add connector", "")),
+		Frame: h.frame(r, templates.NavConnectors, crumb(words.T(r.Context(), "Connectors"), "/connectors"), crumb(words.T(r.Context(), "Add connector"), "")),
 		Form:  f,
 		Test:  test,
 	}))

@@ -1,7 +1,7 @@
 package admin
 
 import (
-	"fmt"
+	"context"
 	"net/http"
 	"strconv"
 
@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
 	"patchbay/internal/toolsync"
+	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -34,7 +35,7 @@ func (h *Handler) connectorTest(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && !ok {
 		return err
 	}
-	status, result := http.StatusOK, testResult(name, report)
+	status, result := http.StatusOK, testResult(r.Context(), name, report)
 	if problem != nil {
 		status, result = respond.Status(problem.Kind), refusedTest(problem)
 	}
@@ -56,7 +57,7 @@ func (h *Handler) probe(r *http.Request, f form, before *connectors.Connector) (
 	if before != nil {
 		base = connectors.DraftOf(*before)
 	}
-	d, err := f.draft(base)
+	d, err := f.draft(r.Context(), base)
 	if err != nil {
 		return toolsync.ProbeReport{}, d.Name, err
 	}
@@ -73,45 +74,45 @@ func (h *Handler) probe(r *http.Request, f form, before *connectors.Connector) (
 const maxTested = 200
 
 // testResult tells what a test found.
-func testResult(name string, report toolsync.ProbeReport) *templates.TestResult {
+func testResult(ctx context.Context, name string, report toolsync.ProbeReport) *templates.TestResult {
 	if report.Error != nil {
-		return &templates.TestResult{Failure: failureOf(report.Error)}
+		return &templates.TestResult{Failure: failureOf(ctx, report.Error)}
 	}
 	if name == "" {
-		name = "The server" // a test may come before the name
+		name = words.T(ctx, "The server") // a test may come before the name
 	}
 	result := &templates.TestResult{
 		OK:      true,
-		Summary: name + " answered with " + plural(len(report.Tools), "tool") + ".",
-		Facts:   serverFacts(connectors.Connector{Server: report.Server}, nil),
+		Summary: words.N(ctx, len(report.Tools), "%[2]s answered with %[1]s tool.", "%[2]s answered with %[1]s tools.", name),
+		Facts:   serverFacts(ctx, connectors.Connector{Server: report.Server}, nil),
 	}
 	if len(report.Tools) > maxTested {
-		result.Facts = append(result.Facts, templates.Fact{Label: "Shown", Value: fmt.Sprintf("the first %d tools", maxTested)})
+		result.Facts = append(result.Facts, templates.Fact{Label: words.T(ctx, "Shown"), Value: words.T(ctx, "the first %d tools", maxTested)})
 	}
 	for _, t := range report.Tools[:min(len(report.Tools), maxTested)] {
-		result.Tools = append(result.Tools, definitionView(t, inList))
+		result.Tools = append(result.Tools, definitionView(ctx, t, inList))
 	}
 	for _, q := range report.Quarantined[:min(len(report.Quarantined), maxTested)] {
-		result.Quarantined = append(result.Quarantined, quarantinedTool(q))
+		result.Quarantined = append(result.Quarantined, quarantinedTool(ctx, q))
 	}
 	return result
 }
 
 // failureOf tells how a conversation with a server failed.
-func failureOf(f *fault.Error) *templates.Failure {
+func failureOf(ctx context.Context, f *fault.Error) *templates.Failure {
 	failure := &templates.Failure{Sentence: f.Message}
 	if f.Code != "" {
-		failure.Facts = append(failure.Facts, templates.Fact{Label: "Code", Value: f.Code, Mono: true})
+		failure.Facts = append(failure.Facts, templates.Fact{Label: words.T(ctx, "Code"), Value: f.Code, Mono: true})
 	}
 	if f.Remote == nil {
 		return failure
 	}
-	failure.Phase = phaseName(f.Remote.Phase)
+	failure.Phase = phaseName(ctx, f.Remote.Phase)
 	if f.Remote.HTTPStatus != 0 {
-		failure.Facts = append(failure.Facts, templates.Fact{Label: "HTTP status", Value: statusText(f.Remote.HTTPStatus)})
+		failure.Facts = append(failure.Facts, templates.Fact{Label: words.T(ctx, "HTTP status"), Value: statusText(f.Remote.HTTPStatus)})
 	}
 	if f.Remote.RPCCode != 0 {
-		failure.Facts = append(failure.Facts, templates.Fact{Label: "JSON-RPC error", Value: strconv.Itoa(f.Remote.RPCCode), Mono: true})
+		failure.Facts = append(failure.Facts, templates.Fact{Label: words.T(ctx, "JSON-RPC error"), Value: strconv.Itoa(f.Remote.RPCCode), Mono: true})
 	}
 	return failure
 }

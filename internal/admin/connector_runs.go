@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -23,12 +24,12 @@ func (h *Handler) connectorRuns(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := templates.ConnectorRunsPage{
-		Frame: h.connectorFrame(r, c, "Sync runs"),
-		Head:  connectorHead(c, templates.TabRuns),
+		Frame: h.connectorFrame(r, c, words.T(r.Context(), "Sync runs")),
+		Head:  connectorHead(r.Context(), c, templates.TabRuns),
 		Pager: pager(r, runs.Next),
 	}
 	for _, run := range runs.Items {
-		page.Rows = append(page.Rows, syncRunRow(run, c.Slug, agents, h.now()))
+		page.Rows = append(page.Rows, syncRunRow(r.Context(), run, c.Slug, agents, h.now()))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.ConnectorRuns(page))
 }

@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // connectorSave changes a connector's settings. Secret fields that are left empty keep what is stored.
@@ -30,14 +31,14 @@ func (h *Handler) connectorSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	to := connectorPath(c.Slug) + "/settings"
 	if c.Auth.Type == connectors.AuthOAuth2 && before.Auth.Type != connectors.AuthOAuth2 {
-		to, notices = credentialsPath(c.Slug), append(notices, "Connect it.")
+		to, notices = credentialsPath(c.Slug), append(notices, words.T(r.Context(), "Connect it."))
 	}
-	text := strings.Join(append([]string{"The settings are saved."}, notices...), " ")
+	text := strings.Join(append([]string{words.T(r.Context(), "The settings are saved.")}, notices...), " ")
 	return h.respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: text})
 }
 
 func (h *Handler) saveConnector(r *http.Request, f form, before connectors.Connector) (connectors.Connector, []string, error) {
-	d, err := f.draft(connectors.DraftOf(before))
+	d, err := f.draft(r.Context(), connectors.DraftOf(before))
 	if err != nil {
 		return connectors.Connector{}, nil, err
 	}

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -46,15 +48,15 @@ func (h *Handler) settingsPage(
 	}
 	shared := func(cred connectors.Credential) bool { return cred.AgentID == nil }
 	return h.respond.Page(w, r, status, templates.ConnectorSettings(templates.ConnectorSettingsPage{
-		Frame:   h.connectorFrame(r, c, "Settings"),
-		Head:    connectorHead(c, templates.TabSettings),
+		Frame:   h.connectorFrame(r, c, words.T(r.Context(), "Settings")),
+		Head:    connectorHead(r.Context(), c, templates.TabSettings),
 		Form:    f,
 		Stored:  c.Auth.Type != connectors.AuthOAuth2 && slices.ContainsFunc(stored.Items, shared), // an account is nothing to keep by leaving a field empty
 		Enabled: c.Enabled,
 		Env:     c.EnvNames,
 		Test:    test,
-		Used:    dependents(used),
-		Goes:    deletionTakes(c, used),
+		Used:    dependents(r.Context(), used),
+		Goes:    deletionTakes(r.Context(), c, used),
 		Unheard: unheard(stream),
 	}))
 }
@@ -68,56 +70,56 @@ func unheard(l connectors.Listening) string {
 }
 
 // deletionTakes is what goes with a connector.
-func deletionTakes(c connectors.Connector, used connectors.Dependents) []string {
+func deletionTakes(ctx context.Context, c connectors.Connector, used connectors.Dependents) []string {
 	var goes []string
 	if c.ToolCount > 0 {
-		goes = append(goes, plural(c.ToolCount, "tool")+" and their history")
+		goes = append(goes, words.N(ctx, c.ToolCount, "%s tool and their history", "%s tools and their history"))
 	}
 	if used.Accounts > 0 {
-		goes = append(goes, plural(used.Accounts, "stored credential"))
+		goes = append(goes, words.N(ctx, used.Accounts, "%s stored credential", "%s stored credentials"))
 	}
 	if used.Agents > 0 {
-		goes = append(goes, "what "+agentsNamed(used)+" may use of it")
+		goes = append(goes, words.T(ctx, "what %s may use of it", agentsNamed(ctx, used)))
 	}
 	if used.Approvals > 0 {
-		goes = append(goes, waitingCalls(used)+" for a person")
+		goes = append(goes, words.T(ctx, "%s for a person", waitingCalls(ctx, used)))
 	}
-	return append(goes, "its sync runs")
+	return append(goes, words.T(ctx, "its sync runs"))
 }
 
 // dependents say what a connector is used for; none: nobody uses it.
-func dependents(used connectors.Dependents) []string {
+func dependents(ctx context.Context, used connectors.Dependents) []string {
 	var list []string
 	if used.Agents > 0 {
-		list = append(list, "Granted to "+agentsNamed(used)+".")
+		list = append(list, words.T(ctx, "Granted to %s.", agentsNamed(ctx, used)))
 	}
 	switch {
 	case used.Calls > connectors.MaxCountedCalls:
-		list = append(list, "More than "+number(connectors.MaxCountedCalls)+" calls in the last 30 days.")
+		list = append(list, words.T(ctx, "More than %s calls in the last 30 days.", words.Number(ctx, connectors.MaxCountedCalls)))
 	case used.Calls > 0:
-		list = append(list, plural(used.Calls, "call")+" in the last 30 days.")
+		list = append(list, words.N(ctx, used.Calls, "%s call in the last 30 days.", "%s calls in the last 30 days."))
 	}
 	if used.Approvals > 0 {
-		list = append(list, waitingCalls(used)+" for a person.")
+		list = append(list, words.T(ctx, "%s for a person.", waitingCalls(ctx, used)))
 	}
 	if used.Accounts > 0 {
-		list = append(list, plural(used.Accounts, "credential")+" stored for it.")
+		list = append(list, words.N(ctx, used.Accounts, "%s credential stored for it.", "%s credentials stored for it."))
 	}
 	return list
 }
 
-func waitingCalls(used connectors.Dependents) string {
+func waitingCalls(ctx context.Context, used connectors.Dependents) string {
 	if used.Approvals == 1 {
-		return "1 call that waits"
+		return words.T(ctx, "1 call that waits")
 	}
-	return number(used.Approvals) + " calls that wait"
+	return words.T(ctx, "%s calls that wait", words.Number(ctx, used.Approvals))
 }
 
 // agentsNamed names the agents that were granted a connector, as far as a sentence may.
-func agentsNamed(used connectors.Dependents) string {
+func agentsNamed(ctx context.Context, used connectors.Dependents) string {
 	named := strings.Join(used.Names, ", ")
 	if more := used.Agents - len(used.Names); more > 0 {
-		return named + " and " + plural(more, "other agent")
+		return words.N(ctx, more, "%[2]s and %[1]s other agent", "%[2]s and %[1]s other agents", named)
 	}
 	return named
 }

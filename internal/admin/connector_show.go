@@ -1,11 +1,13 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -40,41 +42,41 @@ func (h *Handler) connectorShow(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	circuit := h.calls.Circuit(actor(r).Tenant.ID, c.ID)
-	frame := h.connectorFrame(r, c, "Overview")
+	frame := h.connectorFrame(r, c, words.T(r.Context(), "Overview"))
 	page := templates.ConnectorOverviewPage{
 		Frame:        frame,
-		Head:         connectorHead(c, templates.TabOverview),
-		Attention:    append(attention(c, lastQuarantined(runs.Items), frame.Can, h.now()), circuitAttention(circuit, h.now())...),
-		Stats:        overviewStats(c, h.now()),
-		Health:       healthLines(c, frame.Can, h.now()),
-		Charts:       charts(hours, h.now()),
-		Server:       serverFacts(c, requests),
-		Connection:   append(connectionFacts(c), callingFacts(c, circuit)...),
+		Head:         connectorHead(r.Context(), c, templates.TabOverview),
+		Attention:    append(attention(r.Context(), c, lastQuarantined(runs.Items), frame.Can, h.now()), circuitAttention(r.Context(), circuit, h.now())...),
+		Stats:        overviewStats(r.Context(), c, h.now()),
+		Health:       healthLines(r.Context(), c, frame.Can, h.now()),
+		Charts:       charts(r.Context(), hours, h.now()),
+		Server:       serverFacts(r.Context(), c, requests),
+		Connection:   append(connectionFacts(r.Context(), c), callingFacts(r.Context(), c, circuit)...),
 		Instructions: clean(c.Server.Instructions),
-		Review:       instructionsReview(c),
+		Review:       instructionsReview(r.Context(), c),
 	}
-	page.Attention = append(page.Attention, listeningAttention(c, stream, frame.Can, h.now())...)
-	page.Connection = append(page.Connection, listeningFact(stream, tells, h.now()))
+	page.Attention = append(page.Attention, listeningAttention(r.Context(), c, stream, frame.Can, h.now())...)
+	page.Connection = append(page.Connection, listeningFact(r.Context(), stream, tells, h.now()))
 	for _, run := range runs.Items {
-		page.Runs = append(page.Runs, syncRunRow(run, c.Slug, agents, h.now()))
+		page.Runs = append(page.Runs, syncRunRow(r.Context(), run, c.Slug, agents, h.now()))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.ConnectorOverview(page))
 }
 
 // instructionsReview says that agents are given other instructions than the server's; empty: they are given these.
-func instructionsReview(c connectors.Connector) string {
+func instructionsReview(ctx context.Context, c connectors.Connector) string {
 	switch c.Instructions().Review {
 	case connectors.ReviewChanged:
-		return "The server changed them. Agents are given what was accepted before, until an admin has looked."
+		return words.T(ctx, "The server changed them. Agents are given what was accepted before, until an admin has looked.")
 	case connectors.ReviewRejected:
-		return "An admin rejected them. Agents are given what was accepted before."
+		return words.T(ctx, "An admin rejected them. Agents are given what was accepted before.")
 	}
 	return ""
 }
 
 // connectorFrame is the frame of a connector's tab.
 func (h *Handler) connectorFrame(r *http.Request, c connectors.Connector, tab string) templates.Frame {
-	f := h.frame(r, templates.NavConnectors, crumb("Connectors", "/connectors"), crumb(c.Name, ""))
+	f := h.frame(r, templates.NavConnectors, crumb(words.T(r.Context(), "Connectors"), "/connectors"), crumb(c.Name, ""))
 	f.Title = c.Name + " · " + tab
 	f.Listen = withQuery("/events", url.Values{"connector": {c.Slug}})
 	return f

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
 	"patchbay/internal/toolsync"
+	"patchbay/internal/words"
 )
 
 // connectorSync reads a connector's tools now, and says on the page that the button stands on how it went.
@@ -30,7 +30,7 @@ func (h *Handler) connectorSync(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.respond.Back(w, r, to, respond.Flash{
 		Kind: respond.Notice,
-		Text: fmt.Sprintf("Discovered %d tools from '%s'.", report.Run.Counts.Total, report.Connector.Name),
+		Text: words.T(r.Context(), "Discovered %d tools from '%s'.", report.Run.Counts.Total, report.Connector.Name),
 	})
 }
 
@@ -41,7 +41,7 @@ func (h *Handler) syncFailed(w http.ResponseWriter, r *http.Request, to string, 
 	}
 	return h.respond.Back(w, r, to, respond.Flash{
 		Kind: respond.Alert,
-		Text: "Sync failed: " + h.respond.Sentence(r, err),
+		Text: words.T(r.Context(), "Sync failed: %s", h.respond.Sentence(r, err)),
 	})
 }
 

@@ -1,10 +1,12 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -29,63 +31,63 @@ func (h *Handler) connectorTools(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := templates.ConnectorToolsPage{
-		Frame:    h.connectorFrame(r, c, "Tools"),
-		Head:     connectorHead(c, templates.TabTools),
+		Frame:    h.connectorFrame(r, c, words.T(r.Context(), "Tools")),
+		Head:     connectorHead(r.Context(), c, templates.TabTools),
 		Filter:   form,
 		Filtered: filter.Query != "" || filter.Tag != "" || filter.State != "" || filter.Hint != "",
-		States:   standingOptions(),
-		Hints:    hintOptions(),
-		Tags:     tagOptions(tags),
-		Count:    countOf(len(tools.Items), pager(r, tools.Next), "tool"),
+		States:   standingOptions(r.Context()),
+		Hints:    hintOptions(r.Context()),
+		Tags:     tagOptions(r.Context(), tags),
+		Count:    countOf(r.Context(), len(tools.Items), pager(r, tools.Next), "%s tool", "%s tools"),
 		Pager:    pager(r, tools.Next),
 		Synced:   c.ToolsLastSyncedAt != nil,
 	}
 	page.Bulk = bulk(r, c, page.Frame.Can)
-	page.Old = oldTools(c, h.now())
-	page.Rows = h.toolViews(tools.Items)
+	page.Old = oldTools(r.Context(), c, h.now())
+	page.Rows = h.toolViews(r.Context(), tools.Items)
 	for i := range page.Rows {
 		page.Rows[i].Chosen = page.Bulk != nil && page.Bulk.All
 	}
 	for _, q := range quarantined.Items {
-		page.Quarantined = append(page.Quarantined, quarantinedTool(q))
+		page.Quarantined = append(page.Quarantined, quarantinedTool(r.Context(), q))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.ConnectorTools(page))
 }
 
-func (h *Handler) toolViews(tools []connectors.Tool) []templates.ToolView {
+func (h *Handler) toolViews(ctx context.Context, tools []connectors.Tool) []templates.ToolView {
 	views := make([]templates.ToolView, len(tools))
 	for i, t := range tools {
-		views[i] = toolView(t, inList, h.now())
+		views[i] = toolView(ctx, t, inList, h.now())
 	}
 	return views
 }
 
-func standingOptions() []templates.Option {
+func standingOptions(ctx context.Context) []templates.Option {
 	names := map[connectors.ToolStanding]string{
-		connectors.StandingEnabled: "Enabled", connectors.StandingDisabled: "Disabled", connectors.StandingChanged: "Changed",
-		connectors.StandingHeld: "Held", connectors.StandingCurated: "Renamed or re-described",
+		connectors.StandingEnabled: words.T(ctx, "Enabled"), connectors.StandingDisabled: words.T(ctx, "Disabled"), connectors.StandingChanged: words.T(ctx, "Changed"),
+		connectors.StandingHeld: words.T(ctx, "Held"), connectors.StandingCurated: words.T(ctx, "Renamed or re-described"),
 	}
-	options := []templates.Option{{Value: "", Label: "Any state"}}
+	options := []templates.Option{{Value: "", Label: words.T(ctx, "Any state")}}
 	for _, s := range connectors.ToolStandings {
 		options = append(options, templates.Option{Value: string(s), Label: names[s]})
 	}
 	return options
 }
 
-func hintOptions() []templates.Option {
+func hintOptions(ctx context.Context) []templates.Option {
 	names := map[connectors.Hint]string{
-		connectors.HintReadOnly: "Says read-only", connectors.HintDestructive: "Says destructive",
-		connectors.HintIdempotent: "Says idempotent", connectors.HintOpenWorld: "Says open world",
+		connectors.HintReadOnly: words.T(ctx, "Says read-only"), connectors.HintDestructive: words.T(ctx, "Says destructive"),
+		connectors.HintIdempotent: words.T(ctx, "Says idempotent"), connectors.HintOpenWorld: words.T(ctx, "Says open world"),
 	}
-	options := []templates.Option{{Value: "", Label: "Any annotation"}}
+	options := []templates.Option{{Value: "", Label: words.T(ctx, "Any annotation")}}
 	for _, hint := range connectors.ToolHints {
 		options = append(options, templates.Option{Value: string(hint), Label: names[hint]})
 	}
 	return options
 }
 
-func tagOptions(tags []string) []templates.Option {
-	options := []templates.Option{{Value: "", Label: "Any tag"}}
+func tagOptions(ctx context.Context, tags []string) []templates.Option {
+	options := []templates.Option{{Value: "", Label: words.T(ctx, "Any tag")}}
 	for _, tag := range tags {
 		options = append(options, templates.Option{Value: tag, Label: "#" + tag})
 	}

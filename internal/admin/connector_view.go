@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -17,17 +19,17 @@ import (
 const rowWidth = 36
 
 // connectorRow is a connector in the list.
-func connectorRow(c connectors.Connector, can templates.Can, returnTo string, now time.Time) templates.ConnectorRow {
+func connectorRow(ctx context.Context, c connectors.Connector, can templates.Can, returnTo string, now time.Time) templates.ConnectorRow {
 	row := templates.ConnectorRow{
 		ID:         c.ID.String(),
 		Name:       c.Name,
 		Href:       connectorPath(c.Slug),
 		Initial:    initial(c.Name),
 		URL:        address(c),
-		State:      connectorState(c),
-		Credential: credentialName(c),
-		Tools:      number(c.ToolCount),
-		LastSync:   whenOrNever(c.ToolsLastSyncedAt, now),
+		State:      connectorState(ctx, c),
+		Credential: credentialName(ctx, c),
+		Tools:      words.Number(ctx, c.ToolCount),
+		LastSync:   whenOrNever(ctx, c.ToolsLastSyncedAt, now),
 		Actions:    can.Sync,
 		CanSync:    can.Sync && c.Enabled,
 		ReturnTo:   returnTo,
@@ -36,13 +38,13 @@ func connectorRow(c connectors.Connector, can templates.Can, returnTo string, no
 		row.Whole = c.Name + "\n" + row.URL
 	}
 	if c.Running == nil {
-		row.Remarks = healthRemarks(c, now)
+		row.Remarks = healthRemarks(ctx, c, now)
 	}
 	if c.LastError != nil && c.Running == nil && c.Status != connectors.StatusDisabled {
 		row.Reason = c.LastError.Message
 	}
 	if can.Manage && c.Running == nil && lacksAccount(c) {
-		row.Mend = connectLink(c)
+		row.Mend = connectLink(ctx, c)
 	}
 	return row
 }
@@ -54,10 +56,10 @@ func lacksAccount(c connectors.Connector) bool {
 }
 
 // connectLink leads to where an account is connected.
-func connectLink(c connectors.Connector) *templates.Link {
-	text := "Connect"
+func connectLink(ctx context.Context, c connectors.Connector) *templates.Link {
+	text := words.T(ctx, "Connect")
 	if c.ToolsLastSyncedAt != nil {
-		text = "Reconnect"
+		text = words.T(ctx, "Reconnect")
 	}
 	if c.CredentialMode == connectors.CredentialPerAgent {
 		return &templates.Link{Text: text, Href: credentialsPath(c.Slug)}
@@ -66,31 +68,31 @@ func connectLink(c connectors.Connector) *templates.Link {
 }
 
 // connectorStats are the figures above the list.
-func connectorStats(s store.Stats) []templates.Stat {
+func connectorStats(ctx context.Context, s store.Stats) []templates.Stat {
 	attention := templates.StateOK
 	if s.NeedAttention > 0 {
 		attention = templates.StateBad
 	}
 	return []templates.Stat{
-		{Label: "Connectors", Value: number(s.Connectors), Href: "/connectors"},
-		{Label: "Tools", Value: number(s.Tools), Href: "/tools"},
-		{Label: "Need attention", Value: number(s.NeedAttention), Kind: attention},
-		{Label: "Never synced", Value: number(s.ByStatus[connectors.StatusNeverSynced]), Href: "/connectors?status=never_synced"},
+		{Label: words.T(ctx, "Connectors"), Value: words.Number(ctx, s.Connectors), Href: "/connectors"},
+		{Label: words.T(ctx, "Tools"), Value: words.Number(ctx, s.Tools), Href: "/tools"},
+		{Label: words.T(ctx, "Need attention"), Value: words.Number(ctx, s.NeedAttention), Kind: attention},
+		{Label: words.T(ctx, "Never synced"), Value: words.Number(ctx, s.ByStatus[connectors.StatusNeverSynced]), Href: "/connectors?status=never_synced"},
 	}
 }
 
-func statusOptions() []templates.Option {
-	options := []templates.Option{{Value: "", Label: "All states"}}
+func statusOptions(ctx context.Context) []templates.Option {
+	options := []templates.Option{{Value: "", Label: words.T(ctx, "All states")}}
 	for _, s := range []connectors.ConnectorStatus{
 		connectors.StatusOK, connectors.StatusError, connectors.StatusNeedsAuth, connectors.StatusNeverSynced, connectors.StatusDisabled,
 	} {
-		options = append(options, templates.Option{Value: string(s), Label: statusName(s)})
+		options = append(options, templates.Option{Value: string(s), Label: statusName(ctx, s)})
 	}
 	return options
 }
 
 // connectorHead stands above the tabs of a connector.
-func connectorHead(c connectors.Connector, tab templates.ConnectorTab) templates.ConnectorHead {
+func connectorHead(ctx context.Context, c connectors.Connector, tab templates.ConnectorTab) templates.ConnectorHead {
 	return templates.ConnectorHead{
 		ID:          c.ID.String(),
 		Slug:        c.Slug,
@@ -100,42 +102,42 @@ func connectorHead(c connectors.Connector, tab templates.ConnectorTab) templates
 		URL:         address(c),
 		Href:        connectorPath(c.Slug),
 		Tab:         tab,
-		State:       connectorState(c),
+		State:       connectorState(ctx, c),
 		Enabled:     c.Enabled,
-		ToolCount:   number(c.ToolCount),
+		ToolCount:   words.Number(ctx, c.ToolCount),
 	}
 }
 
 // attention is what of a connector needs someone, the most pressing first.
-func attention(c connectors.Connector, quarantined int, can templates.Can, now time.Time) []templates.Attention {
+func attention(ctx context.Context, c connectors.Connector, quarantined int, can templates.Can, now time.Time) []templates.Attention {
 	var list []templates.Attention
 	if c.LastError != nil && c.Status != connectors.StatusDisabled {
-		at := when(c.LastError.At, now)
-		a := templates.Attention{Kind: templates.StateBad, Title: statusName(c.Status), Text: c.LastError.Message, When: &at}
+		at := when(ctx, c.LastError.At, now)
+		a := templates.Attention{Kind: templates.StateBad, Title: statusName(ctx, c.Status), Text: c.LastError.Message, When: &at}
 		if can.Manage {
-			a.Action = mend(c)
+			a.Action = mend(ctx, c)
 		}
 		list = append(list, a)
 	}
 	if c.LastError == nil && c.Enabled && c.Running == nil && lacksAccount(c) {
-		a := templates.Attention{Kind: templates.StateWarn, Title: "No account is connected", Text: "Connect one, and the tools are read right away."}
+		a := templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "No account is connected"), Text: words.T(ctx, "Connect one, and the tools are read right away.")}
 		if can.Manage {
-			a.Action = connectLink(c)
+			a.Action = connectLink(ctx, c)
 		}
 		list = append(list, a)
 	}
 	if quarantined > 0 {
 		list = append(list, templates.Attention{
 			Kind:   templates.StateWarn,
-			Title:  plural(quarantined, "malformed tool"),
-			Text:   "The server listed entries that are no tools. They are kept aside; the others arrived.",
-			Action: &templates.Link{Text: "Show", Href: connectorPath(c.Slug) + "/tools"},
+			Title:  words.N(ctx, quarantined, "%s malformed tool", "%s malformed tools"),
+			Text:   words.T(ctx, "The server listed entries that are no tools. They are kept aside; the others arrived."),
+			Action: &templates.Link{Text: words.T(ctx, "Show"), Href: connectorPath(c.Slug) + "/tools"},
 		})
 	}
 	if !c.Enabled {
-		a := templates.Attention{Kind: templates.StateWarn, Title: "Disabled", Text: "It is not synced, and agents cannot use its tools."}
+		a := templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "Disabled"), Text: words.T(ctx, "It is not synced, and agents cannot use its tools.")}
 		if can.Manage {
-			a.Action = &templates.Link{Text: "Enable it in the settings", Href: connectorPath(c.Slug) + "/settings#enabled"}
+			a.Action = &templates.Link{Text: words.T(ctx, "Enable it in the settings"), Href: connectorPath(c.Slug) + "/settings#enabled"}
 		}
 		list = append(list, a)
 	}
@@ -143,38 +145,38 @@ func attention(c connectors.Connector, quarantined int, can templates.Can, now t
 }
 
 // mend is where a failing connector is repaired.
-func mend(c connectors.Connector) *templates.Link {
+func mend(ctx context.Context, c connectors.Connector) *templates.Link {
 	switch {
 	case c.Status != connectors.StatusNeedsAuth || c.Auth.Type == connectors.AuthNone:
 	case c.Auth.Type == connectors.AuthOAuth2:
-		return connectLink(c)
+		return connectLink(ctx, c)
 	default:
-		return &templates.Link{Text: "Set the credential", Href: credentialsPath(c.Slug)}
+		return &templates.Link{Text: words.T(ctx, "Set the credential"), Href: credentialsPath(c.Slug)}
 	}
-	return &templates.Link{Text: "Open the settings", Href: connectorPath(c.Slug) + "/settings"}
+	return &templates.Link{Text: words.T(ctx, "Open the settings"), Href: connectorPath(c.Slug) + "/settings"}
 }
 
 // connectionFacts are how a connector is reached, but for what overviewStats say.
-func connectionFacts(c connectors.Connector) []templates.Fact {
+func connectionFacts(ctx context.Context, c connectors.Connector) []templates.Fact {
 	facts := []templates.Fact{
-		{Label: addressName(c), Value: address(c), Mono: true, Copy: true},
-		{Label: "Transport", Value: transportName(c.Transport)},
+		{Label: addressName(ctx, c), Value: address(c), Mono: true, Copy: true},
+		{Label: words.T(ctx, "Transport"), Value: transportName(ctx, c.Transport)},
 	}
-	facts = append(facts, signInWords(c)...)
+	facts = append(facts, signInWords(ctx, c)...)
 	if c.Auth.Type == connectors.AuthAPIKey {
-		facts = append(facts, templates.Fact{Label: "Key header", Value: keyHeader(c), Mono: true})
+		facts = append(facts, templates.Fact{Label: words.T(ctx, "Key header"), Value: keyHeader(c), Mono: true})
 	}
 	if len(c.EnvNames) > 0 {
-		facts = append(facts, templates.Fact{Label: "Environment", Value: strings.Join(c.EnvNames, ", "), Mono: true})
+		facts = append(facts, templates.Fact{Label: words.T(ctx, "Environment"), Value: strings.Join(c.EnvNames, ", "), Mono: true})
 	}
 	if len(c.Headers) > 0 {
 		names := slices.Sorted(maps.Keys(c.Headers))
-		facts = append(facts, templates.Fact{Label: "Extra headers", Value: strings.Join(names, ", "), Mono: true})
+		facts = append(facts, templates.Fact{Label: words.T(ctx, "Extra headers"), Value: strings.Join(names, ", "), Mono: true})
 	}
 	return append(facts,
-		templates.Fact{Label: "Timeout", Value: strconv.FormatFloat(c.Timeout.Seconds(), 'f', -1, 64) + " s a request"},
-		templates.Fact{Label: "Retries", Value: number(c.RetryAttempts)},
-		templates.Fact{Label: "ID", Value: c.ID.String(), Mono: true, Copy: true},
+		templates.Fact{Label: words.T(ctx, "Timeout"), Value: words.T(ctx, "%s s a request", strconv.FormatFloat(c.Timeout.Seconds(), 'f', -1, 64))},
+		templates.Fact{Label: words.T(ctx, "Retries"), Value: words.Number(ctx, c.RetryAttempts)},
+		templates.Fact{Label: words.T(ctx, "ID"), Value: c.ID.String(), Mono: true, Copy: true},
 	)
 }
 
@@ -186,13 +188,13 @@ func keyHeader(c connectors.Connector) string {
 }
 
 // syncRunRow is one attempt to read the tools.
-func syncRunRow(run connectors.SyncRun, slug string, agents map[connectors.AgentID]string, now time.Time) templates.SyncRunRow {
+func syncRunRow(ctx context.Context, run connectors.SyncRun, slug string, agents map[connectors.AgentID]string, now time.Time) templates.SyncRunRow {
 	row := templates.SyncRunRow{
 		ID:          run.ID.String(),
 		Href:        connectorPath(slug) + "/runs/" + run.ID.String(),
-		Trigger:     triggerName(run.Trigger),
-		State:       runState(run.State),
-		Started:     when(run.QueuedAt, now),
+		Trigger:     triggerName(ctx, run.Trigger),
+		State:       runState(ctx, run.State),
+		Started:     when(ctx, run.QueuedAt, now),
 		Added:       run.Counts.Added,
 		Changed:     run.Counts.Changed,
 		Removed:     run.Counts.Removed,
@@ -201,13 +203,13 @@ func syncRunRow(run connectors.SyncRun, slug string, agents map[connectors.Agent
 		Error:       run.ErrorMessage,
 	}
 	if run.StartedAt != nil {
-		row.Started = when(*run.StartedAt, now)
+		row.Started = when(ctx, *run.StartedAt, now)
 	}
 	if run.FinishedAt != nil {
-		row.Duration = took(run.Duration())
+		row.Duration = took(ctx, run.Duration())
 	}
 	if run.State == connectors.SyncOK {
-		row.Total = plural(run.Counts.Total, "tool")
+		row.Total = words.N(ctx, run.Counts.Total, "%s tool", "%s tools")
 	}
 	if run.AgentID != nil {
 		row.Agent = agents[*run.AgentID]
@@ -216,20 +218,20 @@ func syncRunRow(run connectors.SyncRun, slug string, agents map[connectors.Agent
 }
 
 // overviewStats are the figures of one connector.
-func overviewStats(c connectors.Connector, now time.Time) []templates.Stat {
-	synced := whenOrNever(c.ToolsLastSyncedAt, now)
+func overviewStats(ctx context.Context, c connectors.Connector, now time.Time) []templates.Stat {
+	synced := whenOrNever(ctx, c.ToolsLastSyncedAt, now)
 	return []templates.Stat{
-		{Label: "Tools", Value: number(c.ToolCount), Href: connectorPath(c.Slug) + "/tools"},
-		{Label: "Last sync", When: &synced},
-		{Label: "Authentication", Value: credentialName(c)},
-		{Label: "Schedule", Value: schedule(c)},
+		{Label: words.T(ctx, "Tools"), Value: words.Number(ctx, c.ToolCount), Href: connectorPath(c.Slug) + "/tools"},
+		{Label: words.T(ctx, "Last sync"), When: &synced},
+		{Label: words.T(ctx, "Authentication"), Value: credentialName(ctx, c)},
+		{Label: words.T(ctx, "Schedule"), Value: schedule(ctx, c)},
 	}
 }
 
 // schedule says when a connector is synced by itself.
-func schedule(c connectors.Connector) string {
+func schedule(ctx context.Context, c connectors.Connector) string {
 	if !c.Enabled {
-		return "off while disabled"
+		return words.T(ctx, "off while disabled")
 	}
-	return every(c.SyncInterval)
+	return every(ctx, c.SyncInterval)
 }

@@ -5,6 +5,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // credentialDelete forgets a connector's secret, or an agent's for it.
@@ -22,6 +23,6 @@ func (h *Handler) credentialDelete(w http.ResponseWriter, r *http.Request) error
 	}
 	return h.respond.Back(w, r, credentialsPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: "The credential is deleted.",
+		Text: words.T(r.Context(), "The credential is deleted."),
 	})
 }

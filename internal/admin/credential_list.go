@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -44,12 +45,12 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, c conn
 		return err
 	}
 	page := templates.ConnectorCredentialsPage{
-		Frame:     h.connectorFrame(r, c, "Credentials"),
-		Head:      connectorHead(c, templates.TabCredentials),
+		Frame:     h.connectorFrame(r, c, words.T(r.Context(), "Credentials")),
+		Head:      connectorHead(r.Context(), c, templates.TabCredentials),
 		Auth:      c.Auth.Type,
 		Mode:      c.CredentialMode,
-		About:     authSentence(c),
-		Rows:      credentialRows(c, agents.Items, held, h.now()),
+		About:     authSentence(r.Context(), c),
+		Rows:      credentialRows(r.Context(), c, agents.Items, held, h.now()),
 		Agents:    len(agents.Items) > 0,
 		Link:      news.link,
 		Diagnosis: news.diagnosis,
@@ -64,7 +65,7 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, c conn
 		page.Frame.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: news.alert}
 	}
 	if page.Diagnosis == nil && page.Frame.Can.Manage && signsInByOAuth(c) {
-		page.Diagnosis = h.diagnosis(c, nil)
+		page.Diagnosis = h.diagnosis(r.Context(), c, nil)
 	}
 	for i := range page.Rows {
 		if news.problem != nil && page.Rows[i].Key == news.row {

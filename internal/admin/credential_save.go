@@ -7,6 +7,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // credentialSave stores a connector's secret, or an agent's for it.
@@ -29,7 +30,7 @@ func (h *Handler) credentialSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.respond.Back(w, r, credentialsPath(c.Slug), respond.Flash{
 		Kind: respond.Notice,
-		Text: "The credential is stored. Sync to use it.",
+		Text: words.T(r.Context(), "The credential is stored. Sync to use it."),
 	})
 }
 

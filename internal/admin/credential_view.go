@@ -1,9 +1,11 @@
 package admin
 
 import (
+	"context"
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -14,7 +16,7 @@ type holdings struct {
 }
 
 // credentialRows has one row for the shared credential, or one for each agent.
-func credentialRows(c connectors.Connector, agents []connectors.Agent, held holdings, now time.Time) []templates.CredentialRow {
+func credentialRows(ctx context.Context, c connectors.Connector, agents []connectors.Agent, held holdings, now time.Time) []templates.CredentialRow {
 	if c.Auth.Type == connectors.AuthNone {
 		return nil
 	}
@@ -23,12 +25,12 @@ func credentialRows(c connectors.Connector, agents []connectors.Agent, held hold
 		form = ""
 	}
 	if c.CredentialMode == connectors.CredentialShared {
-		row := templates.CredentialRow{Key: "shared", Who: "All agents", Action: connectorPath(c.Slug) + form, ClientID: c.OAuth.ClientID}
-		return []templates.CredentialRow{held.fill(row, c, connectors.Agent{}, now)}
+		row := templates.CredentialRow{Key: "shared", Who: words.T(ctx, "All agents"), Action: connectorPath(c.Slug) + form, ClientID: c.OAuth.ClientID}
+		return []templates.CredentialRow{held.fill(ctx, row, c, connectors.Agent{}, now)}
 	}
 	rows := make([]templates.CredentialRow, len(agents))
 	for i, a := range agents {
-		rows[i] = held.fill(templates.CredentialRow{
+		rows[i] = held.fill(ctx, templates.CredentialRow{
 			Key: a.Slug, Who: a.Name, Href: agentPath(a.Slug), Action: connectorPath(c.Slug) + agentPath(a.Slug) + form, ClientID: c.OAuth.ClientID,
 		}, c, a, now)
 	}
@@ -36,71 +38,79 @@ func credentialRows(c connectors.Connector, agents []connectors.Agent, held hold
 }
 
 // fill completes a row with what is stored for it.
-func (h holdings) fill(row templates.CredentialRow, c connectors.Connector, owner connectors.Agent, now time.Time) templates.CredentialRow {
+func (h holdings) fill(ctx context.Context, row templates.CredentialRow, c connectors.Connector, owner connectors.Agent, now time.Time) templates.CredentialRow {
 	held, ok := h.stored[owner.ID]
 	row.Stored = ok
-	row.State = credentialState(c.Auth.Type, held.Status)
+	row.State = credentialState(ctx, c.Auth.Type, held.Status)
 	if !ok {
 		return row
 	}
 	row.Account, row.Scopes, row.Error = clean(held.Account), held.Scopes, held.Error
-	row.Facts = credentialFacts(held, now)
+	row.Facts = credentialFacts(ctx, held, now)
 	if at, soon := h.lapses[owner.Slug]; soon && held.Status == connectors.CredentialActive {
-		row.State = templates.State{Kind: templates.StateWarn, Text: "Expires " + relative(at, now)}
+		row.State = templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Expires %s", relative(ctx, at, now))}
 	}
 	if held.Status == connectors.CredentialExpired && row.Error == "" {
-		row.Error = "The access has ended and cannot be renewed. Connect again."
+		row.Error = words.T(ctx, "The access has ended and cannot be renewed. Connect again.")
 	}
 	return row
 }
 
 // credentialFacts are the times of a credential. A token ends, and is renewed; a secret is set, and stays.
-func credentialFacts(c connectors.Credential, now time.Time) []templates.Fact {
+func credentialFacts(ctx context.Context, c connectors.Credential, now time.Time) []templates.Fact {
 	var facts []templates.Fact
 	add := func(label string, w templates.When) { facts = append(facts, templates.Fact{Label: label, When: &w}) }
 	if c.Type != connectors.AuthOAuth2 {
-		add("Set", when(c.UpdatedAt, now))
+		add(words.T(ctx, "Set"), when(ctx, c.UpdatedAt, now))
 	}
 	switch {
 	case c.ExpiresAt == nil:
 	case c.ExpiresAt.Before(now):
-		add("Token ended", when(*c.ExpiresAt, now))
+		add(words.T(ctx, "Token ended"), when(ctx, *c.ExpiresAt, now))
 	case c.Status != connectors.CredentialRevoked: // a dead one ends nothing
-		add("Token ends", when(*c.ExpiresAt, now))
+		add(words.T(ctx, "Token ends"), when(ctx, *c.ExpiresAt, now))
 	}
 	if c.ExpiresAt != nil || c.RefreshedAt != nil {
-		add("Last renewed", whenOrNever(c.RefreshedAt, now))
+		add(words.T(ctx, "Last renewed"), whenOrNever(ctx, c.RefreshedAt, now))
 	}
-	add("Last used", whenOrNever(c.LastUsedAt, now))
+	add(words.T(ctx, "Last used"), whenOrNever(ctx, c.LastUsedAt, now))
 	return facts
 }
 
 // authSentence says how a server is signed in to.
-func authSentence(c connectors.Connector) string {
-	thing := "credential"
-	if c.Auth.Type == connectors.AuthOAuth2 {
-		thing = "account"
-	}
-	whose := "One " + thing + " serves all agents."
-	if c.CredentialMode == connectors.CredentialPerAgent {
-		whose = "Each agent has " + map[string]string{"credential": "a credential", "account": "an account"}[thing] + " of its own, and never uses another's."
-	}
+func authSentence(ctx context.Context, c connectors.Connector) string {
+	whose := whoseSentence(ctx, c)
 	switch c.Auth.Type {
 	case connectors.AuthNone:
-		return "Nothing is sent to prove who is asking."
+		return words.T(ctx, "Nothing is sent to prove who is asking.")
 	case connectors.AuthBearer:
-		return "A token is sent as a bearer token. " + whose
+		return words.T(ctx, "A token is sent as a bearer token. %s", whose)
 	case connectors.AuthAPIKey:
-		return "A key is sent in the header " + keyHeader(c) + ". " + whose
+		return words.T(ctx, "A key is sent in the header %s. %s", keyHeader(c), whose)
 	case connectors.AuthBasic:
-		return "A user name and a password are sent. " + whose
+		return words.T(ctx, "A user name and a password are sent. %s", whose)
 	case connectors.AuthOAuth2:
-		return "A person signs in on the server's own page, and the access is renewed for as long as it is used. " + whose
+		return words.T(ctx, "A person signs in on the server's own page, and the access is renewed for as long as it is used. %s", whose)
 	case connectors.AuthClientCredentials:
-		return "Patchbay signs in by itself, with a client id and its secret. " + whose
+		return words.T(ctx, "Patchbay signs in by itself, with a client id and its secret.") + " " + whose
 	case connectors.AuthPrivateKeyJWT:
-		return "Patchbay signs in by itself, with a client id and a private key. " + whose
+		return words.T(ctx, "Patchbay signs in by itself, with a client id and a private key.") + " " + whose
 	default:
-		return authName(c.Auth.Type) + ". " + whose
+		return authName(ctx, c.Auth.Type) + ". " + whose
+	}
+}
+
+// whoseSentence says whom a credential or an account serves.
+func whoseSentence(ctx context.Context, c connectors.Connector) string {
+	account, each := c.Auth.Type == connectors.AuthOAuth2, c.CredentialMode == connectors.CredentialPerAgent
+	switch {
+	case account && each:
+		return words.T(ctx, "Each agent has an account of its own, and never uses another's.")
+	case account:
+		return words.T(ctx, "One account serves all agents.")
+	case each:
+		return words.T(ctx, "Each agent has a credential of its own, and never uses another's.")
+	default:
+		return words.T(ctx, "One credential serves all agents.")
 	}
 }

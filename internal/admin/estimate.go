@@ -1,7 +1,10 @@
 package admin
 
 import (
+	"context"
+
 	"patchbay/internal/mcp/toolfmt"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -31,20 +34,19 @@ func providerName(f toolfmt.Format) string {
 	}
 }
 
-func providerOptions() []templates.Option {
+func providerOptions(ctx context.Context) []templates.Option {
 	var options []templates.Option
 	for _, f := range estimates {
-		options = append(options, templates.Option{Value: string(f), Label: "Tokens for " + providerName(f)})
+		options = append(options, templates.Option{Value: string(f), Label: words.T(ctx, "Tokens for %s", providerName(f))})
 	}
 	return options
 }
 
 // estimateOf says what a number of tokens is worth.
-func estimateOf(f toolfmt.Format) string {
-	says := "Tokens are an estimate of what the definitions take of each request to " + providerName(f) + ", "
-	margin := "right to within " + number(toolfmt.Margin(f)) + " %"
+func estimateOf(ctx context.Context, f toolfmt.Format) string {
+	margin := words.Number(ctx, toolfmt.Margin(f))
 	if f == toolfmt.OpenAI {
-		return says + margin + " for each tool, by its published vocabulary."
+		return words.T(ctx, "Tokens are an estimate of what the definitions take of each request to %s, right to within %s %% for each tool, by its published vocabulary.", providerName(f), margin)
 	}
-	return says + "which publishes no vocabulary: we guess that it is " + margin + "."
+	return words.T(ctx, "Tokens are an estimate of what the definitions take of each request to %s, which publishes no vocabulary: we guess that it is right to within %s %%.", providerName(f), margin)
 }

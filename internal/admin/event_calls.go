@@ -21,8 +21,8 @@ type callLook struct {
 	far    string
 }
 
-func lookOfCall(c connectors.ToolCall) callLook {
-	return callLook{id: c.ID, status: c.Status, task: sha256.Sum256(c.Task), far: howFar(c.Progress)}
+func lookOfCall(ctx context.Context, c connectors.ToolCall) callLook {
+	return callLook{id: c.ID, status: c.Status, task: sha256.Sum256(c.Task), far: howFar(ctx, c.Progress)}
 }
 
 // readCalls reads a list of calls.
@@ -31,14 +31,14 @@ type readCalls func(context.Context, store.CallFilter) (store.List[connectors.To
 // callsOf sends the first page of the calls that a query finds, whenever it is another one.
 func (s *stream) callsOf(q callQuery) func() error {
 	return s.listOf(q, s.h.store.Tenant(s.actor.Tenant.ID).ToolCalls, func(calls store.List[connectors.ToolCall]) error {
-		return s.show(templates.CallsChanged(s.h.callListView(calls, q, abilities(s.actor.Role), callPager(q, calls))))
+		return s.show(templates.CallsChanged(s.h.callListView(s.ctx, calls, q, abilities(s.actor.Role), callPager(q, calls))))
 	})
 }
 
 // tasksOf sends the first page of the tasks that a query finds, whenever it is another one.
 func (s *stream) tasksOf(q callQuery) func() error {
 	return s.listOf(q, s.h.store.Tenant(s.actor.Tenant.ID).TaskCalls, func(tasks store.List[connectors.ToolCall]) error {
-		return s.show(templates.TasksChanged(s.h.taskListView(tasks, q, abilities(s.actor.Role), firstPager("/tasks", q.values(), tasks.Next))))
+		return s.show(templates.TasksChanged(s.h.taskListView(s.ctx, tasks, q, abilities(s.actor.Role), firstPager("/tasks", q.values(), tasks.Next))))
 	})
 }
 
@@ -57,7 +57,7 @@ func (s *stream) listOf(q callQuery, read readCalls, send func(store.List[connec
 		}
 		var now []callLook
 		for _, c := range list.Items {
-			now = append(now, lookOfCall(c))
+			now = append(now, lookOfCall(s.ctx, c))
 		}
 		if !first && slices.Equal(now, last) {
 			return nil
@@ -87,10 +87,10 @@ func (s *stream) callOf(ref connectors.Ref) func() error {
 		if err != nil {
 			return fmt.Errorf("read call: %w", err)
 		}
-		if lookOfCall(c) == last {
+		if lookOfCall(s.ctx, c) == last {
 			return nil
 		}
-		last = lookOfCall(c)
-		return s.show(templates.CallChanged(callDetail(web.Asset, c, s.actor.Tenant.CallHistory, abilities(s.actor.Role), s.h.now())))
+		last = lookOfCall(s.ctx, c)
+		return s.show(templates.CallChanged(callDetail(s.ctx, web.Asset, c, s.actor.Tenant.CallHistory, abilities(s.actor.Role), s.h.now())))
 	}
 }

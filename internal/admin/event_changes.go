@@ -31,7 +31,7 @@ func (s *stream) changesOf(q changeQuery) func() error {
 			return fmt.Errorf("list changes: %w", err)
 		}
 		first, last = false, now
-		return s.show(templates.ChangesChanged(s.h.changeListView(changes, q, abilities(s.actor.Role), changePager(q, changes))))
+		return s.show(templates.ChangesChanged(s.h.changeListView(s.ctx, changes, q, abilities(s.actor.Role), changePager(q, changes))))
 	}
 }
 

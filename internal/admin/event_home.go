@@ -35,6 +35,6 @@ func (s *stream) needs() func() error {
 		if err := s.check(); err != nil {
 			return err
 		}
-		return s.show(templates.NeedsChanged(needsView(needs, abilities(s.actor.Role), now)))
+		return s.show(templates.NeedsChanged(needsView(s.ctx, needs, abilities(s.actor.Role), now)))
 	}
 }

@@ -24,9 +24,9 @@ func (s *stream) notices(after string) func() error {
 			before, shown := known[n.ID]
 			switch {
 			case known == nil && n.ID.String() > after, known != nil && !shown:
-				news.Come = append([]templates.NoticeRow{noticeRow(n, s.h.now())}, news.Come...)
+				news.Come = append([]templates.NoticeRow{noticeRow(s.ctx, n, s.h.now())}, news.Come...)
 			case shown && before != n.Times:
-				news.Changed = append(news.Changed, noticeRow(n, s.h.now()))
+				news.Changed = append(news.Changed, noticeRow(s.ctx, n, s.h.now()))
 			}
 		}
 		known = now

@@ -15,6 +15,7 @@ import (
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 	"patchbay/internal/toolsync"
+	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -127,7 +128,7 @@ func (s *stream) refresh() error {
 		if _, here := s.running[c.ID]; !changed || here {
 			continue
 		}
-		if err := s.row(c, connectorState(c)); err != nil {
+		if err := s.row(c, connectorState(s.ctx, c)); err != nil {
 			return err
 		}
 	}
@@ -169,9 +170,9 @@ func (s *stream) progress(p toolsync.Progress) error {
 	}
 	if p.Done {
 		s.sent[p.Connector] = lookOf(now.connector)
-		return s.row(now.connector, connectorState(now.connector))
+		return s.row(now.connector, connectorState(s.ctx, now.connector))
 	}
-	text := progressText(p)
+	text := progressText(s.ctx, p)
 	if text == now.text {
 		return nil // another step that looks the same
 	}
@@ -188,7 +189,7 @@ type underWay struct {
 
 // row sends a connector's row, and its state for its own page.
 func (s *stream) row(c connectors.Connector, state templates.State) error {
-	row := connectorRow(c, abilities(s.actor.Role), "", s.h.now())
+	row := connectorRow(s.ctx, c, abilities(s.actor.Role), "", s.h.now())
 	row.State = state
 	if state.Kind == templates.StateBusy {
 		row.Reason = ""
@@ -206,11 +207,11 @@ func (s *stream) show(pieces templ.Component) error {
 }
 
 // progressText says how far a run is: "Syncing, page 2".
-func progressText(p toolsync.Progress) string {
+func progressText(ctx context.Context, p toolsync.Progress) string {
 	if p.Page > 0 {
-		return fmt.Sprintf("Syncing, page %d", p.Page)
+		return words.T(ctx, "Syncing, page %d", p.Page)
 	}
-	return "Syncing"
+	return words.T(ctx, "Syncing")
 }
 
 // check ends the stream of a person who was signed out, removed or moved to another tenant.

@@ -59,5 +59,5 @@ func (s *stream) sweepNews() error {
 		clear(s.running) // from now on the rows tell
 	}
 	s.sweep.last = now
-	return s.show(templates.SweepChanged(sweepView(now, s.h.now())))
+	return s.show(templates.SweepChanged(sweepView(s.ctx, now, s.h.now())))
 }

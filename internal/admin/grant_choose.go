@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
@@ -20,7 +21,7 @@ func (h *Handler) grantChoose(w http.ResponseWriter, r *http.Request) error {
 	}
 	g.take(f.grant(g))
 	g.filter = readToolFilter(f.values)
-	g.choose(f.text("do"))
+	g.choose(r.Context(), f.text("do"))
 	return h.grantPage(w, r, http.StatusOK, g, f.again(nil))
 }
 
@@ -30,9 +31,9 @@ func (g *granting) take(wanted connectors.Grant) {
 }
 
 // choose ticks all tools that the filter shows, or none of them.
-func (g *granting) choose(do string) {
+func (g *granting) choose(ctx context.Context, do string) {
 	var shown []string
-	for _, t := range grantTools(*g) {
+	for _, t := range grantTools(ctx, *g) {
 		if g.filter.shows(t) {
 			shown = append(shown, t.Name)
 		}

@@ -1,13 +1,13 @@
 package admin
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 )
 
 // grantSave lets an agent use a connector, or changes what it may use of it.
@@ -31,7 +31,7 @@ func (h *Handler) grantSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.respond.Back(w, r, agentPath(g.agent.Slug)+"/access", respond.Flash{
 		Kind: respond.Notice,
-		Text: fmt.Sprintf("'%s' may use %s of '%s'.", g.agent.Name, lowerFirst(grantedTools(wanted, -1)), g.connector.Name),
+		Text: words.T(r.Context(), "'%s' may use %s of '%s'.", g.agent.Name, words.Lower(r.Context(), grantedTools(r.Context(), wanted, -1)), g.connector.Name),
 	})
 }
 
@@ -67,5 +67,5 @@ func (h *Handler) grantRemove(w http.ResponseWriter, r *http.Request) error {
 	if err := h.registry.DropGrant(r.Context(), actor(r), ref(r, "id"), ref(r, "connector")); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, agentPath(string(ref(r, "id")))+"/access", respond.Flash{Kind: respond.Notice, Text: "The grant is taken away."})
+	return h.respond.Back(w, r, agentPath(string(ref(r, "id")))+"/access", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The grant is taken away.")})
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 
 	"patchbay/internal/access"
@@ -8,6 +9,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp/toolfmt"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -70,37 +72,37 @@ func grantForm(g granting) templates.Form {
 
 func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, g granting, f templates.Form) error {
 	frame := h.frame(r, templates.NavAgents,
-		crumb("Agents", "/agents"), crumb(g.agent.Name, agentPath(g.agent.Slug)+"/access"), crumb(g.connector.Name, ""))
-	frame.Title = g.connector.Name + " for " + g.agent.Name
-	tools := grantTools(g)
-	count, shown := grantCount(g.grant, tools), g.filter.narrow(tools)
+		crumb(words.T(r.Context(), "Agents"), "/agents"), crumb(g.agent.Name, agentPath(g.agent.Slug)+"/access"), crumb(g.connector.Name, ""))
+	frame.Title = words.T(r.Context(), "%s for %s", g.connector.Name, g.agent.Name)
+	tools := grantTools(r.Context(), g)
+	count, shown := grantCount(r.Context(), g.grant, tools), g.filter.narrow(r.Context(), tools)
 	page := templates.GrantPage{
 		Frame:      frame,
-		Head:       agentHead(g.agent, templates.AgentAccessTab),
+		Head:       agentHead(r.Context(), g.agent, templates.AgentAccessTab),
 		Connector:  g.connector.Name,
 		ToolsHref:  connectorPath(g.connector.Slug) + "/tools",
 		Action:     grantPath(g.agent.Slug, g.connector.Slug),
 		Granted:    g.there,
 		Form:       f,
-		Approvals:  grantApprovals(g.agent),
+		Approvals:  grantApprovals(r.Context(), g.agent),
 		TrustsHere: g.agent.Approval == connectors.ApprovalTrustedOnly,
-		Reaches:    grantLinks(g),
+		Reaches:    grantLinks(r.Context(), g),
 		Filter:     g.filter.form(),
-		Effects:    effectOptions(tools),
+		Effects:    effectOptions(r.Context(), tools),
 		Tools:      tools,
 		Count:      count,
 		Shown:      shown,
-		Estimate:   estimateOf(toolfmt.OpenAI),
-		Goes:       []string{grantedTools(g.grant, -1), "its rule of approval"},
+		Estimate:   estimateOf(r.Context(), toolfmt.OpenAI),
+		Goes:       []string{grantedTools(r.Context(), g.grant, -1), words.T(r.Context(), "its rule of approval")},
 	}
 	if len(g.choices) == store.MaxToolChoices {
-		page.More = "Only the first " + number(store.MaxToolChoices) + " are listed. The others keep what was chosen for them; the API changes it."
+		page.More = words.T(r.Context(), "Only the first %s are listed. The others keep what was chosen for them; the API changes it.", words.Number(r.Context(), store.MaxToolChoices))
 	}
 	return h.respond.Page(w, r, status, templates.Grant(page))
 }
 
 // grantApprovals offers a rule for one connector, the agent's own first.
-func grantApprovals(a connectors.Agent) []templates.Option {
-	own := templates.Option{Value: "", Label: "As the agent: " + lowerFirst(approvalName(a.Approval))}
-	return append([]templates.Option{own}, approvalOptions()...)
+func grantApprovals(ctx context.Context, a connectors.Agent) []templates.Option {
+	own := templates.Option{Value: "", Label: words.T(ctx, "As the agent: %s", words.Lower(ctx, approvalName(ctx, a.Approval)))}
+	return append([]templates.Option{own}, approvalOptions(ctx)...)
 }

@@ -2,24 +2,24 @@ package admin
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/toolfmt"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
 // grantTools are the tools to choose among: those that are there, and those that were chosen and are not.
-func grantTools(g granting) []templates.GrantTool {
+func grantTools(ctx context.Context, g granting) []templates.GrantTool {
 	granted, trusted := setOf(g.grant.Tools), setOf(g.grant.TrustedTools)
 	var tools []templates.GrantTool
 	for _, choice := range g.choices {
-		t := g.tool(choice)
+		t := g.tool(ctx, choice)
 		t.Granted, t.Trusted = !g.grant.AllTools && granted[choice.Name], trusted[choice.Name]
 		tools = append(tools, t)
 		delete(granted, choice.Name)
@@ -32,7 +32,7 @@ func grantTools(g granting) []templates.GrantTool {
 			delete(granted, name)
 			tools = append(tools, templates.GrantTool{
 				Name: name, Shown: shorten(name, maxName), Granted: true, Trusted: trusted[name], Effect: string(connectors.EffectUnsaid),
-				Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: "not there", Title: "The server has not listed it."}},
+				Badges: []templates.Badge{{Kind: templates.BadgeWarn, Text: words.T(ctx, "not there"), Title: words.T(ctx, "The server has not listed it.")}},
 			})
 		}
 	}
@@ -48,7 +48,7 @@ func setOf(names []string) map[string]bool {
 }
 
 // tool is one of the tools that are there.
-func (g granting) tool(c store.ToolChoice) templates.GrantTool {
+func (g granting) tool(ctx context.Context, c store.ToolChoice) templates.GrantTool {
 	hints := connectors.DecodeTool(c.Raw)
 	t := templates.GrantTool{
 		Name:   c.Name,
@@ -59,22 +59,22 @@ func (g granting) tool(c store.ToolChoice) templates.GrantTool {
 		Tokens: g.tokens(c),
 	}
 	if t.Tokens > 0 {
-		t.Size = plural(t.Tokens, "token")
+		t.Size = words.N(ctx, t.Tokens, "%s token", "%s tokens")
 	}
 	if c.Raw != nil {
-		t.Badges = hintBadges(hints)
+		t.Badges = hintBadges(ctx, hints)
 	}
-	if badge, ok := reviewBadge(c.Review); ok {
+	if badge, ok := reviewBadge(ctx, c.Review); ok {
 		t.Badges = append(t.Badges, badge)
 	}
 	if !c.Enabled {
-		t.Badges = append(t.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: "disabled", Title: "Nobody is served it."})
+		t.Badges = append(t.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "disabled"), Title: words.T(ctx, "Nobody is served it.")})
 	}
 	if c.Removed {
-		t.Badges = append(t.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: "removed", Title: "The server does not list it any more."})
+		t.Badges = append(t.Badges, templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "removed"), Title: words.T(ctx, "The server does not list it any more.")})
 	}
 	if why, known := g.whys[c.Name]; known {
-		t.Now, t.WhyHref = whyNow(why), agentToolPath(g.agent.Slug, why.Exposed)
+		t.Now, t.WhyHref = whyNow(ctx, why), agentToolPath(g.agent.Slug, why.Exposed)
 	}
 	return t
 }
@@ -93,15 +93,15 @@ func (g granting) tokens(c store.ToolChoice) int {
 }
 
 // whyNow says in a sentence what the agent finds.
-func whyNow(w access.Why) templates.State {
-	state := whyState(w)
+func whyNow(ctx context.Context, w access.Why) templates.State {
+	state := whyState(ctx, w)
 	switch {
 	case w.State == access.HeldNotGranted:
-		return templates.State{Kind: templates.StateOff, Text: "Not granted so far: the agent does not see it."}
+		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Not granted so far: the agent does not see it.")}
 	case w.MayCall && w.Asks:
-		state.Text = "The agent sees it, and a call waits for a person."
+		state.Text = words.T(ctx, "The agent sees it, and a call waits for a person.")
 	case w.MayCall:
-		state.Text = "The agent sees it, and a call goes ahead."
+		state.Text = words.T(ctx, "The agent sees it, and a call goes ahead.")
 	default:
 		state.Text = w.Advice
 	}
@@ -109,22 +109,22 @@ func whyNow(w access.Why) templates.State {
 }
 
 // grantCount says how many are chosen, and what they take.
-func grantCount(g connectors.Grant, tools []templates.GrantTool) string {
+func grantCount(ctx context.Context, g connectors.Grant, tools []templates.GrantTool) string {
 	chosen, tokens := 0, 0
 	for _, t := range tools {
 		if g.AllTools || t.Granted {
 			chosen, tokens = chosen+1, tokens+t.Tokens
 		}
 	}
-	how := "all of them"
+	how := words.T(ctx, "all of them")
 	if !g.AllTools {
-		how = number(chosen) + " of " + number(len(tools)) + " chosen"
+		how = words.T(ctx, "%s of %s chosen", words.Number(ctx, chosen), words.Number(ctx, len(tools)))
 	}
-	return how + ", about " + plural(tokens, "token")
+	return words.N(ctx, tokens, "%[2]s, about %[1]s token", "%[2]s, about %[1]s tokens", how)
 }
 
 // narrow hides the tools that are not looked for, and says how many are left; empty: all.
-func (f toolFilter) narrow(tools []templates.GrantTool) string {
+func (f toolFilter) narrow(ctx context.Context, tools []templates.GrantTool) string {
 	if !f.filtered() {
 		return ""
 	}
@@ -134,27 +134,27 @@ func (f toolFilter) narrow(tools []templates.GrantTool) string {
 			shown++
 		}
 	}
-	return number(shown) + " shown"
+	return words.T(ctx, "%s shown", words.Number(ctx, shown))
 }
 
 // grantLinks are the enabled connectors of the agent, and the one that is looked at.
-func grantLinks(g granting) []templates.GrantLink {
+func grantLinks(ctx context.Context, g granting) []templates.GrantLink {
 	var links []templates.GrantLink
 	here := g.view.Reach(g.connector.Slug) != nil
 	for _, r := range g.view.Reaches {
 		links = append(links, templates.GrantLink{
-			Connector: r.Connector.Name, Href: grantPath(g.agent.Slug, r.Connector.Slug), Tools: grantedTools(r.Grant, r.Connector.ToolCount),
-			Approval: grantApproval(g.agent, r.Grant), State: connectorState(r.Connector), Here: r.Connector.ID == g.connector.ID,
+			Connector: r.Connector.Name, Href: grantPath(g.agent.Slug, r.Connector.Slug), Tools: grantedTools(ctx, r.Grant, r.Connector.ToolCount),
+			Approval: grantApproval(ctx, g.agent, r.Grant), State: connectorState(ctx, r.Connector), Here: r.Connector.ID == g.connector.ID,
 		})
 	}
 	if here {
 		return links
 	}
 	link := templates.GrantLink{
-		Connector: g.connector.Name, Href: grantPath(g.agent.Slug, g.connector.Slug), Tools: "Not granted", State: connectorState(g.connector), Here: true,
+		Connector: g.connector.Name, Href: grantPath(g.agent.Slug, g.connector.Slug), Tools: words.T(ctx, "Not granted"), State: connectorState(ctx, g.connector), Here: true,
 	}
 	if g.there {
-		link.Tools, link.Approval = grantedTools(g.grant, g.connector.ToolCount), grantApproval(g.agent, g.grant)
+		link.Tools, link.Approval = grantedTools(ctx, g.grant, g.connector.ToolCount), grantApproval(ctx, g.agent, g.grant)
 	}
 	at, _ := slices.BinarySearchFunc(links, link, func(a, b templates.GrantLink) int { return cmp.Compare(a.Href, b.Href) })
 	return slices.Insert(links, at, link)
@@ -163,9 +163,4 @@ func grantLinks(g granting) []templates.GrantLink {
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return line
-}
-
-func lowerFirst(s string) string {
-	r, size := utf8.DecodeRuneInString(s)
-	return string(unicode.ToLower(r)) + s[size:]
 }

@@ -111,6 +111,7 @@ func (h *Handler) Mount(r chi.Router) {
 
 // open are the routes for whoever comes.
 func (h *Handler) open(r chi.Router) {
+	r.Post("/language", h.respond.Browser(h.languageSave)) // whoever reads, signed in or not
 	r.Get("/setup", h.respond.Browser(h.setupShow))
 	r.Post("/setup", h.respond.Browser(h.setupFinish))
 	r.Get("/setup/invitation", h.respond.Browser(h.joinShow))

@@ -1,93 +1,95 @@
 package admin
 
 import (
+	"context"
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
 // healthLines say how a connector is: whether its server answers, whether it lets us in, how old its tools are.
-func healthLines(c connectors.Connector, can templates.Can, now time.Time) []templates.HealthLine {
+func healthLines(ctx context.Context, c connectors.Connector, can templates.Can, now time.Time) []templates.HealthLine {
 	h := c.Health(now)
-	return []templates.HealthLine{reachLine(h, c.Clock, now), authLine(c, h.Authorized, can, now), freshLine(h.Fresh, now)}
+	return []templates.HealthLine{reachLine(ctx, h, c.Clock, now), authLine(ctx, c, h.Authorized, can, now), freshLine(ctx, h.Fresh, now)}
 }
 
-func reachLine(h connectors.Health, clock connectors.Clock, now time.Time) templates.HealthLine {
-	l := templates.HealthLine{Label: "Server"}
+func reachLine(ctx context.Context, h connectors.Health, clock connectors.Clock, now time.Time) templates.HealthLine {
+	l := templates.HealthLine{Label: words.T(ctx, "Server")}
 	switch h.Reachable.State {
 	case connectors.ReachUp:
-		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", "Answers"
+		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", words.T(ctx, "Answers")
 		if clock.CheckedAt != nil {
-			l.Details = []templates.HealthDetail{at("last asked", *clock.CheckedAt, now)}
+			l.Details = []templates.HealthDetail{at(ctx, words.T(ctx, "last asked"), *clock.CheckedAt, now)}
 		}
 	case connectors.ReachFailing:
-		l.Kind, l.Icon, l.Text = templates.StateBad, "circle-alert", "Fails"
-		l.Details = failures(h, now)
+		l.Kind, l.Icon, l.Text = templates.StateBad, "circle-alert", words.T(ctx, "Fails")
+		l.Details = failures(ctx, h, now)
 	case connectors.ReachDead:
-		l.Kind, l.Icon, l.Text = templates.StateBad, "ban", "Down for days"
-		l.Details = append(failures(h, now), templates.HealthDetail{Text: "asked every 6 hours until it answers"})
+		l.Kind, l.Icon, l.Text = templates.StateBad, "ban", words.T(ctx, "Down for days")
+		l.Details = append(failures(ctx, h, now), templates.HealthDetail{Text: words.T(ctx, "asked every 6 hours until it answers")})
 	default:
-		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", "Not known yet"
-		l.Details = []templates.HealthDetail{{Text: "the next sync asks it"}}
+		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", words.T(ctx, "Not known yet")
+		l.Details = []templates.HealthDetail{{Text: words.T(ctx, "the next sync asks it")}}
 	}
 	return l
 }
 
-func failures(h connectors.Health, now time.Time) []templates.HealthDetail {
-	list := []templates.HealthDetail{at("since", *h.Reachable.Since, now)}
+func failures(ctx context.Context, h connectors.Health, now time.Time) []templates.HealthDetail {
+	list := []templates.HealthDetail{at(ctx, words.T(ctx, "since"), *h.Reachable.Since, now)}
 	if h.Failures > 1 {
-		list = append(list, templates.HealthDetail{Text: plural(h.Failures, "sync") + " in a row"})
+		list = append(list, templates.HealthDetail{Text: words.N(ctx, h.Failures, "%s sync in a row", "%s syncs in a row")})
 	}
 	return list
 }
 
-func authLine(c connectors.Connector, a connectors.Authorization, can templates.Can, now time.Time) templates.HealthLine {
-	l := templates.HealthLine{Label: "Authorization"}
+func authLine(ctx context.Context, c connectors.Connector, a connectors.Authorization, can templates.Can, now time.Time) templates.HealthLine {
+	l := templates.HealthLine{Label: words.T(ctx, "Authorization")}
 	switch a.State {
 	case connectors.AuthStateNone:
-		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", "Not needed"
+		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", words.T(ctx, "Not needed")
 	case connectors.AuthStateOK:
-		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", "In order"
+		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", words.T(ctx, "In order")
 	case connectors.AuthStateLapses:
-		l.Kind, l.Icon, l.Text = templates.StateWarn, "hourglass", "Lapses soon"
-		l.Details = []templates.HealthDetail{at("ends", *a.Ends, now)}
+		l.Kind, l.Icon, l.Text = templates.StateWarn, "hourglass", words.T(ctx, "Lapses soon")
+		l.Details = []templates.HealthDetail{at(ctx, words.T(ctx, "ends"), *a.Ends, now)}
 	default:
-		l.Kind, l.Icon, l.Text = templates.StateBad, "key-round", "Needs a person"
-		l.Details = []templates.HealthDetail{{Text: "a credential is missing, has ended, or was refused"}}
+		l.Kind, l.Icon, l.Text = templates.StateBad, "key-round", words.T(ctx, "Needs a person")
+		l.Details = []templates.HealthDetail{{Text: words.T(ctx, "a credential is missing, has ended, or was refused")}}
 	}
 	// What is said above the figures has its button there.
 	if can.Manage && a.Ends != nil || can.Manage && c.LastError == nil && a.State == connectors.AuthStatePerson {
-		l.Action = &templates.Link{Text: "Open the credentials", Href: credentialsPath(c.Slug)}
+		l.Action = &templates.Link{Text: words.T(ctx, "Open the credentials"), Href: credentialsPath(c.Slug)}
 	}
 	return l
 }
 
-func freshLine(f connectors.Freshness, now time.Time) templates.HealthLine {
-	l := templates.HealthLine{Label: "Tools"}
+func freshLine(ctx context.Context, f connectors.Freshness, now time.Time) templates.HealthLine {
+	l := templates.HealthLine{Label: words.T(ctx, "Tools")}
 	switch f.State {
 	case connectors.FreshCurrent:
-		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", "Up to date"
+		l.Kind, l.Icon, l.Text = templates.StateOK, "circle-check", words.T(ctx, "Up to date")
 	case connectors.FreshStale:
-		l.Kind, l.Icon, l.Text = templates.StateWarn, "triangle-alert", "Out of date"
+		l.Kind, l.Icon, l.Text = templates.StateWarn, "triangle-alert", words.T(ctx, "Out of date")
 	case connectors.FreshNever:
-		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", "None yet"
+		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", words.T(ctx, "None yet")
 	default:
-		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", "Read by hand only"
+		l.Kind, l.Icon, l.Text = templates.StateOff, "minus", words.T(ctx, "Read by hand only")
 	}
 	if f.AsOf != nil {
-		l.Details = append(l.Details, at("as of", *f.AsOf, now))
+		l.Details = append(l.Details, at(ctx, words.T(ctx, "as of"), *f.AsOf, now))
 	}
 	if f.State == connectors.FreshStale {
-		l.Details = append(l.Details, templates.HealthDetail{Text: "older than two intervals, still served"})
+		l.Details = append(l.Details, templates.HealthDetail{Text: words.T(ctx, "older than two intervals, still served")})
 	}
 	if f.NextSync != nil && f.NextSync.After(now) {
-		return withDetail(l, at("next sync", *f.NextSync, now))
+		return withDetail(l, at(ctx, words.T(ctx, "next sync"), *f.NextSync, now))
 	}
 	if f.NextSync != nil {
-		return withDetail(l, templates.HealthDetail{Text: "the next sync is due"})
+		return withDetail(l, templates.HealthDetail{Text: words.T(ctx, "the next sync is due")})
 	}
-	return withDetail(l, templates.HealthDetail{Text: "no next sync by itself"})
+	return withDetail(l, templates.HealthDetail{Text: words.T(ctx, "no next sync by itself")})
 }
 
 func withDetail(l templates.HealthLine, d templates.HealthDetail) templates.HealthLine {
@@ -95,44 +97,44 @@ func withDetail(l templates.HealthLine, d templates.HealthDetail) templates.Heal
 	return l
 }
 
-func at(text string, t, now time.Time) templates.HealthDetail {
-	w := when(t, now)
+func at(ctx context.Context, text string, t, now time.Time) templates.HealthDetail {
+	w := when(ctx, t, now)
 	return templates.HealthDetail{Text: text, When: &w}
 }
 
 // healthRemarks are what a row of the list says besides the state's word.
-func healthRemarks(c connectors.Connector, now time.Time) []templates.Badge {
+func healthRemarks(ctx context.Context, c connectors.Connector, now time.Time) []templates.Badge {
 	if !c.Enabled {
 		return nil
 	}
 	var list []templates.Badge
 	h := c.Health(now)
 	if h.Reachable.State == connectors.ReachDead {
-		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: "down for days", Title: "First failure " + relative(*h.Reachable.Since, now)})
+		list = append(list, templates.Badge{Kind: templates.BadgeRisk, Text: words.T(ctx, "down for days"), Title: words.T(ctx, "First failure %s", relative(ctx, *h.Reachable.Since, now))})
 	}
 	if h.Authorized.State == connectors.AuthStateLapses {
-		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: "lapses soon", Title: "An account ends " + relative(*h.Authorized.Ends, now)})
+		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "lapses soon"), Title: words.T(ctx, "An account ends %s", relative(ctx, *h.Authorized.Ends, now))})
 	}
 	if h.Fresh.State == connectors.FreshStale {
-		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: "out of date", Title: "Its tools are as of " + relative(*h.Fresh.AsOf, now)})
+		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: words.T(ctx, "out of date"), Title: words.T(ctx, "Its tools are as of %s", relative(ctx, *h.Fresh.AsOf, now))})
 	}
 	return list
 }
 
 // oldTools says that a list of tools is the last that arrived, where the server was not read since; nil: it is the server's.
-func oldTools(c connectors.Connector, now time.Time) *templates.Attention {
+func oldTools(ctx context.Context, c connectors.Connector, now time.Time) *templates.Attention {
 	h := c.Health(now)
 	if h.Fresh.AsOf == nil || !c.Enabled || c.LastError == nil && h.Fresh.State != connectors.FreshStale {
 		return nil
 	}
-	as := when(*h.Fresh.AsOf, now)
+	as := when(ctx, *h.Fresh.AsOf, now)
 	a := &templates.Attention{
-		Kind: templates.StateWarn, Title: "The last tools that arrived", When: &as,
-		Text: "The server has not been read since. Agents go on with these.",
+		Kind: templates.StateWarn, Title: words.T(ctx, "The last tools that arrived"), When: &as,
+		Text: words.T(ctx, "The server has not been read since. Agents go on with these."),
 	}
 	if c.LastError != nil {
-		a.Text = "The last sync failed. Agents go on with these, and the overview says why."
-		a.Action = &templates.Link{Text: "Open the overview", Href: connectorPath(c.Slug)}
+		a.Text = words.T(ctx, "The last sync failed. Agents go on with these, and the overview says why.")
+		a.Action = &templates.Link{Text: words.T(ctx, "Open the overview"), Href: connectorPath(c.Slug)}
 	}
 	return a
 }

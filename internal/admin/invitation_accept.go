@@ -1,7 +1,7 @@
 package admin
 
 import (
-	"fmt"
+	"context"
 	"net/http"
 
 	"patchbay/internal/auth"
@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
 	"patchbay/internal/secret"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -44,7 +45,7 @@ func (h *Handler) joinFinish(w http.ResponseWriter, r *http.Request) error {
 	if err := h.auth.StartSessionIn(r.Context(), m.UserID, tenant.ID); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/", respond.Flash{Kind: respond.Notice, Text: fmt.Sprintf("Welcome to %s.", tenant.Name)})
+	return h.respond.Back(w, r, "/", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "Welcome to %s.", tenant.Name)})
 }
 
 func (h *Handler) join(r *http.Request, token secret.Text, f form) (connectors.Tenant, connectors.Member, error) {
@@ -61,14 +62,14 @@ func (h *Handler) joinPage(w http.ResponseWriter, r *http.Request, token secret.
 		return h.joinRefused(w, r, err)
 	}
 	page := templates.JoinPage{
-		Frame:  h.door(r, "Join "+i.Tenant.Name),
+		Frame:  h.door(r, words.T(r.Context(), "Join %s", i.Tenant.Name)),
 		Form:   f.again(problem),
 		Token:  token.Reveal(),
 		Tenant: i.Tenant.Name,
 		Email:  i.Email,
-		Role:   roleAbility(i.Role),
+		Role:   roleAbility(r.Context(), i.Role),
 		By:     i.InvitedBy,
-		Ends:   when(i.ExpiresAt, h.now()),
+		Ends:   when(r.Context(), i.ExpiresAt, h.now()),
 	}
 	status := http.StatusOK
 	if problem != nil {
@@ -89,22 +90,22 @@ func (h *Handler) joinRefused(w http.ResponseWriter, r *http.Request, err error)
 	}
 	respond.SetRetryAfter(w.Header(), f)
 	return h.respond.Page(w, r, respond.Status(f.Kind), templates.Error(templates.ErrorPage{
-		Frame: h.door(r, "Invitation"), Status: respond.Status(f.Kind), Title: joinHeadline(f), Text: f.Message,
-		Links: []templates.Link{{Text: "Go to sign-in", Href: "/login"}},
+		Frame: h.door(r, words.T(r.Context(), "Invitation")), Status: respond.Status(f.Kind), Title: joinHeadline(r.Context(), f), Text: f.Message,
+		Links: []templates.Link{{Text: words.T(r.Context(), "Go to sign-in"), Href: "/login"}},
 	}))
 }
 
-func joinHeadline(f *fault.Error) string {
+func joinHeadline(ctx context.Context, f *fault.Error) string {
 	switch f.Type {
 	case auth.TypeInvitationLapsed:
-		return "This invitation has lapsed"
+		return words.T(ctx, "This invitation has lapsed")
 	case auth.TypeInvitationUsed:
-		return "This invitation was used"
+		return words.T(ctx, "This invitation was used")
 	case auth.TypeInvitationRevoked:
-		return "This invitation was taken back"
+		return words.T(ctx, "This invitation was taken back")
 	}
 	if f.Kind == fault.RateLimited {
-		return "Too many tries"
+		return words.T(ctx, "Too many tries")
 	}
-	return "This link opens nothing"
+	return words.T(ctx, "This link opens nothing")
 }

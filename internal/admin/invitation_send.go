@@ -8,6 +8,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
 	"patchbay/internal/secret"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -45,7 +46,7 @@ func (h *Handler) invited(w http.ResponseWriter, r *http.Request, i connectors.I
 		Email: i.Email,
 		Role:  roleName(i.Role),
 		URL:   h.baseURL + auth.InvitationPath(token),
-		Ends:  when(i.ExpiresAt, h.now()),
+		Ends:  when(r.Context(), i.ExpiresAt, h.now()),
 	}})
 }
 
@@ -58,7 +59,7 @@ func (h *Handler) inviteRevoke(w http.ResponseWriter, r *http.Request) error {
 	if err := h.auth.RevokeInvitation(r.Context(), actor(r), id); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: "The invitation is taken back."})
+	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The invitation is taken back.")})
 }
 
 func invitationID(r *http.Request) (connectors.InvitationID, error) {

@@ -1,13 +1,14 @@
 package admin
 
 import (
-	"fmt"
+	"context"
 	"net/http"
 	"slices"
 	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -22,40 +23,40 @@ func (h *Handler) keysPage(w http.ResponseWriter, r *http.Request, status int, f
 		return err
 	}
 	page := templates.APIKeysPage{
-		Frame: h.frame(r, templates.NavAPIKeys, crumb("API keys", "")),
-		Count: countOf(len(list.Items), pager(r, list.Next), "key"),
-		Roles: roleOptions(),
+		Frame: h.frame(r, templates.NavAPIKeys, crumb(words.T(r.Context(), "API keys"), "")),
+		Count: countOf(r.Context(), len(list.Items), pager(r, list.Next), "%s key", "%s keys"),
+		Roles: roleOptions(r.Context()),
 		Form:  f,
 		New:   made,
 		Pager: pager(r, list.Next),
 	}
 	for _, k := range list.Items {
-		page.Rows = append(page.Rows, keyRow(k, h.now()))
+		page.Rows = append(page.Rows, keyRow(r.Context(), k, h.now()))
 	}
-	page.Soon = keysEnding(list.Items, h.now())
+	page.Soon = keysEnding(r.Context(), list.Items, h.now())
 	return h.respond.Page(w, r, status, templates.APIKeys(page))
 }
 
 // keyRow is one key in the list.
-func keyRow(k connectors.APIKey, now time.Time) templates.APIKeyRow {
+func keyRow(ctx context.Context, k connectors.APIKey, now time.Time) templates.APIKeyRow {
 	row := templates.APIKeyRow{
 		Name:     k.Name,
 		Prefix:   k.Prefix,
 		By:       k.CreatedBy,
 		Role:     roleName(k.Role),
-		State:    templates.State{Kind: templates.StateOK, Text: "Active"},
-		Created:  when(k.CreatedAt, now),
-		LastUsed: whenOrNever(k.LastUsedAt, now),
-		Expires:  whenOrNever(k.ExpiresAt, now),
+		State:    templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Active")},
+		Created:  when(ctx, k.CreatedAt, now),
+		LastUsed: whenOrNever(ctx, k.LastUsedAt, now),
+		Expires:  whenOrNever(ctx, k.ExpiresAt, now),
 		Revoke:   "/api-keys/" + k.ID.String() + "/revoke",
 	}
 	switch {
 	case k.RevokedAt != nil:
-		row.State, row.Revoke = templates.State{Kind: templates.StateOff, Text: "Revoked"}, ""
+		row.State, row.Revoke = templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Revoked")}, ""
 	case k.ExpiresAt != nil && !k.ExpiresAt.After(now):
-		row.State = templates.State{Kind: templates.StateOff, Text: "Expired"}
+		row.State = templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Expired")}
 	case endsSoon(k, now):
-		row.State = templates.State{Kind: templates.StateWarn, Text: "Ends soon"}
+		row.State = templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Ends soon")}
 	}
 	return row
 }
@@ -68,7 +69,7 @@ func endsSoon(k connectors.APIKey, now time.Time) bool {
 }
 
 // keysEnding warns of the keys that stop soon, of which the first is named; nil where none does.
-func keysEnding(keys []connectors.APIKey, now time.Time) *templates.Attention {
+func keysEnding(ctx context.Context, keys []connectors.APIKey, now time.Time) *templates.Attention {
 	var soon []connectors.APIKey
 	for _, k := range keys {
 		if endsSoon(k, now) {
@@ -79,13 +80,13 @@ func keysEnding(keys []connectors.APIKey, now time.Time) *templates.Attention {
 		return nil
 	}
 	slices.SortStableFunc(soon, func(a, b connectors.APIKey) int { return a.ExpiresAt.Compare(*b.ExpiresAt) })
-	first := when(*soon[0].ExpiresAt, now)
-	title := fmt.Sprintf("“%s” stops soon", soon[0].Name)
+	first := when(ctx, *soon[0].ExpiresAt, now)
+	title := words.T(ctx, "“%s” stops soon", soon[0].Name)
 	if len(soon) > 1 {
-		title = plural(len(soon), "key") + " stop within a week"
+		title = words.N(ctx, len(soon), "%s key stops within a week", "%s keys stop within a week")
 	}
 	return &templates.Attention{
 		Kind: templates.StateWarn, Title: title, When: &first,
-		Text: "Make another key and give it to the program before then: programs are refused from that moment on.",
+		Text: words.T(ctx, "Make another key and give it to the program before then: programs are refused from that moment on."),
 	}
 }

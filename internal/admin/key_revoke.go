@@ -6,6 +6,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // keyRevoke ends an API key.
@@ -17,5 +18,5 @@ func (h *Handler) keyRevoke(w http.ResponseWriter, r *http.Request) error {
 	if err := h.auth.RevokeKey(r.Context(), actor(r), connectors.APIKeyID{UUID: id}); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/api-keys", respond.Flash{Kind: respond.Notice, Text: "The key is revoked."})
+	return h.respond.Back(w, r, "/api-keys", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The key is revoked.")})
 }

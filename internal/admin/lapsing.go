@@ -1,11 +1,13 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
 
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -21,21 +23,18 @@ func (h *Handler) lapsing(r *http.Request) (*templates.Lapsing, error) {
 	if err != nil || len(soon) == 0 {
 		return nil, err
 	}
-	return lapsingView(soon, h.now()), nil
+	return lapsingView(r.Context(), soon, h.now()), nil
 }
 
-func lapsingView(soon []store.ExpiringCredential, now time.Time) *templates.Lapsing {
-	within := " within " + strconv.Itoa(int(foresight.Hours())) + " hours"
-	l := &templates.Lapsing{Title: plural(len(soon), "account") + " lapse" + within}
-	switch len(soon) {
-	case 1:
-		l.Title = "1 account lapses" + within
-	case maxLapsing:
-		l.Title = strconv.Itoa(maxLapsing) + " or more accounts lapse" + within
+func lapsingView(ctx context.Context, soon []store.ExpiringCredential, now time.Time) *templates.Lapsing {
+	hours := strconv.Itoa(int(foresight.Hours()))
+	l := &templates.Lapsing{Title: words.N(ctx, len(soon), "%[1]s account lapses within %[2]s hours", "%[1]s accounts lapse within %[2]s hours", hours)}
+	if len(soon) == maxLapsing {
+		l.Title = words.T(ctx, "%[1]s or more accounts lapse within %[2]s hours", strconv.Itoa(maxLapsing), hours)
 	}
 	for _, one := range soon {
 		l.Rows = append(l.Rows, templates.LapsingRow{
-			Connector: one.ConnectorName, Agent: one.AgentName, When: when(one.EndsAt, now),
+			Connector: one.ConnectorName, Agent: one.AgentName, When: when(ctx, one.EndsAt, now),
 			Href: accountPath(one.ConnectorSlug, one.AgentSlug),
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"patchbay/internal/mcpjson"
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -34,7 +35,7 @@ func (h *Handler) listingPreview(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.listingPage(w, r, http.StatusOK, form, listingPreview(report, whole))
+	return h.listingPage(w, r, http.StatusOK, form, listingPreview(r.Context(), report, whole))
 }
 
 // listingImport adds the servers that were chosen. Each comes back as it was shown, in the value of its box, and goes the way of every
@@ -46,7 +47,7 @@ func (h *Handler) listingImport(w http.ResponseWriter, r *http.Request) error {
 	}
 	chosen := f.values["chosen"]
 	if len(chosen) == 0 {
-		return h.listingPage(w, r, http.StatusUnprocessableEntity, templates.Form{Problem: "Choose at least one server. List them again to do so."}, nil)
+		return h.listingPage(w, r, http.StatusUnprocessableEntity, templates.Form{Problem: words.T(r.Context(), "Choose at least one server. List them again to do so.")}, nil)
 	}
 	report, err := h.registry.Import(r.Context(), actor(r), []byte("["+strings.Join(chosen, ",")+"]"), false)
 	if problem, ok := unreadable(err); ok {
@@ -55,19 +56,19 @@ func (h *Handler) listingImport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	table := importTable(report)
+	table := importTable(r.Context(), report)
 	for i := range table.Rows {
 		table.Rows[i].Line = "" // nobody saw lines
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.ConnectorImported(templates.ConnectorImportedPage{
-		Frame: h.frame(r, templates.NavConnectors, crumb("Connectors", "/connectors"), crumb("Catalog", "/catalog"), crumb("Import from a registry", "")),
+		Frame: h.frame(r, templates.NavConnectors, crumb(words.T(r.Context(), "Connectors"), "/connectors"), crumb(words.T(r.Context(), "Catalog"), "/catalog"), crumb(words.T(r.Context(), "Import from a registry"), "")),
 		Table: *table,
 	}))
 }
 
 func (h *Handler) listingPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, preview *templates.ListingPreview) error {
 	page := templates.ListingPage{
-		Frame:   h.frame(r, templates.NavConnectors, crumb("Connectors", "/connectors"), crumb("Catalog", "/catalog"), crumb("Import from a registry", "")),
+		Frame:   h.frame(r, templates.NavConnectors, crumb(words.T(r.Context(), "Connectors"), "/connectors"), crumb(words.T(r.Context(), "Catalog"), "/catalog"), crumb(words.T(r.Context(), "Import from a registry"), "")),
 		Form:    f,
 		Preview: preview,
 	}

@@ -1,14 +1,15 @@
 package admin
 
 import (
-	"fmt"
+	"context"
 
 	"patchbay/internal/registry"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
 // listingPreview is a registry's list, to choose from. Servers that are programs are counted, and not shown: nobody can choose them.
-func listingPreview(report registry.ImportReport, whole bool) *templates.ListingPreview {
+func listingPreview(ctx context.Context, report registry.ImportReport, whole bool) *templates.ListingPreview {
 	p := &templates.ListingPreview{}
 	programs := 0
 	for _, e := range report.Entries {
@@ -16,28 +17,28 @@ func listingPreview(report registry.ImportReport, whole bool) *templates.Listing
 			programs++
 			continue
 		}
-		p.Rows = append(p.Rows, listingRow(e))
+		p.Rows = append(p.Rows, listingRow(ctx, e))
 	}
-	p.Title = plural(len(p.Rows), "server")
+	p.Title = words.N(ctx, len(p.Rows), "%s server", "%s servers")
 	if programs > 0 {
-		p.Remarks = append(p.Remarks, fmt.Sprintf("%s more to be started as programs, without an address, left out.", number(programs)))
+		p.Remarks = append(p.Remarks, words.T(ctx, "%s more to be started as programs, without an address, left out.", words.Number(ctx, programs)))
 	}
 	if !whole {
-		p.Remarks = append(p.Remarks, "The registry lists more than is shown here. Search for a name.")
+		p.Remarks = append(p.Remarks, words.T(ctx, "The registry lists more than is shown here. Search for a name."))
 	}
 	return p
 }
 
-func listingRow(e registry.ImportedEntry) templates.ListingRow {
-	row := templates.ListingRow{Name: e.Key, Address: e.Address, Summary: clean(e.Summary), Needs: listingNeeds(e), Said: e.Notices}
+func listingRow(ctx context.Context, e registry.ImportedEntry) templates.ListingRow {
+	row := templates.ListingRow{Name: e.Key, Address: e.Address, Summary: clean(e.Summary), Needs: listingNeeds(ctx, e), Said: e.Notices}
 	switch e.Outcome {
 	case registry.Created:
 		row.Value = string(e.Document)
 	case registry.Refused:
-		row.State = templates.State{Kind: templates.StateBad, Text: "Cannot be added"}
-		row.Said = importSaid(e)
+		row.State = templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Cannot be added")}
+		row.Said = importSaid(ctx, e)
 	default:
-		row.State = templates.State{Kind: templates.StateOK, Text: "Added"}
+		row.State = templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Added")}
 	}
 	if e.Connector != nil {
 		row.Href = connectorPath(e.Connector.Slug)
@@ -46,17 +47,17 @@ func listingRow(e registry.ImportedEntry) templates.ListingRow {
 }
 
 // listingNeeds says which credential a server's headers ask for.
-func listingNeeds(e registry.ImportedEntry) string {
+func listingNeeds(ctx context.Context, e registry.ImportedEntry) string {
 	switch e.Missing.What {
 	case "":
-		return "None that the list tells of"
+		return words.T(ctx, "None that the list tells of")
 	case "token":
-		return "Access token"
+		return words.T(ctx, "Access token")
 	case "key":
-		return "API key"
+		return words.T(ctx, "API key")
 	case "password":
-		return "User name and password"
+		return words.T(ctx, "User name and password")
 	default:
-		return "Account (OAuth)"
+		return words.T(ctx, "Account (OAuth)")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -16,7 +17,7 @@ func (h *Handler) loginShow(w http.ResponseWriter, r *http.Request) error {
 		return respond.See(w, r, returnTo)
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.SignIn(templates.SignInPage{
-		Frame:    h.door(r, "Sign in"),
+		Frame:    h.door(r, words.T(r.Context(), "Sign in")),
 		ReturnTo: returnTo,
 	}))
 }
@@ -40,7 +41,7 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) error {
 	case fault.Unauthenticated, fault.RateLimited, fault.Denied, fault.Unavailable:
 		respond.SetRetryAfter(w.Header(), refused)
 		return h.respond.Page(w, r, respond.Status(refused.Kind), templates.SignIn(templates.SignInPage{
-			Frame:    h.door(r, "Sign in"),
+			Frame:    h.door(r, words.T(r.Context(), "Sign in")),
 			Form:     f.again(refused),
 			ReturnTo: returnTo,
 		}))

@@ -1,12 +1,12 @@
 package admin
 
 import (
-	"fmt"
 	"net/http"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // memberAdd makes a person a member, with a first password for an account that is new.
@@ -29,6 +29,6 @@ func (h *Handler) memberAdd(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.respond.Back(w, r, "/members", respond.Flash{
 		Kind: respond.Notice,
-		Text: fmt.Sprintf("%s is a member now.", m.Email),
+		Text: words.T(r.Context(), "%s is a member now.", m.Email),
 	})
 }

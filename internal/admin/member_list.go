@@ -1,12 +1,14 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"time"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -46,11 +48,11 @@ func (h *Handler) membersPage(w http.ResponseWriter, r *http.Request, status int
 	}
 	n = n.withRoles()
 	page := templates.MembersPage{
-		Frame:        h.frame(r, templates.NavMembers, crumb("Members", "")),
-		Count:        countOf(len(list.Items), pager(r, list.Next), "member"),
-		InvitedCount: number(len(invited.Items)) + " open",
+		Frame:        h.frame(r, templates.NavMembers, crumb(words.T(r.Context(), "Members"), "")),
+		Count:        countOf(r.Context(), len(list.Items), pager(r, list.Next), "%s member", "%s members"),
+		InvitedCount: words.T(r.Context(), "%s open", words.Number(r.Context(), len(invited.Items))),
 		New:          n.made,
-		Roles:        roleOptions(),
+		Roles:        roleOptions(r.Context()),
 		Names:        roleNames(),
 		Invite:       n.invite,
 		Form:         n.add,
@@ -58,16 +60,16 @@ func (h *Handler) membersPage(w http.ResponseWriter, r *http.Request, status int
 		Pager:        pager(r, list.Next),
 	}
 	for _, m := range list.Items {
-		page.Rows = append(page.Rows, memberRow(m, actor(r), h.now()))
+		page.Rows = append(page.Rows, memberRow(r.Context(), m, actor(r), h.now()))
 	}
 	for _, i := range invited.Items {
-		page.Invited = append(page.Invited, invitationRow(i, h.now()))
+		page.Invited = append(page.Invited, invitationRow(r.Context(), i, h.now()))
 	}
 	return h.respond.Page(w, r, status, templates.Members(page))
 }
 
 // memberRow is one person in the list.
-func memberRow(m connectors.Member, viewer auth.Actor, now time.Time) templates.MemberRow {
+func memberRow(ctx context.Context, m connectors.Member, viewer auth.Actor, now time.Time) templates.MemberRow {
 	return templates.MemberRow{
 		Name:     m.DisplayName(),
 		Email:    m.Email,
@@ -75,9 +77,9 @@ func memberRow(m connectors.Member, viewer auth.Actor, now time.Time) templates.
 		Self:     viewer.UserID != nil && *viewer.UserID == m.UserID,
 		Role:     string(m.Role),
 		RoleName: roleName(m.Role),
-		State:    memberState(m, now),
-		Since:    when(m.CreatedAt, now),
-		Seen:     whenOrNever(m.Seen, now),
+		State:    memberState(ctx, m, now),
+		Since:    when(ctx, m.CreatedAt, now),
+		Seen:     whenOrNever(ctx, m.Seen, now),
 		Action:   "/members/" + m.UserID.String(),
 	}
 }
@@ -85,29 +87,29 @@ func memberRow(m connectors.Member, viewer auth.Actor, now time.Time) templates.
 // away is after how long without a visit a member is said to be away.
 const away = 30 * 24 * time.Hour
 
-func memberState(m connectors.Member, now time.Time) templates.State {
+func memberState(ctx context.Context, m connectors.Member, now time.Time) templates.State {
 	switch {
 	case m.Seen == nil && m.SignedIn == nil:
-		return templates.State{Kind: templates.StateOff, Text: "Never signed in"}
+		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Never signed in")}
 	case m.Seen == nil || now.Sub(*m.Seen) > away:
-		return templates.State{Kind: templates.StateOff, Text: "Away"}
+		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Away")}
 	}
-	return templates.State{Kind: templates.StateOK, Text: "Active"}
+	return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Active")}
 }
 
 // invitationRow is one open invitation in the list.
-func invitationRow(i connectors.Invitation, now time.Time) templates.InvitationRow {
+func invitationRow(ctx context.Context, i connectors.Invitation, now time.Time) templates.InvitationRow {
 	row := templates.InvitationRow{
 		Email:  i.Email,
 		Role:   roleName(i.Role),
 		By:     i.InvitedBy,
-		State:  templates.State{Kind: templates.StateBusy, Text: "Waiting"},
-		Sent:   when(i.SentAt, now),
-		Ends:   when(i.ExpiresAt, now),
+		State:  templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Waiting")},
+		Sent:   when(ctx, i.SentAt, now),
+		Ends:   when(ctx, i.ExpiresAt, now),
 		Action: "/invitations/" + i.ID.String(),
 	}
 	if i.State(now) == connectors.InvitationLapsed {
-		row.State = templates.State{Kind: templates.StateWarn, Text: "Lapsed"}
+		row.State = templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Lapsed")}
 	}
 	return row
 }

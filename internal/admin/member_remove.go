@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // memberRemove ends a membership; the person is out with the next request.
@@ -15,5 +16,5 @@ func (h *Handler) memberRemove(w http.ResponseWriter, r *http.Request) error {
 	if err := h.auth.RemoveMember(r.Context(), actor(r), id); err != nil {
 		return h.memberRefused(w, r, err)
 	}
-	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: "The member is removed."})
+	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The member is removed.")})
 }

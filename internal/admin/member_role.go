@@ -6,6 +6,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // memberRole changes what a member may do.
@@ -21,7 +22,7 @@ func (h *Handler) memberRole(w http.ResponseWriter, r *http.Request) error {
 	if err := h.auth.SetMemberRole(r.Context(), actor(r), id, connectors.Role(f.text("role"))); err != nil {
 		return h.memberRefused(w, r, err)
 	}
-	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: "The role is changed."})
+	return h.respond.Back(w, r, "/members", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The role is changed.")})
 }
 
 // memberRefused shows on the list why a member stays as it is: the last owner does.

@@ -8,6 +8,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -21,13 +22,13 @@ func (h *Handler) noticeList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := h.frame(r, templates.NavNotices, crumb("Notices", ""))
+	frame := h.frame(r, templates.NavNotices, crumb(words.T(r.Context(), "Notices"), ""))
 	if cursor == "" {
 		frame.Listen = noticeEvents(list.Items)
 	}
 	page := templates.NoticesPage{Frame: frame, Pager: pager(r, list.Next), Unread: frame.Unread > 0}
 	for _, n := range list.Items {
-		page.Rows = append(page.Rows, noticeRow(n, h.now()))
+		page.Rows = append(page.Rows, noticeRow(r.Context(), n, h.now()))
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Notices(page))
 }
@@ -58,5 +59,5 @@ func (h *Handler) noticeRead(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/notices", respond.Flash{Kind: respond.Notice, Text: plural(n, "notice") + " marked as read."})
+	return h.respond.Back(w, r, "/notices", respond.Flash{Kind: respond.Notice, Text: words.N(r.Context(), n, "%s notice marked as read.", "%s notices marked as read.")})
 }

@@ -1,26 +1,28 @@
 package admin
 
 import (
+	"context"
 	"strconv"
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
 // noticeRow is one notice in the list.
-func noticeRow(n connectors.Notice, now time.Time) templates.NoticeRow {
+func noticeRow(ctx context.Context, n connectors.Notice, now time.Time) templates.NoticeRow {
 	row := templates.NoticeRow{
-		ID: n.ID.String(), State: noticeState(n.Kind), Title: clean(n.Title), Text: clean(n.Body), Href: n.Link, When: when(n.At, now), Unread: !n.Read,
+		ID: n.ID.String(), State: noticeState(ctx, n.Kind), Title: clean(n.Title), Text: clean(n.Body), Href: n.Link, When: when(ctx, n.At, now), Unread: !n.Read,
 	}
 	if n.Times > 1 {
-		row.Times = strconv.Itoa(n.Times) + " times"
+		row.Times = words.T(ctx, "%s times", strconv.Itoa(n.Times))
 	}
 	return row
 }
 
 // noticeState words what kind of thing a notice tells.
-func noticeState(k connectors.NoticeKind) templates.State {
+func noticeState(ctx context.Context, k connectors.NoticeKind) templates.State {
 	kinds := map[connectors.NoticeKind]templates.StateKind{
 		connectors.NoticeApproval: templates.StateBusy, connectors.NoticeToolChange: templates.StateWarn, connectors.NoticeNeedsAuth: templates.StateBad,
 		connectors.NoticeLapsing: templates.StateWarn, connectors.NoticeDown: templates.StateBad, connectors.NoticeRecovered: templates.StateOK,
@@ -30,15 +32,15 @@ func noticeState(k connectors.NoticeKind) templates.State {
 	if !ok {
 		kind = templates.StateOff
 	}
-	return templates.State{Kind: kind, Text: kindName(k)}
+	return templates.State{Kind: kind, Text: kindName(ctx, k)}
 }
 
 // kindName is how people call a kind of notice.
-func kindName(k connectors.NoticeKind) string {
+func kindName(ctx context.Context, k connectors.NoticeKind) string {
 	names := map[connectors.NoticeKind]string{
-		connectors.NoticeApproval: "Approval", connectors.NoticeToolChange: "Changed tool", connectors.NoticeNeedsAuth: "Needs authorization",
-		connectors.NoticeLapsing: "Access lapses", connectors.NoticeDown: "Connector down", connectors.NoticeRecovered: "Connector recovered",
-		connectors.NoticeWebhookOff: "Webhook turned off", connectors.NoticeWebhookTest: "Test",
+		connectors.NoticeApproval: words.T(ctx, "Approval"), connectors.NoticeToolChange: words.T(ctx, "Changed tool"), connectors.NoticeNeedsAuth: words.T(ctx, "Needs authorization"),
+		connectors.NoticeLapsing: words.T(ctx, "Access lapses"), connectors.NoticeDown: words.T(ctx, "Connector down"), connectors.NoticeRecovered: words.T(ctx, "Connector recovered"),
+		connectors.NoticeWebhookOff: words.T(ctx, "Webhook turned off"), connectors.NoticeWebhookTest: words.T(ctx, "Test"),
 	}
 	if name, ok := names[k]; ok {
 		return name

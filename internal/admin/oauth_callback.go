@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -69,7 +69,7 @@ func landing(done connect.Finished) string {
 
 // connected says that it worked, and how the sync went that follows. A sync that fails is no failure of the connection.
 func (h *Handler) connected(r *http.Request, done connect.Finished) respond.Flash {
-	flash := respond.Flash{Kind: respond.Notice, Text: fmt.Sprintf("Connected '%s'.", done.Connector.Name)}
+	flash := respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "Connected '%s'.", done.Connector.Name)}
 	if done.Run == nil {
 		return flash
 	}
@@ -78,13 +78,13 @@ func (h *Handler) connected(r *http.Request, done connect.Finished) respond.Flas
 	run, err := h.syncer.Await(ctx, done.Tenant, *done.Run)
 	switch {
 	case ctx.Err() != nil || err == nil && run.FinishedAt == nil:
-		flash.Text += " Its tools are being read."
+		flash.Text += " " + words.T(r.Context(), "Its tools are being read.")
 	case err != nil:
-		flash = respond.Flash{Kind: respond.Alert, Text: flash.Text + " The sync failed: " + h.respond.Sentence(r, err)}
+		flash = respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "%s The sync failed: %s", flash.Text, h.respond.Sentence(r, err))}
 	case run.State == connectors.SyncFailed:
-		flash = respond.Flash{Kind: respond.Alert, Text: flash.Text + " The sync failed: " + run.ErrorMessage}
+		flash = respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "%s The sync failed: %s", flash.Text, run.ErrorMessage)}
 	default:
-		flash.Text += fmt.Sprintf(" Discovered %d tools.", run.Counts.Total)
+		flash.Text += " " + words.T(r.Context(), "Discovered %d tools.", run.Counts.Total)
 	}
 	return flash
 }
@@ -97,14 +97,14 @@ func (h *Handler) notConnected(w http.ResponseWriter, r *http.Request, signedIn 
 	}
 	var links []templates.Link
 	if signedIn {
-		links = []templates.Link{{Text: "Go to the connectors", Href: "/connectors"}}
+		links = []templates.Link{{Text: words.T(r.Context(), "Go to the connectors"), Href: "/connectors"}}
 	}
 	if f.Kind == fault.Denied {
 		return h.respond.Page(w, r, http.StatusOK, templates.Said(templates.SaidPage{
-			Frame: h.door(r, "Not connected"), Title: "Not connected", Text: f.Message, Links: links,
+			Frame: h.door(r, words.T(r.Context(), "Not connected")), Title: words.T(r.Context(), "Not connected"), Text: f.Message, Links: links,
 		}))
 	}
 	return h.respond.Page(w, r, respond.Status(f.Kind), templates.Error(templates.ErrorPage{
-		Frame: h.door(r, "Not connected"), Status: respond.Status(f.Kind), Title: "Not connected", Text: f.Message, Links: links,
+		Frame: h.door(r, words.T(r.Context(), "Not connected")), Status: respond.Status(f.Kind), Title: words.T(r.Context(), "Not connected"), Text: f.Message, Links: links,
 	}))
 }

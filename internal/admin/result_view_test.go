@@ -24,7 +24,7 @@ func readResult(t *testing.T, raw string) toolResult {
 func TestAResultIsShownByTheTypesOfItsBlocks(t *testing.T) {
 	t.Parallel()
 	pictures := func(n int) string { return fmt.Sprintf("/pictures/%d", n) }
-	have := resultView(readResult(t, `{"isError":true,"structuredContent":{"n":9007199254740993},"content":[
+	have := resultView(t.Context(), readResult(t, `{"isError":true,"structuredContent":{"n":9007199254740993},"content":[
 		{"type":"text","text":"<b>plain</b>\u202e"}, {"type":"text","text":" {\"a\":1} "},
 		{"type":"image","mimeType":"image/png","data":"AAAA"}, {"type":"image","mimeType":"image/svg+xml","data":"AAA="}, {"type":"audio","mimeType":"audio/wav","data":"AAAAAAAA"},
 		{"type":"resource_link","uri":"file:///a","name":"A","mimeType":"text/plain","size":2048}, {"type":"resource","resource":{"uri":"file:///b","text":"b"}},
@@ -52,18 +52,18 @@ func TestAResultIsShownByTheTypesOfItsBlocks(t *testing.T) {
 func TestAHugeResultMakesNoHugePage(t *testing.T) {
 	t.Parallel()
 	many := readResult(t, `{"content":[`+strings.Repeat(`{"type":"text","text":"x"},`, 5000)+`{"type":"text","text":"x"}]}`)
-	if v := resultView(many, nil); len(v.Blocks) != maxBlocks || v.Note != "4,951 blocks more are not shown." {
+	if v := resultView(t.Context(), many, nil); len(v.Blocks) != maxBlocks || v.Note != "4,951 blocks more are not shown." {
 		t.Errorf("%d blocks, %q", len(v.Blocks), v.Note)
 	}
 	large := readResult(t, `{"content":[`+strings.Repeat(`{"type":"text","text":"`+strings.Repeat("ü", 1<<20)+`"},`, 20)+`7]}`)
 	shown := 0
-	for _, b := range resultView(large, nil).Blocks {
+	for _, b := range resultView(t.Context(), large, nil).Blocks {
 		shown += len(b.Text)
 	}
 	if shown > 4*maxResultText {
 		t.Errorf("%d bytes are shown", shown)
 	}
-	if v := resultView(readResult(t, `{"content":"odd","isError":"odd"}`), nil); v.Note != "The result is empty." || v.State.Kind != templates.StateOK {
+	if v := resultView(t.Context(), readResult(t, `{"content":"odd","isError":"odd"}`), nil); v.Note != "The result is empty." || v.State.Kind != templates.StateOK {
 		t.Errorf("an odd result: %+v", v)
 	}
 }
@@ -83,7 +83,7 @@ func TestACallSaysHowItEnded(t *testing.T) {
 		{connectors.ToolCall{Status: connectors.CallDenied, Outcome: connectors.OutcomeDenied}, "Denied", "Denied by a person"},
 		{connectors.ToolCall{Status: connectors.CallCancelled, ErrorMessage: "x"}, "Cancelled", ""},
 	} {
-		row := callRow(tc.call, templates.Can{Sync: true}, noon)
+		row := callRow(t.Context(), tc.call, templates.Can{Sync: true}, noon)
 		if row.State.Text != tc.state || row.Reason != tc.reason || (row.Cancel != "") == tc.call.Status.Ended() {
 			t.Errorf("%s, %s: %+v", tc.call.Status, tc.call.Outcome, row)
 		}
@@ -96,7 +96,7 @@ func TestATaskSaysHowFarItIs(t *testing.T) {
 		``: "", `{`: "", `{"status":"working"}`: "At work", `{"status":"working","statusMessage":"page 3"}`: "At work: “page 3”",
 		`{"status":"input_required"}`: "Asks for input", `{"status":"completed"}`: "Task: completed",
 	} {
-		if have := taskProgress([]byte(raw)); have != want {
+		if have := taskProgress(t.Context(), []byte(raw)); have != want {
 			t.Errorf("%s: %q, want %q", raw, have, want)
 		}
 	}
@@ -107,7 +107,7 @@ func TestHowOftenIsWords(t *testing.T) {
 	for want, n := range map[string][2]int{
 		"The agent has not called it lately.": {0, 0}, "Lately called once.": {1, 0}, "Lately called 12 times, denied once.": {12, 1}, "Lately called 1,204 times, denied twice.": {1204, 2},
 	} {
-		if have := lately(n[0], n[1]); have != want {
+		if have := lately(t.Context(), n[0], n[1]); have != want {
 			t.Errorf("%q, want %q", have, want)
 		}
 	}

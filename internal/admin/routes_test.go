@@ -30,6 +30,8 @@ var routeRoles = map[string]connectors.Role{
 	"GET /setup/invitation":  anyone,
 	"POST /setup/invitation": anyone,
 
+	"POST /language": anyone,
+
 	"GET /connect/done":     anyone,
 	"GET /connect/{token}":  anyone,
 	"GET /oauth/callback":   anyone,

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -38,28 +40,28 @@ func (h *Handler) runShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := runPage(run, requests, syncRunRow(run, c.Slug, agents, h.now()))
-	page.Frame, page.Head = h.connectorFrame(r, c, "Sync run"), connectorHead(c, templates.TabRuns)
-	page.Frame.Crumbs = append(page.Frame.Crumbs[:len(page.Frame.Crumbs)-1], crumb(c.Name, connectorPath(c.Slug)), crumb("Sync runs", connectorPath(c.Slug)+"/runs"))
+	page := runPage(r.Context(), run, requests, syncRunRow(r.Context(), run, c.Slug, agents, h.now()))
+	page.Frame, page.Head = h.connectorFrame(r, c, words.T(r.Context(), "Sync run")), connectorHead(r.Context(), c, templates.TabRuns)
+	page.Frame.Crumbs = append(page.Frame.Crumbs[:len(page.Frame.Crumbs)-1], crumb(c.Name, connectorPath(c.Slug)), crumb(words.T(r.Context(), "Sync runs"), connectorPath(c.Slug)+"/runs"))
 	return h.respond.Page(w, r, http.StatusOK, templates.Run(page))
 }
 
-func runPage(run connectors.SyncRun, requests connectors.SyncRequests, row templates.SyncRunRow) templates.RunPage {
+func runPage(ctx context.Context, run connectors.SyncRun, requests connectors.SyncRequests, row templates.SyncRunRow) templates.RunPage {
 	page := templates.RunPage{
-		Title: "Sync of " + cmp.Or(row.Started.Title, row.Started.Text), State: row.State, ViewBox: fmt.Sprintf("0 0 %d %d", wide, high),
-		None: noRequests(run),
+		Title: words.T(ctx, "Sync of %s", cmp.Or(row.Started.Title, row.Started.Text)), State: row.State, ViewBox: fmt.Sprintf("0 0 %d %d", wide, high),
+		None: noRequests(ctx, run),
 	}
 	if row.Error != "" {
-		page.Error = &templates.Attention{Kind: templates.StateBad, Title: "It failed", Text: row.Error}
+		page.Error = &templates.Attention{Kind: templates.StateBad, Title: words.T(ctx, "It failed"), Text: row.Error}
 	}
 	for _, f := range []templates.Fact{
-		{Label: "Started by", Value: row.Trigger},
-		{Label: "Credential of", Value: row.Agent},
-		{Label: "Duration", Value: row.Duration},
-		{Label: "Found", Value: row.Total},
-		{Label: "Protocol", Value: clean(run.ProtocolVersion), Mono: true},
-		{Label: "Came to the same", Value: again(run.Repeats)},
-		{Label: "ID", Value: run.ID.String(), Mono: true, Copy: true},
+		{Label: words.T(ctx, "Started by"), Value: row.Trigger},
+		{Label: words.T(ctx, "Credential of"), Value: row.Agent},
+		{Label: words.T(ctx, "Duration"), Value: row.Duration},
+		{Label: words.T(ctx, "Found"), Value: row.Total},
+		{Label: words.T(ctx, "Protocol"), Value: clean(run.ProtocolVersion), Mono: true},
+		{Label: words.T(ctx, "Came to the same"), Value: again(ctx, run.Repeats)},
+		{Label: words.T(ctx, "ID"), Value: run.ID.String(), Mono: true, Copy: true},
 	} {
 		if f.Value != "" {
 			page.Facts = append(page.Facts, f)
@@ -73,34 +75,34 @@ func runPage(run connectors.SyncRun, requests connectors.SyncRequests, row templ
 		end, received = max(end, q.At+q.Took), received+q.Received
 	}
 	for _, q := range requests.List {
-		page.Requests = append(page.Requests, requestRow(q, end))
+		page.Requests = append(page.Requests, requestRow(ctx, q, end))
 	}
 	if requests.Left > 0 {
-		page.Left = plural(requests.Left, "more request") + " between the first and the last."
+		page.Left = words.N(ctx, requests.Left, "%s more request between the first and the last.", "%s more requests between the first and the last.")
 	}
-	page.Total = fmt.Sprintf("%s · %s · %s received", plural(len(requests.List)+requests.Left, "request"), brief(end), sized(received))
+	page.Total = words.T(ctx, "%s · %s · %s received", words.N(ctx, len(requests.List)+requests.Left, "%s request", "%s requests"), brief(ctx, end), sized(ctx, received))
 	return page
 }
 
 // again words how often scheduled syncs came to the same; empty: never.
-func again(times int) string {
+func again(ctx context.Context, times int) string {
 	if times == 0 {
 		return ""
 	}
-	return plural(times, "later scheduled sync")
+	return words.N(ctx, times, "%s later scheduled sync", "%s later scheduled syncs")
 }
 
 // noRequests says why a run tells none.
-func noRequests(run connectors.SyncRun) string {
+func noRequests(ctx context.Context, run connectors.SyncRun) string {
 	switch {
 	case run.State == connectors.SyncQueued:
-		return "The sync has not begun."
+		return words.T(ctx, "The sync has not begun.")
 	case run.State == connectors.SyncRunning:
-		return "They are here when the sync has ended."
+		return words.T(ctx, "They are here when the sync has ended.")
 	case run.Trigger == connectors.TriggerSchedule && run.State == connectors.SyncOK:
-		return "A scheduled sync that finds nothing new keeps none. Sync the connector by hand to see them."
+		return words.T(ctx, "A scheduled sync that finds nothing new keeps none. Sync the connector by hand to see them.")
 	}
-	return "The server was not asked, or the sync is older than requests are kept."
+	return words.T(ctx, "The server was not asked, or the sync is older than requests are kept.")
 }
 
 // The units of a bar's picture.
@@ -109,11 +111,11 @@ const (
 	high = 10
 )
 
-func requestRow(q connectors.SyncRequest, end time.Duration) templates.RequestRow {
+func requestRow(ctx context.Context, q connectors.SyncRequest, end time.Duration) templates.RequestRow {
 	at := func(d time.Duration) float64 { return float64(d) / float64(max(end, 1)) * wide }
 	row := templates.RequestRow{
-		Name: requestName(q), Call: q.Method + " " + q.Call, Era: eraName(q.Era), Status: requestState(q), Started: "+" + brief(q.At), Took: brief(q.Took),
-		Sent: sized(q.Sent), Received: sized(q.Received),
+		Name: requestName(ctx, q), Call: q.Method + " " + q.Call, Era: eraName(q.Era), Status: requestState(ctx, q), Started: "+" + brief(ctx, q.At), Took: brief(ctx, q.Took),
+		Sent: sized(ctx, q.Sent), Received: sized(ctx, q.Received),
 	}
 	kind := templates.BarOK
 	if row.Status.Kind == templates.StateBad {
@@ -128,40 +130,40 @@ func requestRow(q connectors.SyncRequest, end time.Duration) templates.RequestRo
 }
 
 // brief is [took] with tenths of the first few milliseconds.
-func brief(d time.Duration) string {
+func brief(ctx context.Context, d time.Duration) string {
 	switch {
 	case d < time.Microsecond:
 		return "0 ms"
 	case d < 100*time.Microsecond:
-		return "under 0.1 ms"
+		return words.T(ctx, "under 0.1 ms")
 	case d < 10*time.Millisecond:
-		return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64) + " ms"
+		return words.T(ctx, "%s ms", strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64))
 	}
-	return took(d)
+	return took(ctx, d)
 }
 
 // requestName is what a request was for.
-func requestName(q connectors.SyncRequest) string {
+func requestName(ctx context.Context, q connectors.SyncRequest) string {
 	switch q.Phase {
 	case "connect":
-		return "Connect"
+		return words.T(ctx, "Connect")
 	case "discover":
-		return "Discover"
+		return words.T(ctx, "Discover")
 	case "initialize":
-		return "Initialize"
+		return words.T(ctx, "Initialize")
 	case "initialized":
-		return "Initialized"
+		return words.T(ctx, "Initialized")
 	case "list":
 		if q.Page > 1 {
-			return "List tools, page " + number(q.Page)
+			return words.T(ctx, "List tools, page %s", words.Number(ctx, q.Page))
 		}
-		return "List tools"
+		return words.T(ctx, "List tools")
 	case "listen":
-		return "Event stream"
+		return words.T(ctx, "Event stream")
 	case "close":
-		return "End the session"
+		return words.T(ctx, "End the session")
 	}
-	return "Request"
+	return words.T(ctx, "Request")
 }
 
 // eraName is an era of MCP as people know it.
@@ -179,13 +181,13 @@ func eraName(era string) string {
 
 // requestState is how a request came out. That a server does not know the newest way to be asked is no failure, for it is asked in the
 // older one then.
-func requestState(q connectors.SyncRequest) templates.State {
-	text := "Done"
+func requestState(ctx context.Context, q connectors.SyncRequest) templates.State {
+	text := words.T(ctx, "Done")
 	if q.Status != 0 {
 		text = strconv.Itoa(q.Status)
 	}
 	if q.RPCCode != 0 {
-		text += fmt.Sprintf(", error %d", q.RPCCode)
+		text += words.T(ctx, ", error %d", q.RPCCode)
 	}
 	switch {
 	case q.Reason == "" && (q.Status < 400 || q.Phase == "close" || q.Phase == "initialized"):
@@ -193,26 +195,26 @@ func requestState(q connectors.SyncRequest) templates.State {
 	case q.Phase == "discover":
 		return templates.State{Kind: templates.StateOff, Text: text}
 	case q.Status == 0 || q.Status < 400 && q.RPCCode == 0:
-		return templates.State{Kind: templates.StateBad, Text: reasonName(q.Reason)}
+		return templates.State{Kind: templates.StateBad, Text: reasonName(ctx, q.Reason)}
 	}
 	return templates.State{Kind: templates.StateBad, Text: text}
 }
 
 // reasonName words why a request brought nothing.
-func reasonName(reason string) string {
+func reasonName(ctx context.Context, reason string) string {
 	switch reason {
 	case "timeout":
-		return "Timed out"
+		return words.T(ctx, "Timed out")
 	case "unreachable":
-		return "No connection"
+		return words.T(ctx, "No connection")
 	case "tls":
-		return "TLS failed"
+		return words.T(ctx, "TLS failed")
 	case "too_large":
-		return "Too large"
+		return words.T(ctx, "Too large")
 	case "redirect":
-		return "Redirected"
+		return words.T(ctx, "Redirected")
 	case "protocol":
-		return "Not MCP"
+		return words.T(ctx, "Not MCP")
 	}
-	return "Failed"
+	return words.T(ctx, "Failed")
 }

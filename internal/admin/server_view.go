@@ -1,26 +1,28 @@
 package admin
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
 // serverFacts are what a server said of itself; none before the first sync.
-func serverFacts(c connectors.Connector, requests []connectors.SyncRequest) []templates.Fact {
+func serverFacts(ctx context.Context, c connectors.Connector, requests []connectors.SyncRequest) []templates.Fact {
 	var facts []templates.Fact
 	for _, f := range []templates.Fact{
-		{Label: "Name", Value: clean(c.Server.Name)},
-		{Label: "Title", Value: clean(c.Server.Title)},
-		{Label: "Version", Value: clean(c.Server.Version), Mono: true},
-		{Label: "Protocol", Value: clean(c.Server.ProtocolVersion), Mono: true},
-		{Label: "Era", Value: eraWords(c.Era)},
-		{Label: "Session", Value: sessionWords(c.Era, requests)},
-		{Label: "Capabilities", Value: capabilityWords(c.Capabilities)},
+		{Label: words.T(ctx, "Name"), Value: clean(c.Server.Name)},
+		{Label: words.T(ctx, "Title"), Value: clean(c.Server.Title)},
+		{Label: words.T(ctx, "Version"), Value: clean(c.Server.Version), Mono: true},
+		{Label: words.T(ctx, "Protocol"), Value: clean(c.Server.ProtocolVersion), Mono: true},
+		{Label: words.T(ctx, "Era"), Value: eraWords(ctx, c.Era)},
+		{Label: words.T(ctx, "Session"), Value: sessionWords(ctx, c.Era, requests)},
+		{Label: words.T(ctx, "Capabilities"), Value: capabilityWords(ctx, c.Capabilities)},
 	} {
 		if f.Value != "" {
 			facts = append(facts, f)
@@ -30,39 +32,39 @@ func serverFacts(c connectors.Connector, requests []connectors.SyncRequest) []te
 }
 
 // eraWords say how a server is spoken with; empty: not known.
-func eraWords(era string) string {
+func eraWords(ctx context.Context, era string) string {
 	switch era {
 	case "modern":
-		return "modern: no handshake, each request says all"
+		return words.T(ctx, "modern: no handshake, each request says all")
 	case "handshake":
-		return "handshake: opened by initialize"
+		return words.T(ctx, "handshake: opened by initialize")
 	case "sse":
-		return "HTTP+SSE of 2024: one stream, and posts beside it"
+		return words.T(ctx, "HTTP+SSE of 2024: one stream, and posts beside it")
 	}
 	return ""
 }
 
 // sessionWords say whether a server keeps a session for us, as far as a sync's requests tell; empty: they do not.
-func sessionWords(era string, requests []connectors.SyncRequest) string {
+func sessionWords(ctx context.Context, era string, requests []connectors.SyncRequest) string {
 	switch {
 	case era == "modern":
-		return "none: the server keeps nothing between requests"
+		return words.T(ctx, "none: the server keeps nothing between requests")
 	case len(requests) == 0:
 		return ""
 	case slices.ContainsFunc(requests, func(q connectors.SyncRequest) bool { return q.Phase == "close" }):
-		return "one for each conversation, ended by us"
+		return words.T(ctx, "one for each conversation, ended by us")
 	}
-	return "none"
+	return words.T(ctx, "none")
 }
 
 // capabilityWords name what a server says that it can do; empty: it did not say.
-func capabilityWords(raw []byte) string {
+func capabilityWords(ctx context.Context, raw []byte) string {
 	var offered map[string]struct {
 		ListChanged bool `json:"listChanged"`
 		Subscribe   bool `json:"subscribe"`
 	}
 	_ = json.Unmarshal(raw, &offered) // what cannot be read is not told
-	var words []string
+	var names []string
 	for _, name := range []string{"tools", "prompts", "resources", "completions", "logging", "tasks"} {
 		can, there := offered[name]
 		if !there {
@@ -70,67 +72,67 @@ func capabilityWords(raw []byte) string {
 		}
 		var more []string
 		if can.ListChanged {
-			more = append(more, "tells of changes")
+			more = append(more, words.T(ctx, "tells of changes"))
 		}
 		if can.Subscribe {
-			more = append(more, "watched one by one")
+			more = append(more, words.T(ctx, "watched one by one"))
 		}
 		if more != nil {
 			name += " (" + strings.Join(more, ", ") + ")"
 		}
-		words = append(words, name)
+		names = append(names, name)
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(names, ", ")
 }
 
 // behaviourName is what a server asks for; empty: it is not known.
-func behaviourName(b connectors.AuthBehaviour) string {
+func behaviourName(ctx context.Context, b connectors.AuthBehaviour) string {
 	switch b {
 	case connectors.AuthOpen:
-		return "nothing"
+		return words.T(ctx, "nothing")
 	case connectors.AuthListOpen:
-		return "a credential at calls, not at listing"
+		return words.T(ctx, "a credential at calls, not at listing")
 	case connectors.AuthAll:
-		return "a credential for everything"
+		return words.T(ctx, "a credential for everything")
 	default:
 		return ""
 	}
 }
 
 // signInWords say what sign-in a server wants, and what is sent.
-func signInWords(c connectors.Connector) []templates.Fact {
-	wants := "not known until a sync has asked it"
+func signInWords(ctx context.Context, c connectors.Connector) []templates.Fact {
+	wants := words.T(ctx, "not known until a sync has asked it")
 	switch c.AuthBehaviour {
 	case connectors.AuthOpen:
-		wants = "none: it lists its tools to everybody"
+		wants = words.T(ctx, "none: it lists its tools to everybody")
 	case connectors.AuthListOpen:
-		wants = "a credential at calls, and none for the list of tools"
+		wants = words.T(ctx, "a credential at calls, and none for the list of tools")
 	case connectors.AuthAll:
-		wants = "a credential for everything, the list of tools included"
+		wants = words.T(ctx, "a credential for everything, the list of tools included")
 	}
-	return []templates.Fact{{Label: "Server wants", Value: wants}, {Label: "We send", Value: sendsWords(c)}}
+	return []templates.Fact{{Label: words.T(ctx, "Server wants"), Value: wants}, {Label: words.T(ctx, "We send"), Value: sendsWords(ctx, c)}}
 }
 
-func sendsWords(c connectors.Connector) string {
+func sendsWords(ctx context.Context, c connectors.Connector) string {
 	var what string
 	switch c.Auth.Type {
 	case connectors.AuthNone:
-		return "no credential"
+		return words.T(ctx, "no credential")
 	case connectors.AuthBearer:
-		what = "a stored bearer token"
+		what = words.T(ctx, "a stored bearer token")
 	case connectors.AuthAPIKey:
-		what = "a stored key"
+		what = words.T(ctx, "a stored key")
 	case connectors.AuthBasic:
-		what = "a stored user name and password"
+		what = words.T(ctx, "a stored user name and password")
 	case connectors.AuthOAuth2:
-		what = "the access token of a connected account, renewed by us"
+		what = words.T(ctx, "the access token of a connected account, renewed by us")
 	default:
-		what = "an access token that we get as a machine, renewed by us"
+		what = words.T(ctx, "an access token that we get as a machine, renewed by us")
 	}
 	if c.CredentialMode == connectors.CredentialPerAgent {
-		return what + "; each agent has its own"
+		return words.T(ctx, "%s; each agent has its own", what)
 	}
-	return what + "; one for all agents"
+	return words.T(ctx, "%s; one for all agents", what)
 }
 
 // lastRequests are those of the newest run that tells any.

@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -49,7 +50,7 @@ func (h *Handler) settingsSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/settings", respond.Flash{Kind: respond.Notice, Text: "The settings are saved."})
+	return h.respond.Back(w, r, "/settings", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The settings are saved.")})
 }
 
 // tenantChange is what the form says; what it has no field for stays.
@@ -74,17 +75,17 @@ func (f form) tenantChange(before connectors.Tenant) (auth.TenantChange, error) 
 }
 
 // historyOptions offers what calls keep.
-func historyOptions() []templates.Option {
+func historyOptions(ctx context.Context) []templates.Option {
 	return []templates.Option{
-		{Value: string(connectors.HistoryFull), Label: "Everything"},
-		{Value: string(connectors.HistoryRedacted), Label: "All but what looks like a secret"},
-		{Value: string(connectors.HistoryNone), Label: "Nothing but their sizes"},
+		{Value: string(connectors.HistoryFull), Label: words.T(ctx, "Everything")},
+		{Value: string(connectors.HistoryRedacted), Label: words.T(ctx, "All but what looks like a secret")},
+		{Value: string(connectors.HistoryNone), Label: words.T(ctx, "Nothing but their sizes")},
 	}
 }
 
 func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form) error {
 	tenant := actor(r).Tenant
-	created := when(tenant.CreatedAt, h.now())
+	created := when(r.Context(), tenant.CreatedAt, h.now())
 	history, err := h.historyFact(r.Context(), tenant)
 	if err != nil {
 		return err
@@ -94,29 +95,29 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 		return err
 	}
 	return h.respond.Page(w, r, status, templates.Settings(templates.SettingsPage{
-		Frame:     h.frame(r, templates.NavSettings, crumb("Settings", "")),
+		Frame:     h.frame(r, templates.NavSettings, crumb(words.T(r.Context(), "Settings"), "")),
 		Form:      f,
-		Histories: historyOptions(),
-		Approvals: approvalOptions(),
+		Histories: historyOptions(r.Context()),
+		Approvals: approvalOptions(r.Context()),
 		Keys:      keys,
 		History:   templates.HistoryLimits{Least: strconv.Itoa(connectors.LeastHistoryDays), Most: strconv.Itoa(h.auth.HistoryDays())},
 		Facts: []templates.Fact{
-			{Label: "Slug", Value: tenant.Slug, Mono: true, Copy: true},
-			{Label: "ID", Value: tenant.ID.String(), Mono: true, Copy: true},
-			{Label: "Made", When: &created},
+			{Label: words.T(r.Context(), "Slug"), Value: tenant.Slug, Mono: true, Copy: true},
+			{Label: words.T(r.Context(), "ID"), Value: tenant.ID.String(), Mono: true, Copy: true},
+			{Label: words.T(r.Context(), "Made"), When: &created},
 			history,
 		},
-		Installation: h.installationFacts(),
+		Installation: h.installationFacts(r.Context()),
 	}))
 }
 
 // installationFacts are the version, and the addresses that others are told.
-func (h *Handler) installationFacts() []templates.Fact {
+func (h *Handler) installationFacts(ctx context.Context) []templates.Fact {
 	return []templates.Fact{
-		{Label: "Version", Value: cmp.Or(h.version, "unknown"), Mono: true, Copy: true},
-		{Label: "Address", Value: h.baseURL, Mono: true, Copy: true},
-		{Label: "Callback for OAuth clients", Value: h.connect.RedirectURI(), Mono: true, Copy: true},
-		{Label: "Gateway for agents", Value: h.baseURL + "/mcp", Mono: true, Copy: true},
+		{Label: words.T(ctx, "Version"), Value: cmp.Or(h.version, "unknown"), Mono: true, Copy: true},
+		{Label: words.T(ctx, "Address"), Value: h.baseURL, Mono: true, Copy: true},
+		{Label: words.T(ctx, "Callback for OAuth clients"), Value: h.connect.RedirectURI(), Mono: true, Copy: true},
+		{Label: words.T(ctx, "Gateway for agents"), Value: h.baseURL + "/mcp", Mono: true, Copy: true},
 	}
 }
 
@@ -124,8 +125,8 @@ func (h *Handler) installationFacts() []templates.Fact {
 func (h *Handler) historyFact(ctx context.Context, t connectors.Tenant) (templates.Fact, error) {
 	since, err := h.auth.HistorySince(ctx, t)
 	if err != nil || since == nil {
-		return templates.Fact{Label: "History since", Value: "There is none yet"}, err
+		return templates.Fact{Label: words.T(ctx, "History since"), Value: words.T(ctx, "There is none yet")}, err
 	}
-	at := when(*since, h.now())
-	return templates.Fact{Label: "History since", When: &at}, nil
+	at := when(ctx, *since, h.now())
+	return templates.Fact{Label: words.T(ctx, "History since"), When: &at}, nil
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -59,27 +61,27 @@ func (h *Handler) sealingKeysPanel(r *http.Request) (templates.SealingKeysPanel,
 	if err != nil {
 		return templates.SealingKeysPanel{}, err
 	}
-	made := when(keys.MadeAt, h.now())
-	panel := templates.SealingKeysPanel{Unfinished: keys.Unfinished, Facts: []templates.Fact{{Label: "Made", When: &made}}}
-	rotated := templates.Fact{Label: "Last rotated", Value: "Never"}
+	made := when(r.Context(), keys.MadeAt, h.now())
+	panel := templates.SealingKeysPanel{Unfinished: keys.Unfinished, Facts: []templates.Fact{{Label: words.T(r.Context(), "Made"), When: &made}}}
+	rotated := templates.Fact{Label: words.T(r.Context(), "Last rotated"), Value: words.T(r.Context(), "Never")}
 	if keys.RotatedAt != nil {
-		at := when(*keys.RotatedAt, h.now())
-		rotated = templates.Fact{Label: "Last rotated", When: &at}
+		at := when(r.Context(), *keys.RotatedAt, h.now())
+		rotated = templates.Fact{Label: words.T(r.Context(), "Last rotated"), When: &at}
 	}
 	panel.Facts = append(panel.Facts, rotated)
 	for _, k := range keys.Keys {
-		panel.Keys = append(panel.Keys, templates.SealingKeyRow{ID: k.ID.String(), State: sealingState(k), Sealed: strconv.Itoa(k.Sealed)})
+		panel.Keys = append(panel.Keys, templates.SealingKeyRow{ID: k.ID.String(), State: sealingState(r.Context(), k), Sealed: strconv.Itoa(k.Sealed)})
 	}
 	return panel, nil
 }
 
-func sealingState(k auth.SealingKey) templates.State {
+func sealingState(ctx context.Context, k auth.SealingKey) templates.State {
 	switch {
 	case k.Gone:
-		return templates.State{Kind: templates.StateBad, Text: "Not known here: what it sealed does not open"}
+		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Not known here: what it sealed does not open")}
 	case k.Seals:
-		return templates.State{Kind: templates.StateOK, Text: "Seals what is stored"}
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Seals what is stored")}
 	default:
-		return templates.State{Kind: templates.StateBusy, Text: "Opens what it sealed before"}
+		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Opens what it sealed before")}
 	}
 }

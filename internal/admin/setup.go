@@ -7,6 +7,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
 	"patchbay/internal/secret"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -39,7 +40,7 @@ func (h *Handler) setupFinish(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return h.respond.Back(w, r, "/login", respond.Flash{
 			Kind: respond.Notice,
-			Text: "The account is an owner now. Sign in.",
+			Text: words.T(r.Context(), "The account is an owner now. Sign in."),
 		})
 	}
 	if err := h.auth.StartSession(r.Context(), user.ID); err != nil {
@@ -58,7 +59,7 @@ func (h *Handler) setupForm(w http.ResponseWriter, r *http.Request, token string
 		status = respond.Status(problem.Kind)
 	}
 	return h.respond.Page(w, r, status, templates.Setup(templates.SetupPage{
-		Frame:  h.door(r, "Set up"),
+		Frame:  h.door(r, words.T(r.Context(), "Set up")),
 		Form:   f.again(problem),
 		Token:  token,
 		Tenant: tenant.Name,

@@ -1,9 +1,11 @@
 package admin
 
 import (
+	"context"
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -11,23 +13,23 @@ import (
 const sweepShown = 5 * time.Minute
 
 // sweepView says how far a sync of all connectors is; nil: there is nothing to say of it.
-func sweepView(s connectors.Sweep, now time.Time) *templates.Sweep {
+func sweepView(ctx context.Context, s connectors.Sweep, now time.Time) *templates.Sweep {
 	if s.Total == 0 || !s.Open() && now.Sub(s.LastAt) > sweepShown {
 		return nil
 	}
 	v := &templates.Sweep{
-		Kind: templates.StateBusy, Title: "Syncing all connectors", Open: s.Open(), Done: s.Done(), Total: s.Total,
-		Count: number(s.Done()) + " of " + number(s.Total) + " done",
+		Kind: templates.StateBusy, Title: words.T(ctx, "Syncing all connectors"), Open: s.Open(), Done: s.Done(), Total: s.Total,
+		Count: words.T(ctx, "%s of %s done", words.Number(ctx, s.Done()), words.Number(ctx, s.Total)),
 	}
 	if s.Failed > 0 {
-		v.Failed = &templates.Link{Text: number(s.Failed) + " failed", Href: "/connectors?status=error"}
+		v.Failed = &templates.Link{Text: words.T(ctx, "%s failed", words.Number(ctx, s.Failed)), Href: "/connectors?status=error"}
 	}
 	switch {
 	case s.Open():
 	case s.Failed > 0:
-		v.Kind, v.Title = templates.StateWarn, "All connectors were asked"
+		v.Kind, v.Title = templates.StateWarn, words.T(ctx, "All connectors were asked")
 	default:
-		v.Kind, v.Title = templates.StateOK, "All connectors are synced"
+		v.Kind, v.Title = templates.StateOK, words.T(ctx, "All connectors are synced")
 	}
 	return v
 }

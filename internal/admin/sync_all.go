@@ -5,6 +5,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // syncAll queues a sync of every enabled connector.
@@ -18,9 +19,9 @@ func (h *Handler) syncAll(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	text := "No connector is enabled."
+	text := words.T(r.Context(), "No connector is enabled.")
 	if queued > 0 {
-		text = "Queued a sync of " + plural(queued, "connector") + "."
+		text = words.N(r.Context(), queued, "Queued a sync of %s connector.", "Queued a sync of %s connectors.")
 	}
 	return h.respond.Back(w, r, to, respond.Flash{Kind: respond.Notice, Text: text})
 }

@@ -1,10 +1,12 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -16,14 +18,14 @@ func (h *Handler) taskList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame := found.frame(h.frame(r, templates.NavTasks, crumb("Tasks", "")), query, "tasks")
+	frame := found.frame(h.frame(r, templates.NavTasks, crumb(words.T(r.Context(), "Tasks"), "")), query, "tasks")
 	return h.respond.Page(w, r, http.StatusOK, templates.Tasks(templates.TasksPage{
 		Frame:      frame,
 		Filter:     query.form(),
-		List:       h.taskListView(found.calls, query, frame.Can, pager(r, found.calls.Next)),
+		List:       h.taskListView(r.Context(), found.calls, query, frame.Can, pager(r, found.calls.Next)),
 		Agents:     found.agents,
 		Connectors: found.connectors,
-		Statuses:   taskStatusOptions(),
+		Statuses:   taskStatusOptions(r.Context()),
 	}))
 }
 
@@ -32,16 +34,16 @@ func (q callQuery) form() templates.Form {
 	return templates.Form{Values: map[string]string{"agent": q.agent, "connector": q.connector, "tool": q.tool, "status": string(q.status)}}
 }
 
-func agentOptions(agents []connectors.Agent) []templates.Option {
-	options := []templates.Option{{Value: "", Label: "All agents"}}
+func agentOptions(ctx context.Context, agents []connectors.Agent) []templates.Option {
+	options := []templates.Option{{Value: "", Label: words.T(ctx, "All agents")}}
 	for _, a := range agents {
 		options = append(options, templates.Option{Value: a.Slug, Label: a.Name})
 	}
 	return options
 }
 
-func connectorOptions(all []connectors.Connector) []templates.Option {
-	options := []templates.Option{{Value: "", Label: "All connectors"}}
+func connectorOptions(ctx context.Context, all []connectors.Connector) []templates.Option {
+	options := []templates.Option{{Value: "", Label: words.T(ctx, "All connectors")}}
 	for _, c := range all {
 		options = append(options, templates.Option{Value: c.Slug, Label: c.Name})
 	}
@@ -49,21 +51,21 @@ func connectorOptions(all []connectors.Connector) []templates.Option {
 }
 
 // taskStatusOptions are the states that a call with a task may have: none waits for a person any more.
-func taskStatusOptions() []templates.Option {
-	options := []templates.Option{{Value: "", Label: "All states"}}
+func taskStatusOptions(ctx context.Context) []templates.Option {
+	options := []templates.Option{{Value: "", Label: words.T(ctx, "All states")}}
 	for _, s := range []connectors.CallStatus{connectors.CallRunning, connectors.CallSuccess, connectors.CallError, connectors.CallCancelled} {
-		options = append(options, templates.Option{Value: string(s), Label: taskState(s, "").Text})
+		options = append(options, templates.Option{Value: string(s), Label: taskState(ctx, s, "").Text})
 	}
 	return options
 }
 
 // taskListView is the part of the page that is renewed as tasks come, go on and end.
-func (h *Handler) taskListView(tasks store.List[connectors.ToolCall], q callQuery, can templates.Can, p templates.Pager) templates.TaskList {
+func (h *Handler) taskListView(ctx context.Context, tasks store.List[connectors.ToolCall], q callQuery, can templates.Can, p templates.Pager) templates.TaskList {
 	view := templates.TaskList{
-		Asset: web.Asset, Count: countOf(len(tasks.Items), p, "task"), Filtered: q.filtered(), Pager: p,
+		Asset: web.Asset, Count: countOf(ctx, len(tasks.Items), p, "%s task", "%s tasks"), Filtered: q.filtered(), Pager: p,
 	}
 	for _, c := range tasks.Items {
-		view.Rows = append(view.Rows, taskRow(c, can, h.now()))
+		view.Rows = append(view.Rows, taskRow(ctx, c, can, h.now()))
 	}
 	return view
 }

@@ -1,10 +1,12 @@
 package admin
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -23,19 +25,19 @@ func readTask(raw []byte) (t serverTask) {
 }
 
 // taskRow is a call that is run as a task, in a list.
-func taskRow(c connectors.ToolCall, can templates.Can, now time.Time) templates.TaskRow {
+func taskRow(ctx context.Context, c connectors.ToolCall, can templates.Can, now time.Time) templates.TaskRow {
 	task := readTask(c.Task)
-	row := templates.TaskRow{Call: callRow(c, can, now), Said: shorten(task.Message.value, maxNote)}
-	row.Call.State = taskState(c.Status, task.Status.value)
+	row := templates.TaskRow{Call: callRow(ctx, c, can, now), Said: shorten(task.Message.value, maxNote)}
+	row.Call.State = taskState(ctx, c.Status, task.Status.value)
 	if at := task.Updated.value; !at.IsZero() {
-		row.Heard = new(when(at, now))
+		row.Heard = new(when(ctx, at, now))
 	}
 	if c.Status.Ended() {
 		row.Result = c.Status == connectors.CallSuccess || c.IsError
 		return row
 	}
 	if begun, life := task.Begun.value, task.Life.value; !begun.IsZero() && life > 0 && life < float64(mostTaskLife.Milliseconds()) {
-		row.Kept = new(when(begun.Add(time.Duration(life)*time.Millisecond), now))
+		row.Kept = new(when(ctx, begun.Add(time.Duration(life)*time.Millisecond), now))
 	}
 	return row
 }
@@ -44,17 +46,17 @@ func taskRow(c connectors.ToolCall, can templates.Can, now time.Time) templates.
 const mostTaskLife = 10 * 365 * 24 * time.Hour
 
 // taskState is how far a task is: the call's end, or the server's word for what goes on.
-func taskState(s connectors.CallStatus, said string) templates.State {
+func taskState(ctx context.Context, s connectors.CallStatus, said string) templates.State {
 	switch {
 	case s == connectors.CallSuccess:
-		return templates.State{Kind: templates.StateOK, Text: "Completed"}
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Completed")}
 	case s == connectors.CallError || s == connectors.CallDenied:
-		return templates.State{Kind: templates.StateBad, Text: "Failed"}
+		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Failed")}
 	case s.Ended():
-		return templates.State{Kind: templates.StateOff, Text: "Cancelled"}
+		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Cancelled")}
 	case said == "input_required":
-		return templates.State{Kind: templates.StateWarn, Text: "Asks for input"}
+		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Asks for input")}
 	default:
-		return templates.State{Kind: templates.StateBusy, Text: "At work"}
+		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "At work")}
 	}
 }

@@ -1,103 +1,96 @@
 package admin
 
 import (
-	"fmt"
+	"context"
 	"time"
 
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
 // when puts a time into words, as seen at now.
-func when(t, now time.Time) templates.When {
+func when(ctx context.Context, t, now time.Time) templates.When {
 	utc := t.UTC()
 	return templates.When{
-		Text:  relative(t, now),
+		Text:  relative(ctx, t, now),
 		Title: utc.Format("2 Jan 2006, 15:04:05 UTC"),
 		ISO:   utc.Format(time.RFC3339),
 	}
 }
 
 // whenOrNever is when, or the word for a time that never was.
-func whenOrNever(t *time.Time, now time.Time) templates.When {
+func whenOrNever(ctx context.Context, t *time.Time, now time.Time) templates.When {
 	if t == nil {
-		return templates.When{Text: "never"}
+		return templates.When{Text: words.T(ctx, "never")}
 	}
-	return when(*t, now)
+	return when(ctx, *t, now)
 }
 
-func relative(t, now time.Time) string {
+func relative(ctx context.Context, t, now time.Time) string {
 	d := now.Sub(t)
 	if d < 0 {
-		return until(-d, t)
+		return until(ctx, -d, t)
 	}
 	switch {
 	case d < 10*time.Second:
-		return "just now"
+		return words.T(ctx, "just now")
 	case d < time.Minute:
-		return plural(int(d.Seconds()), "second") + " ago"
+		return words.N(ctx, int(d.Seconds()), "%s second ago", "%s seconds ago")
 	case d < time.Hour:
-		return plural(int(d.Minutes()), "minute") + " ago"
+		return words.N(ctx, int(d.Minutes()), "%s minute ago", "%s minutes ago")
 	case d < 24*time.Hour:
-		return plural(int(d.Hours()), "hour") + " ago"
+		return words.N(ctx, int(d.Hours()), "%s hour ago", "%s hours ago")
 	case d < 48*time.Hour:
-		return "yesterday"
+		return words.T(ctx, "yesterday")
 	case d < 30*24*time.Hour:
-		return plural(int(d.Hours())/24, "day") + " ago"
+		return words.N(ctx, int(d.Hours())/24, "%s day ago", "%s days ago")
 	default:
 		return t.UTC().Format("2 Jan 2006")
 	}
 }
 
 // until words a time ahead: when a key expires. A clock that runs a little behind the database's makes no future.
-func until(d time.Duration, t time.Time) string {
+func until(ctx context.Context, d time.Duration, t time.Time) string {
 	switch {
 	case d < 10*time.Second:
-		return "just now"
+		return words.T(ctx, "just now")
 	case d < time.Hour:
-		return "in " + plural(max(1, int(d.Minutes())), "minute")
+		return words.N(ctx, max(1, int(d.Minutes())), "in %s minute", "in %s minutes")
 	case d < 48*time.Hour:
-		return "in " + plural(int(d.Hours()), "hour")
+		return words.N(ctx, int(d.Hours()), "in %s hour", "in %s hours")
 	case d < 30*24*time.Hour:
-		return "in " + plural(int(d.Hours())/24, "day")
+		return words.N(ctx, int(d.Hours())/24, "in %s day", "in %s days")
 	default:
-		return "on " + t.UTC().Format("2 Jan 2006")
+		return words.T(ctx, "on %s", t.UTC().Format("2 Jan 2006"))
 	}
 }
 
 // took words how long something took: "340 ms", "1.2 s", "2 min 5 s".
-func took(d time.Duration) string {
+func took(ctx context.Context, d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
-		return "under 1 ms"
+		return words.T(ctx, "under 1 ms")
 	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
+		return words.T(ctx, "%d ms", d.Milliseconds())
 	case d < time.Minute:
-		return fmt.Sprintf("%.1f s", d.Seconds())
+		return words.T(ctx, "%.1f s", d.Seconds())
 	default:
-		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+		return words.T(ctx, "%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 	}
 }
 
 // every words an interval: "every 15 minutes".
-func every(d time.Duration) string {
+func every(ctx context.Context, d time.Duration) string {
 	switch {
 	case d <= 0:
-		return "never by itself"
+		return words.T(ctx, "never by itself")
 	case d%(24*time.Hour) == 0:
-		return "every " + single(int(d.Hours())/24, "day")
+		return words.N(ctx, int(d.Hours())/24, "every day", "every %s days")
 	case d%time.Hour == 0:
-		return "every " + single(int(d.Hours()), "hour")
+		return words.N(ctx, int(d.Hours()), "every hour", "every %s hours")
 	case d%time.Minute == 0:
-		return "every " + single(int(d.Minutes()), "minute")
+		return words.N(ctx, int(d.Minutes()), "every minute", "every %s minutes")
 	default:
-		return "every " + single(int(d.Seconds()), "second")
+		return words.N(ctx, int(d.Seconds()), "every second", "every %s seconds")
 	}
-}
-
-// single leaves out the number one: "every hour".
-func single(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return plural(n, word)
 }

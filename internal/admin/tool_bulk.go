@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -9,6 +8,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -38,7 +38,7 @@ func (h *Handler) toolBulk(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, back, respond.Flash{Kind: respond.Notice, Text: fmt.Sprintf("%s changed for agents.", plural(changed, "tool"))})
+	return h.respond.Back(w, r, back, respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "%s changed for agents.", words.N(r.Context(), changed, "%s tool", "%s tools"))})
 }
 
 // said is all that is wrong, in one line.

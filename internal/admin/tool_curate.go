@@ -1,13 +1,14 @@
 package admin
 
 import (
-	"fmt"
+	"context"
 	"net/http"
 	"strings"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -34,7 +35,7 @@ func (h *Handler) toolCurate(w http.ResponseWriter, r *http.Request) error {
 	}
 	return h.respond.Back(w, r, toolPath(tool.ConnectorSlug, tool.Name)+"#for-agents", respond.Flash{
 		Kind: respond.Notice,
-		Text: fmt.Sprintf("What agents are told of '%s' is saved.", shorten(tool.Name, maxName)),
+		Text: words.T(r.Context(), "What agents are told of '%s' is saved.", shorten(tool.Name, maxName)),
 	})
 }
 
@@ -50,11 +51,11 @@ func (h *Handler) saidOfTool(r *http.Request, c connectors.Connector, name strin
 	}
 	switch renamed := tool.AgentName() != tool.Name; {
 	case tool.AgentText != "" && renamed:
-		return fmt.Sprintf("Renamed and re-described by an admin: agents see %s, and read the admin’s description. This is what the server says.", tool.AgentName()), nil
+		return words.T(r.Context(), "Renamed and re-described by an admin: agents see %s, and read the admin’s description. This is what the server says.", tool.AgentName()), nil
 	case tool.AgentText != "":
-		return "Re-described by an admin: agents read the admin’s description. This is what the server says.", nil
+		return words.T(r.Context(), "Re-described by an admin: agents read the admin’s description. This is what the server says."), nil
 	case renamed:
-		return fmt.Sprintf("Renamed by an admin: agents see %s. This is what the server says.", tool.AgentName()), nil
+		return words.T(r.Context(), "Renamed by an admin: agents see %s. This is what the server says.", tool.AgentName()), nil
 	}
 	return "", nil
 }
@@ -64,7 +65,7 @@ func tagsIn(text string) []string {
 }
 
 // curateForm is the form of what agents are told of a tool; typed is what a person typed and is not right, nil: nothing.
-func curateForm(t connectors.Tool, typed *templates.Form, can templates.Can) templates.Curate {
+func curateForm(ctx context.Context, t connectors.Tool, typed *templates.Form, can templates.Can) templates.Curate {
 	tags := strings.Join(t.Tags, " ")
 	c := templates.Curate{
 		Action: toolPath(t.ConnectorSlug, t.Name) + "/curate", Name: shorten(t.Name, maxName), Can: can.Manage,
@@ -77,14 +78,14 @@ func curateForm(t connectors.Tool, typed *templates.Form, can templates.Can) tem
 	if c.Form = (templates.Form{Values: values}); typed != nil {
 		c.Form = *typed
 	}
-	state := "yes"
+	state := words.T(ctx, "yes")
 	if !t.Enabled {
-		state = "no, an admin switched it off"
+		state = words.T(ctx, "no, an admin switched it off")
 	}
 	for _, f := range []templates.Fact{
-		{Label: "Agents may use it", Value: state},
-		{Label: "Name", Value: t.Alias, Mono: true},
-		{Label: "Tags", Value: tags},
+		{Label: words.T(ctx, "Agents may use it"), Value: state},
+		{Label: words.T(ctx, "Name"), Value: t.Alias, Mono: true},
+		{Label: words.T(ctx, "Tags"), Value: tags},
 	} {
 		if f.Value != "" {
 			c.Facts = append(c.Facts, f)

@@ -1,11 +1,13 @@
 package admin
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strings"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -37,27 +39,27 @@ func (f toolFilter) form() templates.Form {
 }
 
 // effectOptions offer the effects that some of the tools have.
-func effectOptions(tools []templates.GrantTool) []templates.Option {
+func effectOptions(ctx context.Context, tools []templates.GrantTool) []templates.Option {
 	counts := map[string]int{}
 	for _, t := range tools {
 		counts[t.Effect]++
 	}
-	options := []templates.Option{{Value: "", Label: "Any effect (" + number(len(tools)) + ")"}}
+	options := []templates.Option{{Value: "", Label: words.T(ctx, "Any effect (%s)", words.Number(ctx, len(tools)))}}
 	for _, e := range connectors.Effects {
-		options = append(options, templates.Option{Value: string(e), Label: effectName(e) + " (" + number(counts[string(e)]) + ")"})
+		options = append(options, templates.Option{Value: string(e), Label: effectName(ctx, e) + " (" + words.Number(ctx, counts[string(e)]) + ")"})
 	}
 	return options
 }
 
-func effectName(e connectors.Effect) string {
+func effectName(ctx context.Context, e connectors.Effect) string {
 	switch e {
 	case connectors.EffectReadOnly:
-		return "Read-only"
+		return words.T(ctx, "Read-only")
 	case connectors.EffectWrites:
-		return "Writes"
+		return words.T(ctx, "Writes")
 	case connectors.EffectDestructive:
-		return "Destructive"
+		return words.T(ctx, "Destructive")
 	default:
-		return "Does not say"
+		return words.T(ctx, "Does not say")
 	}
 }

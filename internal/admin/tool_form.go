@@ -2,10 +2,13 @@ package admin
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
+
+	"patchbay/internal/words"
 )
 
 // Bounds of a form that is made from a schema.
@@ -66,21 +69,21 @@ type formMaker struct {
 }
 
 // newToolForm makes a form out of a tool's input schema.
-func newToolForm(raw json.RawMessage) toolForm {
+func newToolForm(ctx context.Context, raw json.RawMessage) toolForm {
 	if len(raw) == 0 {
 		return toolForm{}
 	}
 	if len(raw) > maxFormSchema {
-		return toolForm{only: "The input schema is too large for a form. Write one JSON object."}
+		return toolForm{only: words.T(ctx, "The input schema is too large for a form. Write one JSON object.")}
 	}
 	m := &formMaker{document: newDocument(raw), left: maxFormFields}
 	s, _ := m.plain(raw)
 	if len(s.Properties) == 0 && (len(s.union()) > 0 || len(s.AllOf.value) > 0 || s.Ref.value != "") {
-		return toolForm{only: "The input schema is too intricate for a form. Write one JSON object."}
+		return toolForm{only: words.T(ctx, "The input schema is too intricate for a form. Write one JSON object.")}
 	}
 	fields := m.fields(s, formField{name: "arg", required: true, insists: true, top: true}, 1)
 	if m.left < 0 {
-		return toolForm{only: "There are too many parameters for a form. Write one JSON object."}
+		return toolForm{only: words.T(ctx, "There are too many parameters for a form. Write one JSON object.")}
 	}
 	return toolForm{fields: fields}
 }

@@ -8,26 +8,28 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"patchbay/internal/words"
 )
 
 // formReader makes arguments out of what was typed.
 type formReader struct {
 	values url.Values
-	errors map[string]string // by the names of the controls
+	errors map[string]words.Key // by the names of the controls
 }
 
 const (
-	saysNeeded   = "This is needed."
-	saysNumber   = "This is not a number."
-	saysInteger  = "This is not a whole number."
-	saysChoice   = "This is none of the choices."
-	saysJSON     = "This is not JSON."
-	saysDateTime = "This is not a date with a time."
+	saysNeeded   words.Key = "This is needed."
+	saysNumber   words.Key = "This is not a number."
+	saysInteger  words.Key = "This is not a whole number."
+	saysChoice   words.Key = "This is none of the choices."
+	saysJSON     words.Key = "This is not JSON."
+	saysDateTime words.Key = "This is not a date with a time."
 )
 
 // arguments are what the fields hold, as one JSON object in the schema's order, and what is wrong by the names of the controls.
-func (f toolForm) arguments(values url.Values) (json.RawMessage, map[string]string) {
-	r := &formReader{values: values, errors: map[string]string{}}
+func (f toolForm) arguments(values url.Values) (json.RawMessage, map[string]words.Key) {
+	r := &formReader{values: values, errors: map[string]words.Key{}}
 	object := r.object(f.fields)
 	return object, r.errors
 }

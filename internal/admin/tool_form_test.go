@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -59,7 +60,7 @@ func TestAFormAsksForEachKindOfProperty(t *testing.T) {
 		`{"$ref":"#/properties/p"}`:                                        {templates.AskText, "", ""},
 		`true`:                                                             {templates.AskText, "", ""},
 	} {
-		fields := newToolForm(objectSchema(`"p":`+property)).view(nil, nil)
+		fields := newToolForm(t.Context(), objectSchema(`"p":`+property)).view(t.Context(), nil, nil)
 		var labels []string
 		for _, o := range fields[0].Options {
 			labels = append(labels, o.Label)
@@ -101,7 +102,7 @@ func TestAFormMakesArguments(t *testing.T) {
 		for name, text := range tc.typed {
 			values.Set(name, text)
 		}
-		have, wrong := newToolForm(objectSchema(tc.properties, tc.required...)).arguments(values)
+		have, wrong := newToolForm(t.Context(), objectSchema(tc.properties, tc.required...)).arguments(values)
 		if string(have) != tc.want || len(wrong) > 0 {
 			t.Errorf("%s: %s, want %s; wrong: %v", name, have, tc.want, wrong)
 		}
@@ -113,14 +114,14 @@ func TestAFormMakesArguments(t *testing.T) {
 
 func TestAFormSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	form := newToolForm(objectSchema(`
+	form := newToolForm(t.Context(), objectSchema(`
 		"text":{"type":"string"}, "whole":{"type":"integer"}, "any":{"type":"number"}, "json":{}, "when":{"type":"string","format":"date-time"},
 		"kind":{"$ref":"#/$defs/kind"}, "many":{"type":"array","items":{"type":"integer"}},
 		"group":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["a"]}`, "text"))
 	_, have := form.arguments(url.Values{
 		"arg.1": {"1.5"}, "arg.2": {"one"}, "arg.3": {"{"}, "arg.4": {"tomorrow"}, "arg.5": {`"c"`}, "arg.6": {"1\nx"}, "arg.7.1": {"given"},
 	})
-	want := map[string]string{
+	want := map[string]words.Key{
 		"arg.0": saysNeeded, "arg.1": saysInteger, "arg.2": saysNumber, "arg.3": saysJSON, "arg.4": saysDateTime, "arg.5": saysChoice,
 		"arg.6": saysInteger, "arg.7.0": saysNeeded,
 	}
@@ -131,7 +132,7 @@ func TestAFormSaysWhatIsWrong(t *testing.T) {
 
 func TestAFormIsFilledFromArgumentsAndGivesThemBack(t *testing.T) {
 	t.Parallel()
-	form := newToolForm(objectSchema(`
+	form := newToolForm(t.Context(), objectSchema(`
 		"text":{"type":"string"}, "n":{"type":"integer"}, "flag":{"type":"boolean"}, "kind":{"$ref":"#/$defs/kind"}, "rest":{},
 		"tags":{"type":"array","items":{"type":"string"}}, "kinds":{"type":"array","items":{"$ref":"#/$defs/kind"}},
 		"when":{"type":"string","format":"date-time"}, "group":{"type":"object","properties":{"x":{"type":"number"}}}`))
@@ -156,7 +157,7 @@ func TestAFormIsFilledFromArgumentsAndGivesThemBack(t *testing.T) {
 
 func TestAFormBeginsWithTheDefaults(t *testing.T) {
 	t.Parallel()
-	form := newToolForm(objectSchema(`
+	form := newToolForm(t.Context(), objectSchema(`
 		"n":{"type":"integer","default":20}, "bad":{"type":"integer","default":"x"}, "kind":{"enum":["a","b"],"default":"b"},
 		"flag":{"type":"boolean","default":true}, "may":{"type":"object","properties":{"n":{"type":"integer","default":5}}},
 		"must":{"type":"object","properties":{"n":{"type":"integer","default":5}}}`, "must"))
@@ -185,11 +186,11 @@ func TestAFormStandsAnySchema(t *testing.T) {
 		"a pointer":          {`{"$ref":"#/$defs/a","$defs":{"a":{"properties":{"x":{"type":"string"}}}}}`, false, 1},
 		"odd values":         {`{"properties":{"a":{"type":7,"enum":{},"items":5,"properties":[],"$ref":{}}},"required":"a"}`, false, 1},
 	} {
-		form := newToolForm(json.RawMessage(tc.schema))
+		form := newToolForm(t.Context(), json.RawMessage(tc.schema))
 		if (form.only != "") != tc.only || len(form.fields) != tc.fields {
 			t.Errorf("%s: %d fields, only JSON: %q", name, len(form.fields), form.only)
 		}
-		form.view(form.defaults(), nil)
+		form.view(t.Context(), form.defaults(), nil)
 	}
 }
 
@@ -200,11 +201,11 @@ func TestATableOfParametersFollowsWhatPointsElsewhere(t *testing.T) {
 	want := []templates.Param{
 		{Name: "kind", Description: "Which", Notes: []string{"one of a, b"}}, {Name: "n", Type: "integer or null"}, {Name: "many", Type: "array of string"},
 	}
-	if diff := cmp.Diff(want, params(raw, true)); diff != "" {
+	if diff := cmp.Diff(want, params(t.Context(), raw, true)); diff != "" {
 		t.Error(diff)
 	}
 	want[0].Notes = nil
-	if diff := cmp.Diff(want, params(raw, false)); diff != "" {
+	if diff := cmp.Diff(want, params(t.Context(), raw, false)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -1,40 +1,42 @@
 package admin
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strings"
 
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
 // view is the form with what its fields hold, and what is wrong with them.
-func (f toolForm) view(values url.Values, wrong map[string]string) []templates.TryField {
-	return fieldViews(f.fields, values, wrong)
+func (f toolForm) view(ctx context.Context, values url.Values, wrong map[string]words.Key) []templates.TryField {
+	return fieldViews(ctx, f.fields, values, wrong)
 }
 
-func fieldViews(fields []formField, values url.Values, wrong map[string]string) []templates.TryField {
+func fieldViews(ctx context.Context, fields []formField, values url.Values, wrong map[string]words.Key) []templates.TryField {
 	views := make([]templates.TryField, len(fields))
 	for i, f := range fields {
-		views[i] = f.view(values, wrong)
+		views[i] = f.view(ctx, values, wrong)
 	}
 	return views
 }
 
-func (f formField) view(values url.Values, wrong map[string]string) templates.TryField {
+func (f formField) view(ctx context.Context, values url.Values, wrong map[string]words.Key) templates.TryField {
 	v := templates.TryField{
 		Name:     f.name,
 		Label:    shorten(f.key, maxName),
 		Needed:   f.required,
 		Required: f.insists && !f.nullable,
 		Help:     shorten(f.help(), maxAbout),
-		Notes:    shorten(strings.Join(f.notes(), " · "), maxNote),
+		Notes:    shorten(strings.Join(f.notes(ctx), " · "), maxNote),
 		Value:    values.Get(f.name),
-		Error:    wrong[f.name],
+		Error:    words.T(ctx, wrong[f.name]),
 	}
 	switch f.asks {
 	case asksGroup:
-		v.Kind, v.Fields = templates.AskGroup, fieldViews(f.fields, values, wrong)
+		v.Kind, v.Fields = templates.AskGroup, fieldViews(ctx, f.fields, values, wrong)
 	case asksFlag:
 		v.Kind, v.Required = templates.AskFlag, false // a box that is not ticked says no
 	case asksChoice:
@@ -101,20 +103,20 @@ func (f formField) help() string {
 }
 
 // notes say how the field is filled in.
-func (f formField) notes() []string {
+func (f formField) notes(ctx context.Context) []string {
 	var notes []string
 	switch f.asks {
 	case asksLines:
-		notes = append(notes, "One per line.")
+		notes = append(notes, words.T(ctx, "One per line."))
 	case asksJSON:
-		notes = append(notes, "As JSON.")
+		notes = append(notes, words.T(ctx, "As JSON."))
 	case asksText:
 		if f.schema.Format.value == "date-time" {
 			notes = append(notes, "UTC")
 		}
 	}
 	// What a select shows already, and formats that the browser has a field for, need no words.
-	for _, note := range f.schema.notes() {
+	for _, note := range f.schema.notes(ctx) {
 		known := strings.HasPrefix(note, "one of ") || strings.HasPrefix(note, "format date")
 		if !known && !(f.top && strings.HasPrefix(note, "default ")) {
 			notes = append(notes, note)

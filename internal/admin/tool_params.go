@@ -2,10 +2,12 @@ package admin
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
 
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -23,16 +25,16 @@ const (
 
 // params reads the parameters out of an input schema, in its own order, nested ones below their parent; follow: with references
 // within the schema.
-func params(raw json.RawMessage, follow bool) []templates.Param {
+func params(ctx context.Context, raw json.RawMessage, follow bool) []templates.Param {
 	var d document
 	if follow && len(raw) <= maxFormSchema { // each look at a reference reads the whole schema
 		d = newDocument(raw)
 	}
 	s, _ := d.plain(raw)
-	return d.params(s, "", 1, nil)
+	return d.params(ctx, s, "", 1, nil)
 }
 
-func (d document) params(s schema, prefix string, depth int, list []templates.Param) []templates.Param {
+func (d document) params(ctx context.Context, s schema, prefix string, depth int, list []templates.Param) []templates.Param {
 	for _, property := range s.Properties {
 		if len(list) >= maxParams {
 			return list
@@ -41,59 +43,59 @@ func (d document) params(s schema, prefix string, depth int, list []templates.Pa
 		p, nullable := d.plain(property.value)
 		list = append(list, templates.Param{
 			Name:        shorten(name, maxName),
-			Type:        d.typeName(p, nullable),
+			Type:        d.typeName(ctx, p, nullable),
 			Required:    s.requires(property.name),
 			Description: shorten(p.Description.value, maxAbout),
-			Notes:       p.notes(),
+			Notes:       p.notes(ctx),
 		})
 		if depth == maxParamDepth {
 			continue
 		}
-		list = d.params(p, name+".", depth+1, list)
+		list = d.params(ctx, p, name+".", depth+1, list)
 		if len(p.Items) > 0 {
 			items, _ := d.plain(p.Items)
-			list = d.params(items, name+"[].", depth+1, list)
+			list = d.params(ctx, items, name+"[].", depth+1, list)
 		}
 	}
 	return list
 }
 
-func (d document) typeName(s schema, nullable bool) string {
+func (d document) typeName(ctx context.Context, s schema, nullable bool) string {
 	types := s.Type
 	if items, _ := d.plain(s.Items); slices.Equal(types, typeNames{"array"}) && len(items.Type) > 0 {
-		types = typeNames{"array of " + strings.Join(items.Type, " or ")}
+		types = typeNames{words.T(ctx, "array of %s", strings.Join(items.Type, " "+words.T(ctx, "or")+" "))}
 	}
 	if nullable && len(types) > 0 {
 		types = append(slices.Clone(types), "null")
 	}
-	return shorten(strings.Join(types, " or "), maxName)
+	return shorten(strings.Join(types, " "+words.T(ctx, "or")+" "), maxName)
 }
 
-func (s schema) notes() []string {
+func (s schema) notes(ctx context.Context) []string {
 	var notes []string
 	if len(s.Enum.value) > 0 {
 		choices := make([]string, len(s.Enum.value))
 		for i, v := range s.Enum.value {
 			choices[i] = spell(v)
 		}
-		notes = append(notes, "one of "+strings.Join(choices, ", "))
+		notes = append(notes, words.T(ctx, "one of %s", strings.Join(choices, ", ")))
 	}
 	if len(s.Default) > 0 {
-		notes = append(notes, "default "+spell(s.Default))
+		notes = append(notes, words.T(ctx, "default %s", spell(s.Default)))
 	}
 	switch lowest, highest := spell(s.Minimum), spell(s.Maximum); {
 	case lowest != "" && highest != "":
 		notes = append(notes, lowest+"–"+highest)
 	case lowest != "":
-		notes = append(notes, "at least "+lowest)
+		notes = append(notes, words.T(ctx, "at least %s", lowest))
 	case highest != "":
-		notes = append(notes, "at most "+highest)
+		notes = append(notes, words.T(ctx, "at most %s", highest))
 	}
 	if s.Format.value != "" {
-		notes = append(notes, "format "+s.Format.value)
+		notes = append(notes, words.T(ctx, "format %s", s.Format.value))
 	}
 	if s.Pattern.value != "" {
-		notes = append(notes, "matches "+s.Pattern.value)
+		notes = append(notes, words.T(ctx, "matches %s", s.Pattern.value))
 	}
 	for i, n := range notes {
 		notes[i] = shorten(n, maxNote)

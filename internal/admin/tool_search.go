@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -20,10 +21,10 @@ func (h *Handler) toolSearch(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Tools(templates.ToolsPage{
-		Frame: h.frame(r, templates.NavTools, crumb("Tools", "")),
+		Frame: h.frame(r, templates.NavTools, crumb(words.T(r.Context(), "Tools"), "")),
 		Query: filter.Query,
-		Rows:  h.toolViews(tools.Items),
-		Count: countOf(len(tools.Items), pager(r, tools.Next), "tool"),
+		Rows:  h.toolViews(r.Context(), tools.Items),
+		Count: countOf(r.Context(), len(tools.Items), pager(r, tools.Next), "%s tool", "%s tools"),
 		Pager: pager(r, tools.Next),
 	}))
 }

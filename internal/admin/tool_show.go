@@ -1,12 +1,14 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -45,7 +47,7 @@ func (h *Handler) tried(r *http.Request) (t tried, err error) {
 		return t, err
 	}
 	t.decoded = connectors.DecodeTool(t.Raw)
-	t.form = newToolForm(t.decoded.InputSchema)
+	t.form = newToolForm(r.Context(), t.decoded.InputSchema)
 	return t, nil
 }
 
@@ -64,64 +66,64 @@ func (h *Handler) again(r *http.Request, t *trial) error {
 	}
 	t.agent = call.AgentSlug
 	if len(call.Arguments) > 0 {
-		t.turn("json", call.Arguments)
-		t.turn("form", call.Arguments)
+		t.turn(r.Context(), "json", call.Arguments)
+		t.turn(r.Context(), "form", call.Arguments)
 		t.form.Problem = ""
 	}
 	return nil
 }
 
 func (h *Handler) triedPage(w http.ResponseWriter, r *http.Request, status int, t trial) error {
-	view := toolView(t.tool.Tool, onPage, h.now())
+	view := toolView(r.Context(), t.tool.Tool, onPage, h.now())
 	c := t.tool.connector
 	frame := h.frame(r, templates.NavConnectors,
-		crumb("Connectors", "/connectors"),
+		crumb(words.T(r.Context(), "Connectors"), "/connectors"),
 		crumb(c.Name, connectorPath(c.Slug)+"/tools"),
 		templates.Crumb{Text: view.Name, Mono: true})
 	page := templates.ToolPage{
 		Frame:  frame,
 		Tool:   view,
-		About:  toolFacts(c, t.tool.Tool, view),
-		Input:  indent(t.tool.decoded.InputSchema, onPage.json),
-		Output: indent(t.tool.decoded.OutputSchema, onPage.json),
+		About:  toolFacts(r.Context(), c, t.tool.Tool, view),
+		Input:  indent(r.Context(), t.tool.decoded.InputSchema, onPage.json),
+		Output: indent(r.Context(), t.tool.decoded.OutputSchema, onPage.json),
 	}
-	page.Change, page.Curate = heldChange(t.tool.Tool), curateForm(t.tool.Tool, t.said, frame.Can)
+	page.Change, page.Curate = heldChange(r.Context(), t.tool.Tool), curateForm(r.Context(), t.tool.Tool, t.said, frame.Can)
 	if frame.Can.Sync {
-		page.Try = t.view(frame.Can)
+		page.Try = t.view(r.Context(), frame.Can)
 	}
 	return h.respond.Page(w, r, status, templates.Tool(page))
 }
 
 // heldChange says that the tool's definition waits for a decision, or was refused.
-func heldChange(t connectors.Tool) *templates.Attention {
-	a := templates.Attention{Kind: templates.StateWarn, Action: &templates.Link{Text: "Look at the change", Href: toolPath(t.ConnectorSlug, t.Name) + "/changes"}}
+func heldChange(ctx context.Context, t connectors.Tool) *templates.Attention {
+	a := templates.Attention{Kind: templates.StateWarn, Action: &templates.Link{Text: words.T(ctx, "Look at the change"), Href: toolPath(t.ConnectorSlug, t.Name) + "/changes"}}
 	switch {
 	case t.RemovedAt != nil:
 		return nil
 	case t.Review == connectors.ReviewChanged:
-		a.Title, a.Text = "Its server changed it", "Agents are served the definition from before, and calls are refused until an admin has looked."
+		a.Title, a.Text = words.T(ctx, "Its server changed it"), words.T(ctx, "Agents are served the definition from before, and calls are refused until an admin has looked.")
 	case t.Review == connectors.ReviewNew:
-		a.Title, a.Text = "It is new", "Agents do not see it until an admin accepts it."
+		a.Title, a.Text = words.T(ctx, "It is new"), words.T(ctx, "Agents do not see it until an admin accepts it.")
 	case t.Review == connectors.ReviewRejected:
-		a.Title, a.Text = "It was rejected", "Agents do not see it until its server goes back to what was accepted, or an admin accepts it after all."
+		a.Title, a.Text = words.T(ctx, "It was rejected"), words.T(ctx, "Agents do not see it until its server goes back to what was accepted, or an admin accepts it after all.")
 	default:
 		return nil
 	}
 	return &a
 }
 
-func toolFacts(c connectors.Connector, t connectors.Tool, view templates.ToolView) []templates.Fact {
+func toolFacts(ctx context.Context, c connectors.Connector, t connectors.Tool, view templates.ToolView) []templates.Fact {
 	facts := []templates.Fact{
-		{Label: "Connector", Value: c.Name, Href: connectorPath(c.Slug)},
-		{Label: "Exposed as", Value: connectors.ExposedName(c.Slug, t.AgentName()), Mono: true, Copy: true},
-		{Label: "Calls", Value: "Show", Href: "/calls?" + url.Values{"connector": {c.Slug}, "tool": {t.Name}}.Encode()},
-		{Label: "Changes", Value: "Show", Href: toolPath(c.Slug, t.Name) + "/changes"},
-		{Label: "First seen", When: &view.FirstSeen},
-		{Label: "Last change", When: &view.Changed},
-		{Label: "Last seen", When: &view.LastSeen},
+		{Label: words.T(ctx, "Connector"), Value: c.Name, Href: connectorPath(c.Slug)},
+		{Label: words.T(ctx, "Exposed as"), Value: connectors.ExposedName(c.Slug, t.AgentName()), Mono: true, Copy: true},
+		{Label: words.T(ctx, "Calls"), Value: words.T(ctx, "Show"), Href: "/calls?" + url.Values{"connector": {c.Slug}, "tool": {t.Name}}.Encode()},
+		{Label: words.T(ctx, "Changes"), Value: words.T(ctx, "Show"), Href: toolPath(c.Slug, t.Name) + "/changes"},
+		{Label: words.T(ctx, "First seen"), When: &view.FirstSeen},
+		{Label: words.T(ctx, "Last change"), When: &view.Changed},
+		{Label: words.T(ctx, "Last seen"), When: &view.LastSeen},
 	}
 	if view.Removed != nil {
-		facts = append(facts, templates.Fact{Label: "Removed", When: view.Removed})
+		facts = append(facts, templates.Fact{Label: words.T(ctx, "Removed"), When: view.Removed})
 	}
 	return append(facts, templates.Fact{Label: "SHA-256", Value: t.Hash.String(), Mono: true, Copy: true})
 }

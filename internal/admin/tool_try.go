@@ -2,6 +2,7 @@ package admin
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
 	"patchbay/internal/toolcall"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -26,7 +28,7 @@ type trial struct {
 	asJSON bool
 	typed  string     // the arguments, as JSON
 	values url.Values // the fields
-	wrong  map[string]string
+	wrong  map[string]words.Key
 	form   templates.Form // what is wrong with the whole
 	result *templates.Result
 	said   *templates.Form // what was typed for agents, and is not right; nil: nothing was
@@ -45,13 +47,13 @@ func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 	t := trial{tool: tool, agent: f.text("agent"), asJSON: f.text("as") == "json", typed: f.values.Get("json"), values: f.values}
 	if f.text("definition") != tool.Hash.String() && !t.asJSON {
 		t.values = tool.form.defaults()
-		t.form.Problem = "The tool has changed meanwhile. Fill in its form again."
+		t.form.Problem = words.T(r.Context(), "The tool has changed meanwhile. Fill in its form again.")
 		return h.triedPage(w, r, http.StatusConflict, t)
 	}
-	arguments, ok := t.arguments()
+	arguments, ok := t.arguments(r.Context())
 	switch do := f.text("do"); {
 	case do != "" && json.Valid(arguments): // what is wrong in another way may be mended there
-		t.turn(do, arguments)
+		t.turn(r.Context(), do, arguments)
 		return h.triedPage(w, r, http.StatusOK, t)
 	case !ok:
 		return h.triedPage(w, r, http.StatusUnprocessableEntity, t)
@@ -65,7 +67,7 @@ func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 }
 
 // arguments are what was typed. Where something is wrong with it, the trial says what.
-func (t *trial) arguments() (json.RawMessage, bool) {
+func (t *trial) arguments(ctx context.Context) (json.RawMessage, bool) {
 	if !t.asJSON {
 		object, wrong := t.tool.form.arguments(t.values)
 		t.wrong = wrong
@@ -74,14 +76,14 @@ func (t *trial) arguments() (json.RawMessage, bool) {
 	typed := json.RawMessage(cmp.Or(t.typed, "{}"))
 	var object map[string]json.RawMessage
 	if json.Unmarshal(typed, &object) != nil || object == nil {
-		t.form.Errors = map[string]string{"json": "This is not one JSON object."}
+		t.form.Errors = map[string]string{"json": words.T(ctx, "This is not one JSON object.")}
 		return nil, false
 	}
 	return typed, true
 }
 
 // turn asks the other way, with what was typed so far.
-func (t *trial) turn(to string, arguments json.RawMessage) {
+func (t *trial) turn(ctx context.Context, to string, arguments json.RawMessage) {
 	t.wrong, t.form.Errors = nil, nil
 	if to == "json" {
 		t.asJSON, t.typed = true, indented(arguments)
@@ -89,7 +91,7 @@ func (t *trial) turn(to string, arguments json.RawMessage) {
 	}
 	values, whole := t.tool.form.fill(arguments)
 	if !whole {
-		t.form.Problem = "These arguments do not fit into the form."
+		t.form.Problem = words.T(ctx, "These arguments do not fit into the form.")
 		return
 	}
 	t.asJSON, t.values = false, values
@@ -99,7 +101,7 @@ func (t *trial) turn(to string, arguments json.RawMessage) {
 func (h *Handler) run(r *http.Request, t *trial, arguments json.RawMessage) (status int, err error) {
 	view, err := h.access.Fresh(r.Context(), actor(r).Tenant.ID, connectors.Ref(t.agent))
 	if fault.Is(err, fault.NotFound) {
-		t.form.Errors = map[string]string{"agent": "There is no such agent."}
+		t.form.Errors = map[string]string{"agent": words.T(r.Context(), "There is no such agent.")}
 		return http.StatusUnprocessableEntity, nil
 	}
 	if err != nil {
@@ -107,7 +109,7 @@ func (h *Handler) run(r *http.Request, t *trial, arguments json.RawMessage) (sta
 	}
 	tool := toolOfView(view, t.tool.connector.Slug, t.tool.Name)
 	if tool == nil {
-		t.form.Errors = map[string]string{"agent": "This agent was not granted the tool."}
+		t.form.Errors = map[string]string{"agent": words.T(r.Context(), "This agent was not granted the tool.")}
 		return http.StatusUnprocessableEntity, nil
 	}
 	call, err := h.calls.Run(r.Context(), toolcall.Order{
@@ -124,7 +126,7 @@ func (h *Handler) run(r *http.Request, t *trial, arguments json.RawMessage) (sta
 	if err != nil {
 		return 0, err
 	}
-	t.result = triedResult(call, tool, view.Tenant.CallHistory)
+	t.result = triedResult(r.Context(), call, tool, view.Tenant.CallHistory)
 	return http.StatusOK, nil
 }
 

@@ -1,17 +1,19 @@
 package admin
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"time"
 
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
 // view is the form that tries a tool, and what came of it.
-func (t trial) view(can templates.Can) *templates.TryIt {
+func (t trial) view(ctx context.Context, can templates.Can) *templates.TryIt {
 	v := &templates.TryIt{
 		Action: toolPath(t.tool.connector.Slug, t.tool.Name) + "/try", Definition: t.tool.Hash.String(),
 		AsJSON: t.asJSON, OnlyJSON: t.tool.form.only, Result: t.result, Form: t.form,
@@ -20,49 +22,49 @@ func (t trial) view(can templates.Can) *templates.TryIt {
 	maps.DeleteFunc(v.Form.Values, func(_, value string) bool { return value == "" })
 	switch {
 	case t.tool.RemovedAt != nil:
-		v.Instead = "The server does not offer it any more."
+		v.Instead = words.T(ctx, "The server does not offer it any more.")
 	case !t.tool.connector.Enabled:
-		v.Instead = "The connector is disabled."
+		v.Instead = words.T(ctx, "The connector is disabled.")
 	case len(t.tool.agents) == 0:
-		v.Instead = "A tool is tried as an agent, under its rules. No agent that is enabled was granted this one."
+		v.Instead = words.T(ctx, "A tool is tried as an agent, under its rules. No agent that is enabled was granted this one.")
 		if can.Manage {
-			v.Mend = &templates.Link{Text: "Open the agents", Href: "/agents"}
+			v.Mend = &templates.Link{Text: words.T(ctx, "Open the agents"), Href: "/agents"}
 		}
 	}
 	for _, a := range t.tool.agents {
 		v.Agents = append(v.Agents, templates.Option{Value: a.Slug, Label: a.Name})
 	}
 	if !t.asJSON {
-		v.Fields = t.tool.form.view(t.values, t.wrong)
+		v.Fields = t.tool.form.view(ctx, t.values, t.wrong)
 	}
 	return v
 }
 
 // triedResult is what came of a trial so far.
-func triedResult(c connectors.ToolCall, t *access.Tool, keeps connectors.CallHistory) *templates.Result {
-	link := &templates.Link{Text: "Open the call", Href: callPath(c.ID)}
+func triedResult(ctx context.Context, c connectors.ToolCall, t *access.Tool, keeps connectors.CallHistory) *templates.Result {
+	link := &templates.Link{Text: words.T(ctx, "Open the call"), Href: callPath(c.ID)}
 	since := c.StartedAt.UTC().Format(time.RFC3339Nano)
 	switch {
 	case c.Status == connectors.CallPendingApproval:
 		return &templates.Result{Waiting: &templates.ResultWait{
-			Text: "The agent's rules want a person's word. Nothing was sent yet.", Since: since, Link: templates.Link{Text: "Open the approval", Href: approvalPath(c.ID)},
+			Text: words.T(ctx, "The agent's rules want a person's word. Nothing was sent yet."), Since: since, Link: templates.Link{Text: words.T(ctx, "Open the approval"), Href: approvalPath(c.ID)},
 		}}
 	case c.Status == connectors.CallRunning:
-		return &templates.Result{Waiting: &templates.ResultWait{Text: "The call still runs.", Since: since, Link: *link}}
+		return &templates.Result{Waiting: &templates.ResultWait{Text: words.T(ctx, "The call still runs."), Since: since, Link: *link}}
 	case c.Status != connectors.CallSuccess && !c.IsError:
-		return &templates.Result{Link: link, Facts: took(c.Duration), Problem: &templates.Attention{
-			Kind: templates.StateBad, Title: callState(c.Status).Text, Text: callReason(c),
+		return &templates.Result{Link: link, Facts: took(ctx, c.Duration), Problem: &templates.Attention{
+			Kind: templates.StateBad, Title: callState(ctx, c.Status).Text, Text: callReason(ctx, c),
 		}}
 	}
 	r := toolResult{Structured: c.Structured}
 	_ = r.Content.UnmarshalJSON(c.Content) // what is no list is empty
 	r.IsError.value = c.IsError
-	v := resultView(r, keptPictures(c, keeps))
-	v.Facts, v.Link = took(c.Duration)+" · "+sized(c.ResponseBytes), link
+	v := resultView(ctx, r, keptPictures(c, keeps))
+	v.Facts, v.Link = took(ctx, c.Duration)+" · "+sized(ctx, c.ResponseBytes), link
 	if t.OutputSchema != nil && !c.IsError {
-		v.Checked = "The structured content fits the output schema."
+		v.Checked = words.T(ctx, "The structured content fits the output schema.")
 		if said := t.Misfit(c.Structured); said != "" {
-			v.Checked, v.Misfit = "", &templates.Attention{Kind: templates.StateWarn, Title: "It does not fit the output schema", Text: shorten(said, maxAbout)}
+			v.Checked, v.Misfit = "", &templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "It does not fit the output schema"), Text: shorten(said, maxAbout)}
 		}
 	}
 	return &v

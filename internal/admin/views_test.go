@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/toolsync"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -31,15 +32,15 @@ func TestTimesAreWords(t *testing.T) {
 		-72 * time.Hour:       "in 3 days",
 		-400 * 24 * time.Hour: "on 26 Dec 2027",
 	} {
-		if have := when(noon.Add(-ago), noon).Text; have != want {
+		if have := when(t.Context(), noon.Add(-ago), noon).Text; have != want {
 			t.Errorf("%v ago: %q, want %q", ago, have, want)
 		}
 	}
 	want := templates.When{Text: "2 minutes ago", Title: "21 Nov 2026, 11:58:00 UTC", ISO: "2026-11-21T11:58:00Z"}
-	if diff := cmp.Diff(want, when(noon.Add(-2*time.Minute), noon)); diff != "" {
+	if diff := cmp.Diff(want, when(t.Context(), noon.Add(-2*time.Minute), noon)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(templates.When{Text: "never"}, whenOrNever(nil, noon)); diff != "" {
+	if diff := cmp.Diff(templates.When{Text: "never"}, whenOrNever(t.Context(), nil, noon)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -49,14 +50,14 @@ func TestDurationsAndIntervalsAreWords(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		500 * time.Microsecond: "under 1 ms", 340 * time.Millisecond: "340 ms", 1234 * time.Millisecond: "1.2 s", 125 * time.Second: "2 min 5 s",
 	} {
-		if have := took(d); have != want {
+		if have := took(t.Context(), d); have != want {
 			t.Errorf("%v: %q, want %q", d, have, want)
 		}
 	}
 	for d, want := range map[time.Duration]string{
 		0: "never by itself", 15 * time.Minute: "every 15 minutes", time.Hour: "every hour", 48 * time.Hour: "every 2 days", 90 * time.Second: "every 90 seconds",
 	} {
-		if have := every(d); have != want {
+		if have := every(t.Context(), d); have != want {
 			t.Errorf("%v: %q, want %q", d, have, want)
 		}
 	}
@@ -65,14 +66,14 @@ func TestDurationsAndIntervalsAreWords(t *testing.T) {
 func TestNumbersAreGrouped(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0", 999: "999", 1204: "1,204", 1234567: "1,234,567", -32601: "-32,601"} {
-		if have := number(n); have != want {
+		if have := words.Number(t.Context(), n); have != want {
 			t.Errorf("%d: %q, want %q", n, have, want)
 		}
 	}
 	for want, p := range map[string]templates.Pager{
 		"50 tools": {}, "50+ tools": {Next: "/tools?cursor=a"}, "50 tools on this page": {First: "/tools", Next: "/tools?cursor=b"},
 	} {
-		if have := countOf(50, p, "tool"); have != want {
+		if have := countOf(t.Context(), 50, p, "%s tool", "%s tools"); have != want {
 			t.Errorf("%q, want %q", have, want)
 		}
 	}
@@ -86,11 +87,11 @@ func TestConnectorRowSaysHowItIs(t *testing.T) {
 		Auth: connectors.Auth{Type: connectors.AuthBearer}, CredentialMode: connectors.CredentialPerAgent, ToolsLastSyncedAt: &synced,
 		Enabled: true,
 	}
-	row := connectorRow(c, templates.Can{Sync: true, Manage: true}, "/connectors", noon)
+	row := connectorRow(t.Context(), c, templates.Can{Sync: true, Manage: true}, "/connectors", noon)
 	want := templates.ConnectorRow{
 		ID: c.ID.String(), Name: "linear", Href: "/connectors/linear", Initial: "L", URL: c.URL,
 		State: templates.State{Kind: templates.StateOK, Text: "Connected"}, Credential: "Bearer · per agent", Tools: "1,204",
-		LastSync: when(synced, noon), Actions: true, CanSync: true, ReturnTo: "/connectors",
+		LastSync: when(t.Context(), synced, noon), Actions: true, CanSync: true, ReturnTo: "/connectors",
 	}
 	if diff := cmp.Diff(want, row); diff != "" {
 		t.Error(diff)
@@ -98,7 +99,7 @@ func TestConnectorRowSaysHowItIs(t *testing.T) {
 
 	c.Status = connectors.StatusNeedsAuth
 	c.LastError = &connectors.SyncError{Code: "unauthorized", Message: "The server refused the credential.", At: noon}
-	row = connectorRow(c, templates.Can{Sync: true, Manage: true}, "", noon)
+	row = connectorRow(t.Context(), c, templates.Can{Sync: true, Manage: true}, "", noon)
 	if row.Reason != c.LastError.Message || row.State != (templates.State{Kind: templates.StateBad, Text: "Needs authorization"}) {
 		t.Errorf("needs authorization: %+v", row)
 	}
@@ -106,18 +107,18 @@ func TestConnectorRowSaysHowItIs(t *testing.T) {
 		t.Errorf("a secret is not connected: %+v", row.Mend)
 	}
 	c.Auth.Type = connectors.AuthOAuth2
-	if row = connectorRow(c, templates.Can{Sync: true, Manage: true}, "", noon); row.Mend == nil || *row.Mend != (templates.Link{Text: "Reconnect", Href: "/connectors/linear/credentials"}) {
+	if row = connectorRow(t.Context(), c, templates.Can{Sync: true, Manage: true}, "", noon); row.Mend == nil || *row.Mend != (templates.Link{Text: "Reconnect", Href: "/connectors/linear/credentials"}) {
 		t.Errorf("an account: %+v", row.Mend)
 	}
-	if row = connectorRow(c, templates.Can{Sync: true}, "", noon); row.Mend != nil {
+	if row = connectorRow(t.Context(), c, templates.Can{Sync: true}, "", noon); row.Mend != nil {
 		t.Errorf("a member is sent to what is refused: %+v", row.Mend)
 	}
 	c.Running = &connectors.SyncRunID{}
-	if row = connectorRow(c, templates.Can{Sync: true, Manage: true}, "", noon); row.Reason != "" || row.State.Kind != templates.StateBusy {
+	if row = connectorRow(t.Context(), c, templates.Can{Sync: true, Manage: true}, "", noon); row.Reason != "" || row.State.Kind != templates.StateBusy {
 		t.Errorf("running: %+v", row)
 	}
 	c.Enabled, c.Running, c.Status = false, nil, connectors.StatusDisabled
-	if row = connectorRow(c, templates.Can{Sync: true, Manage: true}, "", noon); row.CanSync || !row.Actions {
+	if row = connectorRow(t.Context(), c, templates.Can{Sync: true, Manage: true}, "", noon); row.CanSync || !row.Actions {
 		t.Errorf("a disabled connector offers what would be refused: %+v", row)
 	}
 }
@@ -128,24 +129,24 @@ func TestAttentionLeadsToWhereItIsMended(t *testing.T) {
 		Slug: "linear", Status: connectors.StatusNeedsAuth, Enabled: true, Auth: connectors.Auth{Type: connectors.AuthBearer},
 		LastError: &connectors.SyncError{Code: "unauthorized", Message: "The server refused the credential.", At: noon},
 	}
-	list := attention(c, 2, templates.Can{Manage: true}, noon)
+	list := attention(t.Context(), c, 2, templates.Can{Manage: true}, noon)
 	if list[0].Text != c.LastError.Message {
 		t.Errorf("the sentence says what to do already: %q", list[0].Text)
 	}
 	if len(list) != 2 || list[0].Action.Href != "/connectors/linear/credentials" || list[1].Title != "2 malformed tools" {
 		t.Errorf("%+v", list)
 	}
-	if list = attention(c, 0, templates.Can{}, noon); list[0].Action != nil {
+	if list = attention(t.Context(), c, 0, templates.Can{}, noon); list[0].Action != nil {
 		t.Error("a viewer is sent to a page that refuses them")
 	}
 	c.Auth.Type, c.LastError, c.Status = connectors.AuthOAuth2, nil, connectors.StatusNeverSynced
-	list = attention(c, 0, templates.Can{Manage: true}, noon)
+	list = attention(t.Context(), c, 0, templates.Can{Manage: true}, noon)
 	if len(list) != 1 || *list[0].Action != (templates.Link{Text: "Connect", Href: "/connectors/linear/credentials#credential-shared"}) {
 		t.Errorf("never connected: %+v", list)
 	}
 	c.LastError = &connectors.SyncError{Code: "credential_required", Message: "The access has ended.", At: noon}
 	c.Enabled, c.Status = false, connectors.StatusDisabled
-	if list = attention(c, 0, templates.Can{}, noon); len(list) != 1 || list[0].Title != "Disabled" {
+	if list = attention(t.Context(), c, 0, templates.Can{}, noon); len(list) != 1 || list[0].Title != "Disabled" {
 		t.Errorf("%+v", list)
 	}
 }
@@ -161,7 +162,7 @@ const issueTool = `{"name":"create_issue","annotations":{"title":"Create an issu
 
 func TestToolViewReadsTheDefinition(t *testing.T) {
 	t.Parallel()
-	v := definitionView(connectors.Definition{Name: "create_issue", Raw: []byte(issueTool)}, inList)
+	v := definitionView(t.Context(), connectors.Definition{Name: "create_issue", Raw: []byte(issueTool)}, inList)
 	if v.Title != "Create an issue" || v.Description != "Creates an issue.<b>" {
 		t.Errorf("title %q, description %q", v.Title, v.Description)
 	}
@@ -199,7 +200,7 @@ func TestToolViewStandsAnyDefinition(t *testing.T) {
 		``, `null`, `[]`, `{}`, `{"inputSchema":7}`, `{"title":1,"description":[],"annotations":"x"}`, "{\"name\":\"\xff\"}",
 		`{"inputSchema":` + deep + `}`, `{"inputSchema":` + wide + `}`,
 	} {
-		v := definitionView(connectors.Definition{Name: "\xff", Raw: []byte(raw)}, onPage)
+		v := definitionView(t.Context(), connectors.Definition{Name: "\xff", Raw: []byte(raw)}, onPage)
 		if len(v.Params) > maxParams || v.Name != "\uFFFD" {
 			t.Errorf("%.40q: %d parameters, name %q", raw, len(v.Params), v.Name)
 		}
@@ -218,7 +219,7 @@ func TestHugeDefinitionsMakeNoHugePages(t *testing.T) {
 		"long parameters": `{"inputSchema":{"required":["` + name + `"],"properties":{"` + name + `":{"type":"` + name + `","description":"` + name +
 			`","default":"` + name + `"}}}}`,
 	} {
-		v := definitionView(connectors.Definition{Name: "x", Raw: []byte(raw)}, inList)
+		v := definitionView(t.Context(), connectors.Definition{Name: "x", Raw: []byte(raw)}, inList)
 		size := len(v.Title) + len(v.Description) + len(v.Raw)
 		for _, p := range v.Params {
 			size += len(p.Name) + len(p.Type) + len(p.Description) + len(strings.Join(p.Notes, ""))
@@ -252,7 +253,7 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 
 func TestFailureOfATestIsExplained(t *testing.T) {
 	t.Parallel()
-	result := testResult("Linear", toolsync.ProbeReport{Error: &fault.Error{
+	result := testResult(t.Context(), "Linear", toolsync.ProbeReport{Error: &fault.Error{
 		Kind: fault.Upstream, Code: "rpc", Message: "The server refused the list.", Remote: &fault.Remote{Phase: "list", RPCCode: -32601},
 	}})
 	want := &templates.TestResult{Failure: &templates.Failure{
@@ -296,7 +297,7 @@ func sameFromForm(t *testing.T, d connectors.Draft) {
 	}
 	before := connectors.NewDraft()
 	before.ToolChanges = d.ToolChanges // no field of the form: it stays
-	have, err := f.draft(before)
+	have, err := f.draft(t.Context(), before)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,13 +326,13 @@ func TestAFormChangesWhatItHasAndWhatFitsItsType(t *testing.T) {
 		for field, value := range tc.fields {
 			f.values.Set(field, value)
 		}
-		have, err := f.draft(before)
+		have, err := f.draft(t.Context(), before)
 		if diff := cmp.Diff(tc.want, have.OAuth); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
 	}
 	both := form{values: map[string][]string{"auth.resource": {"https://x.example"}, "auth.no_resource": {"true"}}}
-	if _, err := both.draft(before); !fault.Is(err, fault.Invalid) {
+	if _, err := both.draft(t.Context(), before); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a resource and none: %v", err)
 	}
 }

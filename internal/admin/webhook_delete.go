@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"patchbay/internal/respond"
+	"patchbay/internal/words"
 )
 
 // webhookDelete deletes a webhook.
@@ -15,5 +16,5 @@ func (h *Handler) webhookDelete(w http.ResponseWriter, r *http.Request) error {
 	if err := h.webhooks.Delete(r.Context(), actor(r), hook.ID); err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, "/webhooks", respond.Flash{Kind: respond.Notice, Text: "The webhook is deleted."})
+	return h.respond.Back(w, r, "/webhooks", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The webhook is deleted.")})
 }

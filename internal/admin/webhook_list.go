@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -18,14 +19,14 @@ func (h *Handler) webhooksPage(w http.ResponseWriter, r *http.Request, status in
 		return err
 	}
 	page := templates.WebhooksPage{
-		Frame: h.frame(r, templates.NavWebhooks, crumb("Webhooks", "")),
-		Count: countOf(len(list.Items), pager(r, list.Next), "webhook"),
+		Frame: h.frame(r, templates.NavWebhooks, crumb(words.T(r.Context(), "Webhooks"), "")),
+		Count: countOf(r.Context(), len(list.Items), pager(r, list.Next), "%s webhook", "%s webhooks"),
 		Form:  f,
-		Kinds: kindChoices(chosen),
+		Kinds: kindChoices(r.Context(), chosen),
 		Pager: pager(r, list.Next),
 	}
 	for _, hook := range list.Items {
-		page.Rows = append(page.Rows, webhookRow(hook, h.now()))
+		page.Rows = append(page.Rows, webhookRow(r.Context(), hook, h.now()))
 	}
 	return h.respond.Page(w, r, status, templates.Webhooks(page))
 }

@@ -5,6 +5,7 @@ import (
 
 	"patchbay/internal/respond"
 	"patchbay/internal/webhooks"
+	"patchbay/internal/words"
 )
 
 // webhookSave changes a webhook.
@@ -26,5 +27,5 @@ func (h *Handler) webhookSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.respond.Back(w, r, webhookPath(saved.ID), respond.Flash{Kind: respond.Notice, Text: "The webhook is saved."})
+	return h.respond.Back(w, r, webhookPath(saved.ID), respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The webhook is saved.")})
 }

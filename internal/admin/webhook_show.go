@@ -7,6 +7,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
@@ -44,11 +45,11 @@ func (h *Handler) webhookPage(w http.ResponseWriter, r *http.Request, status int
 		return err
 	}
 	page := templates.WebhookPage{
-		Frame:   h.frame(r, templates.NavWebhooks, crumb("Webhooks", "/webhooks"), crumb(hook.Name, "")),
-		Webhook: webhookRow(hook, h.now()),
+		Frame:   h.frame(r, templates.NavWebhooks, crumb(words.T(r.Context(), "Webhooks"), "/webhooks"), crumb(hook.Name, "")),
+		Webhook: webhookRow(r.Context(), hook, h.now()),
 		Form:    webhookForm(hook),
-		Kinds:   kindChoices(kindValues(hook.Kinds)),
-		Facts:   webhookFacts(hook, h.now()),
+		Kinds:   kindChoices(r.Context(), kindValues(hook.Kinds)),
+		Facts:   webhookFacts(r.Context(), hook, h.now()),
 		Secret:  more.secret,
 		Pager:   pager(r, list.Next),
 	}
@@ -56,10 +57,10 @@ func (h *Handler) webhookPage(w http.ResponseWriter, r *http.Request, status int
 		page.Pager.Next = webhookPath(hook.ID) + "?cursor=" + list.Next
 	}
 	if more.form != nil {
-		page.Form, page.Kinds = *more.form, kindChoices(more.chosen)
+		page.Form, page.Kinds = *more.form, kindChoices(r.Context(), more.chosen)
 	}
 	for _, d := range list.Items {
-		page.Deliveries = append(page.Deliveries, deliveryRow(d, hook, h.now()))
+		page.Deliveries = append(page.Deliveries, deliveryRow(r.Context(), d, hook, h.now()))
 	}
 	return h.respond.Page(w, r, status, templates.Webhook(page))
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -9,61 +10,59 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/webhooks"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
 func webhookPath(id connectors.WebhookID) string { return "/webhooks/" + id.String() }
 
 // webhookRow is one webhook.
-func webhookRow(hook connectors.Webhook, now time.Time) templates.WebhookRow {
+func webhookRow(ctx context.Context, hook connectors.Webhook, now time.Time) templates.WebhookRow {
 	row := templates.WebhookRow{
-		Name: hook.Name, Href: webhookPath(hook.ID), Host: hook.URL, Told: "Everything", Delivered: whenOrNever(hook.DeliveredAt, now),
+		Name: hook.Name, Href: webhookPath(hook.ID), Host: hook.URL, Told: words.T(ctx, "Everything"), Delivered: whenOrNever(ctx, hook.DeliveredAt, now),
 	}
 	if u, err := url.Parse(hook.URL); err == nil {
 		row.Host = u.Host // the rest of an address may be a secret
 	}
 	if n := len(hook.Kinds); n > 0 {
-		row.Told = plural(n, "kind")
+		row.Told = words.N(ctx, n, "%s kind", "%s kinds")
 	}
 	switch hook.State() {
 	case connectors.WebhookOff:
-		row.State, row.Reason = templates.State{Kind: templates.StateOff, Text: "Off"}, hook.DisabledWhy.Sentence()
+		row.State, row.Reason = templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Off")}, hook.DisabledWhy.Sentence()
 		if hook.DisabledWhy != connectors.WebhookOnOrOff {
-			row.State = templates.State{Kind: templates.StateBad, Text: "Turned off"}
+			row.State = templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Turned off")}
 		}
 	case connectors.WebhookTrouble:
-		row.State = templates.State{Kind: templates.StateWarn, Text: "Failing"}
-		row.Reason = "Nothing has arrived since " + when(*hook.FailingSince, now).Text + ". It is tried again by itself, for three days."
+		row.State = templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Failing")}
+		row.Reason = words.T(ctx, "Nothing has arrived since %s. It is tried again by itself, for three days.", when(ctx, *hook.FailingSince, now).Text)
 	default:
-		row.State = templates.State{Kind: templates.StateOK, Text: "On"}
+		row.State = templates.State{Kind: templates.StateOK, Text: words.T(ctx, "On")}
 	}
 	return row
 }
 
-func webhookFacts(hook connectors.Webhook, now time.Time) []templates.Fact {
-	delivered, made := whenOrNever(hook.DeliveredAt, now), when(hook.CreatedAt, now)
+func webhookFacts(ctx context.Context, hook connectors.Webhook, now time.Time) []templates.Fact {
+	delivered, made := whenOrNever(ctx, hook.DeliveredAt, now), when(ctx, hook.CreatedAt, now)
 	facts := []templates.Fact{
-		{Label: "Last notice arrived", When: &delivered}, // a test is none
-		{Label: "Failed since then", Value: plural(hook.Failures, "try")},
-	}
-	if hook.Failures != 1 {
-		facts[1].Value = number(hook.Failures) + " tries"
+		{Label: words.T(ctx, "Last notice arrived"), When: &delivered}, // a test is none
+		{Label: words.T(ctx, "Failed since then"), Value: words.N(ctx, hook.Failures, "%s try", "%s tries")},
 	}
 	if hook.RotatingUntil != nil && hook.RotatingUntil.After(now) {
-		until := when(*hook.RotatingUntil, now)
-		facts = append(facts, templates.Fact{Label: "Old secret ends", When: &until})
+		until := when(ctx, *hook.RotatingUntil, now)
+		facts = append(facts, templates.Fact{Label: words.T(ctx, "Old secret ends"), When: &until})
 	}
-	return append(facts, templates.Fact{Label: "ID", Value: hook.ID.String(), Mono: true, Copy: true}, templates.Fact{Label: "Made", When: &made})
+	return append(facts, templates.Fact{Label: words.T(ctx, "ID"), Value: hook.ID.String(), Mono: true, Copy: true}, templates.Fact{Label: words.T(ctx, "Made"), When: &made})
 }
 
 // deliveryRow is what a webhook was told of one notice.
-func deliveryRow(d connectors.Delivery, hook connectors.Webhook, now time.Time) templates.DeliveryRow {
+func deliveryRow(ctx context.Context, d connectors.Delivery, hook connectors.Webhook, now time.Time) templates.DeliveryRow {
 	row := templates.DeliveryRow{
-		ID: webhooks.MessageID(d.ID), Kind: kindName(d.Kind), State: deliveryState(d), Reason: d.Error, Tries: strconv.Itoa(d.Tries),
-		Made: when(d.CreatedAt, now), Tried: whenOrNever(d.TriedAt, now),
+		ID: webhooks.MessageID(d.ID), Kind: kindName(ctx, d.Kind), State: deliveryState(ctx, d), Reason: d.Error, Tries: strconv.Itoa(d.Tries),
+		Made: when(ctx, d.CreatedAt, now), Tried: whenOrNever(ctx, d.TriedAt, now),
 	}
 	if d.TriedAt != nil {
-		row.Status, row.Took = "no answer", took(d.Duration)
+		row.Status, row.Took = words.T(ctx, "no answer"), took(ctx, d.Duration)
 	}
 	if d.Status != 0 {
 		row.Status = strconv.Itoa(d.Status)
@@ -72,7 +71,7 @@ func deliveryRow(d connectors.Delivery, hook connectors.Webhook, now time.Time) 
 		}
 	}
 	if d.NextAt != nil && d.Tries > 0 {
-		next := when(*d.NextAt, now)
+		next := when(ctx, *d.NextAt, now)
 		row.Next = &next
 	}
 	if hook.Enabled {
@@ -81,26 +80,26 @@ func deliveryRow(d connectors.Delivery, hook connectors.Webhook, now time.Time) 
 	return row
 }
 
-func deliveryState(d connectors.Delivery) templates.State {
+func deliveryState(ctx context.Context, d connectors.Delivery) templates.State {
 	switch d.State {
 	case connectors.DeliveryDelivered:
-		return templates.State{Kind: templates.StateOK, Text: "Delivered"}
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Delivered")}
 	case connectors.DeliveryFailed:
-		return templates.State{Kind: templates.StateBad, Text: "Failed"}
+		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Failed")}
 	case connectors.DeliveryCancelled:
-		return templates.State{Kind: templates.StateOff, Text: "Cancelled"}
+		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Cancelled")}
 	}
 	if d.Tries > 0 {
-		return templates.State{Kind: templates.StateWarn, Text: "Is tried again"}
+		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Is tried again")}
 	}
-	return templates.State{Kind: templates.StateBusy, Text: "Waits"}
+	return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Waits")}
 }
 
 // kindChoices offers the kinds of notices.
-func kindChoices(chosen []string) []templates.Choice {
+func kindChoices(ctx context.Context, chosen []string) []templates.Choice {
 	choices := make([]templates.Choice, len(connectors.NoticeKinds))
 	for i, k := range connectors.NoticeKinds {
-		choices[i] = templates.Choice{Value: string(k), Label: kindName(k), Chosen: slices.Contains(chosen, string(k))}
+		choices[i] = templates.Choice{Value: string(k), Label: kindName(ctx, k), Chosen: slices.Contains(chosen, string(k))}
 	}
 	return choices
 }

@@ -1,41 +1,26 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
-// plural counts things: "1 tool", "23 tools", "1,204 tools".
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return number(n) + " " + word + "s"
-}
-
 // countOf is the count of a list's page: with a plus where more follows, and as what is here where others came before.
-func countOf(n int, p templates.Pager, word string) string {
+func countOf(ctx context.Context, n int, p templates.Pager, one, other words.Key) string {
 	switch {
 	case p.First != "":
-		return plural(n, word) + " on this page"
+		return words.T(ctx, "%s on this page", words.N(ctx, n, one, other))
 	case p.Next != "":
-		return number(n) + "+ " + word + "s"
+		return words.T(ctx, other, words.Number(ctx, n)+"+")
 	}
-	return plural(n, word)
-}
-
-// number groups thousands.
-func number(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return words.N(ctx, n, one, other)
 }
 
 // initial is the letter of a thing's picture.
@@ -59,32 +44,40 @@ func unseen(r rune) bool {
 }
 
 func roleName(r connectors.Role) string {
-	if r == "" {
-		return ""
+	switch r {
+	case connectors.RoleViewer:
+		return "Viewer"
+	case connectors.RoleMember:
+		return "Member"
+	case connectors.RoleAdmin:
+		return "Admin"
+	case connectors.RoleOwner:
+		return "Owner"
+	default:
+		return string(r)
 	}
-	return strings.ToUpper(string(r[:1])) + string(r[1:])
 }
 
 // roleOptions offers the roles, weakest first.
-func roleOptions() []templates.Option {
+func roleOptions(ctx context.Context) []templates.Option {
 	var options []templates.Option
 	for _, r := range connectors.Roles {
-		options = append(options, templates.Option{Value: string(r), Label: roleAbility(r)})
+		options = append(options, templates.Option{Value: string(r), Label: roleAbility(ctx, r)})
 	}
 	return options
 }
 
 // roleAbility is a role with what it may do beyond the one before.
-func roleAbility(r connectors.Role) string {
+func roleAbility(ctx context.Context, r connectors.Role) string {
 	switch r {
 	case connectors.RoleViewer:
-		return "Viewer: reads"
+		return words.T(ctx, "Viewer: reads")
 	case connectors.RoleMember:
-		return "Member: also syncs, runs tools and decides approvals"
+		return words.T(ctx, "Member: also syncs, runs tools and decides approvals")
 	case connectors.RoleAdmin:
-		return "Admin: also manages connectors, agents and credentials"
+		return words.T(ctx, "Admin: also manages connectors, agents and credentials")
 	case connectors.RoleOwner:
-		return "Owner: also manages members, keys and settings"
+		return words.T(ctx, "Owner: also manages members, keys and settings")
 	default:
 		return string(r)
 	}
@@ -99,91 +92,91 @@ func roleNames() []templates.Option {
 	return options
 }
 
-func authName(t connectors.AuthType) string {
+func authName(ctx context.Context, t connectors.AuthType) string {
 	switch t {
 	case connectors.AuthBearer:
 		return "Bearer"
 	case connectors.AuthAPIKey:
-		return "API key"
+		return words.T(ctx, "API key")
 	case connectors.AuthBasic:
 		return "Basic"
 	case connectors.AuthOAuth2:
 		return "OAuth"
 	case connectors.AuthClientCredentials:
-		return "Client credentials"
+		return words.T(ctx, "Client credentials")
 	case connectors.AuthPrivateKeyJWT:
-		return "Private key JWT"
+		return words.T(ctx, "Private key JWT")
 	default:
-		return "None"
+		return words.T(ctx, "None")
 	}
 }
 
-func modeName(m connectors.CredentialMode) string {
+func modeName(ctx context.Context, m connectors.CredentialMode) string {
 	if m == connectors.CredentialPerAgent {
-		return "per agent"
+		return words.T(ctx, "per agent")
 	}
-	return "shared"
+	return words.T(ctx, "shared")
 }
 
 // credentialName says how a connector is authenticated: "Bearer · shared".
-func credentialName(c connectors.Connector) string {
+func credentialName(ctx context.Context, c connectors.Connector) string {
 	if c.Auth.Type == connectors.AuthNone {
-		return authName(c.Auth.Type)
+		return authName(ctx, c.Auth.Type)
 	}
-	return authName(c.Auth.Type) + " · " + modeName(c.CredentialMode)
+	return authName(ctx, c.Auth.Type) + " · " + modeName(ctx, c.CredentialMode)
 }
 
-func transportName(t connectors.Transport) string {
+func transportName(ctx context.Context, t connectors.Transport) string {
 	switch t {
 	case connectors.TransportStreamableHTTP:
 		return "Streamable HTTP"
 	case connectors.TransportSSE:
 		return "HTTP + SSE"
 	case connectors.TransportHTTP:
-		return "HTTP, JSON only"
+		return words.T(ctx, "HTTP, JSON only")
 	case connectors.TransportStdio:
-		return "Program (stdio)"
+		return words.T(ctx, "Program (stdio)")
 	default:
 		return string(t)
 	}
 }
 
-func triggerName(t connectors.SyncTrigger) string {
+func triggerName(ctx context.Context, t connectors.SyncTrigger) string {
 	switch t {
 	case connectors.TriggerManual:
-		return "Manual"
+		return words.T(ctx, "Manual")
 	case connectors.TriggerAPI:
 		return "API"
 	case connectors.TriggerOAuth:
-		return "Sign-in at the server"
+		return words.T(ctx, "Sign-in at the server")
 	case connectors.TriggerSchedule:
-		return "Schedule"
+		return words.T(ctx, "Schedule")
 	case connectors.TriggerListChanged:
-		return "The server said so"
+		return words.T(ctx, "The server said so")
 	default:
 		return string(t)
 	}
 }
 
-func statusName(s connectors.ConnectorStatus) string {
+func statusName(ctx context.Context, s connectors.ConnectorStatus) string {
 	switch s {
 	case connectors.StatusOK:
-		return "Connected"
+		return words.T(ctx, "Connected")
 	case connectors.StatusError:
-		return "Sync failed"
+		return words.T(ctx, "Sync failed")
 	case connectors.StatusNeedsAuth:
-		return "Needs authorization"
+		return words.T(ctx, "Needs authorization")
 	case connectors.StatusDisabled:
-		return "Disabled"
+		return words.T(ctx, "Disabled")
 	default:
-		return "Never synced"
+		return words.T(ctx, "Never synced")
 	}
 }
 
 // connectorState is a connector's condition, as lists and its own page show it.
-func connectorState(c connectors.Connector) templates.State {
+func connectorState(ctx context.Context, c connectors.Connector) templates.State {
 	if c.Running != nil {
-		return templates.State{Kind: templates.StateBusy, Text: "Syncing"}
+		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Syncing")}
 	}
 	kind := templates.StateOff
 	switch c.Status {
@@ -192,72 +185,72 @@ func connectorState(c connectors.Connector) templates.State {
 	case connectors.StatusError, connectors.StatusNeedsAuth:
 		kind = templates.StateBad
 	}
-	return templates.State{Kind: kind, Text: statusName(c.Status)}
+	return templates.State{Kind: kind, Text: statusName(ctx, c.Status)}
 }
 
-func runState(s connectors.SyncState) templates.State {
+func runState(ctx context.Context, s connectors.SyncState) templates.State {
 	switch s {
 	case connectors.SyncOK:
-		return templates.State{Kind: templates.StateOK, Text: "Done"}
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Done")}
 	case connectors.SyncFailed:
-		return templates.State{Kind: templates.StateBad, Text: "Failed"}
+		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Failed")}
 	case connectors.SyncRunning:
-		return templates.State{Kind: templates.StateBusy, Text: "Running"}
+		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Running")}
 	default:
-		return templates.State{Kind: templates.StateBusy, Text: "Queued"}
+		return templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Queued")}
 	}
 }
 
 // credentialState is a credential's condition; no status: there is none.
-func credentialState(t connectors.AuthType, s connectors.CredentialStatus) templates.State {
+func credentialState(ctx context.Context, t connectors.AuthType, s connectors.CredentialStatus) templates.State {
 	if t == connectors.AuthOAuth2 {
-		return accountState(s)
+		return accountState(ctx, s)
 	}
 	switch s {
 	case "":
-		return templates.State{Kind: templates.StateOff, Text: "Not set"}
+		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Not set")}
 	case connectors.CredentialActive:
-		return templates.State{Kind: templates.StateOK, Text: "Stored"}
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Stored")}
 	case connectors.CredentialExpired:
-		return templates.State{Kind: templates.StateBad, Text: "Expired"}
+		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Expired")}
 	case connectors.CredentialRefreshFailed:
-		return templates.State{Kind: templates.StateWarn, Text: "Refresh failed, still trying"}
+		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Refresh failed, still trying")}
 	default:
-		return templates.State{Kind: templates.StateBad, Text: "Revoked"}
+		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Revoked")}
 	}
 }
 
 // accountState is the condition of a connected account; no status: none is connected.
-func accountState(s connectors.CredentialStatus) templates.State {
+func accountState(ctx context.Context, s connectors.CredentialStatus) templates.State {
 	switch s {
 	case "":
-		return templates.State{Kind: templates.StateOff, Text: "Not connected"}
+		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Not connected")}
 	case connectors.CredentialActive:
-		return templates.State{Kind: templates.StateOK, Text: "Connected"}
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Connected")}
 	case connectors.CredentialRefreshFailed:
-		return templates.State{Kind: templates.StateWarn, Text: "Refresh failed, still trying"}
+		return templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Refresh failed, still trying")}
 	default:
-		return templates.State{Kind: templates.StateBad, Text: "Must be reconnected"}
+		return templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Must be reconnected")}
 	}
 }
 
 // phaseName says where a conversation with a server ended.
-func phaseName(phase string) string {
+func phaseName(ctx context.Context, phase string) string {
 	switch phase {
 	case "connect":
-		return "while connecting"
+		return words.T(ctx, "while connecting")
 	case "discover":
-		return "while looking for the server"
+		return words.T(ctx, "while looking for the server")
 	case "initialize":
-		return "while opening the session"
+		return words.T(ctx, "while opening the session")
 	case "initialized":
-		return "while confirming the session"
+		return words.T(ctx, "while confirming the session")
 	case "list":
-		return "while reading the tools"
+		return words.T(ctx, "while reading the tools")
 	case "auth":
-		return "while authenticating"
+		return words.T(ctx, "while authenticating")
 	case "close":
-		return "while closing the session"
+		return words.T(ctx, "while closing the session")
 	default:
 		return phase
 	}

@@ -40,5 +40,6 @@ func Envelope(o Options) []Middleware {
 		middleware.Compress(5, compressible...),
 		LimitBody(MaxBody),
 		SameOrigin(o.BaseURL, o.Refuse),
+		Language,
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Key is a text in English, by which its translations are found. It is a format where it has arguments.
@@ -54,8 +56,20 @@ func Parts(ctx context.Context, key Key, args ...any) []string {
 }
 
 func sprintf(format string, args []any) string {
-	if len(args) == 0 {
+	if len(args) == 0 || !strings.Contains(format, "%") {
 		return format
 	}
 	return fmt.Sprintf(format, args...)
+}
+
+// Known is a text that another room chose, translated where it is a key; as it is, where it is none.
+func Known(ctx context.Context, text string) string { return Of(ctx).text(Key(text)) }
+
+// Lower is a text that goes on in the middle of a sentence. Only English writes it without its capital.
+func Lower(ctx context.Context, text string) string {
+	if l := Of(ctx); l != English && l.change == nil {
+		return text
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToLower(first)) + text[size:]
 }

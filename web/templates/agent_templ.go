@@ -481,7 +481,7 @@ func agentFields(form Form, approvals []Option, fresh bool) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: form, Name: "slug", Label: words.T(ctx, "Slug"), Mono: true, Optional: fresh, Help: slugHelp(words.T(ctx, "Stands in addresses and in the API."), fresh)}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(fieldProps{Form: form, Name: "slug", Label: words.T(ctx, "Slug"), Mono: true, Optional: fresh, Help: slugHelp(ctx, words.T(ctx, "Stands in addresses and in the API."), fresh)}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -1,26 +1,33 @@
 package templates
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/words"
 )
 
-var authOptions = []Option{
-	{string(connectors.AuthNone), "None"},
-	{string(connectors.AuthOAuth2), "Account (OAuth)"},
-	{string(connectors.AuthBearer), "Bearer token"},
-	{string(connectors.AuthAPIKey), "API key in a header"},
-	{string(connectors.AuthBasic), "User name and password (Basic)"},
-	{string(connectors.AuthClientCredentials), "Client credentials (machine)"},
-	{string(connectors.AuthPrivateKeyJWT), "Private key (machine)"},
+func authOptions(ctx context.Context) []Option {
+	return []Option{
+		{string(connectors.AuthNone), words.T(ctx, "None")},
+		{string(connectors.AuthOAuth2), words.T(ctx, "Account (OAuth)")},
+		{string(connectors.AuthBearer), words.T(ctx, "Bearer token")},
+		{string(connectors.AuthAPIKey), words.T(ctx, "API key in a header")},
+		{string(connectors.AuthBasic), words.T(ctx, "User name and password (Basic)")},
+		{string(connectors.AuthClientCredentials), words.T(ctx, "Client credentials (machine)")},
+		{string(connectors.AuthPrivateKeyJWT), words.T(ctx, "Private key (machine)")},
+	}
 }
 
-var (
-	algorithmOptions = append([]Option{{"", "The usual one for the key"}}, asThemselves(connectors.KeyAlgorithms)...)
-	methodOptions    = append([]Option{{"", "As the server advertises"}}, asThemselves(connectors.TokenAuthMethods)...)
-)
+func algorithmOptions(ctx context.Context) []Option {
+	return append([]Option{{"", words.T(ctx, "The usual one for the key")}}, asThemselves(connectors.KeyAlgorithms)...)
+}
+
+func methodOptions(ctx context.Context) []Option {
+	return append([]Option{{"", words.T(ctx, "As the server advertises")}}, asThemselves(connectors.TokenAuthMethods)...)
+}
 
 func asThemselves(values []string) []Option {
 	options := make([]Option, len(values))
@@ -59,25 +66,25 @@ func (p connectorFormProps) clientOpen() bool {
 }
 
 // accountSentence says what is left to do where a person signs in at the server.
-func (p connectorFormProps) accountSentence() string {
+func (p connectorFormProps) accountSentence(ctx context.Context) string {
 	if p.New {
-		return "Nothing to fill in. After adding it, press Connect: the server's own page asks who you are."
+		return words.T(ctx, "Nothing to fill in. After adding it, press Connect: the server's own page asks who you are.")
 	}
-	return "Nothing to fill in. Accounts are connected on the Credentials tab: the server's own page asks who you are."
+	return words.T(ctx, "Nothing to fill in. Accounts are connected on the Credentials tab: the server's own page asks who you are.")
 }
 
 // clientSecret is of a machine, or of the client that an admin registered for everybody's accounts. The second is told of on
 // its own: what is stored for such a connector is an account, and no secret of the form.
-func (p connectorFormProps) clientSecret() fieldProps {
-	f := p.secret("auth.client_secret", "Client secret", "Of that client, where it has one.")
+func (p connectorFormProps) clientSecret(ctx context.Context) fieldProps {
+	f := p.secret(ctx, "auth.client_secret", words.T(ctx, "Client secret"), words.T(ctx, "Of that client, where it has one."))
 	if p.Form.Is("auth.type", string(connectors.AuthOAuth2)) && !p.New {
-		f.Placeholder, f.Help = "", "Of that client, where it has one. A stored one is never shown; leave this empty to keep it."
+		f.Placeholder, f.Help = "", words.T(ctx, "Of that client, where it has one. A stored one is never shown; leave this empty to keep it.")
 	}
 	return f
 }
 
-func (p connectorFormProps) privateKey() fieldProps {
-	f := p.secret("auth.private_key", "Private key", "PEM, without a passphrase. Its public half is known to the server.")
+func (p connectorFormProps) privateKey(ctx context.Context) fieldProps {
+	f := p.secret(ctx, "auth.private_key", words.T(ctx, "Private key"), words.T(ctx, "PEM, without a passphrase. Its public half is known to the server."))
 	f.Rows, f.Mono, f.Autocomplete = 4, true, "off"
 	if f.Placeholder == "" {
 		f.Placeholder = "-----BEGIN PRIVATE KEY-----"

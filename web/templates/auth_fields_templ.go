@@ -66,7 +66,7 @@ func authFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.secret("auth.token", words.T(ctx, "Token"), words.T(ctx, "Sent as “Authorization: Bearer …”."))).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(p.secret(ctx, "auth.token", words.T(ctx, "Token"), words.T(ctx, "Sent as “Authorization: Bearer …”."))).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -111,7 +111,7 @@ func authFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.secret("auth.key", words.T(ctx, "Key"), "")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(p.secret(ctx, "auth.key", words.T(ctx, "Key"), "")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -149,7 +149,7 @@ func authFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.secret("auth.password", words.T(ctx, "Password"), "")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(p.secret(ctx, "auth.password", words.T(ctx, "Password"), "")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -240,9 +240,9 @@ func oauthFields(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var12 string
-		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(p.accountSentence())
+		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(p.accountSentence(ctx))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 44, Col: 30}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `auth_fields.templ`, Line: 44, Col: 33}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 		if templ_7745c5c3_Err != nil {
@@ -462,7 +462,7 @@ func clientFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.clientSecret()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(p.clientSecret(ctx)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -483,7 +483,7 @@ func clientFields(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.privateKey()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(p.privateKey(ctx)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -492,7 +492,7 @@ func clientFields(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(p.field("auth.algorithm", words.T(ctx, "Algorithm"), func(f *fieldProps) {
-			f.Later, f.Options = true, algorithmOptions
+			f.Later, f.Options = true, algorithmOptions(ctx)
 			f.Help = words.T(ctx, "What the key signs with.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -605,7 +605,7 @@ func endpointFields(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(p.field("auth.token_endpoint_auth_method", words.T(ctx, "How the client proves itself"), func(f *fieldProps) {
-			f.Later, f.Options = true, methodOptions
+			f.Later, f.Options = true, methodOptions(ctx)
 			f.Help = words.T(ctx, "Needed where the server refuses the way that it advertises (invalid_client).")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {

@@ -1,5 +1,11 @@
 package templates
 
+import (
+	"context"
+
+	"patchbay/internal/words"
+)
+
 // ChangesPage lists the changes of tools, the newest first. Its filter sends connector and state to /changes.
 type ChangesPage struct {
 	Frame      Frame
@@ -86,9 +92,9 @@ type DifferenceRow struct {
 }
 
 // historyLabel names the list of past changes.
-func historyLabel(ofServer bool) string {
+func historyLabel(ctx context.Context, ofServer bool) string {
 	if ofServer {
-		return "Changes of the instructions"
+		return words.T(ctx, "Changes of the instructions")
 	}
-	return "Changes of this tool"
+	return words.T(ctx, "Changes of this tool")
 }

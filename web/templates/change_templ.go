@@ -1220,7 +1220,7 @@ func Change(p ChangePage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = changeList(p.History, historyLabel(p.OfServer)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = changeList(p.History, historyLabel(ctx, p.OfServer)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -1,5 +1,11 @@
 package templates
 
+import (
+	"context"
+
+	"patchbay/internal/words"
+)
+
 // LeavingPage sends a browser on to another site. Whoever answers with it also sends the header Refresh.
 type LeavingPage struct {
 	Frame Frame
@@ -31,9 +37,9 @@ type SaidPage struct {
 	Links []Link
 }
 
-func (p InvitationPage) button() string {
+func (p InvitationPage) button(ctx context.Context) string {
 	if p.Server == "" {
-		return "Continue"
+		return words.T(ctx, "Continue")
 	}
-	return "Continue to " + p.Server
+	return words.T(ctx, "Continue to %s", p.Server)
 }

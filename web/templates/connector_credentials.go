@@ -1,6 +1,11 @@
 package templates
 
-import "patchbay/internal/connectors"
+import (
+	"context"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/words"
+)
 
 // ConnectorCredentialsPage shows who can use a connector, never with what secret.
 type ConnectorCredentialsPage struct {
@@ -44,23 +49,23 @@ type ConnectLink struct {
 	Ends When
 }
 
-func (r CredentialRow) secret(name, label string) fieldProps {
+func (r CredentialRow) secret(ctx context.Context, name, label string) fieldProps {
 	return fieldProps{
 		Form: r.Form, In: r.Key, Name: name, Label: label, Secret: true, Autocomplete: "new-password",
-		Help: "Stored sealed, and never shown again.",
+		Help: words.T(ctx, "Stored sealed, and never shown again."),
 	}
 }
 
-func (r CredentialRow) privateKey() fieldProps {
-	f := r.secret("private_key", "Private key")
+func (r CredentialRow) privateKey(ctx context.Context) fieldProps {
+	f := r.secret(ctx, "private_key", words.T(ctx, "Private key"))
 	f.Rows, f.Mono, f.Autocomplete, f.Placeholder = 4, true, "off", "-----BEGIN PRIVATE KEY-----"
 	return f
 }
 
-func (r CredentialRow) client() fieldProps {
-	f := fieldProps{Form: r.Form, In: r.Key, Name: "client_id", Label: "Client id", Mono: true, Later: true, Autocomplete: "off"}
+func (r CredentialRow) client(ctx context.Context) fieldProps {
+	f := fieldProps{Form: r.Form, In: r.Key, Name: "client_id", Label: words.T(ctx, "Client id"), Mono: true, Later: true, Autocomplete: "off"}
 	if r.ClientID != "" {
-		f.Optional, f.Placeholder, f.Help = true, r.ClientID, "Left empty, it is the connector's."
+		f.Optional, f.Placeholder, f.Help = true, r.ClientID, words.T(ctx, "Left empty, it is the connector's.")
 	}
 	return f
 }
@@ -76,11 +81,11 @@ func (p ConnectorCredentialsPage) pressing(r CredentialRow) string {
 	return "outline"
 }
 
-func (r CredentialRow) connectWord() string {
+func (r CredentialRow) connectWord(ctx context.Context) string {
 	if r.Stored {
-		return "Reconnect"
+		return words.T(ctx, "Reconnect")
 	}
-	return "Connect"
+	return words.T(ctx, "Connect")
 }
 
 // shownScopes is how many scopes stand in a row; the others open on demand.

@@ -330,9 +330,9 @@ func account(p ConnectorCredentialsPage, row CredentialRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var15 string
-			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(row.connectWord() + ": " + row.Who)
+			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(row.connectWord(ctx) + ": " + row.Who)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_credentials.templ`, Line: 61, Col: 135}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_credentials.templ`, Line: 61, Col: 138}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 			if templ_7745c5c3_Err != nil {
@@ -343,9 +343,9 @@ func account(p ConnectorCredentialsPage, row CredentialRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var16 string
-			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(row.connectWord())
+			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(row.connectWord(ctx))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_credentials.templ`, Line: 61, Col: 157}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_credentials.templ`, Line: 61, Col: 163}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 			if templ_7745c5c3_Err != nil {
@@ -1116,12 +1116,12 @@ func credential(p ConnectorCredentialsPage, row CredentialRow) templ.Component {
 			}
 			switch p.Auth {
 			case connectors.AuthBearer:
-				templ_7745c5c3_Err = field(row.secret("token", words.T(ctx, "Token"))).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(row.secret(ctx, "token", words.T(ctx, "Token"))).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			case connectors.AuthAPIKey:
-				templ_7745c5c3_Err = field(row.secret("key", words.T(ctx, "Key"))).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(row.secret(ctx, "key", words.T(ctx, "Key"))).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1134,12 +1134,12 @@ func credential(p ConnectorCredentialsPage, row CredentialRow) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(row.secret("password", words.T(ctx, "Password"))).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(row.secret(ctx, "password", words.T(ctx, "Password"))).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			case connectors.AuthClientCredentials:
-				templ_7745c5c3_Err = field(row.client()).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(row.client(ctx)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1147,12 +1147,12 @@ func credential(p ConnectorCredentialsPage, row CredentialRow) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(row.secret("client_secret", words.T(ctx, "Client secret"))).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(row.secret(ctx, "client_secret", words.T(ctx, "Client secret"))).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			case connectors.AuthPrivateKeyJWT:
-				templ_7745c5c3_Err = field(row.client()).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(row.client(ctx)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1160,7 +1160,7 @@ func credential(p ConnectorCredentialsPage, row CredentialRow) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = field(row.privateKey()).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(row.privateKey(ctx)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

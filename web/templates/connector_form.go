@@ -1,9 +1,11 @@
 package templates
 
 import (
+	"context"
 	"strings"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/words"
 )
 
 // ConnectorFormPage adds a connector. Its form posts to /connectors, and with the test button to /connectors/test.
@@ -78,14 +80,14 @@ func (p connectorFormProps) field(name, label string, with func(*fieldProps)) fi
 }
 
 // secret is a field whose value never comes back from us.
-func (p connectorFormProps) secret(name, label, help string) fieldProps {
+func (p connectorFormProps) secret(ctx context.Context, name, label, help string) fieldProps {
 	f := fieldProps{Form: p.Form, Name: name, Label: label, Help: help, Secret: true, Later: true, Autocomplete: "new-password"}
 	switch {
 	case p.Stored:
-		f.Placeholder = "Stored"
-		f.Help = "A secret is stored and never shown. Leave this empty to keep it."
+		f.Placeholder = words.T(ctx, "Stored")
+		f.Help = words.T(ctx, "A secret is stored and never shown. Leave this empty to keep it.")
 	case p.Test != nil:
-		f.Help = "Type it again to save it: secrets never come back from the server."
+		f.Help = words.T(ctx, "Type it again to save it: secrets never come back from the server.")
 	}
 	return f
 }
@@ -98,11 +100,11 @@ func (p connectorFormProps) program() bool {
 }
 
 // env is the environment of a program, which never comes back from us.
-func (p connectorFormProps) env() fieldProps {
-	f := fieldProps{Form: p.Form, Name: "env", Label: "Environment", Rows: 3, Secret: true, Mono: true, Optional: true, Placeholder: "API_TOKEN=…"}
-	f.Help = "One “NAME=value” a line. The values are secrets: they are stored sealed, and never shown."
+func (p connectorFormProps) env(ctx context.Context) fieldProps {
+	f := fieldProps{Form: p.Form, Name: "env", Label: words.T(ctx, "Environment"), Rows: 3, Secret: true, Mono: true, Optional: true, Placeholder: "API_TOKEN=…"}
+	f.Help = words.T(ctx, "One “NAME=value” a line. The values are secrets: they are stored sealed, and never shown.")
 	if len(p.Env) > 0 {
-		f.Help = "Stored: " + strings.Join(p.Env, ", ") + ". Leave this empty to keep them; what you enter replaces them all. Another command, argument or folder gets none of them."
+		f.Help = words.T(ctx, "Stored: %s. Leave this empty to keep them; what you enter replaces them all. Another command, argument or folder gets none of them.", strings.Join(p.Env, ", "))
 	}
 	return f
 }
@@ -117,27 +119,36 @@ func (p connectorFormProps) advancedOpen() bool {
 	return false
 }
 
-var (
-	modeOptions = []Option{
-		{string(connectors.CredentialShared), "One, shared by all agents"},
-		{string(connectors.CredentialPerAgent), "One per agent"},
+func modeOptions(ctx context.Context) []Option {
+	return []Option{
+		{string(connectors.CredentialShared), words.T(ctx, "One, shared by all agents")},
+		{string(connectors.CredentialPerAgent), words.T(ctx, "One per agent")},
 	}
-	toolChangeOptions = []Option{
-		{string(connectors.ToolChangesHoldRisky), "Hold the risky ones for an admin"},
-		{string(connectors.ToolChangesHoldAll), "Hold all of them for an admin"},
-		{string(connectors.ToolChangesAuto), "Serve them at once"},
+}
+
+func toolChangeOptions(ctx context.Context) []Option {
+	return []Option{
+		{string(connectors.ToolChangesHoldRisky), words.T(ctx, "Hold the risky ones for an admin")},
+		{string(connectors.ToolChangesHoldAll), words.T(ctx, "Hold all of them for an admin")},
+		{string(connectors.ToolChangesAuto), words.T(ctx, "Serve them at once")},
 	}
-	listenOptions = []Option{
-		{string(connectors.ListenAuto), "Where the server tells of them"},
-		{string(connectors.ListenOff), "Off"},
+}
+
+func listenOptions(ctx context.Context) []Option {
+	return []Option{
+		{string(connectors.ListenAuto), words.T(ctx, "Where the server tells of them")},
+		{string(connectors.ListenOff), words.T(ctx, "Off")},
 	}
-	transportOptions = []Option{
+}
+
+func transportOptions(ctx context.Context) []Option {
+	return []Option{
 		{string(connectors.TransportStreamableHTTP), "Streamable HTTP"},
-		{string(connectors.TransportHTTP), "JSON replies only"},
-		{string(connectors.TransportSSE), "HTTP and SSE, as of 2024"},
-		{string(connectors.TransportStdio), "A program on Patchbay's machine (stdio)"},
+		{string(connectors.TransportHTTP), words.T(ctx, "JSON replies only")},
+		{string(connectors.TransportSSE), words.T(ctx, "HTTP and SSE, as of 2024")},
+		{string(connectors.TransportStdio), words.T(ctx, "A program on Patchbay's machine (stdio)")},
 	}
-)
+}
 
 func testKind(t *TestResult) string {
 	if t.OK {

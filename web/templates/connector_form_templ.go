@@ -309,7 +309,7 @@ func connectorEditor(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(p.field("transport", words.T(ctx, "Transport"), func(f *fieldProps) {
-			f.Options = transportOptions
+			f.Options = transportOptions(ctx)
 			f.Help = words.T(ctx, "Streamable HTTP fits nearly every server. A program runs only where the operator has allowed its command.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -370,7 +370,7 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(p.env()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(p.env(ctx)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -423,14 +423,14 @@ func connectorEditor(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(p.field("auth.type", words.T(ctx, "Type"), func(f *fieldProps) {
-			f.Options = authOptions
+			f.Options = authOptions(ctx)
 			f.Help = words.T(ctx, "What the server asks for.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(p.field("credential_mode", words.T(ctx, "Whose credential"), func(f *fieldProps) {
-			f.Options = modeOptions
+			f.Options = modeOptions(ctx)
 			f.Help = words.T(ctx, "With one per agent, each agent signs in as itself; set them on the Credentials tab afterwards.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -490,7 +490,7 @@ func connectorEditor(p connectorFormProps) templ.Component {
 		}
 		templ_7745c5c3_Err = field(p.field("slug", words.T(ctx, "Slug"), func(f *fieldProps) {
 			f.Optional, f.Mono = p.New, true
-			f.Help = slugHelp(words.T(ctx, "Stands in addresses and in the names that agents see."), p.New)
+			f.Help = slugHelp(ctx, words.T(ctx, "Stands in addresses and in the names that agents see."), p.New)
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -539,7 +539,7 @@ func connectorEditor(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(p.field("tool_changes", words.T(ctx, "When tools change"), func(f *fieldProps) {
-			f.Options = toolChangeOptions
+			f.Options = toolChangeOptions(ctx)
 			f.Help = words.T(ctx, "What is held waits under Changes; agents are served what was accepted before.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -570,7 +570,7 @@ func connectorEditor(p connectorFormProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(p.field("listen", words.T(ctx, "Listen for changes"), func(f *fieldProps) {
-			f.Options = listenOptions
+			f.Options = listenOptions(ctx)
 			f.Help = words.T(ctx, "Patchbay keeps one stream to the server open, and syncs as soon as the server says that its tools have changed.")
 		})).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {

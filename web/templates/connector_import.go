@@ -1,5 +1,11 @@
 package templates
 
+import (
+	"context"
+
+	"patchbay/internal/words"
+)
+
 // ConnectorImportPage takes a document of MCP servers. Its form posts to /connectors/import, and with the preview button to
 // /connectors/import/preview. What was pasted holds secrets, and never comes back.
 type ConnectorImportPage struct {
@@ -34,11 +40,13 @@ type ImportRow struct {
 }
 
 // exportOptions are the clients that a file can be written for.
-var exportOptions = []Option{
-	{"claude", "Claude"},
-	{"cursor", "Cursor"},
-	{"vscode", "VS Code"},
-	{"generic", "Another Patchbay"},
+func exportOptions(ctx context.Context) []Option {
+	return []Option{
+		{"claude", "Claude"},
+		{"cursor", "Cursor"},
+		{"vscode", "VS Code"},
+		{"generic", words.T(ctx, "Another Patchbay")},
+	}
 }
 
 const importExample = `{"mcpServers": {"linear": {"url": "https://mcp.linear.app/mcp"}}}`

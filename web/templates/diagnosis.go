@@ -1,5 +1,11 @@
 package templates
 
+import (
+	"context"
+
+	"patchbay/internal/words"
+)
+
 // Diagnosis tells how the authorization server of a connector was looked for. Its button posts to Action. Without Stages nothing
 // has been asked yet.
 type Diagnosis struct {
@@ -28,9 +34,9 @@ type DiagnosisStep struct {
 	Decided string
 }
 
-func (d Diagnosis) word() string {
+func (d Diagnosis) word(ctx context.Context) string {
 	if len(d.Stages) == 0 {
-		return "Diagnose"
+		return words.T(ctx, "Diagnose")
 	}
-	return "Diagnose again"
+	return words.T(ctx, "Diagnose again")
 }

@@ -1,6 +1,11 @@
 package templates
 
-import "strings"
+import (
+	"context"
+	"strings"
+
+	"patchbay/internal/words"
+)
 
 // fieldProps is one field of a form.
 type fieldProps struct {
@@ -93,9 +98,9 @@ func checkProps(form Form, name string) fieldProps {
 	return fieldProps{Form: form, Name: name, Optional: true, Help: "below"}
 }
 
-func slugHelp(use string, fresh bool) string {
+func slugHelp(ctx context.Context, use string, fresh bool) string {
 	if fresh {
-		return use + " Left empty, it is made from the name."
+		return words.T(ctx, "%s Left empty, it is made from the name.", use)
 	}
 	return use
 }

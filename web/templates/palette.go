@@ -34,8 +34,8 @@ type Ways struct {
 // pages are the pages that somebody may open.
 func (f Frame) pages(ctx context.Context) Ways {
 	var list []Way
-	for _, s := range places(f.Can) {
-		list = append(list, Way{Icon: pageIcons[s.Href], Text: words.T(ctx, words.Key(s.Text)), Href: s.Href})
+	for _, s := range places(ctx, f.Can) {
+		list = append(list, Way{Icon: pageIcons[s.Href], Text: s.Text, Href: s.Href})
 	}
 	list = append(list, Way{Icon: "circle-user", Text: words.T(ctx, "Account"), Href: "/account"})
 	return Ways{ID: "pages", Title: words.T(ctx, "Pages"), List: list}

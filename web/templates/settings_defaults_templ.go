@@ -108,11 +108,11 @@ func defaultFields(p SettingsPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "defaults.tool_changes", Label: words.T(ctx, "When tools change"), Options: toolChangeOptions, Help: words.T(ctx, "What is held waits under Changes; agents are served what was accepted before.")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "defaults.tool_changes", Label: words.T(ctx, "When tools change"), Options: toolChangeOptions(ctx), Help: words.T(ctx, "What is held waits under Changes; agents are served what was accepted before.")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "defaults.listen", Label: words.T(ctx, "Listen for changes"), Options: listenOptions, Help: words.T(ctx, "Patchbay keeps one stream to the server open, and syncs as soon as the server says that its tools have changed.")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "defaults.listen", Label: words.T(ctx, "Listen for changes"), Options: listenOptions(ctx), Help: words.T(ctx, "Patchbay keeps one stream to the server open, and syncs as soon as the server says that its tools have changed.")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

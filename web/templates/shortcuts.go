@@ -1,19 +1,25 @@
 package templates
 
+import (
+	"context"
+
+	"patchbay/internal/words"
+)
+
 // shortcut is a page that g and a letter lead to.
 type shortcut struct{ Key, Href, Text string }
 
 // places are the pages with shortcuts that somebody may open.
-func places(can Can) []shortcut {
+func places(ctx context.Context, can Can) []shortcut {
 	list := []shortcut{
-		{"h", "/", "Home"}, {"c", "/connectors", "Connectors"}, {"o", "/tools", "Tools"}, {"a", "/agents", "Agents"}, {"l", "/calls", "Calls"},
-		{"t", "/tasks", "Tasks"}, {"p", "/approvals", "Approvals"}, {"d", "/changes", "Changes"}, {"b", "/catalog", "Catalog"}, {"n", "/notices", "Notices"},
+		{"h", "/", words.T(ctx, "Home")}, {"c", "/connectors", words.T(ctx, "Connectors")}, {"o", "/tools", words.T(ctx, "Tools")}, {"a", "/agents", words.T(ctx, "Agents")}, {"l", "/calls", words.T(ctx, "Calls")},
+		{"t", "/tasks", words.T(ctx, "Tasks")}, {"p", "/approvals", words.T(ctx, "Approvals")}, {"d", "/changes", words.T(ctx, "Changes")}, {"b", "/catalog", words.T(ctx, "Catalog")}, {"n", "/notices", words.T(ctx, "Notices")},
 	}
 	if can.Manage {
-		list = append(list, shortcut{"w", "/webhooks", "Webhooks"}, shortcut{"u", "/audit", "Audit log"})
+		list = append(list, shortcut{"w", "/webhooks", words.T(ctx, "Webhooks")}, shortcut{"u", "/audit", words.T(ctx, "Audit log")})
 	}
 	if can.Own {
-		list = append(list, shortcut{"m", "/members", "Members"}, shortcut{"i", "/api-keys", "API keys"}, shortcut{"s", "/settings", "Settings"})
+		list = append(list, shortcut{"m", "/members", words.T(ctx, "Members")}, shortcut{"i", "/api-keys", words.T(ctx, "API keys")}, shortcut{"s", "/settings", words.T(ctx, "Settings")})
 	}
 	return list
 }

@@ -1,5 +1,11 @@
 package templates
 
+import (
+	"context"
+
+	"patchbay/internal/words"
+)
+
 // TryIt asks for a tool's arguments and shows what it answers. Its form sends agent, definition, as ("form" or "json"), and either
 // the fields or json to Action; with do absent it runs the tool, with do=json or do=form it only changes the way of asking.
 type TryIt struct {
@@ -107,9 +113,9 @@ func (t TryIt) as() string {
 	return "form"
 }
 
-func (t TryIt) jsonHelp() string {
+func (t TryIt) jsonHelp(ctx context.Context) string {
 	if t.OnlyJSON != "" {
 		return t.OnlyJSON
 	}
-	return "One JSON object. It is sent as it is written."
+	return words.T(ctx, "One JSON object. It is sent as it is written.")
 }

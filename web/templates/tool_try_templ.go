@@ -210,7 +210,7 @@ func tryIt(asset Assets, t TryIt) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if t.AsJSON {
-				templ_7745c5c3_Err = field(fieldProps{Form: t.Form, Name: "json", Label: words.T(ctx, "Arguments"), Rows: 12, Mono: true, Optional: true, Help: t.jsonHelp()}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = field(fieldProps{Form: t.Form, Name: "json", Label: words.T(ctx, "Arguments"), Rows: 12, Mono: true, Optional: true, Help: t.jsonHelp(ctx)}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -1,0 +1,28 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/middleware"
+	"patchbay/internal/respond"
+	"patchbay/internal/words"
+)
+
+const yearInSeconds = 365 * 24 * 60 * 60
+
+// languageSave remembers in the browser which language its person reads. A language that there is not forgets the choice.
+func (h *Handler) languageSave(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	cookie := http.Cookie{
+		Name: middleware.LanguageCookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: h.auth.Sessions().Cookie.Secure,
+	}
+	if l := words.ByCode(f.text("language")); l != nil {
+		cookie.Value, cookie.MaxAge = l.Code, yearInSeconds
+	}
+	http.SetCookie(w, &cookie)
+	return respond.See(w, r, respond.OwnPath(f.text("return_to"), "/"))
+}
