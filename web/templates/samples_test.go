@@ -238,6 +238,11 @@ func connectorSamples(pages map[string]templ.Component, with func(templates.Fram
 		{Label: "First seen", When: &longAgo}, {Label: "Last change", When: &ago},
 	}})
 	curateSamples(pages, with, toolViews, func(tab templates.ConnectorTab) templates.ConnectorHead { return head(tab, stateOK) })
+	pages["search"] = templates.Search(templates.SearchPage{Frame: with(frame("Search", templates.NavNone)), Query: "linear", Count: "2 found", Found: []templates.Ways{
+		{ID: "tools", Title: "Tools", List: []templates.Way{{Icon: "wrench", Text: "create_issue", About: "Linear", Href: "/connectors/linear/tools/create_issue"}}},
+		{ID: "syncs", Title: "Sync", List: []templates.Way{{Icon: "refresh-cw", Text: "Sync Linear", Action: "/connectors/linear/sync_tools"}}},
+	}})
+	pages["search-nothing"] = templates.Search(templates.SearchPage{Frame: with(frame("Search", templates.NavNone)), Query: "x"})
 	pages["tools"] = templates.Tools(templates.ToolsPage{Frame: with(frame("Tools", templates.NavTools)), Query: "issue", Rows: toolViews, Count: "3 tools"})
 }
 
