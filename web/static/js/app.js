@@ -12,12 +12,31 @@
     document.getElementById("said")?.replaceChildren(words);
   };
 
-  // Copy
-  on("click", "[data-copy]", async (button) => {
+  // Copy. Browsers have no clipboard on pages without TLS, and may refuse it elsewhere: then the old way may do.
+  const oldCopy = (button) => {
+    const area = document.createElement("textarea");
+    area.value = button.dataset.copy;
+    area.className = "sr-only";
+    button.after(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    button.focus();
+    return done;
+  };
+  const copy = async (button) => {
     try {
       await navigator.clipboard.writeText(button.dataset.copy);
+      return true;
     } catch {
-      say("Copying was refused by the browser");
+      return oldCopy(button);
+    }
+  };
+  on("click", "[data-copy]", async (button) => {
+    if (!(await copy(button))) {
+      const shown = button.closest(".code")?.querySelector("pre");
+      if (shown) getSelection().selectAllChildren(shown);
+      say(shown ? "Copying was refused by the browser. The text is selected" : "Copying was refused by the browser");
       return;
     }
     say("Copied");
