@@ -285,7 +285,7 @@ where run.tenant_id = @tenant_id and run.id = @id and run.state in ('queued', 'r
 
 -- name: FailRun :one
 -- The tools that are known stay; only the error is remembered. A run that never began says nothing of the server. answered, silent: by how much it
--- counts in the hour, as one that the server answered, and as one that it did not; neither: it was not asked.
+-- counts in the hour, as one that the server answered, and as one that it did not; neither: it was not asked. Up to a tenth later than it might, as in EndFailed.
 with stamped as (
     update connectors
     set last_error_code = @error_code::text,
@@ -299,7 +299,7 @@ with stamped as (
     returning connectors.id, run.state, run.started_at, @answered::integer as answered, @silent::integer as silent
 ), released as (
     update connector_clock
-    set due_at = now() + make_interval(secs => sqlc.narg(wait_s)::double precision),
+    set due_at = now() + make_interval(secs => sqlc.narg(wait_s)::double precision * (1 + 0.1 * random())),
         claimed_by = null,
         claimed_at = null,
         failures = failures + 1,

@@ -93,3 +93,19 @@ func TestConnectorsThatFailTogetherAreNotTriedAgainTogether(t *testing.T) {
 	}
 	spread(t, "a failure", waits(t, w), 20*time.Minute, 22*time.Minute) // never sooner than the server asked for
 }
+
+func TestConnectorsThatPeopleSyncedInVainAreNotTriedAgainTogether(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	const few = 12
+	for range few {
+		failsByHand(t, w, w.Connector(t, func(d *connectors.Draft) { d.SyncInterval = often }).ID, "timeout")
+	}
+	different := map[time.Duration]bool{}
+	for _, wait := range waits(t, w) {
+		different[wait] = true
+	}
+	if len(different) != few {
+		t.Errorf("%d connectors are due after %d different times", few, len(different))
+	}
+}

@@ -71,7 +71,7 @@ with stamped as (
     returning connectors.id, run.state, run.started_at, $9::integer as answered, $10::integer as silent
 ), released as (
     update connector_clock
-    set due_at = now() + make_interval(secs => $11::double precision),
+    set due_at = now() + make_interval(secs => $11::double precision * (1 + 0.1 * random())),
         claimed_by = null,
         claimed_at = null,
         failures = failures + 1,
@@ -116,7 +116,7 @@ type FailRunParams struct {
 }
 
 // The tools that are known stay; only the error is remembered. A run that never began says nothing of the server. answered, silent: by how much it
-// counts in the hour, as one that the server answered, and as one that it did not; neither: it was not asked.
+// counts in the hour, as one that the server answered, and as one that it did not; neither: it was not asked. Up to a tenth later than it might, as in EndFailed.
 func (q *Queries) FailRun(ctx context.Context, arg FailRunParams) (SyncRun, error) {
 	row := q.db.QueryRow(ctx, failRun,
 		arg.ToolsTotal,
