@@ -1,0 +1,119 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// tasking is a server of the newest revision that makes a task of every call, written by hand. The task is as it was said last.
+type tasking struct {
+	url       string
+	state     atomic.Value // string: members of the answer to tasks/get
+	cancelled chan struct{}
+}
+
+func newTasking(t *testing.T) *tasking {
+	t.Helper()
+	u := &tasking{cancelled: make(chan struct{}, 1)}
+	u.is(`"status":"working"`)
+	u.url = serve(t, http.HandlerFunc(u.answer))
+	return u
+}
+
+func (u *tasking) is(state string) { u.state.Store(state) }
+
+func (u *tasking) answer(w http.ResponseWriter, r *http.Request) {
+	var m struct {
+		ID     json.RawMessage
+		Method string
+	}
+	if err := json.NewDecoder(r.Body).Decode(&m); err != nil || m.ID == nil {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	result := `"resultType":"complete"`
+	switch m.Method {
+	case "server/discover":
+		result += `,"supportedVersions":["2026-07-28"],"serverInfo":{"name":"tasking","version":"1"},"capabilities":{"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+	case "tools/list":
+		result += `,"tools":[{"name":"report","description":"Makes a report.","inputSchema":{"type":"object"}}]`
+	case "tools/call":
+		result = `"resultType":"task","taskId":"t-1","status":"working","pollIntervalMs":100,"ttlMs":3600000`
+	case "tasks/get":
+		result += `,"taskId":"t-1","pollIntervalMs":100,` + u.state.Load().(string)
+	case "tasks/cancel":
+		u.is(`"status":"cancelled"`)
+		select {
+		case u.cancelled <- struct{}{}:
+		default:
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{%s}}`, m.ID, result)
+}
+
+// withTasks is a request of a client that takes tasks.
+func (a agent) withTasks(method, params string) reply {
+	a.t.Helper()
+	message, header := modern(method, params)
+	message = strings.Replace(message, `clientCapabilities":{}`, `clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}`, 1)
+	if method != "tools/call" {
+		var p struct{ TaskID string }
+		_ = json.Unmarshal([]byte("{"+params+"}"), &p)
+		header = append(header, "Mcp-Name", p.TaskID)
+	}
+	_, _, r := a.send("/mcp", message, header...)
+	return r
+}
+
+// TestALongCallIsFollowedAsATaskAndCancelledInTheBrowser has an agent whose client takes tasks call a tool that takes long.
+func TestALongCallIsFollowedAsATaskAndCancelledInTheBrowser(t *testing.T) {
+	t.Parallel()
+	up := newTasking(t)
+	_, s, tab, c := seeded(t)
+	c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{"name": "Reports", "url": up.url})
+	c.must(http.StatusOK, http.MethodPost, "/connectors/reports/sync_tools", nil)
+	night := c.hire("night", "reports")
+	look := newLooker(t, tab)
+	tab.Go(s.base + "/tasks")
+	tab.WaitText("main", "No tasks yet")
+
+	begin := func() string {
+		r := night.withTasks("tools/call", `"name":"mcp_reports__report","arguments":{}`)
+		var task struct{ TaskID string }
+		if err := json.Unmarshal(r.Result, &task); err != nil || task.TaskID == "" {
+			t.Fatalf("no task: %+v %s", r.Error, r.Result)
+		}
+		return task.TaskID
+	}
+	ask := func(id string) string {
+		r := night.withTasks("tasks/get", fmt.Sprintf(`"taskId":%q`, id))
+		return string(r.Result)
+	}
+	first := begin()
+	up.is(`"status":"working","statusMessage":"Page 40 of 100"`)
+	ask(first)
+	tab.WaitText("#tasks", "Page 40 of 100")
+	look.at("task-running")
+	up.is(`"status":"completed","result":{"content":[{"type":"text","text":"41 rows"}]}`)
+	if got := ask(first); !strings.Contains(got, "41 rows") {
+		t.Errorf("the agent is answered %s", got)
+	}
+	tab.WaitText("#tasks", "Completed")
+
+	up.is(`"status":"working","statusMessage":"Page 1 of 100"`)
+	second := begin()
+	tab.WaitText("#tasks", "At work")
+	tab.Click("#tasks form[action$='/cancel'] button")
+	tab.WaitText("#notice", "The call is cancelled.")
+	tab.WaitText("#tasks", "Cancelled")
+	look.at("task-cancelled")
+	<-up.cancelled
+	if got := ask(second); !strings.Contains(got, "cancelled") {
+		t.Errorf("the agent is answered %s", got)
+	}
+}
