@@ -1,6 +1,9 @@
 -- The calls' history is written in batches, across tenants. What is gone meanwhile, an agent or a connector, is left out of the row; of a
 -- tenant that is gone nothing is written. What is there is locked until the rows are, once for the batch (migration 00020). Whose agent or
 -- connector somebody holds at this moment, since it is being deleted, is left for the next batch: no other call waits for that.
+-- What many calls of a batch have in common comes once, as a head; each call names its own by number. Most of what a batch would be, in
+-- bytes and in PostgreSQL's time, is the same words again and again. The place of a call is for the planner: of arrays it expects ten
+-- values, and would hold each call against each head; of a series it expects a thousand, and looks heads up.
 
 -- name: BeginCalls :many
 -- What is left: the agents and connectors that somebody holds.
@@ -33,29 +36,37 @@ with those_tenants as materialized (
       and not exists (
           select from those_connectors
           where those_connectors.tenant_id = connectors.tenant_id and those_connectors.id = connectors.id)
-), begun as (
-    insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
-        credential_id, definition_hash, instance_id, status, approved_by, arguments, truncated, request_bytes, started_at)
-    select new.tenant_id, new.id, those_agents.id, new.agent_slug, those_connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
-           new.caller, nullif(new.token_id, @nobody::uuid), nullif(new.credential_id, @nobody::uuid), new.definition_hash,
-           nullif(new.instance_id, @nobody::uuid), new.status, new.approved_by, new.arguments, new.truncated, new.request_bytes, new.started_at
+), heads as materialized (
+    select head.number, head.tenant_id, those_agents.id as agent_id, head.agent_slug, those_connectors.id as connector_id, head.connector_slug, head.kind,
+           head.tool, head.exposed_name, head.source, head.caller, head.token_id, head.credential_id, head.definition_hash, head.instance_id,
+           head.status, head.approved_by, head.truncated
     from (
-        select unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@ids::uuid[]) as id, unnest(@agent_ids::uuid[]) as agent_id,
+        select unnest(@numbers::bigint[]) as number, unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@agent_ids::uuid[]) as agent_id,
                unnest(@agent_slugs::text[]) as agent_slug, unnest(@connector_ids::uuid[]) as connector_id,
                unnest(@connector_slugs::text[]) as connector_slug, unnest(@kinds::text[]) as kind, unnest(@tools::text[]) as tool,
                unnest(@exposed_names::text[]) as exposed_name, unnest(@sources::text[]) as source, unnest(@callers::text[]) as caller,
                unnest(@token_ids::uuid[]) as token_id, unnest(@credential_ids::uuid[]) as credential_id,
                unnest(@definition_hashes::bytea[]) as definition_hash, unnest(@instance_ids::uuid[]) as instance_id,
-               unnest(@statuses::text[]) as status, unnest(@approved_bys::text[]) as approved_by, unnest(@arguments::bytea[]) as arguments,
-               unnest(@truncateds::boolean[]) as truncated, unnest(@request_bytes::bigint[]) as request_bytes,
-               unnest(@started_ats::timestamptz[]) as started_at
-    ) new
-    join those_tenants on those_tenants.tenant_id = new.tenant_id
-    left join those_agents on those_agents.tenant_id = new.tenant_id and those_agents.id = new.agent_id
-    left join those_connectors on those_connectors.tenant_id = new.tenant_id and those_connectors.id = new.connector_id
+               unnest(@statuses::text[]) as status, unnest(@approved_bys::text[]) as approved_by, unnest(@truncateds::boolean[]) as truncated
+    ) head
+    join those_tenants on those_tenants.tenant_id = head.tenant_id
+    left join those_agents on those_agents.tenant_id = head.tenant_id and those_agents.id = head.agent_id
+    left join those_connectors on those_connectors.tenant_id = head.tenant_id and those_connectors.id = head.connector_id
     where not exists (
         select from held
-        where held.tenant_id = new.tenant_id and (held.id = new.agent_id or held.id = new.connector_id))
+        where held.tenant_id = head.tenant_id and (held.id = head.agent_id or held.id = head.connector_id))
+), begun as (
+    insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
+        credential_id, definition_hash, instance_id, status, approved_by, arguments, truncated, request_bytes, started_at)
+    select heads.tenant_id, new.id, heads.agent_id, heads.agent_slug, heads.connector_id, heads.connector_slug, heads.kind, heads.tool, heads.exposed_name,
+           heads.source, heads.caller, nullif(heads.token_id, @nobody::uuid), nullif(heads.credential_id, @nobody::uuid), heads.definition_hash,
+           nullif(heads.instance_id, @nobody::uuid), heads.status, heads.approved_by, new.arguments, heads.truncated, new.request_bytes, new.started_at
+    from (
+        select generate_series(1, cardinality(@ids::uuid[])) as place, unnest(@heads::bigint[]) as head, unnest(@ids::uuid[]) as id,
+               unnest(@arguments::bytea[]) as arguments, unnest(@request_bytes::bigint[]) as request_bytes,
+               unnest(@started_ats::timestamptz[]) as started_at
+    ) new
+    join heads on heads.number = new.head
     on conflict on constraint tool_calls_pkey do nothing
 )
 select held.id
@@ -94,36 +105,45 @@ with those_tenants as materialized (
       and not exists (
           select from those_connectors
           where those_connectors.tenant_id = connectors.tenant_id and those_connectors.id = connectors.id)
-), ended as (
-    insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
-        credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by, arguments, content,
-        structured, task, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us)
-    select new.tenant_id, new.id, those_agents.id, new.agent_slug, those_connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
-           new.caller, nullif(new.token_id, @nobody::uuid), nullif(new.credential_id, @nobody::uuid), new.definition_hash,
-           nullif(new.instance_id, @nobody::uuid), new.status, new.outcome, new.error_code, new.error_message, new.is_error, new.approved_by,
-           new.arguments, new.content, new.structured, new.task, new.truncated, new.request_bytes, new.response_bytes, new.started_at,
-           new.completed_at, new.duration_us
+), heads as materialized (
+    select head.number, head.tenant_id, those_agents.id as agent_id, head.agent_slug, those_connectors.id as connector_id, head.connector_slug, head.kind,
+           head.tool, head.exposed_name, head.source, head.caller, head.token_id, head.credential_id, head.definition_hash, head.instance_id,
+           head.status, head.outcome, head.error_code, head.error_message, head.is_error, head.approved_by, head.truncated
     from (
-        select unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@ids::uuid[]) as id, unnest(@agent_ids::uuid[]) as agent_id,
+        select unnest(@numbers::bigint[]) as number, unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@agent_ids::uuid[]) as agent_id,
                unnest(@agent_slugs::text[]) as agent_slug, unnest(@connector_ids::uuid[]) as connector_id,
                unnest(@connector_slugs::text[]) as connector_slug, unnest(@kinds::text[]) as kind, unnest(@tools::text[]) as tool,
                unnest(@exposed_names::text[]) as exposed_name, unnest(@sources::text[]) as source, unnest(@callers::text[]) as caller,
                unnest(@token_ids::uuid[]) as token_id, unnest(@credential_ids::uuid[]) as credential_id,
                unnest(@definition_hashes::bytea[]) as definition_hash, unnest(@instance_ids::uuid[]) as instance_id,
-               unnest(@statuses::text[]) as status, unnest(@outcomes::text[]) as outcome, unnest(@error_codes::text[]) as error_code,
-               unnest(@error_messages::text[]) as error_message, unnest(@is_errors::boolean[]) as is_error,
-               unnest(@approved_bys::text[]) as approved_by, unnest(@arguments::bytea[]) as arguments, unnest(@contents::bytea[]) as content,
-               unnest(@structureds::bytea[]) as structured, unnest(@tasks::bytea[]) as task, unnest(@truncateds::boolean[]) as truncated,
+               unnest(@statuses::text[]) as status, unnest(@outcomes::text[]) as outcome,
+               unnest(@error_codes::text[]) as error_code, unnest(@error_messages::text[]) as error_message,
+               unnest(@is_errors::boolean[]) as is_error, unnest(@approved_bys::text[]) as approved_by, unnest(@truncateds::boolean[]) as truncated
+    ) head
+    join those_tenants on those_tenants.tenant_id = head.tenant_id
+    left join those_agents on those_agents.tenant_id = head.tenant_id and those_agents.id = head.agent_id
+    left join those_connectors on those_connectors.tenant_id = head.tenant_id and those_connectors.id = head.connector_id
+    where not exists (
+        select from held
+        where held.tenant_id = head.tenant_id and (held.id = head.agent_id or held.id = head.connector_id))
+), ended as (
+    insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
+        credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by, arguments, content,
+        structured, task, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us)
+    select heads.tenant_id, new.id, heads.agent_id, heads.agent_slug, heads.connector_id, heads.connector_slug, heads.kind, heads.tool, heads.exposed_name,
+           heads.source, heads.caller, nullif(heads.token_id, @nobody::uuid), nullif(heads.credential_id, @nobody::uuid), heads.definition_hash,
+           nullif(heads.instance_id, @nobody::uuid), heads.status, heads.outcome, heads.error_code, heads.error_message, heads.is_error,
+           heads.approved_by, new.arguments, new.content, new.structured, new.task, heads.truncated, new.request_bytes, new.response_bytes,
+           new.started_at, new.completed_at, new.duration_us
+    from (
+        select generate_series(1, cardinality(@ids::uuid[])) as place, unnest(@heads::bigint[]) as head, unnest(@ids::uuid[]) as id,
+               unnest(@arguments::bytea[]) as arguments, unnest(@contents::bytea[]) as content,
+               unnest(@structureds::bytea[]) as structured, unnest(@tasks::bytea[]) as task,
                unnest(@request_bytes::bigint[]) as request_bytes, unnest(@response_bytes::bigint[]) as response_bytes,
                unnest(@started_ats::timestamptz[]) as started_at, unnest(@completed_ats::timestamptz[]) as completed_at,
                unnest(@durations_us::bigint[]) as duration_us
     ) new
-    join those_tenants on those_tenants.tenant_id = new.tenant_id
-    left join those_agents on those_agents.tenant_id = new.tenant_id and those_agents.id = new.agent_id
-    left join those_connectors on those_connectors.tenant_id = new.tenant_id and those_connectors.id = new.connector_id
-    where not exists (
-        select from held
-        where held.tenant_id = new.tenant_id and (held.id = new.agent_id or held.id = new.connector_id))
+    join heads on heads.number = new.head
     on conflict on constraint tool_calls_pkey do update
     set credential_id = excluded.credential_id,
         status = excluded.status,

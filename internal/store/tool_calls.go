@@ -177,11 +177,11 @@ func heldOf(calls []OwnedCall, by []uuid.UUID) error {
 func (s *System) BeginCalls(ctx context.Context, calls []OwnedCall) error {
 	c := columnsOf(calls)
 	held, err := s.q.BeginCalls(ctx, dbgen.BeginCallsParams{
-		Nobody: uuid.Nil, TenantIds: c.TenantIds, Ids: c.Ids, AgentIds: c.AgentIds, AgentSlugs: c.AgentSlugs, ConnectorIds: c.ConnectorIds,
+		Nobody: uuid.Nil, Numbers: c.Numbers, TenantIds: c.TenantIds, AgentIds: c.AgentIds, AgentSlugs: c.AgentSlugs, ConnectorIds: c.ConnectorIds,
 		ConnectorSlugs: c.ConnectorSlugs, Kinds: c.Kinds, Tools: c.Tools, ExposedNames: c.ExposedNames, Sources: c.Sources, Callers: c.Callers,
 		TokenIds: c.TokenIds, CredentialIds: c.CredentialIds, DefinitionHashes: c.DefinitionHashes, InstanceIds: c.InstanceIds,
-		Statuses: c.Statuses, ApprovedBys: c.ApprovedBys, Arguments: c.Arguments, Truncateds: c.Truncateds, RequestBytes: c.RequestBytes,
-		StartedAts: c.StartedAts,
+		Statuses: c.Statuses, ApprovedBys: c.ApprovedBys, Truncateds: c.Truncateds,
+		Heads: c.Heads, Ids: c.Ids, Arguments: c.Arguments, RequestBytes: c.RequestBytes, StartedAts: c.StartedAts,
 	})
 	if err != nil {
 		return err
@@ -216,68 +216,6 @@ func (s *System) NoteProgress(ctx context.Context, calls []OwnedCall) ([]connect
 // CloseCallsOf ends the calls that a process left behind.
 func (s *System) CloseCallsOf(ctx context.Context, id connectors.InstanceID) error {
 	return s.q.CloseCallsOf(ctx, &id)
-}
-
-// columnsOf turns rows into the columns that one statement takes.
-func columnsOf(calls []OwnedCall) dbgen.EndCallsParams {
-	p := dbgen.EndCallsParams{Nobody: uuid.Nil}
-	n := len(calls)
-	room(n, &p.TenantIds, &p.Ids, &p.AgentIds, &p.ConnectorIds, &p.TokenIds, &p.CredentialIds, &p.InstanceIds)
-	room(n, &p.AgentSlugs, &p.ConnectorSlugs, &p.Kinds, &p.Tools, &p.ExposedNames, &p.Sources, &p.Callers, &p.Statuses, &p.Outcomes,
-		&p.ErrorCodes, &p.ErrorMessages, &p.ApprovedBys)
-	room(n, &p.DefinitionHashes, &p.Arguments, &p.Contents, &p.Structureds, &p.Tasks)
-	room(n, &p.IsErrors, &p.Truncateds)
-	room(n, &p.RequestBytes, &p.ResponseBytes, &p.DurationsUs)
-	room(n, &p.StartedAts, &p.CompletedAts)
-	for i := range calls {
-		addCall(&p, &calls[i])
-	}
-	return p
-}
-
-// room makes columns that take so many values.
-func room[T any](n int, columns ...*[]T) {
-	for _, c := range columns {
-		*c = make([]T, 0, n)
-	}
-}
-
-func addCall(p *dbgen.EndCallsParams, c *OwnedCall) {
-	p.TenantIds = append(p.TenantIds, c.Tenant.UUID)
-	p.Ids = append(p.Ids, c.ID.UUID)
-	p.AgentIds = append(p.AgentIds, idOr(c.AgentID).UUID)
-	p.AgentSlugs = append(p.AgentSlugs, c.AgentSlug)
-	p.ConnectorIds = append(p.ConnectorIds, idOr(c.ConnectorID).UUID)
-	p.ConnectorSlugs = append(p.ConnectorSlugs, c.ConnectorSlug)
-	p.Kinds = append(p.Kinds, string(c.Kind))
-	p.Tools = append(p.Tools, clean(c.Tool))
-	p.ExposedNames = append(p.ExposedNames, clean(c.ExposedName))
-	p.Sources = append(p.Sources, string(c.Source))
-	p.Callers = append(p.Callers, clean(c.Caller))
-	p.TokenIds = append(p.TokenIds, idOr(c.TokenID).UUID)
-	p.CredentialIds = append(p.CredentialIds, idOr(c.CredentialID).UUID)
-	p.DefinitionHashes = append(p.DefinitionHashes, hashBytes(c.Definition))
-	p.InstanceIds = append(p.InstanceIds, idOr(c.InstanceID).UUID)
-	p.Statuses = append(p.Statuses, string(c.Status))
-	p.Outcomes = append(p.Outcomes, string(c.Outcome))
-	p.ErrorCodes = append(p.ErrorCodes, c.ErrorCode)
-	p.ErrorMessages = append(p.ErrorMessages, clean(c.ErrorMessage))
-	p.IsErrors = append(p.IsErrors, c.IsError)
-	p.ApprovedBys = append(p.ApprovedBys, clean(c.ApprovedBy))
-	p.Arguments = append(p.Arguments, c.Arguments)
-	p.Contents = append(p.Contents, c.Content)
-	p.Structureds = append(p.Structureds, c.Structured)
-	p.Tasks = append(p.Tasks, c.Task)
-	p.Truncateds = append(p.Truncateds, c.Truncated)
-	p.RequestBytes = append(p.RequestBytes, c.RequestBytes)
-	p.ResponseBytes = append(p.ResponseBytes, c.ResponseBytes)
-	p.StartedAts = append(p.StartedAts, c.StartedAt)
-	var completed time.Time
-	if c.CompletedAt != nil {
-		completed = *c.CompletedAt
-	}
-	p.CompletedAts = append(p.CompletedAts, completed)
-	p.DurationsUs = append(p.DurationsUs, c.Duration.Microseconds())
 }
 
 // idOr is an id, or the zero one.

@@ -43,29 +43,37 @@ with those_tenants as materialized (
       and not exists (
           select from those_connectors
           where those_connectors.tenant_id = connectors.tenant_id and those_connectors.id = connectors.id)
+), heads as materialized (
+    select head.number, head.tenant_id, those_agents.id as agent_id, head.agent_slug, those_connectors.id as connector_id, head.connector_slug, head.kind,
+           head.tool, head.exposed_name, head.source, head.caller, head.token_id, head.credential_id, head.definition_hash, head.instance_id,
+           head.status, head.approved_by, head.truncated
+    from (
+        select unnest($4::bigint[]) as number, unnest($1::uuid[]) as tenant_id, unnest($2::uuid[]) as agent_id,
+               unnest($5::text[]) as agent_slug, unnest($3::uuid[]) as connector_id,
+               unnest($6::text[]) as connector_slug, unnest($7::text[]) as kind, unnest($8::text[]) as tool,
+               unnest($9::text[]) as exposed_name, unnest($10::text[]) as source, unnest($11::text[]) as caller,
+               unnest($12::uuid[]) as token_id, unnest($13::uuid[]) as credential_id,
+               unnest($14::bytea[]) as definition_hash, unnest($15::uuid[]) as instance_id,
+               unnest($16::text[]) as status, unnest($17::text[]) as approved_by, unnest($18::boolean[]) as truncated
+    ) head
+    join those_tenants on those_tenants.tenant_id = head.tenant_id
+    left join those_agents on those_agents.tenant_id = head.tenant_id and those_agents.id = head.agent_id
+    left join those_connectors on those_connectors.tenant_id = head.tenant_id and those_connectors.id = head.connector_id
+    where not exists (
+        select from held
+        where held.tenant_id = head.tenant_id and (held.id = head.agent_id or held.id = head.connector_id))
 ), begun as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
         credential_id, definition_hash, instance_id, status, approved_by, arguments, truncated, request_bytes, started_at)
-    select new.tenant_id, new.id, those_agents.id, new.agent_slug, those_connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
-           new.caller, nullif(new.token_id, $4::uuid), nullif(new.credential_id, $4::uuid), new.definition_hash,
-           nullif(new.instance_id, $4::uuid), new.status, new.approved_by, new.arguments, new.truncated, new.request_bytes, new.started_at
+    select heads.tenant_id, new.id, heads.agent_id, heads.agent_slug, heads.connector_id, heads.connector_slug, heads.kind, heads.tool, heads.exposed_name,
+           heads.source, heads.caller, nullif(heads.token_id, $19::uuid), nullif(heads.credential_id, $19::uuid), heads.definition_hash,
+           nullif(heads.instance_id, $19::uuid), heads.status, heads.approved_by, new.arguments, heads.truncated, new.request_bytes, new.started_at
     from (
-        select unnest($1::uuid[]) as tenant_id, unnest($5::uuid[]) as id, unnest($2::uuid[]) as agent_id,
-               unnest($6::text[]) as agent_slug, unnest($3::uuid[]) as connector_id,
-               unnest($7::text[]) as connector_slug, unnest($8::text[]) as kind, unnest($9::text[]) as tool,
-               unnest($10::text[]) as exposed_name, unnest($11::text[]) as source, unnest($12::text[]) as caller,
-               unnest($13::uuid[]) as token_id, unnest($14::uuid[]) as credential_id,
-               unnest($15::bytea[]) as definition_hash, unnest($16::uuid[]) as instance_id,
-               unnest($17::text[]) as status, unnest($18::text[]) as approved_by, unnest($19::bytea[]) as arguments,
-               unnest($20::boolean[]) as truncated, unnest($21::bigint[]) as request_bytes,
-               unnest($22::timestamptz[]) as started_at
+        select generate_series(1, cardinality($20::uuid[])) as place, unnest($21::bigint[]) as head, unnest($20::uuid[]) as id,
+               unnest($22::bytea[]) as arguments, unnest($23::bigint[]) as request_bytes,
+               unnest($24::timestamptz[]) as started_at
     ) new
-    join those_tenants on those_tenants.tenant_id = new.tenant_id
-    left join those_agents on those_agents.tenant_id = new.tenant_id and those_agents.id = new.agent_id
-    left join those_connectors on those_connectors.tenant_id = new.tenant_id and those_connectors.id = new.connector_id
-    where not exists (
-        select from held
-        where held.tenant_id = new.tenant_id and (held.id = new.agent_id or held.id = new.connector_id))
+    join heads on heads.number = new.head
     on conflict on constraint tool_calls_pkey do nothing
 )
 select held.id
@@ -76,8 +84,7 @@ type BeginCallsParams struct {
 	TenantIds        []uuid.UUID
 	AgentIds         []uuid.UUID
 	ConnectorIds     []uuid.UUID
-	Nobody           uuid.UUID
-	Ids              []uuid.UUID
+	Numbers          []int64
 	AgentSlugs       []string
 	ConnectorSlugs   []string
 	Kinds            []string
@@ -91,8 +98,11 @@ type BeginCallsParams struct {
 	InstanceIds      []uuid.UUID
 	Statuses         []string
 	ApprovedBys      []string
-	Arguments        [][]byte
 	Truncateds       []bool
+	Nobody           uuid.UUID
+	Ids              []uuid.UUID
+	Heads            []int64
+	Arguments        [][]byte
 	RequestBytes     []int64
 	StartedAts       []time.Time
 }
@@ -100,6 +110,9 @@ type BeginCallsParams struct {
 // The calls' history is written in batches, across tenants. What is gone meanwhile, an agent or a connector, is left out of the row; of a
 // tenant that is gone nothing is written. What is there is locked until the rows are, once for the batch (migration 00020). Whose agent or
 // connector somebody holds at this moment, since it is being deleted, is left for the next batch: no other call waits for that.
+// What many calls of a batch have in common comes once, as a head; each call names its own by number. Most of what a batch would be, in
+// bytes and in PostgreSQL's time, is the same words again and again. The place of a call is for the planner: of arrays it expects ten
+// values, and would hold each call against each head; of a series it expects a thousand, and looks heads up.
 // What is left: the agents and connectors that somebody holds.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) BeginCalls(ctx context.Context, arg BeginCallsParams) ([]uuid.UUID, error) {
@@ -107,8 +120,7 @@ func (q *Queries) BeginCalls(ctx context.Context, arg BeginCallsParams) ([]uuid.
 		arg.TenantIds,
 		arg.AgentIds,
 		arg.ConnectorIds,
-		arg.Nobody,
-		arg.Ids,
+		arg.Numbers,
 		arg.AgentSlugs,
 		arg.ConnectorSlugs,
 		arg.Kinds,
@@ -122,8 +134,11 @@ func (q *Queries) BeginCalls(ctx context.Context, arg BeginCallsParams) ([]uuid.
 		arg.InstanceIds,
 		arg.Statuses,
 		arg.ApprovedBys,
-		arg.Arguments,
 		arg.Truncateds,
+		arg.Nobody,
+		arg.Ids,
+		arg.Heads,
+		arg.Arguments,
 		arg.RequestBytes,
 		arg.StartedAts,
 	)
@@ -330,36 +345,45 @@ with those_tenants as materialized (
       and not exists (
           select from those_connectors
           where those_connectors.tenant_id = connectors.tenant_id and those_connectors.id = connectors.id)
+), heads as materialized (
+    select head.number, head.tenant_id, those_agents.id as agent_id, head.agent_slug, those_connectors.id as connector_id, head.connector_slug, head.kind,
+           head.tool, head.exposed_name, head.source, head.caller, head.token_id, head.credential_id, head.definition_hash, head.instance_id,
+           head.status, head.outcome, head.error_code, head.error_message, head.is_error, head.approved_by, head.truncated
+    from (
+        select unnest($4::bigint[]) as number, unnest($1::uuid[]) as tenant_id, unnest($2::uuid[]) as agent_id,
+               unnest($5::text[]) as agent_slug, unnest($3::uuid[]) as connector_id,
+               unnest($6::text[]) as connector_slug, unnest($7::text[]) as kind, unnest($8::text[]) as tool,
+               unnest($9::text[]) as exposed_name, unnest($10::text[]) as source, unnest($11::text[]) as caller,
+               unnest($12::uuid[]) as token_id, unnest($13::uuid[]) as credential_id,
+               unnest($14::bytea[]) as definition_hash, unnest($15::uuid[]) as instance_id,
+               unnest($16::text[]) as status, unnest($17::text[]) as outcome,
+               unnest($18::text[]) as error_code, unnest($19::text[]) as error_message,
+               unnest($20::boolean[]) as is_error, unnest($21::text[]) as approved_by, unnest($22::boolean[]) as truncated
+    ) head
+    join those_tenants on those_tenants.tenant_id = head.tenant_id
+    left join those_agents on those_agents.tenant_id = head.tenant_id and those_agents.id = head.agent_id
+    left join those_connectors on those_connectors.tenant_id = head.tenant_id and those_connectors.id = head.connector_id
+    where not exists (
+        select from held
+        where held.tenant_id = head.tenant_id and (held.id = head.agent_id or held.id = head.connector_id))
 ), ended as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
         credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by, arguments, content,
         structured, task, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us)
-    select new.tenant_id, new.id, those_agents.id, new.agent_slug, those_connectors.id, new.connector_slug, new.kind, new.tool, new.exposed_name, new.source,
-           new.caller, nullif(new.token_id, $4::uuid), nullif(new.credential_id, $4::uuid), new.definition_hash,
-           nullif(new.instance_id, $4::uuid), new.status, new.outcome, new.error_code, new.error_message, new.is_error, new.approved_by,
-           new.arguments, new.content, new.structured, new.task, new.truncated, new.request_bytes, new.response_bytes, new.started_at,
-           new.completed_at, new.duration_us
+    select heads.tenant_id, new.id, heads.agent_id, heads.agent_slug, heads.connector_id, heads.connector_slug, heads.kind, heads.tool, heads.exposed_name,
+           heads.source, heads.caller, nullif(heads.token_id, $23::uuid), nullif(heads.credential_id, $23::uuid), heads.definition_hash,
+           nullif(heads.instance_id, $23::uuid), heads.status, heads.outcome, heads.error_code, heads.error_message, heads.is_error,
+           heads.approved_by, new.arguments, new.content, new.structured, new.task, heads.truncated, new.request_bytes, new.response_bytes,
+           new.started_at, new.completed_at, new.duration_us
     from (
-        select unnest($1::uuid[]) as tenant_id, unnest($5::uuid[]) as id, unnest($2::uuid[]) as agent_id,
-               unnest($6::text[]) as agent_slug, unnest($3::uuid[]) as connector_id,
-               unnest($7::text[]) as connector_slug, unnest($8::text[]) as kind, unnest($9::text[]) as tool,
-               unnest($10::text[]) as exposed_name, unnest($11::text[]) as source, unnest($12::text[]) as caller,
-               unnest($13::uuid[]) as token_id, unnest($14::uuid[]) as credential_id,
-               unnest($15::bytea[]) as definition_hash, unnest($16::uuid[]) as instance_id,
-               unnest($17::text[]) as status, unnest($18::text[]) as outcome, unnest($19::text[]) as error_code,
-               unnest($20::text[]) as error_message, unnest($21::boolean[]) as is_error,
-               unnest($22::text[]) as approved_by, unnest($23::bytea[]) as arguments, unnest($24::bytea[]) as content,
-               unnest($25::bytea[]) as structured, unnest($26::bytea[]) as task, unnest($27::boolean[]) as truncated,
-               unnest($28::bigint[]) as request_bytes, unnest($29::bigint[]) as response_bytes,
-               unnest($30::timestamptz[]) as started_at, unnest($31::timestamptz[]) as completed_at,
-               unnest($32::bigint[]) as duration_us
+        select generate_series(1, cardinality($24::uuid[])) as place, unnest($25::bigint[]) as head, unnest($24::uuid[]) as id,
+               unnest($26::bytea[]) as arguments, unnest($27::bytea[]) as content,
+               unnest($28::bytea[]) as structured, unnest($29::bytea[]) as task,
+               unnest($30::bigint[]) as request_bytes, unnest($31::bigint[]) as response_bytes,
+               unnest($32::timestamptz[]) as started_at, unnest($33::timestamptz[]) as completed_at,
+               unnest($34::bigint[]) as duration_us
     ) new
-    join those_tenants on those_tenants.tenant_id = new.tenant_id
-    left join those_agents on those_agents.tenant_id = new.tenant_id and those_agents.id = new.agent_id
-    left join those_connectors on those_connectors.tenant_id = new.tenant_id and those_connectors.id = new.connector_id
-    where not exists (
-        select from held
-        where held.tenant_id = new.tenant_id and (held.id = new.agent_id or held.id = new.connector_id))
+    join heads on heads.number = new.head
     on conflict on constraint tool_calls_pkey do update
     set credential_id = excluded.credential_id,
         status = excluded.status,
@@ -386,7 +410,7 @@ with those_tenants as materialized (
 select held.id
 from held
 union all
-select $4::uuid
+select $23::uuid
 from counted -- which makes it count; it is never null
 where counted.calls is null
 `
@@ -395,8 +419,7 @@ type EndCallsParams struct {
 	TenantIds        []uuid.UUID
 	AgentIds         []uuid.UUID
 	ConnectorIds     []uuid.UUID
-	Nobody           uuid.UUID
-	Ids              []uuid.UUID
+	Numbers          []int64
 	AgentSlugs       []string
 	ConnectorSlugs   []string
 	Kinds            []string
@@ -414,11 +437,14 @@ type EndCallsParams struct {
 	ErrorMessages    []string
 	IsErrors         []bool
 	ApprovedBys      []string
+	Truncateds       []bool
+	Nobody           uuid.UUID
+	Ids              []uuid.UUID
+	Heads            []int64
 	Arguments        [][]byte
 	Contents         [][]byte
 	Structureds      [][]byte
 	Tasks            [][]byte
-	Truncateds       []bool
 	RequestBytes     []int64
 	ResponseBytes    []int64
 	StartedAts       []time.Time
@@ -435,8 +461,7 @@ func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) ([]uuid.UUID
 		arg.TenantIds,
 		arg.AgentIds,
 		arg.ConnectorIds,
-		arg.Nobody,
-		arg.Ids,
+		arg.Numbers,
 		arg.AgentSlugs,
 		arg.ConnectorSlugs,
 		arg.Kinds,
@@ -454,11 +479,14 @@ func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) ([]uuid.UUID
 		arg.ErrorMessages,
 		arg.IsErrors,
 		arg.ApprovedBys,
+		arg.Truncateds,
+		arg.Nobody,
+		arg.Ids,
+		arg.Heads,
 		arg.Arguments,
 		arg.Contents,
 		arg.Structureds,
 		arg.Tasks,
-		arg.Truncateds,
 		arg.RequestBytes,
 		arg.ResponseBytes,
 		arg.StartedAts,

@@ -1,0 +1,59 @@
+package history_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/history"
+)
+
+// TestEachCallOfABatchKeepsItsOwnWords has calls in one batch that share some of what is written of them, and nothing else.
+func TestEachCallOfABatchKeepsItsOwnWords(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *history.Options) { o.Interval = time.Hour })
+	hash := connectors.Hash{1, 2, 3}
+	type words struct {
+		Tool, Exposed, Caller, Code, Message, Arguments, Content string
+		Status                                                   connectors.CallStatus
+		Agent, Defined, Truncated                                bool
+	}
+	want, got := map[connectors.ToolCallID]words{}, map[connectors.ToolCallID]words{}
+	for i := range 60 {
+		c := b.call()
+		c.Tool, c.ExposedName, c.Caller = fmt.Sprint("tool", i%7), fmt.Sprint("mcp_x__tool", i%7), fmt.Sprint("somebody", i%2)
+		c.Arguments = fmt.Appendf(nil, `{"n":%d}`, i)
+		if i%5 == 0 {
+			c.AgentID = nil
+		}
+		if i%3 == 0 {
+			c.Definition = &hash
+		}
+		e := b.writer.Begin(b.tenant, c)
+		w := words{Tool: c.Tool, Exposed: c.ExposedName, Caller: c.Caller, Arguments: string(c.Arguments), Status: c.Status, Agent: c.AgentID != nil, Defined: c.Definition != nil}
+		if i%4 > 0 { // the others go on
+			ended := e.End(func(c *connectors.ToolCall) {
+				succeeds(fmt.Sprintf(`["%d"]`, i))(c)
+				if i%4 == 1 {
+					c.Status, c.Outcome, c.ErrorCode, c.ErrorMessage = connectors.CallError, connectors.OutcomeTransport, "timeout", fmt.Sprint("It took too long: ", i)
+				}
+				c.Truncated = i%4 == 2
+			})
+			w.Status, w.Code, w.Message, w.Content, w.Truncated = ended.Status, ended.ErrorCode, ended.ErrorMessage, string(ended.Content), ended.Truncated
+		}
+		want[c.ID] = w
+	}
+	for id := range want {
+		c := b.row(t, id)
+		got[id] = words{
+			Tool: c.Tool, Exposed: c.ExposedName, Caller: c.Caller, Code: c.ErrorCode, Message: c.ErrorMessage, Arguments: string(c.Arguments),
+			Content: string(c.Content), Status: c.Status, Agent: c.AgentID != nil, Defined: c.Definition != nil, Truncated: c.Truncated,
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store/dbgen"
+)
+
+// callHead is what the calls of a batch mostly have in common. One statement brings each once, and its calls name it by number.
+type callHead struct {
+	tenant, agent, connector, token, credential, instance uuid.UUID
+
+	agentSlug, connectorSlug, tool, exposed, caller  string
+	kind, source, status, outcome, code, message, by string
+
+	definition         connectors.Hash
+	isError, truncated bool
+}
+
+func headOf(c *OwnedCall) callHead {
+	return callHead{
+		tenant: c.Tenant.UUID, agent: idOr(c.AgentID).UUID, connector: idOr(c.ConnectorID).UUID, token: idOr(c.TokenID).UUID,
+		credential: idOr(c.CredentialID).UUID, instance: idOr(c.InstanceID).UUID,
+		agentSlug: c.AgentSlug, connectorSlug: c.ConnectorSlug, tool: c.Tool, exposed: c.ExposedName, caller: c.Caller,
+		kind: string(c.Kind), source: string(c.Source), status: string(c.Status), outcome: string(c.Outcome), code: c.ErrorCode,
+		message: c.ErrorMessage, by: c.ApprovedBy,
+		definition: idOr(c.Definition), isError: c.IsError, truncated: c.Truncated,
+	}
+}
+
+// columnsOf turns calls into the columns that one statement takes.
+func columnsOf(calls []OwnedCall) dbgen.EndCallsParams {
+	p := dbgen.EndCallsParams{Nobody: uuid.Nil}
+	n := len(calls)
+	room(n, &p.Heads, &p.RequestBytes, &p.ResponseBytes, &p.DurationsUs)
+	room(n, &p.Ids)
+	room(n, &p.Arguments, &p.Contents, &p.Structureds, &p.Tasks)
+	room(n, &p.StartedAts, &p.CompletedAts)
+	numbers := map[callHead]int64{}
+	for i := range calls {
+		head := headOf(&calls[i])
+		number, known := numbers[head]
+		if !known {
+			number = int64(len(numbers))
+			numbers[head] = number
+			addHead(&p, number, &calls[i])
+		}
+		addCall(&p, number, &calls[i])
+	}
+	return p
+}
+
+// room makes columns that take so many values.
+func room[T any](n int, columns ...*[]T) {
+	for _, c := range columns {
+		*c = make([]T, 0, n)
+	}
+}
+
+func addHead(p *dbgen.EndCallsParams, number int64, c *OwnedCall) {
+	p.Numbers = append(p.Numbers, number)
+	p.TenantIds = append(p.TenantIds, c.Tenant.UUID)
+	p.AgentIds = append(p.AgentIds, idOr(c.AgentID).UUID)
+	p.AgentSlugs = append(p.AgentSlugs, c.AgentSlug)
+	p.ConnectorIds = append(p.ConnectorIds, idOr(c.ConnectorID).UUID)
+	p.ConnectorSlugs = append(p.ConnectorSlugs, c.ConnectorSlug)
+	p.Kinds = append(p.Kinds, string(c.Kind))
+	p.Tools = append(p.Tools, clean(c.Tool))
+	p.ExposedNames = append(p.ExposedNames, clean(c.ExposedName))
+	p.Sources = append(p.Sources, string(c.Source))
+	p.Callers = append(p.Callers, clean(c.Caller))
+	p.TokenIds = append(p.TokenIds, idOr(c.TokenID).UUID)
+	p.CredentialIds = append(p.CredentialIds, idOr(c.CredentialID).UUID)
+	p.DefinitionHashes = append(p.DefinitionHashes, hashBytes(c.Definition))
+	p.InstanceIds = append(p.InstanceIds, idOr(c.InstanceID).UUID)
+	p.Statuses = append(p.Statuses, string(c.Status))
+	p.Outcomes = append(p.Outcomes, string(c.Outcome))
+	p.ErrorCodes = append(p.ErrorCodes, c.ErrorCode)
+	p.ErrorMessages = append(p.ErrorMessages, clean(c.ErrorMessage))
+	p.IsErrors = append(p.IsErrors, c.IsError)
+	p.ApprovedBys = append(p.ApprovedBys, clean(c.ApprovedBy))
+	p.Truncateds = append(p.Truncateds, c.Truncated)
+}
+
+func addCall(p *dbgen.EndCallsParams, head int64, c *OwnedCall) {
+	p.Heads = append(p.Heads, head)
+	p.Ids = append(p.Ids, c.ID.UUID)
+	p.Arguments = append(p.Arguments, c.Arguments)
+	p.Contents = append(p.Contents, c.Content)
+	p.Structureds = append(p.Structureds, c.Structured)
+	p.Tasks = append(p.Tasks, c.Task)
+	p.RequestBytes = append(p.RequestBytes, c.RequestBytes)
+	p.ResponseBytes = append(p.ResponseBytes, c.ResponseBytes)
+	p.StartedAts = append(p.StartedAts, c.StartedAt)
+	var completed time.Time
+	if c.CompletedAt != nil {
+		completed = *c.CompletedAt
+	}
+	p.CompletedAts = append(p.CompletedAts, completed)
+	p.DurationsUs = append(p.DurationsUs, c.Duration.Microseconds())
+}
