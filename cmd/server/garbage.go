@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"runtime"
 	"runtime/debug"
 )
 
@@ -15,3 +16,10 @@ func collectSeldom() {
 		debug.SetGCPercent(garbagePercent)
 	}
 }
+
+// profiledBytes is how much is allocated between two stacks that a heap profile keeps. At Go's usual 512 KiB walking them took 1.6 % of a
+// busy process.
+const profiledBytes = 8 << 20
+
+// profileSeldom has heap profiles keep fewer stacks, before anything is allocated that one would be about.
+func profileSeldom() { runtime.MemProfileRate = profiledBytes }

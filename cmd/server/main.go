@@ -10,6 +10,7 @@ import (
 )
 
 func main() {
+	profileSeldom()
 	hideMemory() // before anything is read that is a key
 	// net/http's client tells the standard logger what a remote server sent unasked, word for word. Our own log is made by hand.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
