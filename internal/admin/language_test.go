@@ -1,0 +1,111 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/words"
+)
+
+func TestAPersonChoosesTheLanguageOfThePages(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleOwner)
+	b.get("/connectors").want(t, http.StatusOK, `<html lang="en">`, "Add connector")
+	b.submit("/language", url.Values{"language": {"de"}, "return_to": {"/connectors"}}).want(t, http.StatusOK, `<html lang="de">`, "Connector hinzufügen")
+	b.submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}}).want(t, http.StatusOK, "„Support“ ist hinzugefügt.")
+	b.submit("/language", url.Values{"language": {"en"}, "return_to": {"/connectors"}}).want(t, http.StatusOK, `<html lang="en">`, "Add connector")
+	if p := b.post("/language", url.Values{"language": {"de"}, "return_to": {"//evil.example"}}); p.Location != "/" {
+		t.Errorf("the choice leads to %q", p.Location)
+	}
+}
+
+func TestThePagesSpeakWhatTheBrowserAccepts(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	for accepts, want := range map[string]string{"": "en", "de-AT,de;q=0.9": "de", "fr,de;q=0.5": "de", "fr": "en", "en,de": "en", "]": "en"} {
+		b := d.browser()
+		b.header.Set("Accept-Language", accepts)
+		b.get("/login").want(t, http.StatusOK, `<html lang="`+want+`">`)
+	}
+}
+
+func TestNoEnglishIsLeftOnAGermanPage(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleOwner)
+	b.submit("/language", url.Values{"language": {"de"}, "return_to": {"/"}}).want(t, http.StatusOK)
+	b.submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}}).want(t, http.StatusOK)
+	for _, path := range []string{
+		"/", "/connectors", "/connectors/new", "/connectors/import", "/catalog", "/catalog/registry", "/tools", "/agents", "/agents/new", "/agents/support", "/agents/support/access", "/agents/support/tools",
+		"/agents/support/connect", "/agents/support/settings", "/agents/support/unused", "/calls", "/tasks", "/approvals", "/changes", "/notices", "/webhooks", "/audit", "/members", "/api-keys", "/settings", "/account", "/search?q=x",
+	} {
+		p := b.get(path)
+		p.want(t, http.StatusOK, `<html lang="de">`)
+		for _, text := range inEnglish(t, p.Body) {
+			t.Errorf("%s says %q", path, text)
+		}
+	}
+}
+
+// asTheyAre are names that are the same text as one of ours: of a way to sign in, of servers and shelves of the catalog, the letters of a server's picture.
+var asTheyAre = map[string]bool{"none": true, "Documentation": true, "Close": true, "As": true}
+
+// inEnglish are the texts of a page that German would have put otherwise.
+func inEnglish(t *testing.T, page string) []string {
+	t.Helper()
+	german := words.With(t.Context(), words.German)
+	var found []string
+	look := func(text string) {
+		if text = strings.TrimSpace(text); text != "" && !asTheyAre[text] && words.Known(german, text) != text {
+			found = append(found, text)
+		}
+	}
+	z := html.NewTokenizer(strings.NewReader(page))
+	for z.Next() != html.ErrorToken {
+		tok := z.Token()
+		if tok.Type == html.TextToken {
+			look(tok.Data)
+		}
+		for _, a := range tok.Attr {
+			if a.Key == "title" || a.Key == "aria-label" || a.Key == "placeholder" {
+				look(a.Val)
+			}
+		}
+	}
+	return found
+}
+
+func TestAGermanPageFitsAPhone(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.as(connectors.RoleAdmin).submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}})
+	tab := d.signedIn(connectors.RoleOwner)
+	tab.Go(d.base + "/")
+	tab.Click("[popovertarget=person]")
+	tab.Click("#person [lang=de]")
+	tab.WaitText("h1", "Willkommen bei Patchbay")
+	tab.Size(360, 800)
+	for _, path := range []string{"/", "/connectors", "/connectors/new", "/agents/support", "/calls", "/approvals", "/settings"} {
+		tab.Go(d.base + path)
+		tab.WaitText("#sidebar", "Freigaben")
+		tab.Fits()
+		if dir := os.Getenv("PATCHBAY_SCREENSHOTS"); dir != "" {
+			tab.Screenshot(filepath.Join(dir, "german"+strings.ReplaceAll(path, "/", "-")+".png"))
+		}
+	}
+	tab.Size(1360, 900)
+	tab.Go(d.base + "/connectors")
+	tab.Accessible()
+	tab.Click("[popovertarget=person]")
+	tab.Click("#person [lang=en]")
+	tab.WaitText("h1", "Connectors")
+	tab.WaitText("#sidebar", "Approvals")
+}
