@@ -1,0 +1,79 @@
+package e2e_test
+
+import (
+	"net/http"
+	"testing"
+)
+
+// TestARiskyCallWaitsWithItsWarningAndRunsWhenApproved has an agent call what may destroy, and what reaches beyond its server.
+func TestARiskyCallWaitsWithItsWarningAndRunsWhenApproved(t *testing.T) {
+	t.Parallel()
+	_, s, tab, c := seeded(t)
+	c.must(http.StatusOK, http.MethodPost, "/connectors/tools/sync_tools", nil)
+	night := c.hire("night", "tools")
+	c.must(http.StatusOK, http.MethodPatch, "/api/v1/agents/night", object{"approval": "always_ask"})
+	look := newLooker(t, tab)
+
+	tab.Go(s.base + "/approvals")
+	deletion := night.ask("mcp_tools__delete_issue", `{"number":1,"confirm":true}`)
+	tab.WaitText("#approvals", "delete_issue")
+	tab.WaitText("#approvals", "destructive")
+	tab.WaitText("#approvals", "By its server's word it may delete or overwrite things.")
+	look.at("approval-destructive")
+	tab.Click("#approvals form[action$='/approve'] button")
+	tab.WaitText("main", "Nothing waits")
+	(<-deletion).wants(t, `"content"`)
+
+	message := night.ask("mcp_tools__send_message", `{"to":"#general","text":"Hello"}`)
+	tab.WaitText("#approvals", "send_message")
+	tab.WaitText("#approvals", "open world")
+	tab.WaitText("#approvals", "It reaches beyond that server: to the web, other systems or other people.")
+	look.at("approval-open-world")
+	tab.Click("#approvals form[action$='/approve'] button")
+	tab.WaitText("main", "Nothing waits")
+	(<-message).wants(t, `"content"`)
+
+	tab.Go(s.base + "/calls?agent=night")
+	tab.WaitText("#calls tbody", "Success")
+	tab.Click("#calls tr:has(.mono) a.cover")
+	tab.WaitText("main", "Success")
+	look.at("call-approved")
+}
+
+// TestEachApprovalModeAsksForWhatItSays sets an agent's mode in the browser, and calls a trusted tool and another one.
+func TestEachApprovalModeAsksForWhatItSays(t *testing.T) {
+	t.Parallel()
+	_, s, tab, c := seeded(t)
+	c.must(http.StatusOK, http.MethodPost, "/connectors/tools/sync_tools", nil)
+	night := c.hire("night", "tools")
+	look := newLooker(t, tab)
+	for _, step := range []struct {
+		mode          string
+		trusted, asks bool // whether a call waits: of the tool that is trusted there, of the other
+	}{
+		{"auto", false, false}, {"always_ask", true, true}, {"trusted_only", false, true},
+	} {
+		tab.Go(s.base + "/agents/night/connectors/tools")
+		tab.Choose("[name=approval]", step.mode)
+		if step.mode == "trusted_only" {
+			tab.Click("label.trusted:has([value=search_issues])")
+			look.at("approval-mode-trusted")
+		}
+		tab.Click("[data-grant] .sticky button[type=submit]")
+		tab.WaitPath("/agents/night/access")
+		for tool, waits := range map[string]bool{"search_issues": step.trusted, "get_issue": step.asks} {
+			tab.Go(s.base + "/approvals")
+			tab.WaitText("main", "Nothing waits")
+			called := night.ask("mcp_tools__"+tool, map[string]string{"search_issues": `{"query":"login"}`, "get_issue": `{"number":1}`}[tool])
+			if waits {
+				tab.WaitText("#approvals", tool)
+				look.at("approval-mode-" + step.mode)
+				tab.Click("#approvals form[action$='/approve'] button[aria-label^=Approve]")
+			}
+			(<-called).wants(t, `"content"`)
+		}
+	}
+	if n := len(c.must(http.StatusOK, http.MethodGet, "/api/v1/tool_calls?agent=night", nil)["items"].([]any)); n != 6 {
+		t.Errorf("%d calls on record", n)
+	}
+}
