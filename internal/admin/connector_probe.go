@@ -84,7 +84,7 @@ func testResult(ctx context.Context, name string, report toolsync.ProbeReport) *
 	result := &templates.TestResult{
 		OK:      true,
 		Summary: words.N(ctx, len(report.Tools), "%[2]s answered with %[1]s tool.", "%[2]s answered with %[1]s tools.", name),
-		Facts:   serverFacts(ctx, connectors.Connector{Server: report.Server}, nil),
+		Facts:   serverFacts(ctx, connectors.Connector{Server: report.Server, Era: report.Era}, nil),
 	}
 	if len(report.Tools) > maxTested {
 		result.Facts = append(result.Facts, templates.Fact{Label: words.T(ctx, "Shown"), Value: words.T(ctx, "the first %d tools", maxTested)})

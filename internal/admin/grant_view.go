@@ -62,7 +62,7 @@ func (g granting) tool(ctx context.Context, c store.ToolChoice) templates.GrantT
 		t.Size = words.N(ctx, t.Tokens, "%s token", "%s tokens")
 	}
 	if c.Raw != nil {
-		t.Badges = hintBadges(ctx, hints)
+		t.Badges, t.Icon = hintBadges(ctx, hints), iconOf(hints.Icons)
 	}
 	if badge, ok := reviewBadge(ctx, c.Review); ok {
 		t.Badges = append(t.Badges, badge)

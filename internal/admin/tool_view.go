@@ -71,6 +71,7 @@ func definitionView(ctx context.Context, def connectors.Definition, much detail)
 		Name:        clean(def.Name),
 		Title:       shorten(d.DisplayTitle(), maxName),
 		Description: shorten(d.Description, much.text),
+		Icon:        iconOf(d.Icons),
 		Badges:      hintBadges(ctx, d),
 		Params:      params(ctx, d.InputSchema, much.refs),
 		Raw:         indent(ctx, def.Raw, much.json),

@@ -17,6 +17,7 @@ import (
 type ProbeReport struct {
 	OK          bool
 	Server      connectors.Server
+	Era         string // how the server is spoken with, as of a connector
 	Tools       []connectors.Definition
 	Quarantined []connectors.Quarantined
 	Error       *fault.Error // Upstream, or Conflict for want of a credential; nil where OK
@@ -164,7 +165,7 @@ func (s *Syncer) try(ctx context.Context, tenant connectors.TenantID, c connecto
 	for _, a := range attempts {
 		session, err := s.dialer.Dial(ctx, s.target(ctx, c, a))
 		if err == nil {
-			rep.Server = connectors.Server(session.Server())
+			rep.Server, rep.Era = connectors.Server(session.Server()), string(session.Era())
 			var list mcp.ToolList
 			if list, err = session.Tools(ctx); err == nil {
 				rep.Tools, rep.Quarantined = definitions(list)

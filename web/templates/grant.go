@@ -41,6 +41,7 @@ type GrantTool struct {
 	Name    string
 	Shown   string // the name, fit for a page
 	Title   string
+	Icon    string // a picture as an address that holds it; empty: none
 	About   string // a line of its description
 	Badges  []Badge
 	Effect  string // one of Effects

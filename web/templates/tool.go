@@ -4,6 +4,7 @@ package templates
 type ToolView struct {
 	Name          string
 	Title         string
+	Icon          string // a picture as an address that holds it; empty: none
 	Description   string
 	Alias         string // the name for agents, where an admin gave it another; else empty
 	AgentText     string // the description for agents, likewise
