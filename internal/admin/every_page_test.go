@@ -1,0 +1,76 @@
+package admin_test
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+	chromium "patchbay/internal/testing/browser"
+)
+
+// noPages are the GET routes that answer with something else than a page, or send whoever comes elsewhere. A new route is a page unless it
+// has a row here.
+var noPages = map[string]string{
+	"/events":                  "a stream",
+	"/connectors/export":       "a file",
+	"/calls/{id}/pictures/{n}": "a picture",
+	"/oauth/callback":          "an authorization server sends somebody there",
+	"/setup":                   "there is an owner",
+	"/setup/invitation":        "it wants the link of an invitation",
+	"/login":                   "whoever is signed in is sent on; looked at below",
+}
+
+// TestEveryPageIsForEveryone opens each page of the router once, and looks at it as everybody who is not its author does: with axe in both
+// themes, at 360 px and at 200 % zoom, with less motion, by the Tab key alone, and whether it holds still while it loads.
+func TestEveryPageIsForEveryone(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	owner, ids := d.as(connectors.RoleOwner), d.own()
+	ids.link = d.link(owner)
+	tab := d.signedIn(connectors.RoleOwner)
+	for path, how := range d.pages(ids) {
+		if p := owner.get(path); p.Status != how {
+			t.Errorf("%s answers %d", path, p.Status)
+		}
+		everyones(t, tab, d.base+path)
+		if how != http.StatusOK {
+			tab.Forgive("404")
+		}
+	}
+	everyones(t, chromium.Open(t), d.base+"/login")
+}
+
+// pages are the addresses of the pages, and how each answers.
+func (d *dashboard) pages(ids things) map[string]int {
+	d.t.Helper()
+	pages := map[string]int{"/connectors/nowhere": http.StatusNotFound}
+	for _, route := range d.routes() {
+		method, pattern, _ := strings.Cut(route, " ")
+		if method != http.MethodGet || noPages[pattern] != "" || strings.HasPrefix(pattern, "/exports/") {
+			continue
+		}
+		pages[ids.fill(pattern)] = http.StatusOK
+	}
+	if len(pages) < 40 {
+		d.t.Fatalf("only %d pages: %v", len(pages), slices.Sorted(maps.Keys(pages)))
+	}
+	return pages
+}
+
+// everyones holds one page to what every page owes to everyone.
+func everyones(t *testing.T, tab *chromium.Tab, address string) {
+	t.Helper()
+	tab.Go(address)
+	tab.Stays()
+	tab.Accessible()
+	tab.Rests()
+	tab.Tabs()
+	tab.Size(640, 450) // 1280 by 900 at 200 %
+	tab.Fits()
+	tab.Size(360, 740)
+	tab.Fits()
+	tab.Size(1280, 900)
+}
