@@ -39,7 +39,7 @@ func commands(t *testing.T, h *home, s *server) {
 	if refused := h.try("apikey", "create", "--tenant", "nowhere", "--role", "viewer", "--name", "ci"); refused.code != 1 || !strings.Contains(refused.stderr, `There is no tenant "nowhere"`) {
 		t.Errorf("an unknown tenant: %+v", refused)
 	}
-	if verified := h.run("audit", "verify"); !regexp.MustCompile(`(?m)^`+slug+`: [1-9]\d* entries are as they were recorded, up to [0-9a-f]{64}$`).MatchString(verified) {
+	if verified := h.run("audit", "verify"); !regexp.MustCompile(`(?m)^` + slug + `: [1-9]\d* entries are as they were recorded, up to [0-9a-f]{64}$`).MatchString(verified) {
 		t.Errorf("the audit logs are %q", verified)
 	}
 	if s == nil {
