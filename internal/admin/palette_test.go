@@ -70,6 +70,32 @@ func TestThePaletteFindsThingsByKeyboard(t *testing.T) {
 	}
 }
 
+func TestThePaletteDoesThings(t *testing.T) {
+	t.Parallel()
+	d, tab := known(t)
+	tab.Go(d.base + "/agents")
+	do := func(text string) {
+		tab.Ctrl("k")
+		tab.Press(text)
+		tab.Press(kb.Enter)
+	}
+	do("sync linear")
+	tab.WaitText(".flash", "Sync")
+	tab.Go(d.base + "/agents")
+	do("sync all")
+	tab.WaitText("#notice", "Queued a sync of")
+	do("dark")
+	tab.WaitGone("html:not(.dark)")
+	if !chromium.Eval[bool](tab, `document.documentElement.classList.contains("dark") && !document.querySelector("#palette").open`) {
+		t.Error("the theme is as it was, or the palette is open")
+	}
+	do("keyboard")
+	tab.WaitText("#shortcuts h2", "Keyboard shortcuts")
+	tab.Press(kb.Escape)
+	do("sign out")
+	tab.WaitPath("/login")
+}
+
 func TestTheSearchPageServesWithoutScript(t *testing.T) {
 	t.Parallel()
 	d, tab := known(t)

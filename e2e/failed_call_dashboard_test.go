@@ -1,0 +1,37 @@
+package e2e_test
+
+import (
+	"net/http"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// TestAFailedCallIsExplainedInTheBrowser has a tool report an error, its server refuse, and a tool take too long.
+func TestAFailedCallIsExplainedInTheBrowser(t *testing.T) {
+	t.Parallel()
+	box := newToolbox(t, &sdk.StreamableHTTPOptions{})
+	_, s, tab, c := seeded(t)
+	c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{"name": "Box", "url": box.url})
+	c.must(http.StatusOK, http.MethodPost, "/connectors/box/sync_tools", nil)
+	night := c.hire("night", "box")
+	look := newLooker(t, tab)
+	for _, fault := range []struct{ tool, says, toAgent string }{
+		{"fail", "The tool reports an error", "The printer is on fire."},
+		{"break", "The server refused the request.", ""},
+		{"wait", "did not answer within 1 second", ""},
+	} {
+		if fault.tool == "wait" {
+			c.must(http.StatusOK, http.MethodPatch, "/api/v1/connectors/box", object{"timeout_ms": 1000})
+		}
+		got := <-night.ask("mcp_box__"+fault.tool, `{}`)
+		if fault.tool == "fail" {
+			got.wants(t, fault.toAgent)
+		}
+		tab.Go(s.base + "/calls?tool=" + fault.tool)
+		tab.WaitText("#calls tbody", fault.tool)
+		tab.Click("#calls tbody a.cover")
+		tab.WaitText("main", fault.says)
+		look.at("call-failed-" + fault.tool)
+	}
+}
