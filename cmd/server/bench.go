@@ -27,6 +27,7 @@ type benchCommand struct {
 	Only       string        `name:"only" enum:"unchanged,changed,both" default:"both" help:"Lists that are as before, lists with every tool changed, or both (${default})."`
 	Era        string        `name:"era" enum:"handshake,modern" default:"handshake" help:"What the servers speak: 2025-11-25 with its handshake and sessions, or 2026-07-28 without (${default})."`
 	Steady     time.Duration `name:"steady" default:"0" help:"Instead: connectors are due by and by, all of them every 15 minutes, for so long."`
+	Apart      bool          `name:"apart" help:"With --steady: the servers are a process of their own, whose CPU and memory are not this program's."`
 	Database   string        `name:"database" placeholder:"URL" help:"An empty database, as its owner. Unset: one of its own, removed afterwards."`
 	Throwaway  bool          `name:"throwaway" help:"Its own database syncs nothing to disk, so that CPU is measured and no disk."`
 	Profile    string        `name:"profile" placeholder:"FILE" help:"Where to write a CPU profile of the measured rounds."`
@@ -34,13 +35,16 @@ type benchCommand struct {
 
 // Help is shown under the flags.
 func (benchCommand) Help() string {
-	return "The figures are of this process, servers in it included, and of PostgreSQL beside it. A sync is due when its round begins, and done when its end is stored."
+	return "The figures are of this process, servers in it included where they are not --apart, and of PostgreSQL beside it. A sync is due when its round begins, and done when its end is stored."
 }
 
 // Run measures and prints.
 func (c benchCommand) Run(ctx context.Context, p program) error {
 	if c.Connectors < 1 || c.Tenants < 1 || c.Tools < 1 || c.Rounds < 1 || c.Hung < 0 || c.Small < 0 {
 		return fault.Errorf(fault.Invalid, "A benchmark needs at least one connector, tenant, tool and round.")
+	}
+	if c.Apart && c.Steady == 0 {
+		return fault.Errorf(fault.Invalid, "--apart goes with --steady.")
 	}
 	collectSeldom()
 	log := telemetry.NewLogger(p.stderr, slog.LevelWarn, telemetry.Text)

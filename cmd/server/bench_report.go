@@ -33,7 +33,7 @@ func (r *benchRound) count() int { return len(r.all) }
 
 // benchCost is what was used until a moment, or between two.
 type benchCost struct {
-	own, postgres          time.Duration // CPU
+	own, postgres, servers time.Duration // CPU; servers: of a process of their own
 	queries, requests, wal int64
 	backends               map[string]time.Duration
 }
@@ -47,6 +47,7 @@ func (b *benching) cost(ctx context.Context) (c benchCost, err error) {
 	var pid int
 	err = b.pool.QueryRow(ctx, "select pg_backend_pid(), (pg_current_wal_insert_lsn() - '0/0')::bigint").Scan(&pid, &c.wal)
 	c.backends = postgresCPU(strconv.Itoa(pid))
+	c.servers = b.servers.cpu()
 	c.queries, c.requests = b.queries.n.Load(), b.servers.requests.Load()
 	return c, err
 }
@@ -57,6 +58,7 @@ func (c benchCost) since(before benchCost) benchCost {
 		c.postgres += used - before.backends[pid]
 	}
 	c.own -= before.own
+	c.servers -= before.servers
 	c.queries -= before.queries
 	c.requests -= before.requests
 	c.wal -= before.wal
@@ -172,6 +174,9 @@ func (b *benching) steady(ctx context.Context, p program) error {
 	share := func(d time.Duration) float64 { return 100 * d.Seconds() / b.Steady.Seconds() }
 	p.say("steady: %d syncs in %s; CPU here %.2f %% of a core, of PostgreSQL %.2f %%; resident memory %d MiB; %d bytes of the log for each",
 		syncs, b.Steady, share(c.own), share(c.postgres), resident()>>20, c.wal/int64(max(syncs, 1)))
+	if b.Apart {
+		p.say("  the servers beside it: %.2f %% of a core", share(c.servers))
+	}
 	return nil
 }
 
@@ -239,11 +244,19 @@ func postgresCPU(backend string) map[string]time.Duration {
 		if stat == nil || stat[1] != postmaster && e.Name() != postmaster {
 			continue
 		}
-		user, _ := strconv.Atoi(stat[11])
-		system, _ := strconv.Atoi(stat[12])
-		used[e.Name()] = time.Duration(user+system) * 10 * time.Millisecond // USER_HZ is 100 on every Linux
+		used[e.Name()] = statCPU(stat)
 	}
 	return used
+}
+
+// statCPU is what a process has used, to within 10 ms; 0: there is no such process.
+func statCPU(stat []string) time.Duration {
+	if stat == nil {
+		return 0
+	}
+	user, _ := strconv.Atoi(stat[11])
+	system, _ := strconv.Atoi(stat[12])
+	return time.Duration(user+system) * 10 * time.Millisecond // USER_HZ is 100 on every Linux
 }
 
 // processStat is the rest of /proc/PID/stat after the process's name, which may hold spaces; nil: there is no such process.

@@ -53,7 +53,12 @@ func (b *benching) start(ctx context.Context, kek secret.KEK, log *slog.Logger) 
 	if tenants, err := b.store.System().Tenants(ctx); err != nil || len(tenants) > 0 {
 		return fault.Errorf(fault.Conflict, "The database is not empty. Name an empty one.")
 	}
-	if b.servers, err = startBenchServers(ctx, b.Tools, b.Era == "modern"); err != nil {
+	if b.Apart {
+		b.servers, err = startApart(ctx, b.Tools, b.Era)
+	} else {
+		b.servers, err = startBenchServers(ctx, b.Tools, b.Era == "modern")
+	}
+	if err != nil {
 		return err
 	}
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})

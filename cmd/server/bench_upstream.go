@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os/exec"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -22,6 +23,8 @@ type benchServers struct {
 	servers  []*http.Server
 	hosts    []string
 	free     chan struct{} // closed when those that hang may go
+	apart    *exec.Cmd     // nil: they are in this process
+	end      io.Closer     // its standard input
 }
 
 // benchHosts is how many servers there are.
@@ -47,6 +50,10 @@ func (s *benchServers) close() {
 	close(s.free)
 	for _, server := range s.servers {
 		_ = server.Close()
+	}
+	if s.apart != nil {
+		_ = s.end.Close()
+		_ = s.apart.Wait()
 	}
 }
 
