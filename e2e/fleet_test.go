@@ -76,6 +76,13 @@ func (f *fleet) due(names []string) {
 		where connectors.tenant_id = connector_clock.tenant_id and connectors.id = connector_clock.connector_id and connectors.slug = any($1)`, names)
 }
 
+// dueSoon makes a connector due at some moment of the next second: which process looks next is not always the same one.
+func (f *fleet) dueSoon(name string) {
+	f.t.Helper()
+	f.owner.exec(`update connector_clock set due_at = now() + random() * interval '1 second' from connectors
+		where connectors.tenant_id = connector_clock.tenant_id and connectors.id = connector_clock.connector_id and connectors.slug = $1`, name)
+}
+
 // claimed are the connectors that a process has claimed.
 func (f *fleet) claimed(m *member) []string {
 	f.t.Helper()
@@ -90,7 +97,7 @@ func (f *fleet) engage(most int) int {
 	f.t.Helper()
 	for i, name := range f.names[:most] {
 		f.crowd.detain(name)
-		f.due([]string{name})
+		f.dueSoon(name)
 		eventually(f.t, func() error {
 			if len(f.crowd.held([]string{name})) == 0 {
 				return fmt.Errorf("nobody syncs %s", name)

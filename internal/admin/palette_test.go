@@ -90,8 +90,9 @@ func TestThePaletteDoesThings(t *testing.T) {
 		t.Error("the theme is as it was, or the palette is open")
 	}
 	do("keyboard")
-	tab.WaitText("#shortcuts h2", "Keyboard shortcuts")
+	tab.WaitText("#shortcuts[open] h2", "Keyboard shortcuts")
 	tab.Press(kb.Escape)
+	tab.WaitGone("#shortcuts[open]")
 	do("sign out")
 	tab.WaitPath("/login")
 }

@@ -17,6 +17,8 @@ import (
 const (
 	// tickEvery is how late a sync that is due may begin.
 	tickEvery = time.Second
+	// earlyTicks: one tick of so many comes early, at any moment of its second, so that of several processes not always the same one looks first.
+	earlyTicks = 8
 	// tickTimeout ends a tick that the database does not answer.
 	tickTimeout = 5 * time.Second
 	// little is how many due connectors are begun without a job, or one job for all shards is enough for: those of one claim.
@@ -42,12 +44,17 @@ type clock struct {
 
 // run ticks until ctx ends.
 func (c *clock) run(ctx context.Context) {
-	tick := time.NewTicker(tickEvery)
+	tick := time.NewTimer(tickEvery)
 	defer tick.Stop()
 	for {
 		if err := c.tick(ctx); err != nil && ctx.Err() == nil {
 			c.log.WarnContext(ctx, "looking for what is due failed", slog.Any("error", err))
 		}
+		wait := tickEvery
+		if rand.N(earlyTicks) == 0 {
+			wait = rand.N(tickEvery)
+		}
+		tick.Reset(wait)
 		select {
 		case <-ctx.Done():
 			return

@@ -120,10 +120,20 @@ func (b *Tab) fail(err error) {
 	b.t.Fatalf("browser: %v\nat %s", err, shown)
 }
 
-// Go loads a page.
+// Go loads a page. Where the page before it is on its way to another one at that moment, which ends this load, it begins anew.
 func (b *Tab) Go(url string) {
 	b.t.Helper()
-	b.do(chromedp.Navigate(url))
+	for end := time.Now().Add(patience); ; {
+		_, err := within(b.ctx, patience, func(ctx context.Context) (chromedp.Void, error) {
+			return chromedp.Void{}, chromedp.Do(ctx, chromedp.Navigate(url))
+		})
+		if err == nil {
+			return
+		}
+		if !strings.Contains(err.Error(), "net::ERR_ABORTED") || time.Now().After(end) {
+			b.fail(err)
+		}
+	}
 }
 
 // Back goes to the page before this one, whose path it waits for.
