@@ -131,7 +131,8 @@ func TestLongAnswersWaitAndShortOnesDoNot(t *testing.T) {
 					}
 				}
 			})
-			s := roomy(t, url, &mcp.Room{All: 16 << 20, Each: 8 << 20, Patience: 50 * time.Millisecond})
+			room := &mcp.Room{All: 16 << 20, Each: 8 << 20, Patience: 50 * time.Millisecond}
+			s := roomy(t, url, room)
 			call := func(name string, who byte) error {
 				_, err := s.Call(t.Context(), mcp.Call{Name: name, Payer: [16]byte{who}})
 				return err
@@ -139,7 +140,9 @@ func TestLongAnswersWaitAndShortOnesDoNot(t *testing.T) {
 			first := make(chan error, 1)
 			go func() { first <- call(name, 1) }()
 			<-held
-			if err := waitsForRoom(call, name, 1); err == nil || asError(err).Reason != mcp.ReasonCrowded {
+			for tick := time.Tick(time.Millisecond); !room.Taken(); <-tick { // what was sent is not read yet
+			}
+			if err := call(name, 1); err == nil || asError(err).Reason != mcp.ReasonCrowded {
 				t.Errorf("another one of the same: %v", err)
 			}
 			if err := call("small", 1); err != nil {
@@ -157,14 +160,4 @@ func TestLongAnswersWaitAndShortOnesDoNot(t *testing.T) {
 			}
 		})
 	}
-}
-
-// waitsForRoom calls until the room is taken by another call, whose answer is on its way.
-func waitsForRoom(call func(string, byte) error, name string, who byte) (err error) {
-	for range 1000 {
-		if err = call(name, who); err != nil {
-			return err
-		}
-	}
-	return err
 }
