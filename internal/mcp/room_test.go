@@ -140,7 +140,8 @@ func TestLongAnswersWaitAndShortOnesDoNot(t *testing.T) {
 			first := make(chan error, 1)
 			go func() { first <- call(name, 1) }()
 			<-held
-			for tick := time.Tick(time.Millisecond); !room.Taken(); <-tick { // what was sent is not read yet
+			for tick := time.Tick(time.Millisecond); !room.Taken(); {
+				<-tick // what was sent is not read yet
 			}
 			if err := call(name, 1); err == nil || asError(err).Reason != mcp.ReasonCrowded {
 				t.Errorf("another one of the same: %v", err)
