@@ -172,9 +172,10 @@ func (b *Tab) Fill(css, text string) {
 	b.do(chromedp.WaitVisible(chromedp.CSS(css)), chromedp.Clear(chromedp.CSS(css)), chromedp.SendKeys(chromedp.CSS(css), text))
 }
 
-// Choose sets a select's value and tells the page.
+// Choose waits for a select, sets its value and tells the page.
 func (b *Tab) Choose(css, value string) {
 	b.t.Helper()
+	b.until(`document.querySelector(` + quote(css) + `) !== null && document.readyState === "complete"`)
 	ok := Eval[bool](b, `(() => { const s = document.querySelector(`+quote(css)+`); s.value = `+quote(value)+`;
 		s.dispatchEvent(new Event("input", {bubbles: true})); s.dispatchEvent(new Event("change", {bubbles: true})); return s.value === `+quote(value)+`; })()`)
 	if !ok {
