@@ -140,8 +140,12 @@ func TestLongAnswersWaitAndShortOnesDoNot(t *testing.T) {
 			first := make(chan error, 1)
 			go func() { first <- call(name, 1) }()
 			<-held
-			for tick := time.Tick(time.Millisecond); !room.Taken(); {
-				<-tick // what was sent is not read yet
+			for tick := time.Tick(time.Millisecond); !room.Taken(); { // what was sent is not read yet
+				select {
+				case <-tick:
+				case err := <-first:
+					t.Fatalf("the first one ended without room: %v", err)
+				}
 			}
 			if err := call(name, 1); err == nil || asError(err).Reason != mcp.ReasonCrowded {
 				t.Errorf("another one of the same: %v", err)

@@ -133,6 +133,7 @@ func (b *Tab) Go(url string) {
 		if !strings.Contains(err.Error(), "net::ERR_ABORTED") || time.Now().After(end) {
 			b.fail(err)
 		}
+		<-time.After(100 * time.Millisecond)
 	}
 }
 
