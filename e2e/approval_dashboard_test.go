@@ -73,7 +73,5 @@ func TestEachApprovalModeAsksForWhatItSays(t *testing.T) {
 			(<-called).wants(t, `"content"`)
 		}
 	}
-	if n := len(c.must(http.StatusOK, http.MethodGet, "/api/v1/tool_calls?agent=night", nil)["items"].([]any)); n != 6 {
-		t.Errorf("%d calls on record", n)
-	}
+	c.wantCalls("night", map[string]int{"success": 6})
 }

@@ -193,7 +193,7 @@ func TestAnAgentUsesToolsThroughTheGatewayInEveryEra(t *testing.T) {
 	if status, _ := (client{t: t, base: base, key: a.token}).call(http.MethodGet, "/api/v1/connectors", nil); status != http.StatusUnauthorized {
 		t.Errorf("an agent's token at the API: %d", status)
 	}
-	c.wantCalls(map[string]int{"success": 4})
+	c.wantCalls("helper", map[string]int{"success": 4})
 }
 
 // slow is a server whose tool says when a call has come, and answers when it is let.
@@ -272,24 +272,24 @@ func TestWhatEndedIsInTheHistoryAfterTheEndOfTheProcess(t *testing.T) {
 
 	server = h.serve()
 	c.base, a.base = server.base, server.base
-	c.wantCalls(map[string]int{"success": quick + 1})
+	c.wantCalls("helper", map[string]int{"success": quick + 1})
 
 	// At a kill at most the ends of the last 100 ms are not on record, and what was under way is closed as an error.
 	up.release = make(chan struct{})
 	go func() { _, _, _, _ = a.try(context.WithoutCancel(t.Context()), "/mcp", message, header...) }()
 	<-up.came
-	c.wantCalls(map[string]int{"success": quick + 1, "running": 1})
+	c.wantCalls("helper", map[string]int{"success": quick + 1, "running": 1})
 	server.kill()
 	close(up.release)
 	c.base = h.serve().base
-	c.wantCalls(map[string]int{"success": quick + 1, "error": 1})
+	c.wantCalls("helper", map[string]int{"success": quick + 1, "error": 1})
 }
 
-// wantCalls waits until the agent's history has so many calls of each status.
-func (c client) wantCalls(want map[string]int) {
+// wantCalls waits until the history of an agent has so many calls of each status.
+func (c client) wantCalls(agent string, want map[string]int) {
 	c.t.Helper()
 	eventually(c.t, func() error {
-		status, answer, err := c.try(http.MethodGet, "/api/v1/agents/helper/tool_calls?limit=200", nil)
+		status, answer, err := c.try(http.MethodGet, "/api/v1/agents/"+agent+"/tool_calls?limit=200", nil)
 		if err != nil || status != http.StatusOK {
 			return fmt.Errorf("%d %v: %w", status, answer, err)
 		}

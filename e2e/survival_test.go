@@ -83,8 +83,8 @@ func TestFinishedCallsThatAreOnRecordStayThereAfterAKill(t *testing.T) {
 			t.Fatalf("%+v", r.Error)
 		}
 	}
-	c.wantCalls(map[string]int{"success": calls})
+	c.wantCalls("helper", map[string]int{"success": calls})
 	server.kill()
 	c.base = h.serve().base
-	c.wantCalls(map[string]int{"success": calls})
+	c.wantCalls("helper", map[string]int{"success": calls})
 }
