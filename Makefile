@@ -6,6 +6,16 @@ GO    ?= go
 TOOL  := $(GO) tool -modfile=tools/go.mod
 # A package's tests that hang end with all stacks after that, and long before whoever runs them loses patience.
 PATIENCE = 20m
+# With CI set, a test that failed is run again, alone, up to twice, as long as no more than five failed: each is told at the end and is a
+# bug to mend (CONTRIBUTING.md). A race that was detected, a panic and a hang are never run again.
+ifdef CI
+TESTS = $(TOOL) gotestsum --format standard-quiet --rerun-fails=2 --rerun-fails-max-failures=5 --rerun-fails-run-root-test \
+	--rerun-fails-abort-on-data-race --packages ./... --
+TESTED =
+else
+TESTS = $(GO) test
+TESTED = ./...
+endif
 
 # Generated, and held fresh by `make check`.
 GENERATED = find internal/store/dbgen web/templates -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' \) | sort | xargs cksum
@@ -25,7 +35,7 @@ build: ## compile ./bin/patchbay
 
 test: ## run every test; nothing has to be started first
 	@scripts/get-postgres
-	$(GO) test -timeout $(PATIENCE) ./...
+	$(TESTS) -timeout $(PATIENCE) $(TESTED)
 
 check: format lint fresh race ## everything a change has to pass
 
@@ -45,7 +55,7 @@ fresh: ## fail where the committed generated code is not what `make generate` ma
 
 race: ## every test with the race detector, in random order
 	@scripts/get-postgres
-	$(GO) test -race -shuffle=on -timeout $(PATIENCE) ./...
+	$(TESTS) -race -shuffle=on -timeout $(PATIENCE) $(TESTED)
 
 conformance: ## let the official MCP suite judge ./bin/patchbay, as a client and as a server (docs/conformance.md)
 	@conformance/run
