@@ -112,6 +112,12 @@ begin
     return null;
 end $function$
 
+CREATE OR REPLACE FUNCTION public.next_due(interval_s integer)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+AS $function$ select case when interval_s >= 60 then date_bin(interval '5 seconds', at, timestamptz 'epoch') else at end
+      from (select now() + nullif(interval_s, 0) * (0.95 + 0.1 * random()) * interval '1 second' as at) _ $function$
+
 CREATE OR REPLACE FUNCTION public.refuse_retired_key()
  RETURNS trigger
  LANGUAGE plpgsql

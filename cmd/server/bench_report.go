@@ -142,10 +142,10 @@ func at(sorted []time.Duration, percent int) time.Duration {
 	return sorted[min(len(sorted)*percent/100, len(sorted)-1)].Round(time.Millisecond)
 }
 
-// steady has a connector be due every now and then, as on an ordinary day.
+// steady has connectors be due every now and then, at moments that next_due makes, as on an ordinary day.
 func (b *benching) steady(ctx context.Context, p program) error {
 	const day = 15 * time.Minute
-	if _, err := b.asSystem(ctx, "update connector_clock set due_at = now() + random() * $1::interval", day); err != nil {
+	if _, err := b.asSystem(ctx, "update connector_clock set due_at = date_bin(interval '5 seconds', now() + random() * $1::interval, timestamptz 'epoch')", day); err != nil {
 		return err
 	}
 	if err := b.settle(ctx); err != nil {

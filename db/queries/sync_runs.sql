@@ -180,7 +180,7 @@ with stamped as (
     returning connectors.id, connectors.enabled, connectors.sync_interval_s, run.id as run_id, run.trigger, run.started_at
 ), released as (
     update connector_clock
-    set due_at = case when stamped.enabled then now() + nullif(stamped.sync_interval_s, 0) * (0.95 + 0.1 * random()) * interval '1 second' end,
+    set due_at = case when stamped.enabled then next_due(stamped.sync_interval_s) end,
         known_until = coalesce(now() + make_interval(secs => nullif(@known_s::double precision, 0)), connector_clock.known_until),
         claimed_by = null,
         claimed_at = null,
@@ -256,7 +256,7 @@ with stamped as (
     returning connectors.id, connectors.enabled, connectors.sync_interval_s
 )
 update connector_clock
-set due_at = case when stamped.enabled then now() + nullif(stamped.sync_interval_s, 0) * (0.95 + 0.1 * random()) * interval '1 second' end,
+set due_at = case when stamped.enabled then next_due(stamped.sync_interval_s) end,
     known_until = coalesce(now() + make_interval(secs => nullif(@known_s::double precision, 0)), connector_clock.known_until),
     claimed_by = null,
     claimed_at = null,

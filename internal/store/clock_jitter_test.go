@@ -42,16 +42,16 @@ func spread(t *testing.T, after string, waits []time.Duration, least, most time.
 	if len(waits) != crowdOf {
 		t.Fatalf("after %s %d connectors have a time", after, len(waits))
 	}
-	var parts [10]int
+	var parts [6]int
 	for _, wait := range waits {
 		if wait < least || wait > most {
 			t.Errorf("after %s a connector is due %s later; want %s to %s", after, wait, least, most)
 			continue
 		}
-		parts[min(9, int(10*(wait-least)/(most-least)))]++
+		parts[min(len(parts)-1, len(parts)*int(wait-least)/int(most-least))]++
 	}
 	for _, n := range parts {
-		if n < crowdOf/10-55 || n > crowdOf/10+55 {
+		if mean := crowdOf / len(parts); n < mean/2 || n > mean*3/2 {
 			t.Errorf("after %s the times lie so: %v", after, parts)
 			return
 		}
@@ -75,7 +75,12 @@ func TestConnectorsOfOneIntervalThatAreSyncedTogetherAreNotDueTogether(t *testin
 	w := fixture.New(t)
 	crowd(t, w)
 	unchanged(t, w, claimAll(t, w), "search")
-	spread(t, "a list that was known", waits(t, w), often*95/100, often*105/100)
+	spread(t, "a list that was known", waits(t, w), often*95/100-5*time.Second, often*105/100)
+	var together int
+	w.AsSystem(t, "select count(distinct due_at) from connector_clock where due_at is not null", nil, &together)
+	if together > 20 {
+		t.Errorf("a minute and a half has %d moments at which something is due", together)
+	}
 }
 
 func TestConnectorsThatFailTogetherAreNotTriedAgainTogether(t *testing.T) {

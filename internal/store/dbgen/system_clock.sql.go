@@ -355,7 +355,7 @@ with ended as materialized (
 ), released as (
     update connector_clock
     set due_at = case when stamped.enabled
-                      then now() + nullif(stamped.sync_interval_s, 0) * (0.95 + 0.1 * random()) * interval '1 second' end,
+                      then next_due(stamped.sync_interval_s) end,
         claimed_by = null,
         claimed_at = null,
         run_id = coalesce(connector_clock.run_id, stamped.run_id),
