@@ -27,7 +27,7 @@ const (
 	perQueue = 3 * perTenant
 	// jobTimeout is past the end of the longest run, which bounds itself.
 	jobTimeout = toolsync.MaxDuration + time.Minute
-	// rescueAfter is when a job counts as lost with its process. A second process may then have it; the run's row decides.
+	// rescueAfter is when a job counts as lost whatever its process says. Those of processes that are dead are free long before (rescue.go).
 	rescueAfter = jobTimeout + 30*time.Second
 	// pollInterval finds what a notification did not announce. Usually a job begins at once.
 	pollInterval = 5 * time.Second
@@ -51,7 +51,7 @@ type Options struct {
 	Syncer  *toolsync.Syncer
 	Due     Due
 	Turn    Turn         // nil: no other process has this database
-	Queued  LongQueued   // nil: runs that lose their jobs wait for River
+	Queued  LongQueued   // nil: jobs of dead processes, and runs that lose theirs, wait for River
 	Log     *slog.Logger // nil: nowhere
 	Parts   []Part       // more workers, with their queues
 }
@@ -114,7 +114,7 @@ func newRunner(o Options, seldom time.Duration) (*Runner, error) {
 	return &Runner{
 		client: client,
 		clock:  clock{due: o.Due, turn: o.Turn, begin: o.Syncer.SyncFew, client: client, log: log},
-		tender: tender{queued: o.Queued, pool: o.Pool, client: client, log: log},
+		tender: tender{self: o.Syncer.Instance().UUID, queued: o.Queued, pool: o.Pool, client: client, back: back, log: log},
 		back:   back,
 	}, nil
 }

@@ -43,6 +43,9 @@ func (w *SyncToolsWorker) perform(ctx context.Context, job *river.Job[queue.Sync
 	defer leave()
 	run := connectors.SyncRunID{UUID: job.Args.SyncRunID}
 	_, err := w.syncer.Sync(ctx, tenant, toolsync.Request{Connector: connectors.Ref(job.Args.ConnectorID.String()), Run: &run})
+	if err != nil && fault.As(err).Type == store.TypeSyncTaken {
+		err = w.syncer.SyncAgain(ctx, tenant, run) // where its process died, or stopped, during it
+	}
 	switch judge(err) {
 	case done:
 		return nil
@@ -60,7 +63,7 @@ type verdict int
 
 const (
 	done  verdict = iota // the row says how it ended, or is gone
-	waits                // its turn comes
+	waits                // its turn comes, or comes again
 	again                // we failed, before the run began
 )
 
@@ -69,7 +72,7 @@ func judge(err error) verdict {
 		return done
 	}
 	switch f := fault.As(err); {
-	case f.Type == store.TypeSyncRunning, f.Code == toolsync.CodeStopping:
+	case f.Type == store.TypeSyncRunning, f.Code == toolsync.CodeStopping, f.Code == toolsync.CodeInterrupted:
 		return waits
 	case f.Kind == fault.Internal, f.Kind == fault.Unavailable && f.Code == "":
 		return again

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// lostEvery is how often each process looks for queued runs whose jobs are lost. With the silence after which a process counts as
-	// dead they are found in half a minute; River itself waits for the longest job that there is.
+	// lostEvery is how often each process looks for jobs that are lost with theirs, and for queued runs without one. With the silence after
+	// which a process counts as dead they are found in half a minute; River itself waits for the longest job that there is.
 	lostEvery = 20 * time.Second
 	// longQueued is how long a run has waited that is looked at, and maxQueued how many of them at once.
 	longQueued = 20 * time.Second
@@ -27,11 +27,13 @@ const (
 // [store.System.LongQueued].
 type LongQueued func(ctx context.Context, since time.Duration, most int) (runs []queue.SyncTools, alive []uuid.UUID, err error)
 
-// tender gives queued runs a job again whose own died with its process before the run began, or is gone.
+// tender frees the jobs of dead processes (rescue.go), and gives queued runs a job again whose own is gone.
 type tender struct {
+	self   uuid.UUID  // this process
 	queued LongQueued // nil: nobody looks
 	pool   *pgxpool.Pool
 	client *river.Client[pgx.Tx]
+	back   *comeback // announces what is free again
 	log    *slog.Logger
 }
 
@@ -44,7 +46,10 @@ func (t *tender) tend(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, tickTimeout)
 	defer cancel()
 	runs, alive, err := t.queued(ctx, longQueued, maxQueued)
-	if err != nil || len(runs) == 0 {
+	if err != nil {
+		return 0, err
+	}
+	if _, err := t.rescue(ctx, alive); err != nil || len(runs) == 0 {
 		return 0, err
 	}
 	has, err := t.haveJobs(ctx, runs, alive)
@@ -102,7 +107,7 @@ func (t *tender) run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if _, err := t.tend(ctx); err != nil && ctx.Err() == nil {
-			t.log.WarnContext(ctx, "looking for queued syncs without a job failed", slog.Any("error", err))
+			t.log.WarnContext(ctx, "looking for lost jobs failed", slog.Any("error", err))
 		}
 		select {
 		case <-ctx.Done():

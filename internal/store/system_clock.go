@@ -222,7 +222,7 @@ func without(ends []Ended, done map[uuid.UUID]bool) []Ended {
 // that are alive.
 func (s *System) LongQueued(ctx context.Context, since time.Duration, most int) (runs []queue.SyncTools, alive []uuid.UUID, err error) {
 	rows, err := s.q.LongQueuedRuns(ctx, since.Seconds(), int32(most))
-	if err != nil || len(rows) == 0 {
+	if err != nil {
 		return nil, nil, err
 	}
 	for _, r := range rows {

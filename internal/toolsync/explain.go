@@ -14,12 +14,14 @@ import (
 
 // The codes of failed syncs that are no [mcp.Reason].
 const (
-	codeBlocked     = "blocked"             // by the egress rules
-	codeCredential  = "credential_required" // there is none to use
-	codeInterrupted = "interrupted"         // our own server stopped; the store writes the same
-	codeInternal    = "internal"
-	codeDisabled    = "disabled"
+	codeBlocked    = "blocked"             // by the egress rules
+	codeCredential = "credential_required" // there is none to use
+	codeInternal   = "internal"
+	codeDisabled   = "disabled"
 )
+
+// CodeInterrupted is the reason of a run that was cut off by the end of its process. The store writes the same.
+const CodeInterrupted = "interrupted"
 
 // CodeStopping is the reason of a sync that did not begin because this process stops.
 const CodeStopping = "stopping"

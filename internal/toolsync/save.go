@@ -92,7 +92,7 @@ func definitions(list mcp.ToolList) ([]connectors.Definition, []connectors.Quara
 func (r *run) failure(ctx context.Context, err error) *fault.Error {
 	if errors.Is(context.Cause(ctx), errStopped) {
 		return &fault.Error{
-			Kind: fault.Unavailable, Code: codeInterrupted, Message: "The server stopped during this sync.", Err: err,
+			Kind: fault.Unavailable, Code: CodeInterrupted, Message: "The server stopped during this sync.", Err: err,
 		}
 	}
 	return fault.As(err)
