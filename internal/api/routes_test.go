@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/uuid"
 
 	"patchbay/internal/connectors"
 )
@@ -113,25 +112,6 @@ var routes = map[string]struct {
 	"POST /api/v1/webhooks/{id}/deliveries/{delivery}/redeliver": {connectors.RoleAdmin, ""},
 }
 
-func TestEveryRouteHasARow(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	documented := map[string]connectors.Role{}
-	for path, operations := range w.document(t)["paths"].(map[string]any) {
-		for method, op := range operations.(map[string]any) {
-			least, _ := op.(map[string]any)["x-least-role"].(string)
-			documented[strings.ToUpper(method)+" "+path] = connectors.Role(least)
-		}
-	}
-	want := map[string]connectors.Role{}
-	for route, row := range routes {
-		want[route] = row.least
-	}
-	if diff := cmp.Diff(want, documented); diff != "" {
-		t.Errorf("routes (-rows +documented):\n%s", diff)
-	}
-}
-
 // eachRoute runs a test for every route, on a path with the ids of target.
 func eachRoute(t *testing.T, target targets, test func(t *testing.T, method, path, body string, least connectors.Role)) {
 	t.Helper()
@@ -148,16 +128,19 @@ func eachRoute(t *testing.T, target targets, test func(t *testing.T, method, pat
 type targets struct {
 	connector, agent, run, key, member, call, token, webhook, delivery, invitation string
 
+	exposed string // what the agent knows the connector's tool by
+	offer   string // an entry of the catalog, which is everybody's
+
 	only string // routes with this in their pattern; empty: all
 }
 
 // all names every thing by one word.
 func all(id string) targets {
-	return targets{connector: id, agent: id, run: id, key: id, member: id, call: id, token: id, webhook: id, delivery: id, invitation: id, only: "{"}
+	return targets{connector: id, agent: id, run: id, key: id, member: id, call: id, token: id, webhook: id, delivery: id, invitation: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
 }
 
 func (x targets) path(pattern string) string {
-	id, tool := x.connector, "mcp_x__y"
+	id, tool := x.connector, x.exposed
 	switch {
 	case strings.HasPrefix(pattern, "/api/v1/connectors"):
 		tool = "search"
@@ -176,137 +159,31 @@ func (x targets) path(pattern string) string {
 	case strings.HasPrefix(pattern, "/api/v1/webhooks"):
 		id = x.webhook
 	}
-	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{delivery}", x.delivery, "{name}", tool).Replace(pattern)
+	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{delivery}", x.delivery, "{name}", tool, "{slug}", x.offer).Replace(pattern)
 }
 
 func (w *world) targetsIn(t *testing.T, tenant connectors.TenantID) targets {
 	t.Helper()
-	c := w.ConnectorIn(t, tenant, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	c := w.ConnectorIn(t, tenant, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer }, at("http://127.0.0.1:1/"))
 	a := w.AgentIn(t, tenant)
 	w.GrantIn(t, tenant, a.ID, c.ID)
 	_, token := w.TokenIn(t, tenant, a.ID)
 	hook, delivery := w.webhookIn(t, tenant)
+	call := w.pendingCall(t, tenant, a, c)
+	w.askedFor(t, tenant, a, c, call)
 	return targets{
 		webhook: hook.ID.String(), delivery: delivery.ID.String(),
 		token:     token.ID.String(),
 		connector: c.ID.String(),
 		agent:     a.ID.String(),
-		call:      w.pendingCall(t, tenant, a, c).String(),
+		call:      call.String(),
 		run:       w.SyncedIn(t, tenant, c.ID, "search").ID.String(),
 		key:       w.APIKeyIn(t, tenant, connectors.RoleViewer).ID.String(),
 		member:    w.MemberIn(t, tenant, connectors.RoleViewer).UserID.String(),
 
 		invitation: w.invitationIn(t, tenant).String(),
-	}
-}
 
-func TestNobodyWithoutAKeyGetsIn(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	revoked := w.key(t, connectors.RoleOwner)
-	w.revoke(t, revoked)
-	owner := w.key(t, connectors.RoleOwner)
-	eachRoute(t, w.targetsIn(t, w.Tenant), func(t *testing.T, method, path, body string, _ connectors.Role) {
-		for name, authorization := range map[string]string{
-			"nothing":        "",
-			"an agent":       "Bearer pb_agent_0123456789",
-			"another scheme": "Basic YTpi",
-			"garbage":        "Bearer pb_key_garbage",
-			"no scheme":      owner,
-			"a cut key":      "Bearer " + owner[:len(owner)-1],
-			"a revoked key":  "Bearer " + revoked,
-		} {
-			r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
-			if authorization != "" {
-				r.Header.Set("Authorization", authorization)
-			}
-			got := w.serve(t, r)
-			got.problem(http.StatusUnauthorized, "unauthenticated")
-			if got.header.Get("WWW-Authenticate") == "" {
-				t.Errorf("%s: no challenge", name)
-			}
-		}
-	})
-}
-
-func TestEachRoleDoesWhatItMayAndNoMore(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	everywhere := all("nowhere")
-	everywhere.only = ""
-	for _, role := range connectors.Roles {
-		key := w.key(t, role)
-		eachRoute(t, everywhere,
-			func(t *testing.T, method, path, body string, least connectors.Role) {
-				got := w.call(t, key, method, path, body)
-				if denied := got.status == http.StatusForbidden; denied == role.AtLeast(least) {
-					t.Errorf("%s gets %d: %s", role, got.status, got.body)
-				}
-				if !role.AtLeast(least) {
-					got.problem(http.StatusForbidden, "denied")
-					w.call(t, key, method, path+"?limit=no", `{`).problem(http.StatusForbidden, "denied")
-				}
-			})
-	}
-}
-
-func TestAnotherTenantsThingsAreNotThere(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	owner, theirs := w.key(t, connectors.RoleOwner), w.targetsIn(t, w.Other)
-	mine := w.targetsIn(t, w.Tenant)
-	unknown := uuid.Must(uuid.NewV7()).String()
-	otherAgent := theirs
-	otherAgent.connector, otherAgent.only = mine.connector, "{agent}"
-	otherConnector, otherToken := mine, mine
-	otherConnector.connector, otherConnector.only = theirs.connector, "{connector}"
-	otherToken.token, otherToken.only = theirs.token, "{token_id}"
-	otherDelivery := mine
-	otherDelivery.delivery, otherDelivery.only = theirs.delivery, "{delivery}"
-	theirs.only = "{"
-	for _, ids := range map[string]targets{
-		"another tenant's":           theirs,
-		"my connector, their agent":  otherAgent,
-		"my agent, their connector":  otherConnector,
-		"my agent, their token":      otherToken,
-		"my webhook, their delivery": otherDelivery,
-		"an unknown id":              all(unknown),
-		"almost an id":               all(unknown[1:]),
-		"an id in other clothes":     all("{" + unknown + "}"),
-		"no id":                      all("~"),
-		"a long word":                all(strings.Repeat("a", 5000)),
-		"a NUL":                      all("a%00"),
-		"a slash":                    all("a%2Fb"),
-		"no UTF-8":                   all("%FF"),
-	} {
-		eachRoute(t, ids, func(t *testing.T, method, path, body string, _ connectors.Role) {
-			w.call(t, owner, method, path, body).problem(http.StatusNotFound, "not-found")
-		})
-	}
-	w.unharmed(t, theirs)
-}
-
-// unharmed fails the test unless the things of the other tenant are as they were.
-func (w *world) unharmed(t *testing.T, theirs targets) {
-	t.Helper()
-	owner := w.keyIn(t, w.Other, connectors.RoleOwner)
-	for _, path := range []string{
-		"/api/v1/connectors/" + theirs.connector, "/api/v1/agents/" + theirs.agent, "/api/v1/members/" + theirs.member,
-		"/api/v1/sync_runs/" + theirs.run, "/api/v1/tool_calls/" + theirs.call, "/api/v1/webhooks/" + theirs.webhook,
-	} {
-		w.call(t, owner, http.MethodGet, path, nil).want(http.StatusOK)
-	}
-	for _, path := range []string{"/tokens", "/connectors"} {
-		list := w.call(t, owner, http.MethodGet, "/api/v1/agents/"+theirs.agent+path, nil).want(http.StatusOK)
-		if n := len(list["items"].([]any)); n != 1 {
-			t.Errorf("%d of %s", n, path)
-		}
-	}
-	keys := w.call(t, owner, http.MethodGet, "/api/v1/api_keys", nil).want(http.StatusOK)["items"].([]any)
-	for _, key := range keys {
-		if k := key.(map[string]any); k["id"] == theirs.key && k["revoked_at"] != nil {
-			t.Errorf("%v", k)
-		}
+		exposed: connectors.ExposedName(c.Slug, "search"), offer: "linear",
 	}
 }
 

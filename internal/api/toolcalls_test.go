@@ -32,6 +32,18 @@ func (w *world) pendingCall(t *testing.T, tenant connectors.TenantID, a connecto
 	return call.ID
 }
 
+// askedFor has a call ask for a person's approval.
+func (w *world) askedFor(t *testing.T, tenant connectors.TenantID, a connectors.Agent, c connectors.Connector, id connectors.ToolCallID) {
+	t.Helper()
+	_, _, err := w.St.Tenant(tenant).AskApproval(t.Context(), store.NewApproval{
+		ID: id, AgentID: a.ID, ConnectorID: c.ID, Tool: "search", ExposedName: connectors.ExposedName(c.Slug, "search"), CallHash: []byte(id.String()),
+		Call: `{"q":"x"}`, ExpiresAt: time.Now().Add(time.Hour),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // endedCall is one that the history has whole.
 func (w *world) endedCall(t *testing.T, a connectors.Agent, c connectors.Connector, change func(*connectors.ToolCall)) connectors.ToolCallID {
 	t.Helper()
