@@ -26,6 +26,7 @@ import (
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
 	"patchbay/internal/history"
 	"patchbay/internal/listings"
 	"patchbay/internal/mcp"
@@ -111,6 +112,10 @@ func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *da
 	d.base = base.String()
 	d.router.Use(middleware.Envelope(middleware.Options{BaseURL: base, Log: log, Refuse: pages.Failure})...)
 	d.router.Use(chimiddleware.GetHead)
+	d.auth.Sessions().ErrorFunc = pages.Failure
+	d.router.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		pages.Failure(w, r, fault.Errorf(fault.NotFound, "There is nothing at this address."))
+	})
 	agents := d.agents(dialer)
 	o := admin.Options{
 		Store: d.St, Auth: d.auth, Registry: registry.New(d.St, egress).Offering(builtinCatalog(t)), Listings: listings.New(egress.Client(), egress.CheckURL), Syncer: d.syncer, Respond: pages, Log: log,

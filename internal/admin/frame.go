@@ -20,26 +20,31 @@ func actor(r *http.Request) auth.Actor {
 // frame is what surrounds a page. The crumbs lead from the tenant to the page; the last one names it.
 func (h *Handler) frame(r *http.Request, nav templates.Nav, crumbs ...templates.Crumb) templates.Frame {
 	a := actor(r)
-	f := templates.Frame{
-		Title:  crumbs[len(crumbs)-1].Text,
-		Asset:  web.Asset,
-		Path:   r.URL.RequestURI(),
-		Active: nav,
-		Crumbs: append([]templates.Crumb{{Text: a.Tenant.Name, Href: "/"}}, crumbs...),
-		Person: &templates.Person{Name: a.Name, Email: a.Email, Role: roleName(a.Role)},
-		Tenant: templates.TenantChoice{Slug: a.Tenant.Slug, Name: a.Tenant.Name},
-		Can:    abilities(a.Role),
-	}
+	f := frameOf(a, crumbs...)
+	f.Path, f.Active = r.URL.RequestURI(), nav
 	if nav == templates.NavConnectors {
 		f.Listen = "/events"
 	}
 	news := h.news(r.Context(), a)
 	f.Waiting, f.Changes, f.Unread = news.Approvals, news.Changes, news.Unread
-	for _, m := range a.Memberships {
-		f.Tenants = append(f.Tenants, templates.TenantChoice{Slug: m.Tenant.Slug, Name: m.Tenant.Name})
-	}
 	if flash, ok := h.respond.TakeFlash(r.Context()); ok {
 		f.Flash = &templates.Flash{Kind: templates.FlashKind(flash.Kind), Text: flash.Text}
+	}
+	return f
+}
+
+// frameOf is what of the frame needs nothing but the person.
+func frameOf(a auth.Actor, crumbs ...templates.Crumb) templates.Frame {
+	f := templates.Frame{
+		Title:  crumbs[len(crumbs)-1].Text,
+		Asset:  web.Asset,
+		Crumbs: append([]templates.Crumb{{Text: a.Tenant.Name, Href: "/"}}, crumbs...),
+		Person: &templates.Person{Name: a.Name, Email: a.Email, Role: roleName(a.Role)},
+		Tenant: templates.TenantChoice{Slug: a.Tenant.Slug, Name: a.Tenant.Name},
+		Can:    abilities(a.Role),
+	}
+	for _, m := range a.Memberships {
+		f.Tenants = append(f.Tenants, templates.TenantChoice{Slug: m.Tenant.Slug, Name: m.Tenant.Name})
 	}
 	return f
 }

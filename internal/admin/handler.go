@@ -81,12 +81,14 @@ func New(o Options) *Handler {
 	if o.Patience == 0 {
 		o.Patience = syncPatience
 	}
-	return &Handler{
+	h := &Handler{
 		store: o.Store, auth: o.Auth, registry: o.Registry, syncer: o.Syncer, connect: o.Connect,
 		access: o.Access, calls: o.Calls, webhooks: o.Webhooks, history: o.History, listings: o.Listings, respond: o.Respond,
 		log: o.Log, now: o.Now, baseURL: o.BaseURL, version: o.Version, done: o.Done, streams: newCrowd(o.Streams),
 		patience: o.Patience, programSync: o.ProgramSync,
 	}
+	h.respond.FailIn(h.failureFrame)
+	return h
 }
 
 // Mount adds the dashboard's routes to r, which has the envelope of package middleware around it.

@@ -16,10 +16,11 @@ func (h *Handler) loginShow(w http.ResponseWriter, r *http.Request) error {
 	if _, err := h.auth.FromSession(r.Context()); err == nil {
 		return respond.See(w, r, returnTo)
 	}
-	return h.respond.Page(w, r, http.StatusOK, templates.SignIn(templates.SignInPage{
-		Frame:    h.door(r, words.T(r.Context(), "Sign in")),
-		ReturnTo: returnTo,
-	}))
+	frame := h.door(r, words.T(r.Context(), "Sign in"))
+	if r.URL.Query().Has("unsent") && frame.Flash == nil {
+		frame.Flash = &templates.Flash{Kind: templates.FlashAlert, Text: words.T(r.Context(), "You were signed out before this was sent, and nothing was changed. Sign in, and send it again.")}
+	}
+	return h.respond.Page(w, r, http.StatusOK, templates.SignIn(templates.SignInPage{Frame: frame, ReturnTo: returnTo}))
 }
 
 // login checks a password and starts the session.

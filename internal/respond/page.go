@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -30,7 +31,8 @@ func See(w http.ResponseWriter, r *http.Request, to string) error {
 	return nil
 }
 
-// Failure answers a failure as a page: one with our words, or the way to sign in.
+// Failure answers a failure as a page: one with our words, or the way to sign in. What a script asked for is a sentence on the page that
+// stands.
 func (p *Responder) Failure(w http.ResponseWriter, r *http.Request, err error) {
 	f := p.failure(r, err)
 	if f.Kind == fault.Unauthenticated {
@@ -38,7 +40,14 @@ func (p *Responder) Failure(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	SetRetryAfter(w.Header(), f)
-	if err := p.Page(w, r, Status(f.Kind), errorPage(r, f)); err != nil {
+	page := p.errorPage
+	if fromScript(r) {
+		page = said
+		w.Header().Set("HX-Retarget", "#alert")
+		w.Header().Set("HX-Reselect", "[data-kind=alert]")
+		w.Header().Set("HX-Reswap", "innerHTML")
+	}
+	if err := p.Page(w, r, Status(f.Kind), page(r, f)); err != nil {
 		p.Problem(w, r, err)
 	}
 }
@@ -46,9 +55,11 @@ func (p *Responder) Failure(w http.ResponseWriter, r *http.Request, err error) {
 // signIn sends the browser to the sign-in page, which sends it back. What a script asked for is no page to come back to.
 func (p *Responder) signIn(w http.ResponseWriter, r *http.Request) {
 	to := "/login"
-	isPage := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if isPage && r.Header.Get("HX-Request") == "" && r.URL.Path != "/" && r.URL.Path != "/events" {
+	if reads(r) && r.Header.Get("HX-Request") == "" && r.URL.Path != "/" && r.URL.Path != "/events" {
 		to += "?" + url.Values{"return_to": {r.URL.RequestURI()}}.Encode()
+	}
+	if from := CameFrom(r, ""); !reads(r) && from != "" && !strings.HasPrefix(from, "/login") {
+		to += "?" + url.Values{"return_to": {from}, "unsent": {"1"}}.Encode()
 	}
 	if r.Header.Get("HX-Request") != "" {
 		w.Header().Set("HX-Redirect", to)
@@ -56,4 +67,9 @@ func (p *Responder) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// fromScript tells whether a part of a page was asked for. An event stream is no part: it has a place of its own to say that it ended.
+func fromScript(r *http.Request) bool {
+	return r.Header.Get("HX-Request") != "" && !strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }

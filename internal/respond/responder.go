@@ -19,12 +19,16 @@ type HandlerFunc func(w http.ResponseWriter, r *http.Request) error
 type Responder struct {
 	log      *slog.Logger
 	sessions *scs.SessionManager
+	frame    FailureFrame // nil: pages of failures stand alone
 }
 
 // New makes a Responder. Flashes are kept in the sessions, whose LoadAndSave must stand before [Responder.Back].
 func New(log *slog.Logger, sessions *scs.SessionManager) *Responder {
 	return &Responder{log: log, sessions: sessions}
 }
+
+// FailIn has pages of failures stand in a frame. It is called before the first request.
+func (p *Responder) FailIn(frame FailureFrame) { p.frame = frame }
 
 // Program adapts a handler whose caller is a program: a failure becomes a problem document.
 func (p *Responder) Program(h HandlerFunc) http.HandlerFunc {

@@ -1,0 +1,131 @@
+package admin_test
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+)
+
+// inFrame is what a page has that stands in the dashboard's frame, and one that stands alone has not.
+const inFrame = `id="sidebar"`
+
+func TestWhyThereIsNoPageStandsInTheFrameOfWhoeverIsSignedIn(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	viewer, stranger := d.as(connectors.RoleViewer), d.browser()
+	for name, try := range map[string]struct {
+		status int
+		ask    func(*browser) page
+	}{
+		"an address where nothing is": {http.StatusNotFound, func(b *browser) page { return b.get("/nowhere") }},
+		"a thing that is gone":        {http.StatusNotFound, func(b *browser) page { return b.get("/connectors/gone") }},
+		"a page of another role":      {http.StatusForbidden, func(b *browser) page { return b.get("/members") }},
+		"an act of another role":      {http.StatusForbidden, func(b *browser) page { return b.post("/sync_tools", nil) }},
+		"a cursor that is none":       {http.StatusBadRequest, func(b *browser) page { return b.get("/connectors?cursor=none") }},
+	} {
+		p := try.ask(viewer)
+		p.want(t, try.status, inFrame, `class="lost"`, `href="/connectors"`)
+		if strings.Contains(p.Body, "hx-sse:connect") {
+			t.Errorf("%s: the page listens for changes of nothing", name)
+		}
+	}
+	if p := stranger.get("/nowhere"); p.Status != http.StatusNotFound || strings.Contains(p.Body, inFrame) {
+		t.Errorf("a stranger gets %d, %s", p.Status, p.Body)
+	}
+}
+
+func TestAFormThatIsRefusedLeadsBackToItsPage(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	viewer := d.as(connectors.RoleViewer)
+	viewer.header = http.Header{"Referer": {d.base + "/connectors?q=mail"}}
+	viewer.post("/sync_tools", nil).want(t, http.StatusForbidden, inFrame, `href="/connectors?q=mail"`, "Go back", `name="return_to" value="/connectors?q=mail"`)
+}
+
+func TestAFormOfASessionThatEndedSaysThatNothingWasSaved(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.browser()
+	b.header = http.Header{"Referer": {d.base + "/agents/new"}}
+	p := b.post("/agents", nil)
+	if p.Status != http.StatusSeeOther || p.Location != "/login?return_to=%2Fagents%2Fnew&unsent=1" {
+		t.Fatalf("%d to %q", p.Status, p.Location)
+	}
+	b.get(p.Location).want(t, http.StatusOK, "nothing was changed", `value="/agents/new"`)
+	b.header = http.Header{"Referer": {"https://elsewhere.example/agents/new"}}
+	if p := b.post("/agents", nil); p.Location != "/login" {
+		t.Errorf("from another site: to %q", p.Location)
+	}
+}
+
+func TestWhatAScriptAskedForInVainIsASentenceOnThePageThatStands(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	viewer := d.as(connectors.RoleViewer)
+	viewer.header = http.Header{"Hx-Request": {"true"}}
+	p := viewer.post("/sync_tools", nil)
+	p.want(t, http.StatusForbidden, `data-kind="alert"`, "This needs the role member; yours is viewer.")
+	for name, want := range map[string]string{"HX-Retarget": "#alert", "HX-Reselect": "[data-kind=alert]", "HX-Reswap": "innerHTML"} {
+		if have := p.Header.Get(name); have != want {
+			t.Errorf("%s is %q", name, have)
+		}
+	}
+	if strings.Contains(p.Body, "<html") {
+		t.Errorf("a whole page: %s", p.Body)
+	}
+}
+
+// kept are what a browser's session is read from: with these alone, whoever is signed in is known, and nothing else is.
+var kept = []string{"sessions", "users", "memberships", "tenants"}
+
+// breakDatabase takes everything from the program but who is signed in.
+func (d *dashboard) breakDatabase() {
+	d.t.Helper()
+	d.AsOwner(d.t, "revoke all on all tables in schema public from patchbay_app",
+		"grant select, insert, update, delete on "+strings.Join(kept, ", ")+" to patchbay_app")
+}
+
+func TestEveryPageOfADatabaseThatFailsSaysSoAndOffersAnotherTry(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	owner, ids := d.as(connectors.RoleOwner), d.own()
+	ids.link = d.link(owner)
+	pages := d.pages(ids)
+	d.breakDatabase()
+	failed := 0
+	for _, path := range slices.Sorted(maps.Keys(pages)) {
+		p := owner.get(path)
+		if p.Status == http.StatusOK || p.Status == http.StatusNotFound { // asks the database for nothing
+			continue
+		}
+		failed++
+		p.want(t, http.StatusInternalServerError, "Something went wrong", `href="`+path+`"`, "Try again", "If you ask someone about this")
+		if !strings.HasPrefix(path, "/connect/") { // which is for whoever has the link
+			p.want(t, http.StatusInternalServerError, inFrame)
+		}
+		for _, raw := range []string{"permission denied", "42501", "SQLSTATE", "relation"} {
+			if p.says(raw) {
+				t.Errorf("%s says %q", path, raw)
+			}
+		}
+	}
+	if failed < 35 {
+		t.Errorf("only %d of %d pages failed", failed, len(pages))
+	}
+}
+
+func TestADatabaseThatKnowsNobodyIsAPageThatStandsAlone(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleViewer)
+	d.AsOwner(t, "revoke all on all tables in schema public from patchbay_app")
+	p := b.get("/agents")
+	p.want(t, http.StatusInternalServerError, "Something went wrong", "Try again", `href="/agents"`)
+	if strings.Contains(p.Body, inFrame) {
+		t.Error("a frame, of whom?")
+	}
+}
