@@ -103,6 +103,7 @@ func (b *benching) round(ctx context.Context, many int) (*benchRound, error) {
 func (b *benching) rounds(ctx context.Context, p program, kind string, many int, change int64) error {
 	for range b.Rounds {
 		b.servers.edition.Add(change)
+		asked := b.servers.requests.Load() // the first may be asked at once
 		due, err := b.due(ctx)
 		if err != nil {
 			return err
@@ -111,6 +112,7 @@ func (b *benching) rounds(ctx context.Context, p program, kind string, many int,
 		if err != nil {
 			return err
 		}
+		before.requests = asked
 		r, err := b.await(ctx, due, many)
 		if err != nil {
 			return err

@@ -146,6 +146,52 @@ func TestServersThatHangDelayNobodyElse(t *testing.T) {
 	}
 }
 
+// Each of the servers has twelve of either tenant, which is less than it may: it is the process that has to have room.
+func TestFiveHundredSyncsThatHangAreUnderWayAtOnceAndDelayNobody(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	const hosts, each = 21, 12
+	hung := make([]*stuck, hosts)
+	for i := range hung {
+		hung[i] = newStuck(t)
+		for range each {
+			for _, tenant := range []connectors.TenantID{b.Tenant, b.Other} {
+				b.ConnectorIn(t, tenant, func(d *connectors.Draft) { d.URL, d.Timeout, d.RetryAttempts = hung[i].URL, connectors.MaxTimeout, 0 })
+			}
+		}
+	}
+	b.MakeDue(t)
+	defer stop(t, b.start(t))
+	defer func() {
+		for _, s := range hung {
+			s.free()
+		}
+	}()
+	late := time.After(patience)
+	for i, s := range hung {
+		for range 2 * each {
+			select {
+			case <-s.asked:
+			case <-late:
+				t.Fatalf("server %d of %d is asked by less than %d", i+1, hosts, 2*each)
+			}
+		}
+	}
+
+	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	events, unwatch := b.sync.Watch(b.Other)
+	defer unwatch()
+	one := b.ConnectorIn(t, b.Other, func(d *connectors.Draft) { d.URL = up.URL })
+	b.AsSystem(t, "update connector_clock set due_at = now() where connector_id = $1", []any{one.ID.UUID})
+	waitSynced(t, events, one.ID)
+	var held, failed int
+	b.AsSystem(t, "select count(*) filter (where claimed_by is not null), count(*) filter (where failures > 0) from connector_clock where connector_id <> $1",
+		[]any{one.ID.UUID}, &held, &failed)
+	if all := 2 * hosts * each; held != all || failed != 0 {
+		t.Errorf("%d of %d are under way, %d failed", held, all, failed)
+	}
+}
+
 func TestAHungServerWithManyConnectorsDelaysNotEvenItsOwnTenant(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
