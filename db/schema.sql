@@ -378,6 +378,9 @@ create table audit_heads (
     checked_at timestamp with time zone,
     checked_events bigint,
     checked_bad bigint,
+    checked_reason text,
+    checked_event uuid,
+    checked_last uuid,
     constraint audit_heads_hash_length CHECK ((length(hash) = 32)),
     constraint audit_heads_pkey PRIMARY KEY (tenant_id),
     constraint audit_heads_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE

@@ -6,6 +6,7 @@ select id, at, actor_type, actor_id, actor_name, action, target, detail, request
 from audit_events
 left join audit_chain on audit_chain.tenant_id = @tenant_id and audit_chain.event_id = audit_events.id
 where audit_events.tenant_id = @tenant_id
+  and (sqlc.narg(entry)::uuid is null or id = sqlc.narg(entry))
   and (sqlc.narg(before_id)::uuid is null or id < sqlc.narg(before_id))
   and (sqlc.narg(from_id)::uuid is null or id >= sqlc.narg(from_id))
   and (sqlc.narg(since)::timestamptz is null or at >= sqlc.narg(since))
@@ -18,7 +19,7 @@ limit @max_rows;
 
 -- name: AuditHead :one
 -- Where the chain ends, and what its last check found. No row: nothing was ever recorded.
-select events, hash, checked_at, checked_events, checked_bad
+select events, hash, checked_at, checked_events, checked_bad, checked_reason, checked_event, checked_last
 from audit_heads
 where tenant_id = @tenant_id;
 
@@ -42,5 +43,6 @@ where audit_events.tenant_id = @tenant_id
 
 -- name: SetAuditChecked :exec
 update audit_heads
-set checked_at = now(), checked_events = @events, checked_bad = sqlc.narg(bad)
+set checked_at = now(), checked_events = @events, checked_bad = sqlc.narg(bad), checked_reason = sqlc.narg(reason),
+    checked_event = sqlc.narg(event), checked_last = sqlc.narg(last)
 where tenant_id = @tenant_id;

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"patchbay/internal/auth"
 	"patchbay/internal/store"
 	"patchbay/internal/words"
@@ -19,11 +21,11 @@ var auditActions = []string{
 }
 
 // auditQuery is which entries a page lists, as its address says.
-type auditQuery struct{ actor, action, target, since, until string }
+type auditQuery struct{ actor, action, target, since, until, entry string }
 
 func readAuditQuery(q url.Values) auditQuery {
 	text := func(name string) string { return strings.TrimSpace(q.Get(name)) }
-	return auditQuery{actor: text("actor"), action: text("action"), target: text("target"), since: text("since"), until: text("until")}
+	return auditQuery{actor: text("actor"), action: text("action"), target: text("target"), since: text("since"), until: text("until"), entry: text("entry")}
 }
 
 func (q auditQuery) form() templates.Form {
@@ -37,9 +39,12 @@ func (q auditQuery) form() templates.Form {
 func (q auditQuery) filter(cursor string) (store.AuditFilter, bool) {
 	since, ok := dayOf(q.since, 0)
 	until, also := dayOf(q.until, 1) // to the end of that day
-	return store.AuditFilter{
-		Actor: q.actor, Action: q.action, Target: q.target, Since: since, Until: until, Page: store.Page{Cursor: cursor},
-	}, ok && also
+	f := store.AuditFilter{Actor: q.actor, Action: q.action, Target: q.target, Since: since, Until: until, Page: store.Page{Cursor: cursor}}
+	if q.entry != "" {
+		entry, _ := uuid.Parse(q.entry) // what is no id is no entry's
+		f.Entry = &entry
+	}
+	return f, ok && also
 }
 
 // dayOf is the beginning of a day, in UTC as all times are, or of one that comes after it; nil: no day is named.
@@ -65,15 +70,22 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
+	state, err := h.tenant(r).AuditState(r.Context())
+	if err != nil {
+		return err
+	}
 	page := templates.AuditPage{
 		Frame: h.frame(r, templates.NavAudit, crumb(words.T(r.Context(), "Audit log"), "")), Filter: q.form(), Actions: withChosen(auditActionOptions(r.Context()), q.action),
-		Filtered: q != auditQuery{}, Pager: pager(r, list.Next), Count: countOf(r.Context(), len(list.Items), pager(r, list.Next), "%s event", "%s events"),
+		Verdict:  h.auditVerdict(r.Context(), state),
+		Filtered: q != auditQuery{}, Single: q.entry != "", Pager: pager(r, list.Next), Count: countOf(r.Context(), len(list.Items), pager(r, list.Next), "%s event", "%s events"),
 	}
 	if !ok {
 		page.Filter.Errors["since"] = words.T(r.Context(), "Write days as 2026-11-21.")
 	}
 	for _, e := range list.Items {
-		page.Rows = append(page.Rows, h.auditRow(r.Context(), e))
+		row := h.auditRow(r.Context(), e)
+		row.Bad = state.Bad != nil && state.Bad.Reason == store.AuditChanged && state.Bad.EventID != nil && *state.Bad.EventID == e.ID
+		page.Rows = append(page.Rows, row)
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Audit(page))
 }

@@ -44,3 +44,39 @@ func TestTheAuditLogIsReadInABrowser(t *testing.T) {
 	tab.WaitText(".audit-detail", "Request:")
 	looked(t, tab, "audit")
 }
+
+func TestTheAuditLogIsVerifiedWithAClick(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleAdmin)
+	b.get("/audit").want(t, http.StatusOK, "Not verified yet", "Verify now")
+	for _, name := range []string{"One", "Two", "Three"} {
+		b.submit("/agents", url.Values{"name": {name}, "approval": {"always_ask"}})
+	}
+	b.submit("/audit/verify", nil).want(t, http.StatusOK, "The log is verified", "Every entry is as it was recorded", "Last verified")
+
+	second := "(select id from audit_events where tenant_id = '" + d.Tenant.String() + "' and target = 'two')"
+	d.AsOwner(t, "update audit_events set target = 'four' where id = "+second)
+	p := b.submit("/audit/verify", nil)
+	p.want(t, http.StatusOK, "The log is not as it was recorded.", "is not as it was recorded", "Somebody changed it", "Show this entry")
+	htmlcheck.Parse(t, p.Body).Sound(t)
+	b.get(linkTo(t, p.Body, "/audit?entry=")).want(t, http.StatusOK, "1 event", "four", "Not as it was recorded", "Show all")
+
+	d.AsOwner(t, "delete from audit_events where target = 'four'")
+	p = b.submit("/audit/verify", nil)
+	p.want(t, http.StatusOK, "The entry was removed", "Show the last entry before it")
+	b.get(linkTo(t, p.Body, "/audit?entry=")).want(t, http.StatusOK, "1 event", "one")
+	b.get("/audit?entry=none").want(t, http.StatusOK, "No entry matches")
+	d.as(connectors.RoleMember).post("/audit/verify", nil).want(t, http.StatusForbidden)
+}
+
+// linkTo is the first address in a page that begins so.
+func linkTo(t *testing.T, body, prefix string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(body, `href="`+prefix)
+	if !found {
+		t.Fatalf("nothing leads to %s…", prefix)
+	}
+	rest, _, _ = strings.Cut(rest, `"`)
+	return prefix + rest
+}

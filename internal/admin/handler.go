@@ -229,6 +229,7 @@ func (h *Handler) forAdmins(r routes) {
 	r.post("/agents/{id}/connectors/{connector}/choose", h.grantChoose)
 	r.post("/agents/{id}/connectors/{connector}/remove", h.grantRemove)
 	r.get("/audit", h.auditList)
+	r.post("/audit/verify", h.auditVerify)
 	r.get(filePrefix+"/audit", h.auditFile)
 	r.get(filePrefix+"/webhooks/{id}", h.deliveryFile)
 	r.get("/webhooks", h.webhookList)

@@ -45,6 +45,7 @@ var routeRoles = map[string]connectors.Role{
 	"POST /notices/read": oneself,
 
 	"GET /audit":                 connectors.RoleAdmin,
+	"POST /audit/verify":         connectors.RoleAdmin,
 	"GET /webhooks":              connectors.RoleAdmin,
 	"POST /webhooks":             connectors.RoleAdmin,
 	"GET /webhooks/{id}":         connectors.RoleAdmin,

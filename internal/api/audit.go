@@ -91,7 +91,7 @@ func (h *Handler) verifyAuditEvents(ctx context.Context, who auth.Actor, _ *stru
 	}
 	out := auditCheckJSON{OK: check.Bad == nil, Events: check.Events, Head: hex.EncodeToString(check.Head)}
 	if bad := check.Bad; bad != nil {
-		out.Place, out.Reason = &bad.N, bad.Reason
+		out.Place, out.Reason = &bad.N, string(bad.Reason)
 		if bad.EventID != nil {
 			out.FirstBad = new(bad.EventID.String())
 		}

@@ -70,7 +70,7 @@ func (w *CheckAuditWorker) check(ctx context.Context, tenant connectors.TenantID
 		return nil
 	}
 	w.log.ErrorContext(ctx, "the audit log is not as it was recorded", slog.String("tenant_id", tenant.String()),
-		slog.Int64("place", check.Bad.N), slog.Int64("events", check.Events), slog.String("reason", check.Bad.Reason))
+		slog.Int64("place", check.Bad.N), slog.Int64("events", check.Events), slog.String("reason", string(check.Bad.Reason)))
 	if w.bad != nil {
 		w.bad()
 	}

@@ -39,7 +39,7 @@ func TestAChangedAuditLogIsFoundByTheClock(t *testing.T) {
 	t.Cleanup(func() { stop(t, r) })
 	within(t, bad)
 	state, err := b.Door().AuditState(t.Context())
-	if err != nil || state.Bad == nil || *state.Bad != 2 {
+	if err != nil || state.Bad == nil || state.Bad.N != 2 {
 		t.Errorf("%+v, %v", state, err)
 	}
 	tick := time.NewTicker(20 * time.Millisecond)

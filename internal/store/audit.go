@@ -17,6 +17,7 @@ type AuditFilter struct {
 	Target string // a part of the target
 	Since  *time.Time
 	Until  *time.Time // not at or after it
+	Entry  *uuid.UUID // this one alone
 	Page
 }
 
@@ -46,7 +47,7 @@ func (t *Tenant) AuditEvents(ctx context.Context, f AuditFilter) (List[RecordedE
 	}
 	p := dbgen.AuditEventsParams{
 		TenantID: t.id, BeforeID: before, Since: f.Since, Until: f.Until, Actor: pattern(f.Actor), Target: pattern(f.Target),
-		Action: clean(f.Action), MaxRows: f.rows(),
+		Action: clean(f.Action), Entry: f.Entry, MaxRows: f.rows(),
 	}
 	if f.Since != nil {
 		p.FromID = new(firstIDAt(f.Since.Add(-clockSkew)))

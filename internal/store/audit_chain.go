@@ -25,9 +25,23 @@ type AuditCheck struct {
 // AuditFlaw is the first place where the log is not as it was recorded.
 type AuditFlaw struct {
 	N       int64      // counted from 1
-	EventID *uuid.UUID // nil: the place has no entry
-	Reason  string     // a sentence for people
+	EventID *uuid.UUID // of the entry that is, or was, there; nil: the place has none
+	Reason  AuditReason
+	Last    *uuid.UUID // of the last entry before it, which is as it was recorded; nil: there is none
 }
+
+// AuditReason is what is wrong at a place of the audit chain: a sentence for people.
+type AuditReason string
+
+// What may be wrong with a chain.
+const (
+	AuditChanged   AuditReason = "The entry is not what was recorded, or one before it is not."
+	AuditEntryGone AuditReason = "The entry is gone."
+	AuditLinkGone  AuditReason = "The link is gone."
+	AuditRestGone  AuditReason = "The links from here to the end of the chain are gone."
+	AuditEndMoved  AuditReason = "The chain does not end with the hash that is kept as its end."
+	AuditBeside    AuditReason = "There are entries that the chain does not name."
+)
 
 // auditPage is how many links are read at once: some megabytes, with their entries.
 const auditPage = 2000
@@ -50,11 +64,11 @@ func (t *Tenant) CheckAudit(ctx context.Context) (AuditCheck, error) {
 		return AuditCheck{}, err
 	}
 	check := AuditCheck{Events: head.Events, Head: head.Hash, Bad: c.flaw}
-	var bad *int64
-	if c.flaw != nil {
-		bad = &c.flaw.N
+	found := dbgen.SetAuditCheckedParams{TenantID: t.id, Events: &c.n}
+	if bad := c.flaw; bad != nil {
+		found.Bad, found.Reason, found.Event, found.Last = &bad.N, new(string(bad.Reason)), bad.EventID, bad.Last
 	}
-	return check, t.q.SetAuditChecked(ctx, &c.n, bad, t.id)
+	return check, t.q.SetAuditChecked(ctx, found)
 }
 
 // followAudit goes along the chain up to the link until, or to the first flaw.
@@ -65,7 +79,7 @@ func (t *Tenant) followAudit(ctx context.Context, c *auditChain, until int64) er
 			return err
 		}
 		if len(links) == 0 {
-			c.fail(c.n+1, nil, "The links from here to the end of the chain are gone.")
+			c.fail(c.n+1, nil, AuditRestGone)
 		}
 		for i := range links {
 			c.add(&links[i])
@@ -77,14 +91,14 @@ func (t *Tenant) followAudit(ctx context.Context, c *auditChain, until int64) er
 // endAudit compares the end of the chain with where it says that it ends, and looks for entries beside it.
 func (t *Tenant) endAudit(ctx context.Context, c *auditChain, head dbgen.AuditHeadRow) error {
 	if c.flaw == nil && head.Events > 0 && !bytes.Equal(c.before, head.Hash) {
-		c.fail(c.n, nil, "The chain does not end with the hash that is kept as its end.")
+		c.fail(c.n, nil, AuditEndMoved)
 	}
 	if c.flaw != nil {
 		return nil
 	}
 	beside, err := t.q.CountUnlinkedEvents(ctx, t.id)
 	if err == nil && beside > 0 {
-		c.fail(c.n+1, nil, "There are entries that the chain does not name.")
+		c.fail(c.n+1, nil, AuditBeside)
 	}
 	return err
 }
@@ -94,12 +108,13 @@ type auditChain struct {
 	tenant connectors.TenantID
 	n      int64  // the links that were found good
 	before []byte // the hash of the last of them
+	last   *uuid.UUID
 	flaw   *AuditFlaw
 }
 
-func (c *auditChain) fail(n int64, event *uuid.UUID, reason string) {
+func (c *auditChain) fail(n int64, event *uuid.UUID, reason AuditReason) {
 	if c.flaw == nil {
-		c.flaw = &AuditFlaw{N: n, EventID: event, Reason: reason}
+		c.flaw = &AuditFlaw{N: n, EventID: event, Reason: reason, Last: c.last}
 	}
 }
 
@@ -107,16 +122,16 @@ func (c *auditChain) add(l *dbgen.AuditLinksRow) {
 	switch {
 	case c.flaw != nil:
 	case l.N != c.n+1:
-		c.fail(c.n+1, nil, "The link is gone.")
+		c.fail(c.n+1, nil, AuditLinkGone)
 	case !l.Present:
-		c.fail(l.N, &l.EventID, "The entry is gone.")
+		c.fail(l.N, &l.EventID, AuditEntryGone)
 	default:
 		sum := auditHash(c.tenant, c.before, l)
 		if !bytes.Equal(sum, l.Hash) {
-			c.fail(l.N, &l.EventID, "The entry is not what was recorded, or one before it is not.")
+			c.fail(l.N, &l.EventID, AuditChanged)
 			return
 		}
-		c.n, c.before = l.N, sum
+		c.n, c.before, c.last = l.N, sum, &l.EventID
 	}
 }
 
@@ -155,7 +170,7 @@ type AuditState struct {
 	Events    int64      // recorded until now
 	CheckedAt *time.Time // nil: never
 	Good      int64      // entries that it held good
-	Bad       *int64     // the first one that it did not, counted from 1; nil: none
+	Bad       *AuditFlaw // nil: every entry was as it was recorded
 }
 
 // AuditState reads it.
@@ -167,9 +182,15 @@ func (t *Tenant) AuditState(ctx context.Context) (AuditState, error) {
 	if err != nil {
 		return AuditState{}, err
 	}
-	state := AuditState{Events: head.Events, CheckedAt: head.CheckedAt, Bad: head.CheckedBad}
+	state := AuditState{Events: head.Events, CheckedAt: head.CheckedAt}
 	if head.CheckedEvents != nil {
 		state.Good = *head.CheckedEvents
+	}
+	if head.CheckedBad != nil {
+		state.Bad = &AuditFlaw{N: *head.CheckedBad, EventID: head.CheckedEvent, Reason: AuditChanged, Last: head.CheckedLast}
+	}
+	if head.CheckedBad != nil && head.CheckedReason != nil { // null: by an older program
+		state.Bad.Reason = AuditReason(*head.CheckedReason)
 	}
 	return state, nil
 }

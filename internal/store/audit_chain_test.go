@@ -96,7 +96,7 @@ func TestATamperedAuditLogIsFound(t *testing.T) {
 			if check.Bad == nil || check.Bad.N != tc.bad || check.Bad.Reason == "" {
 				t.Fatalf("%+v", check.Bad)
 			}
-			if state, err := w.Door().AuditState(t.Context()); err != nil || state.Bad == nil || *state.Bad != tc.bad || state.Good != tc.bad-1 && state.Good != tc.bad {
+			if state, err := w.Door().AuditState(t.Context()); err != nil || state.Bad == nil || state.Bad.N != tc.bad || state.Bad.Reason != check.Bad.Reason || state.Good != tc.bad-1 && state.Good != tc.bad {
 				t.Errorf("%+v, %v", state, err)
 			}
 		})

@@ -15,7 +15,16 @@ func auditSamples(pages map[string]templ.Component, with func(templates.Frame) t
 			{At: longAgo, Actor: "Patchbay", Kind: "system", Action: "credential.revoked", Target: "github"},
 		},
 	}
+	page.Verdict = templates.AuditVerdict{State: templates.State{Kind: templates.StateOK, Text: "Every entry is as it was recorded"}, At: &ago, Good: "2 entries are good"}
 	pages["audit"] = templates.Audit(page)
+	bad := page
+	bad.Rows = []templates.AuditRow{page.Rows[0]}
+	bad.Rows[0].Bad, bad.Single, bad.Filtered = true, true, true
+	bad.Verdict = templates.AuditVerdict{
+		State: templates.State{Kind: templates.StateBad, Text: "Entry 2 is not as it was recorded"}, At: &ago, Good: "1 entry is good",
+		Reason: "Somebody changed it in the database, or one before it.", Place: &templates.Link{Text: "Show this entry", Href: "/audit?entry=0189aaaa"},
+	}
+	pages["audit-bad"] = templates.Audit(bad)
 	page.Rows, page.Count, page.Filtered = nil, "0 events", true
 	page.Filter = templates.Form{Errors: map[string]string{"since": "Write days as 2026-11-21."}}
 	pages["audit-none"] = templates.Audit(page)

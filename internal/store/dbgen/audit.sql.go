@@ -19,19 +19,21 @@ select id, at, actor_type, actor_id, actor_name, action, target, detail, request
 from audit_events
 left join audit_chain on audit_chain.tenant_id = $1 and audit_chain.event_id = audit_events.id
 where audit_events.tenant_id = $1
-  and ($2::uuid is null or id < $2)
-  and ($3::uuid is null or id >= $3)
-  and ($4::timestamptz is null or at >= $4)
-  and ($5::timestamptz is null or at < $5)
-  and ($6::text = '' or actor_name ilike $6)
-  and ($7::text = '' or audit_events.target ilike $7)
-  and ($8::text = '' or action = $8 or starts_with(action, $8 || '.'))
+  and ($2::uuid is null or id = $2)
+  and ($3::uuid is null or id < $3)
+  and ($4::uuid is null or id >= $4)
+  and ($5::timestamptz is null or at >= $5)
+  and ($6::timestamptz is null or at < $6)
+  and ($7::text = '' or actor_name ilike $7)
+  and ($8::text = '' or audit_events.target ilike $8)
+  and ($9::text = '' or action = $9 or starts_with(action, $9 || '.'))
 order by id desc
-limit $9
+limit $10
 `
 
 type AuditEventsParams struct {
 	TenantID connectors.TenantID
+	Entry    *uuid.UUID
 	BeforeID *uuid.UUID
 	FromID   *uuid.UUID
 	Since    *time.Time
@@ -61,6 +63,7 @@ type AuditEventsRow struct {
 func (q *Queries) AuditEvents(ctx context.Context, arg AuditEventsParams) ([]AuditEventsRow, error) {
 	rows, err := q.db.Query(ctx, auditEvents,
 		arg.TenantID,
+		arg.Entry,
 		arg.BeforeID,
 		arg.FromID,
 		arg.Since,
@@ -101,7 +104,7 @@ func (q *Queries) AuditEvents(ctx context.Context, arg AuditEventsParams) ([]Aud
 }
 
 const auditHead = `-- name: AuditHead :one
-select events, hash, checked_at, checked_events, checked_bad
+select events, hash, checked_at, checked_events, checked_bad, checked_reason, checked_event, checked_last
 from audit_heads
 where tenant_id = $1
 `
@@ -112,6 +115,9 @@ type AuditHeadRow struct {
 	CheckedAt     *time.Time
 	CheckedEvents *int64
 	CheckedBad    *int64
+	CheckedReason *string
+	CheckedEvent  *uuid.UUID
+	CheckedLast   *uuid.UUID
 }
 
 // Where the chain ends, and what its last check found. No row: nothing was ever recorded.
@@ -124,6 +130,9 @@ func (q *Queries) AuditHead(ctx context.Context, tenantID connectors.TenantID) (
 		&i.CheckedAt,
 		&i.CheckedEvents,
 		&i.CheckedBad,
+		&i.CheckedReason,
+		&i.CheckedEvent,
+		&i.CheckedLast,
 	)
 	return i, err
 }
@@ -219,11 +228,28 @@ func (q *Queries) CountUnlinkedEvents(ctx context.Context, tenantID connectors.T
 
 const setAuditChecked = `-- name: SetAuditChecked :exec
 update audit_heads
-set checked_at = now(), checked_events = $1, checked_bad = $2
-where tenant_id = $3
+set checked_at = now(), checked_events = $1, checked_bad = $2, checked_reason = $3,
+    checked_event = $4, checked_last = $5
+where tenant_id = $6
 `
 
-func (q *Queries) SetAuditChecked(ctx context.Context, events *int64, bad *int64, tenantID connectors.TenantID) error {
-	_, err := q.db.Exec(ctx, setAuditChecked, events, bad, tenantID)
+type SetAuditCheckedParams struct {
+	Events   *int64
+	Bad      *int64
+	Reason   *string
+	Event    *uuid.UUID
+	Last     *uuid.UUID
+	TenantID connectors.TenantID
+}
+
+func (q *Queries) SetAuditChecked(ctx context.Context, arg SetAuditCheckedParams) error {
+	_, err := q.db.Exec(ctx, setAuditChecked,
+		arg.Events,
+		arg.Bad,
+		arg.Reason,
+		arg.Event,
+		arg.Last,
+		arg.TenantID,
+	)
 	return err
 }

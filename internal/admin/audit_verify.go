@@ -1,0 +1,68 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+
+	"patchbay/internal/respond"
+	"patchbay/internal/store"
+	"patchbay/internal/words"
+	"patchbay/web/templates"
+)
+
+// auditVerify computes the chain of the audit log anew; the page shows what came of it.
+func (h *Handler) auditVerify(w http.ResponseWriter, r *http.Request) error {
+	check, err := h.tenant(r).CheckAudit(r.Context())
+	if err != nil {
+		return err
+	}
+	flash := respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The log is verified: every entry is as it was recorded.")}
+	if check.Bad != nil {
+		flash = respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "The log is not as it was recorded.")}
+	}
+	return h.respond.Back(w, r, "/audit", flash)
+}
+
+// auditVerdict says what the last check of the log found, whoever asked for it.
+func (h *Handler) auditVerdict(ctx context.Context, s store.AuditState) templates.AuditVerdict {
+	if s.CheckedAt == nil {
+		return templates.AuditVerdict{State: templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Not verified yet")}}
+	}
+	at := when(ctx, s.CheckedAt.UTC(), h.now())
+	v := templates.AuditVerdict{
+		At: &at, State: templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Every entry is as it was recorded")},
+		Good: words.N(ctx, int(s.Good), "%s entry is good", "%s entries are good"),
+	}
+	if s.Bad != nil {
+		v.State = templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Entry %s is not as it was recorded", words.Number(ctx, int(s.Bad.N)))}
+		v.Reason, v.Place = auditReason(ctx, s.Bad.Reason), auditPlace(ctx, *s.Bad)
+	}
+	return v
+}
+
+// auditPlace leads to the entry that is not as it was recorded; where there is none, to the last one before it.
+func auditPlace(ctx context.Context, bad store.AuditFlaw) *templates.Link {
+	switch {
+	case bad.EventID != nil && bad.Reason == store.AuditChanged:
+		return &templates.Link{Text: words.T(ctx, "Show this entry"), Href: "/audit?entry=" + bad.EventID.String()}
+	case bad.Last != nil:
+		return &templates.Link{Text: words.T(ctx, "Show the last entry before it"), Href: "/audit?entry=" + bad.Last.String()}
+	default:
+		return nil
+	}
+}
+
+func auditReason(ctx context.Context, reason store.AuditReason) string {
+	switch reason {
+	case store.AuditEntryGone:
+		return words.T(ctx, "The entry was removed from the database.")
+	case store.AuditLinkGone, store.AuditRestGone:
+		return words.T(ctx, "The entries from here on were cut out of the chain.")
+	case store.AuditEndMoved:
+		return words.T(ctx, "The chain does not end as it did when its last entry was recorded.")
+	case store.AuditBeside:
+		return words.T(ctx, "There are entries in the database that Patchbay did not record.")
+	default:
+		return words.T(ctx, "Somebody changed it in the database, or one before it.")
+	}
+}
