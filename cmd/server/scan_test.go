@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-chi/chi/v5"
+
+	"patchbay/db"
+	"patchbay/internal/auth"
+	"patchbay/internal/catalog"
+	"patchbay/internal/config"
+	"patchbay/internal/connectors"
+	"patchbay/internal/secret"
+	"patchbay/internal/testing/pgtest"
+)
+
+// public is what whoever comes is answered, of all that the program serves: everything else asks who is calling. A new route asks, or it
+// needs a row here.
+var public = map[string]int{
+	"GET /healthz":                    http.StatusOK,
+	"GET /readyz":                     http.StatusOK,
+	"GET /static/*":                   http.StatusNotFound, // there is no such file
+	"GET /openapi.json":               http.StatusOK,
+	"HEAD /openapi.json":              http.StatusOK,
+	"GET /oauth/client-metadata.json": http.StatusOK,
+	"GET /oauth/callback":             http.StatusBadRequest, // without a state that was given out
+	"GET /connect/done":               http.StatusOK,
+	"GET /connect/{token}":            http.StatusNotFound,
+	"POST /connect/{token}":           http.StatusNotFound,
+	"GET /login":                      http.StatusOK,
+	"POST /login":                     http.StatusUnauthorized,
+	"GET /setup":                      http.StatusNotFound,
+	"POST /setup":                     http.StatusNotFound,
+	"GET /setup/invitation":           http.StatusNotFound,
+	"POST /setup/invitation":          http.StatusNotFound,
+	"POST /language":                  http.StatusSeeOther,
+}
+
+// newHouse is the program as it is built, over a database of its own, with nothing that works by itself.
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	kek, err := secret.NewKEK()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := openDatabase(t.Context(), db.Route{URL: pgtest.URL(t), Pooler: db.PoolerNone}, kek, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.close)
+	offered, err := catalog.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &serving{server: config.Server{Addr: "127.0.0.1:8080", Egress: config.EgressLocal}, log: log, catalog: offered, stdout: io.Discard}
+	h, err := s.build(d, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.agents.history.Stop(context.WithoutCancel(t.Context())) })
+	return h
+}
+
+// ask sends a request to the whole program, as from its own pages.
+func (h *house) ask(t *testing.T, method, path, authorization string) *http.Response {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, "http://127.0.0.1:8080"+path, nil)
+	r.Header.Set("Origin", "http://127.0.0.1:8080")
+	if authorization != "" {
+		r.Header.Set("Authorization", authorization)
+	}
+	if strings.HasPrefix(path, "/mcp") {
+		r.Header.Set("Accept", "application/json, text/event-stream")
+	}
+	w := httptest.NewRecorder()
+	h.doors().ServeHTTP(w, r)
+	return w.Result()
+}
+
+// mounted are the routes of the program but for the agents', "METHOD pattern".
+func (h *house) mounted(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	err := chi.Walk(h.routes().(chi.Routes), func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		found = append(found, method+" "+pattern)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) < 200 {
+		t.Fatalf("only %d routes: %q", len(found), found)
+	}
+	return found
+}
+
+// named puts a name where a pattern has a parameter.
+func named(pattern string) string {
+	for strings.Contains(pattern, "{") {
+		start, end := strings.Index(pattern, "{"), strings.Index(pattern, "}")
+		pattern = pattern[:start] + "nothing" + pattern[end+1:]
+	}
+	return strings.TrimSuffix(pattern, "*")
+}
+
+// asks tells whether an answer asks who is calling: programs for a key, and people to sign in.
+func asks(res *http.Response) bool {
+	return res.StatusCode == http.StatusUnauthorized && res.Header.Get("WWW-Authenticate") != "" ||
+		res.StatusCode == http.StatusSeeOther && strings.HasPrefix(res.Header.Get("Location"), "/login")
+}
+
+func TestEverythingThatIsNotPublicAsksWhoIsCalling(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	mounted := h.mounted(t)
+	for _, route := range mounted {
+		method, pattern, _ := strings.Cut(route, " ")
+		res := h.ask(t, method, named(pattern), "")
+		switch want, ok := public[route]; {
+		case strings.HasSuffix(pattern, "/*") && method != http.MethodGet: // files are read, in whichever way a request asks
+		case ok && res.StatusCode != want:
+			t.Errorf("%s answers %d, want %d", route, res.StatusCode, want)
+		case !ok && !asks(res):
+			t.Errorf("%s answers %d to whoever comes, and has no row in the table of what is public", route, res.StatusCode)
+		}
+		for _, wrong := range []string{"Bearer pb_key_garbage", "Bearer pb_agent_garbage", "Basic YTpi"} {
+			if _, ok := public[route]; !ok && !asks(h.ask(t, method, named(pattern), wrong)) && !strings.HasSuffix(pattern, "/*") {
+				t.Errorf("%s lets %q in", route, wrong)
+			}
+		}
+	}
+	for route := range public {
+		if !slices.Contains(mounted, route) {
+			t.Errorf("%s has a row, and is not mounted", route)
+		}
+	}
+}
+
+func TestAMethodThatARouteDoesNotTakeOpensNothing(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	mounted := h.mounted(t)
+	patterns := map[string]bool{}
+	for _, route := range mounted {
+		_, pattern, _ := strings.Cut(route, " ")
+		patterns[pattern] = true
+	}
+	for pattern := range patterns {
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"} {
+			if slices.Contains(mounted, method+" "+pattern) || strings.HasSuffix(pattern, "/*") {
+				continue
+			}
+			if res := h.ask(t, method, named(pattern), ""); !asks(res) && res.StatusCode != http.StatusNotFound && res.StatusCode != http.StatusMethodNotAllowed {
+				t.Errorf("%s %s answers %d", method, pattern, res.StatusCode)
+			}
+		}
+	}
+}
+
+func TestTheGatewayTakesNothingButAnAgentsToken(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	tenant, err := h.database.store.System().TenantByRef(t.Context(), firstTenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, key, err := h.auth.IssueKey(t.Context(), auth.Operator(tenant), auth.KeyRequest{Name: "test", Role: connectors.RoleOwner})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/mcp", "/mcp/", "/mcp/nothing", "/mcp/nothing/more"} {
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"} {
+			for _, wrong := range []string{"", "Bearer " + key.Reveal(), "Bearer pb_agent_garbage", "Basic YTpi"} {
+				if res := h.ask(t, method, path, wrong); !asks(res) {
+					t.Errorf("%s %s with %.12q answers %d", method, path, wrong, res.StatusCode)
+				}
+			}
+		}
+	}
+	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"} {
+		if res := h.ask(t, http.MethodGet, path, ""); res.StatusCode != http.StatusOK {
+			t.Errorf("%s answers %d", path, res.StatusCode)
+		}
+	}
+}
