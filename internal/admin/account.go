@@ -23,7 +23,7 @@ func (h *Handler) passwordSave(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	err = h.auth.ChangePassword(r.Context(), actor(r), f.secret("current_password"), f.secret("new_password"))
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		return h.accountPage(w, r, f, problem)
 	}
 	if err != nil {
@@ -51,7 +51,7 @@ func accountFacts(ctx context.Context, a auth.Actor) []templates.Fact {
 		{Label: words.T(ctx, "E-mail"), Value: a.Email},
 	}
 	for _, m := range a.Memberships {
-		facts = append(facts, templates.Fact{Label: m.Tenant.Name, Value: roleName(m.Role)})
+		facts = append(facts, templates.Fact{Label: m.Tenant.Name, Value: roleName(ctx, m.Role)})
 	}
 	return facts
 }

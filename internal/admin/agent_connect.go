@@ -27,7 +27,7 @@ func (h *Handler) tokenCreate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	made, err := h.issueToken(r, f)
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		return h.connectPageOf(w, r, respond.Status(problem.Kind), f.again(problem), nil)
 	}
 	if err != nil {

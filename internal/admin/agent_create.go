@@ -21,7 +21,7 @@ func (h *Handler) agentCreate(w http.ResponseWriter, r *http.Request) error {
 		Approval:    connectors.ApprovalMode(f.text("approval")),
 		Enabled:     true,
 	})
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		return h.agentFormPage(w, r, respond.Status(problem.Kind), f.again(problem))
 	}
 	if err != nil {

@@ -23,7 +23,7 @@ func (h *Handler) agentSave(w http.ResponseWriter, r *http.Request) error {
 	changed.Approval, changed.Enabled = connectors.ApprovalMode(f.text("approval")), f.checked("enabled")
 	changed.NameLimit, changed.CallsPerMinute = f.number("name_limit", before.NameLimit), f.number("calls_per_minute", before.CallsPerMinute)
 	a, err := h.registry.UpdateAgent(r.Context(), actor(r), changed)
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		return h.agentSettingsPage(w, r, respond.Status(problem.Kind), before, f.again(problem))
 	}
 	if err != nil {

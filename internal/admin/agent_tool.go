@@ -30,7 +30,7 @@ func (h *Handler) agentTool(w http.ResponseWriter, r *http.Request) error {
 		Exposed: shorten(exposed, maxName),
 		State:   whyState(r.Context(), why),
 		Why:     whySentence(r.Context(), why),
-		Advice:  why.Advice,
+		Advice:  words.Said(r.Context(), why.Advice),
 		Links:   whyLinks(r.Context(), a, why, frame.Can),
 		Facts:   h.whyFacts(r.Context(), why),
 	}))

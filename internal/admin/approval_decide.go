@@ -44,7 +44,7 @@ func (h *Handler) decide(w http.ResponseWriter, r *http.Request, f form, d toolc
 	}
 	to := respond.OwnPath(f.text("return_to"), approvalPath(id))
 	call, err := h.calls.Decide(r.Context(), actor(r), id, d)
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		return h.respond.Back(w, r, to, respond.Flash{Kind: respond.Alert, Text: problem.Message}) // somebody was faster
 	}
 	if err != nil {

@@ -32,7 +32,7 @@ func approvalCard(ctx context.Context, asset templates.Assets, w waitingCall, ca
 		AgentHref: agentPath(w.about.AgentSlug),
 		Connector: w.about.ConnectorName,
 		Badges:    approvalBadges(ctx, w, definition),
-		Effect:    approvalEffect(w, definition),
+		Effect:    approvalEffect(ctx, w, definition),
 		Risky:     changedMeanwhile(ctx, w),
 		Arguments: waitingArguments(ctx, w.Arguments, can),
 		History:   lately(ctx, w.counts.Calls, w.counts.Denied),
@@ -61,11 +61,11 @@ func approvalBadges(ctx context.Context, w waitingCall, definition connectors.To
 }
 
 // approvalEffect says the same in a sentence; empty: nobody knows the tool any more.
-func approvalEffect(w waitingCall, definition connectors.ToolView) string {
+func approvalEffect(ctx context.Context, w waitingCall, definition connectors.ToolView) string {
 	if w.about.Raw == nil {
 		return ""
 	}
-	return definition.Hints.Words()
+	return words.Said(ctx, definition.Hints.Words())
 }
 
 // changedMeanwhile warns where the tool is another one than that which the agent called.

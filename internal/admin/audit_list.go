@@ -116,7 +116,7 @@ func actorKind(ctx context.Context, kind string) string {
 	case auth.KindKey:
 		return words.T(ctx, "API key")
 	case auth.KindAgent:
-		return "agent"
+		return words.T(ctx, "agent")
 	case auth.KindOperator:
 		return words.T(ctx, "command line")
 	default:

@@ -48,7 +48,7 @@ func (h *Handler) callCancel(w http.ResponseWriter, r *http.Request) error {
 	}
 	flash := respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The call is cancelled.")}
 	_, err = h.calls.Cancel(r.Context(), actor(r), id)
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		flash = respond.Flash{Kind: respond.Alert, Text: problem.Message} // it has ended meanwhile
 	} else if err != nil {
 		return err

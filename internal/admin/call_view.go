@@ -68,11 +68,11 @@ func callState(ctx context.Context, s connectors.CallStatus) templates.State {
 func callReason(ctx context.Context, c connectors.ToolCall) string {
 	switch {
 	case c.Undelivered():
-		return c.ErrorMessage
+		return words.Said(ctx, c.ErrorMessage)
 	case c.Status != connectors.CallError && c.Status != connectors.CallDenied:
 		return ""
 	case c.ErrorMessage != "":
-		return shorten(c.ErrorMessage, maxAbout)
+		return shorten(words.Said(ctx, c.ErrorMessage), maxAbout)
 	default:
 		return outcomeName(ctx, c.Outcome)
 	}

@@ -13,7 +13,7 @@ import (
 // catalogAdd makes a connector of a server of the catalog, and leads to what it needs next.
 func (h *Handler) catalogAdd(w http.ResponseWriter, r *http.Request) error {
 	c, e, err := h.registry.AddOffer(r.Context(), actor(r), pathValue(r, "slug"))
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		return h.respond.Back(w, r, "/catalog", respond.Flash{Kind: respond.Alert, Text: problem.Message})
 	}
 	if err != nil {

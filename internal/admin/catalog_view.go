@@ -14,7 +14,7 @@ import (
 func shelfOptions(ctx context.Context, shelves []catalog.Category) []templates.Option {
 	options := []templates.Option{{Label: words.T(ctx, "All categories")}}
 	for _, c := range shelves {
-		options = append(options, templates.Option{Value: string(c), Label: c.String()})
+		options = append(options, templates.Option{Value: string(c), Label: words.Said(ctx, c.String())})
 	}
 	return options
 }
@@ -45,7 +45,7 @@ func signIn(ctx context.Context, t connectors.AuthType) string {
 
 func catalogCard(ctx context.Context, o registry.Offer) templates.CatalogCard {
 	card := templates.CatalogCard{
-		Name: o.Name, Icon: templates.Monogram{Letters: o.Icon.Letters, Colour: o.Icon.Colour}, Publisher: o.Publisher, Category: o.Category.String(),
+		Name: o.Name, Icon: templates.Monogram{Letters: o.Icon.Letters, Colour: o.Icon.Colour}, Publisher: o.Publisher, Category: words.Said(ctx, o.Category.String()),
 		Description: o.Description, URL: o.URL, SignIn: signIn(ctx, o.Auth), Note: o.Note, Docs: o.Docs, Own: o.Own,
 		Add: "/catalog/" + url.PathEscape(o.Slug) + "/add",
 	}

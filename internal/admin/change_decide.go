@@ -38,7 +38,7 @@ func (h *Handler) decideChange(w http.ResponseWriter, r *http.Request, accept bo
 		return err
 	}
 	err = h.decideChanged(r, registry.ToolVerdict{Tool: tool, Accept: accept, Hash: &hash})
-	if problem, ok := mendable(err); ok { // it changed meanwhile, or somebody was faster
+	if problem, ok := mendable(r.Context(), err); ok { // it changed meanwhile, or somebody was faster
 		return h.respond.Back(w, r, leadingBack(reviewedPath(c.Slug, tool)+"/changes", changesLeft(f.text("return_to"))), respond.Flash{Kind: respond.Alert, Text: problem.Message})
 	}
 	if err != nil {

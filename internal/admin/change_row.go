@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"patchbay/internal/connectors"
@@ -85,7 +84,7 @@ func kindBadges(ctx context.Context, kinds []toolchange.Kind) []templates.Badge 
 	return badges
 }
 
-func changeName(ctx context.Context, k toolchange.Kind) string { return words.Known(ctx, k.Words()) }
+func changeName(ctx context.Context, k toolchange.Kind) string { return words.Said(ctx, k.Words()) }
 
 func kindBadge(ctx context.Context, k toolchange.Kind) templates.Badge {
 	b := templates.Badge{Text: changeName(ctx, k)}
@@ -97,7 +96,7 @@ func kindBadge(ctx context.Context, k toolchange.Kind) templates.Badge {
 			b.Kind = templates.BadgeWarn
 		}
 	}
-	b.Title = strings.ToUpper(b.Text[:1]) + b.Text[1:] + ": " + words.T(ctx, riskWords[k.Risk()])
+	b.Title = words.Capital(b.Text) + ": " + words.T(ctx, riskWords[k.Risk()])
 	return b
 }
 

@@ -56,7 +56,7 @@ func differenceRow(ctx context.Context, d toolchange.Difference) templates.Diffe
 		where = words.T(ctx, "the tool")
 	}
 	return templates.DifferenceRow{
-		Path: clean(where), Kind: kindBadge(ctx, d.Kind), Sentence: clean(d.Sentence), Before: clean(d.Before), After: clean(d.After),
+		Path: clean(where), Kind: kindBadge(ctx, d.Kind), Sentence: clean(words.Said(ctx, d.Sentence)), Before: clean(d.Before), After: clean(d.After),
 	}
 }
 

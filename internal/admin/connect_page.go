@@ -27,7 +27,7 @@ func (h *Handler) connectAccept(w http.ResponseWriter, r *http.Request) error {
 	value := h.visit(r)
 	waitLong(w)
 	started, err := h.connect.Accept(r.Context(), linkToken(r), connect.CookieBinding(value))
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		respond.SetRetryAfter(w.Header(), problem)
 		return h.invitation(w, r, respond.Status(problem.Kind), problem.Message)
 	}
@@ -85,7 +85,7 @@ func (h *Handler) destinations(origin string) []string {
 
 // linkRefused says that a link leads nowhere.
 func (h *Handler) linkRefused(w http.ResponseWriter, r *http.Request, err error) error {
-	f := respond.Fault(err)
+	f := respond.Told(r.Context(), err)
 	if f.Kind == fault.Internal || f.Kind == fault.Unavailable {
 		return err
 	}

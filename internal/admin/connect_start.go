@@ -54,12 +54,12 @@ func (h *Handler) leave(w http.ResponseWriter, r *http.Request, to, back string)
 
 // connectFailed shows why an account cannot be connected, with every step that led there.
 func (h *Handler) connectFailed(w http.ResponseWriter, r *http.Request, c connectors.Connector, err error) error {
-	problem := respond.Fault(err)
+	problem := respond.Told(r.Context(), err)
 	news := credentialsNews{status: respond.Status(problem.Kind)}
 	if failed, ok := errors.AsType[*connect.Failed](err); ok {
 		news.diagnosis = h.diagnosis(r.Context(), c, &failed.Diagnosis)
 		news.diagnosis.Title, news.diagnosis.First = words.T(r.Context(), "Why it is not connected"), true
-	} else if _, ok := mendable(err); ok {
+	} else if _, ok := mendable(r.Context(), err); ok {
 		news.alert = problem.Message
 	} else {
 		return err

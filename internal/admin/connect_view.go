@@ -22,7 +22,7 @@ func (h *Handler) diagnosis(ctx context.Context, c connectors.Connector, d *conn
 	shown.Scopes = d.Scopes
 	if d.Problem != "" {
 		shown.Problem = &templates.Attention{
-			Kind: templates.StateBad, Title: words.T(ctx, "An account cannot be connected"), Text: d.Problem,
+			Kind: templates.StateBad, Title: words.T(ctx, "An account cannot be connected"), Text: words.Said(ctx, d.Problem),
 			Action: &templates.Link{Text: words.T(ctx, "Open the settings"), Href: connectorPath(c.Slug) + "/settings"},
 		}
 	}
@@ -37,7 +37,7 @@ func stages(ctx context.Context, d connect.Diagnosis) []templates.DiagnosisStage
 			all = append(all, templates.DiagnosisStage{Name: stepName(ctx, step.Step)})
 		}
 		stage := &all[len(all)-1]
-		shown := templates.DiagnosisStep{Kind: templates.StateOff, URL: clean(step.URL), Read: step.Read, Decided: clean(step.Decided)}
+		shown := templates.DiagnosisStep{Kind: templates.StateOff, URL: clean(step.URL), Read: step.Read, Decided: clean(words.Said(ctx, step.Decided))}
 		if step.Status != 0 {
 			shown.Status = statusText(step.Status)
 		}
@@ -45,6 +45,9 @@ func stages(ctx context.Context, d connect.Diagnosis) []templates.DiagnosisStage
 	}
 	for i := range all {
 		mark(all[i].Steps)
+		for j, step := range all[i].Steps {
+			all[i].Steps[j].Read = words.Said(ctx, step.Read)
+		}
 	}
 	if n := len(all); n > 0 && d.Problem != "" && d.Server == nil {
 		steps := all[n-1].Steps
@@ -83,7 +86,7 @@ func outcome(ctx context.Context, d connect.Diagnosis) []templates.Fact {
 		}
 		add(words.T(ctx, "Signs in at"), hostOf(s.AuthorizationEndpoint), true)
 		add(words.T(ctx, "Gives tokens at"), hostOf(s.TokenEndpoint), true)
-		add(words.T(ctx, "Client"), d.Client, false)
+		add(words.T(ctx, "Client"), words.Said(ctx, d.Client), false)
 		add(words.T(ctx, "Resource"), resourceName(ctx, d.Resource), d.Resource != "")
 	}
 	add(words.T(ctx, "Server asks for"), behaviourName(ctx, d.Behaviour), false)

@@ -15,7 +15,7 @@ func (h *Handler) connectorCreate(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	c, err := h.createConnector(r, f)
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		return h.connectorFormPage(w, r, respond.Status(problem.Kind), f.again(problem), nil)
 	}
 	if err != nil {

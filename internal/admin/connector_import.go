@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -24,7 +25,7 @@ func (h *Handler) connectorImportNew(w http.ResponseWriter, r *http.Request) err
 // pasted stays in the browser's page; without script the form comes back empty.
 func (h *Handler) connectorImportPreview(w http.ResponseWriter, r *http.Request) error {
 	table, at, err := h.importDocument(r, true)
-	problem, ok := unreadable(err)
+	problem, ok := unreadable(r.Context(), err)
 	scripted := r.Header.Get("HX-Request") != ""
 	switch {
 	case err != nil && !ok:
@@ -43,7 +44,7 @@ func (h *Handler) connectorImportPreview(w http.ResponseWriter, r *http.Request)
 // connectorImport imports a document and tells what became of each server.
 func (h *Handler) connectorImport(w http.ResponseWriter, r *http.Request) error {
 	table, at, err := h.importDocument(r, false)
-	if problem, ok := unreadable(err); ok {
+	if problem, ok := unreadable(r.Context(), err); ok {
 		return h.importRefused(w, r, at, problem)
 	}
 	if err != nil {
@@ -135,10 +136,10 @@ func chosenFile(r *http.Request) ([]byte, error) {
 }
 
 // unreadable returns the fault that is about the document; other errors are the handler's to return.
-func unreadable(err error) (*fault.Error, bool) {
+func unreadable(ctx context.Context, err error) (*fault.Error, bool) {
 	if err == nil {
 		return nil, false
 	}
-	f := respond.Fault(err)
+	f := respond.Told(ctx, err)
 	return f, f.Kind == fault.Invalid || f.Kind == fault.Malformed || f.Kind == fault.TooLarge
 }

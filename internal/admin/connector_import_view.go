@@ -88,12 +88,12 @@ func importState(ctx context.Context, e registry.ImportedEntry, dry bool) templa
 func importSaid(ctx context.Context, e registry.ImportedEntry) []string {
 	var said []string
 	for _, p := range e.Problems {
-		said = append(said, p.Message)
+		said = append(said, words.Said(ctx, p.Message))
 	}
 	if e.Missing.Sentence != "" {
-		said = append(said, e.Missing.Sentence)
+		said = append(said, words.Said(ctx, e.Missing.Sentence))
 	}
-	said = append(said, e.Notices...)
+	said = append(said, allSaid(ctx, e.Notices)...)
 	if len(e.Changed) > 0 {
 		said = append(said, words.T(ctx, "Changes: %s.", strings.Join(e.Changed, ", ")))
 	}

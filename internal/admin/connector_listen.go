@@ -35,7 +35,7 @@ func (h *Handler) listening(r *http.Request, c connectors.Connector) (l connecto
 
 // listeningFact is one line about it.
 func listeningFact(ctx context.Context, l connectors.Listening, tells bool, now time.Time) templates.Fact {
-	const label = "Listens for changes"
+	label := words.T(ctx, "Listens for changes")
 	switch {
 	case !tells:
 		return templates.Fact{Label: label, Value: words.T(ctx, "no: the server does not tell of them")}
@@ -43,9 +43,9 @@ func listeningFact(ctx context.Context, l connectors.Listening, tells bool, now 
 		since := when(ctx, l.Since, now)
 		return templates.Fact{Label: words.T(ctx, "%s since", label), When: &since}
 	case l.State == connectors.ListenIsOff:
-		return templates.Fact{Label: label, Value: words.T(ctx, "no. %s", l.Why())}
+		return templates.Fact{Label: label, Value: words.T(ctx, "no. %s", words.Said(ctx, l.Why()))}
 	case l.Why() != "":
-		return templates.Fact{Label: label, Value: words.T(ctx, "not now. %s", l.Why())}
+		return templates.Fact{Label: label, Value: words.T(ctx, "not now. %s", words.Said(ctx, l.Why()))}
 	}
 	return templates.Fact{Label: label, Value: words.T(ctx, "in a moment")}
 }
@@ -56,7 +56,7 @@ func listeningAttention(ctx context.Context, c connectors.Connector, l connector
 		return nil
 	}
 	since := when(ctx, l.Since, now)
-	a := templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "Changes are not heard of"), Text: l.Why(), When: &since}
+	a := templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "Changes are not heard of"), Text: words.Said(ctx, l.Why()), When: &since}
 	if can.Manage {
 		a.Action = &templates.Link{Text: words.T(ctx, "Listen again in the settings"), Href: connectorPath(c.Slug) + "/settings#listening"}
 	}

@@ -31,7 +31,7 @@ func (h *Handler) connectorTest(w http.ResponseWriter, r *http.Request) error {
 	}
 	waitLong(w)
 	report, name, err := h.probe(r, f, before)
-	problem, ok := mendable(err)
+	problem, ok := mendable(r.Context(), err)
 	if err != nil && !ok {
 		return err
 	}
@@ -100,7 +100,7 @@ func testResult(ctx context.Context, name string, report toolsync.ProbeReport) *
 
 // failureOf tells how a conversation with a server failed.
 func failureOf(ctx context.Context, f *fault.Error) *templates.Failure {
-	failure := &templates.Failure{Sentence: f.Message}
+	failure := &templates.Failure{Sentence: words.Said(ctx, f.Message)}
 	if f.Code != "" {
 		failure.Facts = append(failure.Facts, templates.Fact{Label: words.T(ctx, "Code"), Value: f.Code, Mono: true})
 	}

@@ -23,7 +23,7 @@ func (h *Handler) connectorSave(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	c, notices, err := h.saveConnector(r, f, before)
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		return h.settingsPage(w, r, respond.Status(problem.Kind), before, f.again(problem), nil)
 	}
 	if err != nil {

@@ -57,7 +57,7 @@ func (h *Handler) settingsPage(
 		Test:    test,
 		Used:    dependents(r.Context(), used),
 		Goes:    deletionTakes(r.Context(), c, used),
-		Unheard: unheard(stream),
+		Unheard: words.Said(r.Context(), unheard(stream)),
 	}))
 }
 

@@ -41,7 +41,7 @@ func connectorRow(ctx context.Context, c connectors.Connector, can templates.Can
 		row.Remarks = healthRemarks(ctx, c, now)
 	}
 	if c.LastError != nil && c.Running == nil && c.Status != connectors.StatusDisabled {
-		row.Reason = c.LastError.Message
+		row.Reason = words.Said(ctx, c.LastError.Message)
 	}
 	if can.Manage && c.Running == nil && lacksAccount(c) {
 		row.Mend = connectLink(ctx, c)
@@ -113,7 +113,7 @@ func attention(ctx context.Context, c connectors.Connector, quarantined int, can
 	var list []templates.Attention
 	if c.LastError != nil && c.Status != connectors.StatusDisabled {
 		at := when(ctx, c.LastError.At, now)
-		a := templates.Attention{Kind: templates.StateBad, Title: statusName(ctx, c.Status), Text: c.LastError.Message, When: &at}
+		a := templates.Attention{Kind: templates.StateBad, Title: statusName(ctx, c.Status), Text: words.Said(ctx, c.LastError.Message), When: &at}
 		if can.Manage {
 			a.Action = mend(ctx, c)
 		}
@@ -200,7 +200,7 @@ func syncRunRow(ctx context.Context, run connectors.SyncRun, slug string, agents
 		Removed:     run.Counts.Removed,
 		Quarantined: run.Counts.Quarantined,
 		Protocol:    run.ProtocolVersion,
-		Error:       run.ErrorMessage,
+		Error:       words.Said(ctx, run.ErrorMessage),
 	}
 	if run.StartedAt != nil {
 		row.Started = when(ctx, *run.StartedAt, now)

@@ -22,7 +22,7 @@ func (h *Handler) credentialSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	agent, row := agentOf(r)
 	err = h.registry.SetCredential(r.Context(), actor(r), ref(r, "id"), agent, f.secrets(c.Auth.Type, ""))
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		return h.credentialRefused(w, r, c, row, f, problem)
 	}
 	if err != nil {

@@ -45,7 +45,7 @@ func (h holdings) fill(ctx context.Context, row templates.CredentialRow, c conne
 	if !ok {
 		return row
 	}
-	row.Account, row.Scopes, row.Error = clean(held.Account), held.Scopes, held.Error
+	row.Account, row.Scopes, row.Error = clean(held.Account), held.Scopes, words.Said(ctx, held.Error)
 	row.Facts = credentialFacts(ctx, held, now)
 	if at, soon := h.lapses[owner.Slug]; soon && held.Status == connectors.CredentialActive {
 		row.State = templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Expires %s", relative(ctx, at, now))}

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -76,12 +77,12 @@ func (f form) again(err *fault.Error) templates.Form {
 	return shown
 }
 
-// mendable returns the fault that a person can mend in the form; any other error is the handler's to return, and so is nil.
-func mendable(err error) (*fault.Error, bool) {
+// mendable returns the fault that a person can mend in the form, in their language; any other error is the handler's to return, and so is nil.
+func mendable(ctx context.Context, err error) (*fault.Error, bool) {
 	if err == nil {
 		return nil, false
 	}
-	f := respond.Fault(err)
+	f := respond.Told(ctx, err)
 	switch f.Kind {
 	case fault.Invalid, fault.Conflict, fault.RateLimited, fault.Upstream:
 		return f, true

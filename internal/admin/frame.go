@@ -20,7 +20,7 @@ func actor(r *http.Request) auth.Actor {
 // frame is what surrounds a page. The crumbs lead from the tenant to the page; the last one names it.
 func (h *Handler) frame(r *http.Request, nav templates.Nav, crumbs ...templates.Crumb) templates.Frame {
 	a := actor(r)
-	f := frameOf(a, crumbs...)
+	f := frameOf(r.Context(), a, crumbs...)
 	f.Path, f.Active = r.URL.RequestURI(), nav
 	if nav == templates.NavConnectors {
 		f.Listen = "/events"
@@ -34,12 +34,12 @@ func (h *Handler) frame(r *http.Request, nav templates.Nav, crumbs ...templates.
 }
 
 // frameOf is what of the frame needs nothing but the person.
-func frameOf(a auth.Actor, crumbs ...templates.Crumb) templates.Frame {
+func frameOf(ctx context.Context, a auth.Actor, crumbs ...templates.Crumb) templates.Frame {
 	f := templates.Frame{
 		Title:  crumbs[len(crumbs)-1].Text,
 		Asset:  web.Asset,
 		Crumbs: append([]templates.Crumb{{Text: a.Tenant.Name, Href: "/"}}, crumbs...),
-		Person: &templates.Person{Name: a.Name, Email: a.Email, Role: roleName(a.Role)},
+		Person: &templates.Person{Name: a.Name, Email: a.Email, Role: roleName(ctx, a.Role)},
 		Tenant: templates.TenantChoice{Slug: a.Tenant.Slug, Name: a.Tenant.Name},
 		Can:    abilities(a.Role),
 	}

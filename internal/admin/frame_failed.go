@@ -20,7 +20,7 @@ func (h *Handler) failureFrame(r *http.Request, f *fault.Error, title string) (t
 	if !known || a.Kind != auth.KindPerson {
 		return templates.Frame{}, false
 	}
-	frame := frameOf(a, crumb(title, ""))
+	frame := frameOf(r.Context(), a, crumb(title, ""))
 	if !broken {
 		news := h.news(r.Context(), a)
 		frame.Waiting, frame.Changes, frame.Unread = news.Approvals, news.Changes, news.Unread

@@ -22,7 +22,7 @@ func (h *Handler) grantSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	wanted := f.grant(g)
 	_, err = h.registry.Grant(r.Context(), actor(r), ref(r, "id"), ref(r, "connector"), wanted)
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		g.take(wanted)
 		return h.grantPage(w, r, respond.Status(problem.Kind), g, f.again(problem))
 	}

@@ -103,7 +103,7 @@ func whyNow(ctx context.Context, w access.Why) templates.State {
 	case w.MayCall:
 		state.Text = words.T(ctx, "The agent sees it, and a call goes ahead.")
 	default:
-		state.Text = w.Advice
+		state.Text = words.Said(ctx, w.Advice)
 	}
 	return state
 }

@@ -107,13 +107,13 @@ func needRow(ctx context.Context, n connectors.Need, can templates.Can, now time
 		row.Line = words.T(ctx, "%s asks %s", n.Agent, n.Connector)
 		row.Action = choose(can.Sync, words.T(ctx, "Decide"), look.Href)
 	case connectors.NeedAuthorization:
-		row.Line = n.Reason
+		row.Line = words.Said(ctx, n.Reason)
 		if row.Line == "" {
 			row.Line = words.T(ctx, "No credential is stored that works.")
 		}
 		row.Action = choose(can.Manage, authorizeWord(ctx, n), authorizePath(n))
 	case connectors.NeedServer:
-		row.Line, row.Action = n.Reason, templates.Link{Text: words.T(ctx, "See why"), Href: look.Href}
+		row.Line, row.Action = words.Said(ctx, n.Reason), templates.Link{Text: words.T(ctx, "See why"), Href: look.Href}
 	case connectors.NeedRenewal:
 		row.Line, row.Since = words.T(ctx, "The account that all agents share"), words.T(ctx, "ends")
 		if n.Agent != "" {

@@ -33,7 +33,7 @@ func (h *Handler) joinFinish(w http.ResponseWriter, r *http.Request) error {
 		return respond.See(w, r, auth.InvitationPath(token))
 	}
 	tenant, m, err := h.join(r, token, f)
-	switch refused := respond.Fault(err); {
+	switch refused := respond.Told(r.Context(), err); {
 	case err == nil:
 	case refused.Kind == fault.NotFound:
 		return h.joinRefused(w, r, err)
@@ -84,7 +84,7 @@ func (h *Handler) joinPage(w http.ResponseWriter, r *http.Request, token secret.
 
 // joinRefused says why an invitation's link opens nothing.
 func (h *Handler) joinRefused(w http.ResponseWriter, r *http.Request, err error) error {
-	f := respond.Fault(err)
+	f := respond.Told(r.Context(), err)
 	if f.Kind != fault.NotFound && f.Kind != fault.RateLimited {
 		return err
 	}

@@ -19,7 +19,7 @@ func (h *Handler) invite(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	i, token, err := h.auth.Invite(r.Context(), actor(r), f.text("email"), connectors.Role(f.text("role")))
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		return h.membersPage(w, r, respond.Status(problem.Kind), membersNews{invite: f.again(problem)})
 	}
 	if err != nil {
@@ -44,7 +44,7 @@ func (h *Handler) inviteAgain(w http.ResponseWriter, r *http.Request) error {
 func (h *Handler) invited(w http.ResponseWriter, r *http.Request, i connectors.Invitation, token secret.Text) error {
 	return h.membersPage(w, r, http.StatusOK, membersNews{made: &templates.NewInvitation{
 		Email: i.Email,
-		Role:  roleName(i.Role),
+		Role:  roleName(r.Context(), i.Role),
 		URL:   h.baseURL + auth.InvitationPath(token),
 		Ends:  when(r.Context(), i.ExpiresAt, h.now()),
 	}})

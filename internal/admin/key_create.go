@@ -21,7 +21,7 @@ func (h *Handler) keyCreate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	key, text, err := h.issueKey(r, f)
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		return h.keysPage(w, r, respond.Status(problem.Kind), f.again(problem), nil)
 	}
 	if err != nil {

@@ -43,7 +43,7 @@ func keyRow(ctx context.Context, k connectors.APIKey, now time.Time) templates.A
 		Name:     k.Name,
 		Prefix:   k.Prefix,
 		By:       k.CreatedBy,
-		Role:     roleName(k.Role),
+		Role:     roleName(ctx, k.Role),
 		State:    templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Active")},
 		Created:  when(ctx, k.CreatedAt, now),
 		LastUsed: whenOrNever(ctx, k.LastUsedAt, now),

@@ -37,26 +37,60 @@ func TestThePagesSpeakWhatTheBrowserAccepts(t *testing.T) {
 	}
 }
 
+// TestNoEnglishIsLeftOnAGermanPage opens each page of the router, with servers that failed, tools that changed and calls that wait in the
+// tenant. What a page still says in English is found where German has another text for it: the dashboard's own texts, and every sentence,
+// name and title of another room.
 func TestNoEnglishIsLeftOnAGermanPage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	b := d.as(connectors.RoleOwner)
+	ids := d.own()
+	ids.link = d.link(b)
+	d.needy()
 	b.submit("/language", url.Values{"language": {"de"}, "return_to": {"/"}}).want(t, http.StatusOK)
-	b.submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}}).want(t, http.StatusOK)
-	for _, path := range []string{
-		"/", "/connectors", "/connectors/new", "/connectors/import", "/catalog", "/catalog/registry", "/tools", "/agents", "/agents/new", "/agents/support", "/agents/support/access", "/agents/support/tools",
-		"/agents/support/connect", "/agents/support/settings", "/agents/support/unused", "/calls", "/tasks", "/approvals", "/changes", "/notices", "/webhooks", "/audit", "/members", "/api-keys", "/settings", "/account", "/search?q=x",
-	} {
+	pages := d.pages(ids)
+	for _, path := range []string{"/search?q=x", "/connectors/nowhere", "/connectors/down", "/agents/nobody"} {
+		pages[path] = 0
+	}
+	for path := range pages {
 		p := b.get(path)
-		p.want(t, http.StatusOK, `<html lang="de">`)
+		p.want(t, p.Status, `<html lang="de">`)
 		for _, text := range inEnglish(t, p.Body) {
 			t.Errorf("%s says %q", path, text)
 		}
 	}
 }
 
-// asTheyAre are names that are the same text as one of ours: of a way to sign in, of servers and shelves of the catalog, the letters of a server's picture.
-var asTheyAre = map[string]bool{"none": true, "Documentation": true, "Close": true, "As": true}
+func TestWhatARoomRefusesIsSaidInTheReadersLanguage(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleOwner)
+	b.submit("/language", url.Values{"language": {"de"}, "return_to": {"/"}}).want(t, http.StatusOK)
+	for _, form := range []struct {
+		path string
+		send url.Values
+		says []string
+	}{
+		{"/connectors", url.Values{"transport": {"streamable_http"}, "auth.type": {"none"}, "url": {"ftp://x"}}, []string{"Ein Name ist nötig."}},
+		{"/agents", url.Values{"approval": {"always_ask"}}, []string{"Ein Name ist nötig."}},
+		{"/connectors/import", url.Values{"document": {"{"}}, []string{"Zeile 1: Das Dokument endet zu früh."}},
+		{"/webhooks", url.Values{"name": {""}, "url": {"https://example.com"}}, []string{"Ein Name hat 1 bis 100 Zeichen."}},
+		{"/account/password", url.Values{"current_password": {"wrong"}, "new_password": {"long enough, as it is"}}, []string{"Das ist nicht das jetzige Passwort."}},
+	} {
+		p := b.submit(form.path, form.send)
+		p.want(t, p.Status, append(form.says, `<html lang="de">`)...)
+		for _, text := range inEnglish(t, p.Body) {
+			t.Errorf("%s says %q", form.path, text)
+		}
+	}
+}
+
+// asTheyAre are names that are the same text as one of ours: of a way to sign in, of servers and of a tool, the letters of a server's picture,
+// and what the audit log's actions begin with, which programs read as well.
+var asTheyAre = map[string]bool{
+	"none": true, "Documentation": true, "Close": true, "As": true, "Search": true,
+	"agent": true, "approval": true, "connector": true, "credential": true, "member": true, "tenant": true, "tool": true, "webhook": true,
+}
 
 // inEnglish are the texts of a page that German would have put otherwise.
 func inEnglish(t *testing.T, page string) []string {
@@ -64,7 +98,7 @@ func inEnglish(t *testing.T, page string) []string {
 	german := words.With(t.Context(), words.German)
 	var found []string
 	look := func(text string) {
-		if text = strings.TrimSpace(text); text != "" && !asTheyAre[text] && words.Known(german, text) != text {
+		if text = strings.TrimSpace(text); text != "" && !asTheyAre[text] && words.Said(german, text) != text {
 			found = append(found, text)
 		}
 	}

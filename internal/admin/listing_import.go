@@ -28,7 +28,7 @@ func (h *Handler) listingPreview(w http.ResponseWriter, r *http.Request) error {
 		err = fault.Errorf(fault.Invalid, "This is no list of an MCP registry. For a client's file, use Import on the list of connectors.")
 	}
 	form := templates.Form{Values: map[string]string{"url": r.PostFormValue("url"), "search": r.PostFormValue("search")}}
-	if problem, ok := unreadable(err); ok {
+	if problem, ok := unreadable(r.Context(), err); ok {
 		form.Errors = map[string]string{at: problem.Message}
 		return h.listingPage(w, r, respond.Status(problem.Kind), form, nil)
 	}
@@ -50,7 +50,7 @@ func (h *Handler) listingImport(w http.ResponseWriter, r *http.Request) error {
 		return h.listingPage(w, r, http.StatusUnprocessableEntity, templates.Form{Problem: words.T(r.Context(), "Choose at least one server. List them again to do so.")}, nil)
 	}
 	report, err := h.registry.Import(r.Context(), actor(r), []byte("["+strings.Join(chosen, ",")+"]"), false)
-	if problem, ok := unreadable(err); ok {
+	if problem, ok := unreadable(r.Context(), err); ok {
 		return h.listingPage(w, r, respond.Status(problem.Kind), templates.Form{Problem: problem.Message}, nil)
 	}
 	if err != nil {

@@ -30,7 +30,7 @@ func listingPreview(ctx context.Context, report registry.ImportReport, whole boo
 }
 
 func listingRow(ctx context.Context, e registry.ImportedEntry) templates.ListingRow {
-	row := templates.ListingRow{Name: e.Key, Address: e.Address, Summary: clean(e.Summary), Needs: listingNeeds(ctx, e), Said: e.Notices}
+	row := templates.ListingRow{Name: e.Key, Address: e.Address, Summary: clean(e.Summary), Needs: listingNeeds(ctx, e), Said: allSaid(ctx, e.Notices)}
 	switch e.Outcome {
 	case registry.Created:
 		row.Value = string(e.Document)

@@ -37,7 +37,7 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		return respond.See(w, r, returnTo)
 	}
-	refused := respond.Fault(err)
+	refused := respond.Told(r.Context(), err)
 	switch refused.Kind {
 	case fault.Unauthenticated, fault.RateLimited, fault.Denied, fault.Unavailable:
 		respond.SetRetryAfter(w.Header(), refused)

@@ -21,7 +21,7 @@ func (h *Handler) memberAdd(w http.ResponseWriter, r *http.Request) error {
 		Password: f.secret("password"),
 		Role:     connectors.Role(f.text("role")),
 	})
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		return h.membersPage(w, r, respond.Status(problem.Kind), membersNews{add: f.again(problem), adding: true})
 	}
 	if err != nil {

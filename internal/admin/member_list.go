@@ -53,7 +53,7 @@ func (h *Handler) membersPage(w http.ResponseWriter, r *http.Request, status int
 		InvitedCount: words.T(r.Context(), "%s open", words.Number(r.Context(), len(invited.Items))),
 		New:          n.made,
 		Roles:        roleOptions(r.Context()),
-		Names:        roleNames(),
+		Names:        roleNames(r.Context()),
 		Invite:       n.invite,
 		Form:         n.add,
 		Adding:       n.adding,
@@ -76,7 +76,7 @@ func memberRow(ctx context.Context, m connectors.Member, viewer auth.Actor, now 
 		Initial:  initial(m.DisplayName()),
 		Self:     viewer.UserID != nil && *viewer.UserID == m.UserID,
 		Role:     string(m.Role),
-		RoleName: roleName(m.Role),
+		RoleName: roleName(ctx, m.Role),
 		State:    memberState(ctx, m, now),
 		Since:    when(ctx, m.CreatedAt, now),
 		Seen:     whenOrNever(ctx, m.Seen, now),
@@ -101,7 +101,7 @@ func memberState(ctx context.Context, m connectors.Member, now time.Time) templa
 func invitationRow(ctx context.Context, i connectors.Invitation, now time.Time) templates.InvitationRow {
 	row := templates.InvitationRow{
 		Email:  i.Email,
-		Role:   roleName(i.Role),
+		Role:   roleName(ctx, i.Role),
 		By:     i.InvitedBy,
 		State:  templates.State{Kind: templates.StateBusy, Text: words.T(ctx, "Waiting")},
 		Sent:   when(ctx, i.SentAt, now),

@@ -27,7 +27,7 @@ func (h *Handler) memberRole(w http.ResponseWriter, r *http.Request) error {
 
 // memberRefused shows on the list why a member stays as it is: the last owner does.
 func (h *Handler) memberRefused(w http.ResponseWriter, r *http.Request, err error) error {
-	problem, ok := mendable(err)
+	problem, ok := mendable(r.Context(), err)
 	if !ok {
 		return err
 	}

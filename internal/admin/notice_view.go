@@ -13,7 +13,7 @@ import (
 // noticeRow is one notice in the list.
 func noticeRow(ctx context.Context, n connectors.Notice, now time.Time) templates.NoticeRow {
 	row := templates.NoticeRow{
-		ID: n.ID.String(), State: noticeState(ctx, n.Kind), Title: clean(n.Title), Text: clean(n.Body), Href: n.Link, When: when(ctx, n.At, now), Unread: !n.Read,
+		ID: n.ID.String(), State: noticeState(ctx, n.Kind), Title: clean(words.Said(ctx, n.Title)), Text: clean(words.Said(ctx, n.Body)), Href: n.Link, When: when(ctx, n.At, now), Unread: !n.Read,
 	}
 	if n.Times > 1 {
 		row.Times = words.T(ctx, "%s times", strconv.Itoa(n.Times))

@@ -91,7 +91,7 @@ func (h *Handler) connected(r *http.Request, done connect.Finished) respond.Flas
 
 // notConnected says why nothing was connected. That a person said no is no failure; everything else is.
 func (h *Handler) notConnected(w http.ResponseWriter, r *http.Request, signedIn bool, err error) error {
-	f := respond.Fault(err)
+	f := respond.Told(r.Context(), err)
 	if f.Kind == fault.Internal || f.Kind == fault.Unavailable {
 		return err
 	}

@@ -44,7 +44,7 @@ func (h *Handler) settingsSave(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		err = h.auth.ChangeTenant(r.Context(), actor(r), change)
 	}
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		return h.tenantPage(w, r, respond.Status(problem.Kind), f.again(problem))
 	}
 	if err != nil {

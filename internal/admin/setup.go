@@ -29,7 +29,7 @@ func (h *Handler) setupFinish(w http.ResponseWriter, r *http.Request) error {
 	token := f.text("token")
 	person := auth.Person{Email: f.text("email"), Name: f.text("name"), Password: f.secret("password")}
 	_, err = h.auth.Setup(r.Context(), secret.Text(token), person, auth.Address(r))
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		return h.setupForm(w, r, token, f, problem)
 	}
 	if err != nil {

@@ -32,7 +32,7 @@ func (h *Handler) toolBulk(w http.ResponseWriter, r *http.Request) error {
 		}
 		changed, err = h.registry.CurateTools(r.Context(), actor(r), ref(r, "id"), patches)
 	}
-	if wrong, ok := mendable(err); ok {
+	if wrong, ok := mendable(r.Context(), err); ok {
 		return h.respond.Back(w, r, back, respond.Flash{Kind: respond.Alert, Text: said(wrong)})
 	}
 	if err != nil {

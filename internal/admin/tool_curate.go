@@ -25,7 +25,7 @@ func (h *Handler) toolCurate(w http.ResponseWriter, r *http.Request) error {
 	enabled, alias, text, tags := f.checked("enabled"), f.text("alias"), f.text("agent_description"), tagsIn(f.text("tags"))
 	patch := connectors.ToolPatch{Tool: tool.Name, Enabled: &enabled, Alias: &alias, AgentText: &text, Tags: &tags}
 	_, err = h.registry.CurateTools(r.Context(), actor(r), ref(r, "id"), []connectors.ToolPatch{patch})
-	if wrong, ok := mendable(err); ok {
+	if wrong, ok := mendable(r.Context(), err); ok {
 		again := f.again(wrong)
 		t := trial{tool: tool, asJSON: tool.form.only != "", values: tool.form.defaults(), said: &again}
 		return h.triedPage(w, r, http.StatusUnprocessableEntity, t)

@@ -116,10 +116,10 @@ func (h *Handler) run(r *http.Request, t *trial, arguments json.RawMessage) (sta
 		View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceDashboard, Caller: actor(r).Name,
 	}, tryPatience)
 	if bad, ok := errors.AsType[*toolcall.BadArguments](err); ok {
-		t.form.Problem = bad.Sentence
+		t.form.Problem = words.Said(r.Context(), bad.Sentence)
 		return http.StatusUnprocessableEntity, nil
 	}
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		t.form.Problem = problem.Message
 		return respond.Status(problem.Kind), nil
 	}

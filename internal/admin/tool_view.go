@@ -95,7 +95,7 @@ func hintBadges(ctx context.Context, d connectors.ToolView) []templates.Badge {
 		list = append(list, templates.Badge{Text: words.T(ctx, "open world"), Title: words.T(ctx, "The server says that it deals with things outside of itself.")})
 	}
 	if len(d.Notes) > 0 {
-		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: words.N(ctx, len(d.Notes), "%s odd field", "%s odd fields"), Title: strings.Join(d.Notes, " ")})
+		list = append(list, templates.Badge{Kind: templates.BadgeWarn, Text: words.N(ctx, len(d.Notes), "%s odd field", "%s odd fields"), Title: strings.Join(allSaid(ctx, d.Notes), " ")})
 	}
 	return list
 }
@@ -118,7 +118,7 @@ func quarantinedTool(ctx context.Context, q connectors.Quarantined) templates.Qu
 	if q.Name != nil && *q.Name != "" {
 		name = shorten(*q.Name, maxName)
 	}
-	return templates.QuarantinedTool{Name: name, Reason: q.Reason, Raw: indent(ctx, q.Raw, inList.json)}
+	return templates.QuarantinedTool{Name: name, Reason: words.Said(ctx, q.Reason), Raw: indent(ctx, q.Raw, inList.json)}
 }
 
 // indent lays JSON out over lines; key order and the spelling of numbers stay. Of more than most bytes it shows the beginning,

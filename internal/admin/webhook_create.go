@@ -16,7 +16,7 @@ func (h *Handler) webhookCreate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	hook, text, err := h.webhooks.Create(r.Context(), actor(r), connectors.Webhook{Name: f.text("name"), URL: f.text("url"), Kinds: f.noticeKinds()})
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		return h.webhooksPage(w, r, respond.Status(problem.Kind), f.again(problem), f.values["kind"])
 	}
 	if err != nil {

@@ -20,7 +20,7 @@ func (h *Handler) webhookSave(w http.ResponseWriter, r *http.Request) error {
 	}
 	name, url, kinds, enabled := f.text("name"), f.text("url"), f.noticeKinds(), f.checked("enabled")
 	saved, err := h.webhooks.Update(r.Context(), actor(r), hook.ID, webhooks.Change{Name: &name, URL: &url, Kinds: &kinds, Enabled: &enabled})
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		again := f.again(problem)
 		return h.webhookPage(w, r, respond.Status(problem.Kind), hook, webhookShown{form: &again, chosen: f.values["kind"]})
 	}

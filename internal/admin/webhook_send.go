@@ -41,7 +41,7 @@ func (h *Handler) webhookRedeliver(w http.ResponseWriter, r *http.Request) error
 		return fault.Errorf(fault.NotFound, "There is no such delivery.")
 	}
 	_, err = h.webhooks.Redeliver(r.Context(), actor(r), hook.ID, connectors.DeliveryID{UUID: id})
-	if problem, ok := mendable(err); ok {
+	if problem, ok := mendable(r.Context(), err); ok {
 		return h.respond.Back(w, r, webhookPath(hook.ID), respond.Flash{Kind: respond.Alert, Text: problem.Message})
 	}
 	if err != nil {

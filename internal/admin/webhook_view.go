@@ -29,7 +29,7 @@ func webhookRow(ctx context.Context, hook connectors.Webhook, now time.Time) tem
 	}
 	switch hook.State() {
 	case connectors.WebhookOff:
-		row.State, row.Reason = templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Off")}, hook.DisabledWhy.Sentence()
+		row.State, row.Reason = templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Off")}, words.Said(ctx, hook.DisabledWhy.Sentence())
 		if hook.DisabledWhy != connectors.WebhookOnOrOff {
 			row.State = templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Turned off")}
 		}
@@ -58,7 +58,7 @@ func webhookFacts(ctx context.Context, hook connectors.Webhook, now time.Time) [
 // deliveryRow is what a webhook was told of one notice.
 func deliveryRow(ctx context.Context, d connectors.Delivery, hook connectors.Webhook, now time.Time) templates.DeliveryRow {
 	row := templates.DeliveryRow{
-		ID: webhooks.MessageID(d.ID), Kind: kindName(ctx, d.Kind), State: deliveryState(ctx, d), Reason: d.Error, Tries: strconv.Itoa(d.Tries),
+		ID: webhooks.MessageID(d.ID), Kind: kindName(ctx, d.Kind), State: deliveryState(ctx, d), Reason: words.Said(ctx, d.Error), Tries: strconv.Itoa(d.Tries),
 		Made: when(ctx, d.CreatedAt, now), Tried: whenOrNever(ctx, d.TriedAt, now),
 	}
 	if d.TriedAt != nil {

@@ -43,16 +43,25 @@ func unseen(r rune) bool {
 	return connectors.Hidden(r) || unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
 }
 
-func roleName(r connectors.Role) string {
+// allSaid are sentences of other rooms, in the language of whoever reads them.
+func allSaid(ctx context.Context, sentences []string) []string {
+	said := make([]string, len(sentences))
+	for i, s := range sentences {
+		said[i] = words.Said(ctx, s)
+	}
+	return said
+}
+
+func roleName(ctx context.Context, r connectors.Role) string {
 	switch r {
 	case connectors.RoleViewer:
-		return "Viewer"
+		return words.T(ctx, "Viewer")
 	case connectors.RoleMember:
-		return "Member"
+		return words.T(ctx, "Member")
 	case connectors.RoleAdmin:
-		return "Admin"
+		return words.T(ctx, "Admin")
 	case connectors.RoleOwner:
-		return "Owner"
+		return words.T(ctx, "Owner")
 	default:
 		return string(r)
 	}
@@ -84,10 +93,10 @@ func roleAbility(ctx context.Context, r connectors.Role) string {
 }
 
 // roleNames offers the roles where there is room for a word.
-func roleNames() []templates.Option {
+func roleNames(ctx context.Context) []templates.Option {
 	var options []templates.Option
 	for _, r := range connectors.Roles {
-		options = append(options, templates.Option{Value: string(r), Label: roleName(r)})
+		options = append(options, templates.Option{Value: string(r), Label: roleName(ctx, r)})
 	}
 	return options
 }

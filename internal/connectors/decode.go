@@ -116,5 +116,5 @@ func (d *toolDecoder) present(name string) (json.RawMessage, bool) {
 }
 
 func (d *toolDecoder) drop(name, want string) {
-	d.notes = append(d.notes, fmt.Sprintf("%s%s is left out: it is not %s.", d.prefix, name, want))
+	d.notes = append(d.notes, fmt.Sprintf("%s is left out: it is not %s.", d.prefix+name, want))
 }

@@ -23,7 +23,7 @@ func (p *Responder) errorPage(r *http.Request, f *fault.Error) templ.Component {
 		Frame:  templates.Frame{Title: title, Asset: web.Asset},
 		Status: Status(f.Kind),
 		Title:  title,
-		Text:   f.Message,
+		Text:   words.Said(r.Context(), f.Message),
 		Links:  waysOut(r, f.Kind),
 	}
 	if p.frame != nil {
@@ -40,7 +40,7 @@ func (p *Responder) errorPage(r *http.Request, f *fault.Error) templ.Component {
 
 // said is a failure as a sentence for the page that stands.
 func said(r *http.Request, f *fault.Error) templ.Component {
-	text := f.Message
+	text := words.Said(r.Context(), f.Message)
 	if id := middleware.GetReqID(r.Context()); id != "" && ours(f.Kind) {
 		text += " " + words.Parts(r.Context(), "If you ask someone about this, tell them|…")[0] + " " + id
 	}

@@ -1,15 +1,18 @@
 package respond
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/alexedwards/scs/v2"
 	"github.com/go-chi/chi/v5/middleware"
 
 	"patchbay/internal/fault"
+	"patchbay/internal/words"
 )
 
 // HandlerFunc answers a request, or says why it cannot.
@@ -77,6 +80,19 @@ func Fault(err error) *fault.Error {
 	return fault.As(err)
 }
 
+// Told is Fault for a page: in the language of whoever reads it.
+func Told(ctx context.Context, err error) *fault.Error {
+	if err == nil {
+		return nil
+	}
+	f := *Fault(err)
+	f.Message, f.Fields = words.Said(ctx, f.Message), slices.Clone(f.Fields)
+	for i, field := range f.Fields {
+		f.Fields[i].Message = words.Said(ctx, field.Message)
+	}
+	return &f
+}
+
 // Status is the HTTP status of a kind of failure.
 func Status(k fault.Kind) int {
 	switch k {
@@ -108,4 +124,6 @@ func Status(k fault.Kind) int {
 }
 
 // Sentence is what a person may read of a failure that is told on another page; what may not be read is logged.
-func (p *Responder) Sentence(r *http.Request, err error) string { return p.failure(r, err).Message }
+func (p *Responder) Sentence(r *http.Request, err error) string {
+	return words.Said(r.Context(), p.failure(r, err).Message)
+}

@@ -69,12 +69,11 @@ func (a *attempt) askFirst(ctx context.Context) (Outcome, error) {
 
 // legible tells why a person could not judge the arguments.
 func (a *attempt) legible() error {
-	const asked = "A person is asked about this call, and its arguments "
 	switch arguments := a.arguments(); {
 	case len(arguments) > mostShown:
-		return &BadArguments{Sentence: asked + "are more than anybody reads: 1 MiB is the most."}
+		return &BadArguments{Sentence: "A person is asked about this call, and its arguments are more than anybody reads: 1 MiB is the most."}
 	case ambiguous(arguments):
-		return &BadArguments{Sentence: asked + "can be read in two ways: an object names a member twice, or a text is not Unicode."}
+		return &BadArguments{Sentence: "A person is asked about this call, and its arguments can be read in two ways: an object names a member twice, or a text is not Unicode."}
 	}
 	return nil
 }

@@ -135,52 +135,52 @@ func codeOf(e *mcp.Error) Code {
 
 // sentence says what a server did wrong. It holds no text of the server.
 func sentence(e *mcp.Error, c connectors.Connector) string {
-	server := fmt.Sprintf("The server of %q ", c.Name)
+	about := func(sentence string) string { return fmt.Sprintf(sentence, c.Name) }
 	switch e.Reason {
 	case mcp.ReasonTimeout:
 		if e.Phase == mcp.PhaseConnect {
-			return server + "did not take a connection in time. Try again later."
+			return about("The server of %q did not take a connection in time. Try again later.")
 		}
 		return late(c).Sentence
 	case mcp.ReasonUnreachable:
 		if e.Phase == mcp.PhaseConnect || !e.Retryable {
-			return server + "cannot be reached. Try again later."
+			return about("The server of %q cannot be reached. Try again later.")
 		}
-		return server + "broke off before its answer was there. Whether the tool ran is not known."
+		return about("The server of %q broke off before its answer was there. Whether the tool ran is not known.")
 	case mcp.ReasonTLS:
-		return server + "cannot be reached over a secure connection. An admin checks its URL and certificate."
+		return about("The server of %q cannot be reached over a secure connection. An admin checks its URL and certificate.")
 	case mcp.ReasonHTTPStatus:
-		return statusSentence(e, server)
+		return statusSentence(e, c.Name)
 	case mcp.ReasonTooLarge:
-		return server + "sent more than Patchbay takes."
+		return about("The server of %q sent more than Patchbay takes.")
 	case mcp.ReasonRedirect:
-		return server + "redirects elsewhere. An admin sets its new URL on the connector."
+		return about("The server of %q redirects elsewhere. An admin sets its new URL on the connector.")
 	case mcp.ReasonInput:
-		return server + "asked for input, and the client gave none."
+		return about("The server of %q asked for input, and the client gave none.")
 	case mcp.ReasonCrowded:
-		return server + "answered at length while too many long answers were on their way, and Patchbay had no room for it. The tool may have run: look before you call it again."
+		return about("The server of %q answered at length while too many long answers were on their way, and Patchbay had no room for it. The tool may have run: look before you call it again.")
 	case mcp.ReasonUnsupportedVersion:
-		return server + "speaks a version of MCP that Patchbay does not know."
+		return about("The server of %q speaks a version of MCP that Patchbay does not know.")
 	case mcp.ReasonRPC:
 		return rpcSentence(e)
 	default:
-		return server + "did not answer as MCP wants it. Its log may say why."
+		return about("The server of %q did not answer as MCP wants it. Its log may say why.")
 	}
 }
 
 func statusSentence(e *mcp.Error, server string) string {
 	switch {
 	case e.SessionLost():
-		return server + "did not know the session any more. Whether the tool ran is not known; the next call has a new session."
+		return fmt.Sprintf("The server of %q did not know the session any more. Whether the tool ran is not known; the next call has a new session.", server)
 	case e.HTTPStatus == http.StatusTooManyRequests, e.HTTPStatus == http.StatusServiceUnavailable && e.RetryAfter > 0:
 		if e.RetryAfter >= time.Second {
-			return server + fmt.Sprintf("asks to be left alone for a while (%d). Try again in %s.", e.HTTPStatus, spoken(e.RetryAfter))
+			return fmt.Sprintf("The server of %q asks to be left alone for a while (%d). Try again in %s.", server, e.HTTPStatus, spoken(e.RetryAfter))
 		}
-		return server + fmt.Sprintf("asks to be left alone for a while (%d). Try again later.", e.HTTPStatus)
+		return fmt.Sprintf("The server of %q asks to be left alone for a while (%d). Try again later.", server, e.HTTPStatus)
 	case e.HTTPStatus >= http.StatusInternalServerError:
-		return server + fmt.Sprintf("answered with HTTP status %d. It has a problem of its own; try again later.", e.HTTPStatus)
+		return fmt.Sprintf("The server of %q answered with HTTP status %d. It has a problem of its own; try again later.", server, e.HTTPStatus)
 	default:
-		return server + fmt.Sprintf("answered with HTTP status %d.", e.HTTPStatus)
+		return fmt.Sprintf("The server of %q answered with HTTP status %d.", server, e.HTTPStatus)
 	}
 }
 

@@ -16,6 +16,7 @@ type Language struct {
 	group  string // between thousands
 	change func(string) string
 	texts  map[Key]entry
+	known  func() *known // what other rooms say; nil: it is not translated
 }
 
 // entry is a translation: one text, or one for each form of a count.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"golang.org/x/text/language"
 )
@@ -15,7 +16,7 @@ var catalogs embed.FS
 // The languages. English needs no catalog: its texts are the keys.
 var (
 	English = &Language{Code: "en", Name: "English", tag: language.English, group: ","}
-	German  = &Language{Code: "de", Name: "Deutsch", tag: language.German, group: ".", texts: mustLoad("de")}
+	German  = loaded("de", Language{Name: "Deutsch", tag: language.German, group: "."})
 )
 
 // Languages are all that can be chosen. The first is spoken to whoever asks for none of them.
@@ -56,9 +57,16 @@ func Choose(chosen, accept string) *Language {
 	return Languages[i]
 }
 
-// Pseudo is a language for tests: English, each text changed by a function.
+// Pseudo is a language for tests: English, each text changed by a function. What other rooms say is changed if it is known.
 func Pseudo(change func(string) string) *Language {
-	return &Language{Code: "en", Name: "Pseudo", tag: language.English, group: ",", change: change}
+	return loaded("en", Language{Name: "Pseudo", tag: language.English, group: ",", change: change})
+}
+
+// loaded is a language with its catalog. What other rooms say is learned when it is first asked for.
+func loaded(code string, l Language) *Language {
+	l.Code, l.texts = code, mustLoad(code)
+	l.known = sync.OnceValue(l.learn)
+	return &l
 }
 
 // mustLoad reads an embedded catalog. The tests have read it before.

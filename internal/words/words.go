@@ -62,9 +62,6 @@ func sprintf(format string, args []any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// Known is a text that another room chose, translated where it is a key; as it is, where it is none.
-func Known(ctx context.Context, text string) string { return Of(ctx).text(Key(text)) }
-
 // Lower is a text that goes on in the middle of a sentence. Only English writes it without its capital.
 func Lower(ctx context.Context, text string) string {
 	if l := Of(ctx); l != English && l.change == nil {
@@ -72,4 +69,10 @@ func Lower(ctx context.Context, text string) string {
 	}
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToLower(first)) + text[size:]
+}
+
+// Capital is a text that begins a sentence.
+func Capital(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
 }
