@@ -19,6 +19,7 @@ import (
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/postgres"
 	"patchbay/internal/safehttp"
+	"patchbay/internal/socket"
 	"patchbay/internal/telemetry"
 )
 
@@ -228,7 +229,7 @@ func (s *serving) serve(ctx context.Context, listener net.Listener, house *house
 		ConnContext:       serve.ConnContext,
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- public.Serve(serve.Connections(listener)) }()
+	go func() { failed <- public.Serve(serve.Connections(socket.Listener(listener))) }()
 	s.log.InfoContext(ctx, "server started", "addr", listener.Addr().String(), "base_url", house.baseURL.String(), "egress", s.server.Egress, "version", version())
 	select {
 	case err := <-failed:

@@ -85,6 +85,7 @@ var Rooms = []Room{
 
 	{Path: "internal/fault", Floor: Ground, Sentence: "the kinds of failure, and what may be said about them"},
 	{Path: "internal/secret", Floor: Ground, Sentence: "seals credentials, and keeps opened ones out of logs"},
+	{Path: "internal/socket", Floor: Ground, Sentence: "reads and writes TCP connections without telling the scheduler"},
 	{Path: "internal/toolchange", Floor: Ground, Sentence: "what changed between two definitions of a tool, and how risky it is"},
 
 	{Path: "bench/gateway", Floor: Tests, Sentence: "measures the gateway against a bare reverse proxy"},

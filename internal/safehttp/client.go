@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"patchbay/internal/safehttp/h1"
+	"patchbay/internal/socket"
 )
 
 const (
@@ -102,5 +103,9 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 			return ledTo(host, d.policy.checkAddress(at, named))
 		},
 	}
-	return nd.DialContext(ctx, network, address)
+	c, err := nd.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return socket.Direct(c), nil
 }

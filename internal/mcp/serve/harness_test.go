@@ -13,6 +13,7 @@ import (
 
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/mcp/sse"
+	"patchbay/internal/socket"
 )
 
 // desk is a backend whose answers a test writes.
@@ -78,7 +79,7 @@ func open(t *testing.T, b serve.Backend, options ...func(*serve.Options)) *place
 	}
 	s := serve.New(opts)
 	web := httptest.NewUnstartedServer(caller(s, b))
-	web.Listener, web.Config.ConnContext = serve.Connections(web.Listener), serve.ConnContext
+	web.Listener, web.Config.ConnContext = serve.Connections(socket.Listener(web.Listener)), serve.ConnContext
 	web.Start()
 	return closing(t, s, web, http.DefaultClient)
 }

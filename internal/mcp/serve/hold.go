@@ -81,9 +81,18 @@ func (c *conn) hold() { c.holding = true }
 // let writes what was held.
 func (c *conn) let() error {
 	c.holding = false
-	held := c.held
-	_, err := held.WriteTo(c.Conn)
+	held := c.held // writing takes it apart
+	err := together(c.Conn, held)
 	clear(c.held)
 	c.held, c.copies = c.held[:0], c.copies[:0]
+	return err
+}
+
+// together writes all of these at once, by the connection itself where it can.
+func together(c net.Conn, held net.Buffers) error {
+	if c, ok := c.(interface{ WriteTogether(bufs net.Buffers) error }); ok {
+		return c.WriteTogether(held)
+	}
+	_, err := held.WriteTo(c)
 	return err
 }

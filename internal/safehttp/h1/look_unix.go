@@ -5,6 +5,8 @@ package h1
 import (
 	"errors"
 	"syscall"
+
+	"patchbay/internal/socket"
 )
 
 // lives tells whether an idle connection is open, and silent: what comes unasked is no response.
@@ -21,8 +23,7 @@ func (c *conn) hasMore() bool {
 func (c *conn) look() error {
 	if c.peek == nil {
 		c.peek = func(fd uintptr) bool {
-			var one [1]byte
-			_, _, c.peeked = syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+			c.peeked = socket.Peek(fd)
 			return true
 		}
 	}

@@ -1,0 +1,207 @@
+//go:build linux && (amd64 || arm64) && !race
+
+package socket
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"unsafe"
+)
+
+// Direct is a connection over the same socket. What is no TCP connection of this system stays as it is, as does everything where races
+// are looked for: the detector learns from net's own reads and writes what comes after what.
+func Direct(c net.Conn) net.Conn {
+	over, ok := c.(*net.TCPConn)
+	if !ok {
+		return c
+	}
+	raw, err := over.SyscallConn()
+	if err != nil {
+		return c
+	}
+	d := &conn{TCPConn: over, raw: raw}
+	d.in.step, d.out.step, d.out.many = d.in.read, d.out.write, d.out.writeMany
+	return d
+}
+
+// conn reads and writes by itself; the rest is the connection's.
+type conn struct {
+	*net.TCPConn
+	raw     syscall.RawConn
+	in, out half
+}
+
+// half is one direction. Who reads, or writes, holds mu.
+type half struct {
+	mu   sync.Mutex
+	p    []byte
+	vecs []syscall.Iovec
+	done int
+	err  error
+
+	step func(fd uintptr) (over bool) // made once, as is many
+	many func(fd uintptr) (over bool)
+}
+
+// Read waits until there is something to read.
+func (c *conn) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return c.TCPConn.Read(p)
+	}
+	h := &c.in
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.p = p
+	err := h.wait(c.raw.Read, h.step)
+	h.p = nil
+	switch {
+	case err != nil:
+		return 0, c.failed("read", err)
+	case h.done == 0:
+		return 0, io.EOF
+	}
+	return h.done, nil
+}
+
+// Write writes all of p.
+func (c *conn) Write(p []byte) (int, error) {
+	c.out.mu.Lock()
+	defer c.out.mu.Unlock()
+	return c.write(p)
+}
+
+// write needs the direction's mu.
+func (c *conn) write(p []byte) (int, error) {
+	if len(p) == 0 {
+		return c.TCPConn.Write(p)
+	}
+	h := &c.out
+	h.p = p
+	err := h.wait(c.raw.Write, h.step)
+	h.p = nil
+	if err != nil {
+		err = c.failed("write", err)
+	}
+	return h.done, err
+}
+
+// WriteTogether writes all of these, in one call where the socket has room.
+func (c *conn) WriteTogether(bufs net.Buffers) error {
+	h := &c.out
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.vecs = h.vecs[:0]
+	for _, b := range bufs[:min(len(bufs), mostTogether)] {
+		if len(b) > 0 {
+			h.vecs = append(h.vecs, syscall.Iovec{Base: &b[0]})
+			h.vecs[len(h.vecs)-1].SetLen(len(b))
+		}
+	}
+	if len(h.vecs) == 0 {
+		return nil
+	}
+	err := h.wait(c.raw.Write, h.many)
+	clear(h.vecs)
+	if err != nil {
+		return c.failed("write", err)
+	}
+	done := h.done
+	for _, b := range bufs {
+		skip := min(done, len(b))
+		if done -= skip; skip < len(b) {
+			if _, err := c.write(b[skip:]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mostTogether is how many buffers go in one call.
+const mostTogether = 64
+
+// wait has the poller call step until it is over.
+func (h *half) wait(poll func(func(fd uintptr) bool) error, step func(fd uintptr) bool) error {
+	h.done, h.err = 0, nil
+	if err := poll(step); err != nil {
+		return err
+	}
+	return h.err
+}
+
+// failed is an error as net has it.
+func (c *conn) failed(what string, err error) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		err = op.Err
+	}
+	return &net.OpError{Op: what, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}
+}
+
+// read is false where there is nothing yet.
+func (h *half) read(fd uintptr) bool {
+	for {
+		n, _, errno := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&h.p[0])), uintptr(len(h.p)))
+		switch errno {
+		case 0:
+			h.done = int(n)
+			return true
+		case syscall.EINTR:
+		case syscall.EAGAIN:
+			return false
+		default:
+			h.err = os.NewSyscallError("read", errno)
+			return true
+		}
+	}
+}
+
+// write is false where there is no room for the rest.
+func (h *half) write(fd uintptr) bool {
+	for h.done < len(h.p) {
+		rest := h.p[h.done:]
+		n, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(&rest[0])), uintptr(len(rest)))
+		switch errno {
+		case 0:
+			h.done += int(n)
+		case syscall.EINTR:
+		case syscall.EAGAIN:
+			return false
+		default:
+			h.err = os.NewSyscallError("write", errno)
+			return true
+		}
+	}
+	return true
+}
+
+// writeMany is false where there is no room for anything.
+func (h *half) writeMany(fd uintptr) bool {
+	for {
+		n, _, errno := syscall.RawSyscall(syscall.SYS_WRITEV, fd, uintptr(unsafe.Pointer(&h.vecs[0])), uintptr(len(h.vecs)))
+		switch errno {
+		case 0:
+			h.done = int(n)
+			return true
+		case syscall.EINTR:
+		case syscall.EAGAIN:
+			return false
+		default:
+			h.err = os.NewSyscallError("writev", errno)
+			return true
+		}
+	}
+}
+
+// Peek looks at what came on a socket, without waiting: EAGAIN where there is nothing.
+func Peek(fd uintptr) error {
+	var one [1]byte
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&one[0])), 1, syscall.MSG_PEEK|syscall.MSG_DONTWAIT, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}

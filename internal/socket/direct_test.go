@@ -1,0 +1,187 @@
+package socket_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"patchbay/internal/socket"
+)
+
+// pair is a connection of this package's, and the other end of it.
+func pair(t *testing.T) (ours net.Conn, other *net.TCPConn) {
+	t.Helper()
+	var on net.ListenConfig
+	l, err := on.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	var to net.Dialer
+	made, err := to.DialContext(t.Context(), "tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	came, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = made.Close(), came.Close() })
+	return socket.Direct(made), came.(*net.TCPConn) //nolint:forcetypeassert // it listens on TCP
+}
+
+func TestWhatIsWrittenArrivesWholeAndInOrderWhereTheOtherReadsSlowly(t *testing.T) {
+	t.Parallel()
+	ours, other := pair(t)
+	sent := long(8 << 20)
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		if n, err := ours.Write(sent); n != len(sent) || err != nil {
+			t.Errorf("wrote %d of %d: %v", n, len(sent), err)
+		}
+		_ = ours.Close()
+	})
+	got, err := io.ReadAll(slow{other})
+	writing.Wait()
+	if err != nil || !bytes.Equal(got, sent) {
+		t.Errorf("%d of %d bytes came, or others: %v", len(got), len(sent), err)
+	}
+}
+
+func TestBuffersThatAreWrittenTogetherArriveInOrder(t *testing.T) {
+	t.Parallel()
+	ours, other := pair(t)
+	together, ok := ours.(interface{ WriteTogether(net.Buffers) error })
+	if !ok {
+		t.Skip("here it is net's own connection")
+	}
+	whole := long(4 << 20)
+	var parts net.Buffers
+	for rest, n := whole, 1; len(rest) > 0; n = n*2 + 1 {
+		n = min(n, len(rest))
+		parts, rest = append(parts, rest[:n], nil), rest[n:]
+	}
+	for range 100 { // more than go in one call
+		parts = append(parts, []byte("x"))
+	}
+	whole = append(whole, bytes.Repeat([]byte("x"), 100)...)
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		if err := errors.Join(together.WriteTogether(nil), together.WriteTogether(parts)); err != nil {
+			t.Error(err)
+		}
+		_ = ours.Close()
+	})
+	got, err := io.ReadAll(slow{other})
+	writing.Wait()
+	if err != nil || !bytes.Equal(got, whole) {
+		t.Errorf("%d of %d bytes came, or others: %v", len(got), len(whole), err)
+	}
+}
+
+func TestReadingWaitsForWhatComesAndEndsWhereTheOtherEnds(t *testing.T) {
+	t.Parallel()
+	ours, other := pair(t)
+	sent := long(1 << 20)
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		for rest := sent; len(rest) > 0; {
+			n := min(len(rest), 60_001)
+			if _, err := other.Write(rest[:n]); err != nil {
+				t.Error(err)
+			}
+			rest = rest[n:]
+		}
+		_ = other.CloseWrite()
+	})
+	got, err := io.ReadAll(ours)
+	writing.Wait()
+	if err != nil || !bytes.Equal(got, sent) {
+		t.Errorf("%d of %d bytes came, or others: %v", len(got), len(sent), err)
+	}
+	if n, err := ours.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		t.Errorf("after the end: %d, %v", n, err)
+	}
+	if n, err := ours.Read(nil); n != 0 || err != nil {
+		t.Errorf("nothing is read at once: %d, %v", n, err)
+	}
+}
+
+func TestADeadlineEndsReadingAndWritingAsItDoesForNet(t *testing.T) {
+	t.Parallel()
+	ours, _ := pair(t)
+	_ = ours.SetDeadline(time.Unix(1, 0))
+	_, reading := ours.Read(make([]byte, 1))
+	_, writing := ours.Write(long(1))
+	for what, err := range map[string]error{"read": reading, "write": writing} {
+		failed, ok := errors.AsType[net.Error](err)
+		if !ok || !failed.Timeout() || !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s: %v is no timeout", what, err)
+		}
+	}
+}
+
+func TestClosingEndsWhoeverWaits(t *testing.T) {
+	t.Parallel()
+	ours, _ := pair(t)
+	ended := make(chan error, 2)
+	go func() {
+		_, err := ours.Read(make([]byte, 1))
+		ended <- err
+	}()
+	go func() {
+		_, err := ours.Write(long(64 << 20)) // nobody reads
+		ended <- err
+	}()
+	_ = ours.Close()
+	for range 2 {
+		if err := <-ended; !errors.Is(err, net.ErrClosed) {
+			t.Errorf("%v, and not that it is closed", err)
+		}
+	}
+}
+
+func TestAConnectionThatWasResetSaysSoInNetsWords(t *testing.T) {
+	t.Parallel()
+	ours, other := pair(t)
+	_ = other.SetLinger(0)
+	_ = other.Close()
+	_, err := ours.Read(make([]byte, 1))
+	op, ok := errors.AsType[*net.OpError](err)
+	if !ok || !errors.Is(err, syscall.ECONNRESET) {
+		t.Fatalf("%v, and not that it was reset", err)
+	}
+	want := "read tcp " + ours.LocalAddr().String() + "->" + ours.RemoteAddr().String() + ": read: connection reset by peer"
+	if op.Error() != want {
+		t.Errorf("%q, not %q", op.Error(), want)
+	}
+}
+
+func TestWhatIsNoSocketStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	a, b := net.Pipe()
+	defer func() { _, _ = a.Close(), b.Close() }()
+	if socket.Direct(a) != a {
+		t.Error("it became another")
+	}
+}
+
+// slow reads a little at a time.
+type slow struct{ r io.Reader }
+
+func (s slow) Read(p []byte) (int, error) { return s.r.Read(p[:min(len(p), 3001)]) }
+
+// long is so many bytes, none of which repeat soon.
+func long(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i * 2654435761 >> 13)
+	}
+	return b
+}
