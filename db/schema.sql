@@ -1179,6 +1179,7 @@ create table tools (
     constraint tools_tags_few CHECK ((cardinality(tags) <= 20))
 ) with (fillfactor=85);
 CREATE UNIQUE INDEX tools_alias_key ON public.tools USING btree (tenant_id, connector_id, alias) WHERE (alias <> ''::text);
+CREATE INDEX tools_name_idx ON public.tools USING btree (tenant_id, name, connector_id);
 CREATE TRIGGER say_changed_tools AFTER UPDATE ON public.tools REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();
 CREATE TRIGGER say_gone_tools AFTER DELETE ON public.tools REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();
 CREATE TRIGGER say_new_tools AFTER INSERT ON public.tools REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION say_changed_tools();

@@ -3,12 +3,16 @@
 -- name: ToolsCalled :many
 -- The tools that an agent called since then, or tried to. Ids of calls grow with time, so that the index of the agent's calls is read from
 -- there on. Of a connector that is gone nothing is told.
-select tool_calls.connector_id, tool_calls.tool, count(*) as calls, max(tool_calls.started_at)::timestamptz as last_at
-from tool_calls
-where tool_calls.tenant_id = @tenant_id and tool_calls.agent_id = @agent_id::uuid and tool_calls.id >= @from_id::uuid
-  and tool_calls.kind = 'tool' and tool_calls.connector_id is not null
-group by tool_calls.connector_id, tool_calls.tool
-order by tool_calls.connector_id, tool_calls.tool;
+with called as materialized ( -- unordered: sorting the calls would cost more than counting them
+    select tool_calls.connector_id, tool_calls.tool, count(*) as calls, max(tool_calls.started_at)::timestamptz as last_at
+    from tool_calls
+    where tool_calls.tenant_id = @tenant_id and tool_calls.agent_id = @agent_id::uuid and tool_calls.id >= @from_id::uuid
+      and tool_calls.kind = 'tool' and tool_calls.connector_id is not null
+    group by tool_calls.connector_id, tool_calls.tool
+)
+select called.connector_id, called.tool, called.calls, called.last_at
+from called
+order by called.connector_id, called.tool;
 
 -- name: ToolsNewFor :many
 -- The tools of an agent's connectors that its servers have listed only since then.

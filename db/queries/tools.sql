@@ -1,19 +1,22 @@
 -- name: Tools :many
 -- A page ends early where its definitions would grow beyond max_bytes; it has one row at least. more: there are rows behind this
--- one. The page is measured as it is read: joining it again by its keys would cost forty times as much. shadowed: another tool of the
+-- one. Its rows are found first, and what is shown of them is read for them alone. shadowed: another tool of the
 -- connector has this one's name for its alias. says: a regular expression over the definition as it was sent, which need not be JSON that
--- the database takes.
-with page as (
+-- the database takes. asked, found: what would be read again for each row is read once.
+with asked as materialized (
+    select lower(@prefix::text) as prefix,
+           case when numnode(websearch_to_tsquery('english', @query::text)) > 0
+                then websearch_to_tsquery('english', @query::text)
+                else websearch_to_tsquery('simple', @query::text) -- "all", "on": words of names, and nothing to English
+           end as words
+), found as materialized (
+    select definition.hash
+    from tool_definitions definition
+    where definition.tenant_id = @tenant_id and @query::text <> '' and definition.search @@ (select asked.words from asked)
+), listed as materialized (
     select tools.connector_id, tools.name, tools.current_hash, tools.review, tools.enabled, tools.first_seen_at,
-           tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags,
-           exists (select from tools other
-                   where other.tenant_id = @tenant_id and other.connector_id = tools.connector_id
-                     and other.alias = tools.name and other.alias <> '' and other.name <> tools.name and other.removed_at is null) as shadowed,
-           connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
-           definition.raw, definition.title, definition.description
+           tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags
     from tools
-    join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
-    join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
     where tools.tenant_id = @tenant_id
       and (sqlc.narg(connector)::uuid is null or tools.connector_id = sqlc.narg(connector))
       and (@removed::boolean or tools.removed_at is null)
@@ -24,20 +27,30 @@ with page as (
            or @state::text = 'changed' and tools.review = 'changed'
            or @state::text = 'held' and tools.review <> 'accepted'
            or @state::text = 'curated' and (tools.alias <> '' or tools.agent_text <> ''))
-      and (@says::text = '' or encode(definition.raw, 'escape') ~ @says::text)
+      and (@says::text = ''
+           or exists (select from tool_definitions said
+                      where said.tenant_id = @tenant_id and said.hash = tools.current_hash and encode(said.raw, 'escape') ~ @says::text))
       and (@query::text = ''
-           or tools.name ilike @prefix::text
-           or tools.alias ilike @prefix::text
-           or tools.agent_text <> '' and tools.agent_text ilike '%' || @prefix::text
-           or lower(@query::text) = any(tools.tags)
-           or definition.search @@ case when numnode(websearch_to_tsquery('english', @query)) > 0
-                                        then websearch_to_tsquery('english', @query)
-                                        else websearch_to_tsquery('simple', @query) -- "all", "on": words of names, and nothing to English
-                                   end)
+           or tools.current_hash in (select found.hash from found)
+           or lower(tools.name) like (select asked.prefix from asked)
+           or tools.alias <> '' and lower(tools.alias) like (select asked.prefix from asked)
+           or tools.agent_text <> '' and lower(tools.agent_text) like '%' || (select asked.prefix from asked)
+           or lower(@query::text) = any(tools.tags))
       and (sqlc.narg(after_name)::text is null
            or (tools.name, tools.connector_id) > (sqlc.narg(after_name), sqlc.narg(after_connector)::uuid))
     order by tools.name, tools.connector_id
     limit @max_rows
+), page as (
+    select listed.connector_id, listed.name, listed.current_hash, listed.review, listed.enabled, listed.first_seen_at,
+           listed.last_seen_at, listed.changed_at, listed.removed_at, listed.alias, listed.agent_text, listed.tags,
+           exists (select from tools other
+                   where other.tenant_id = @tenant_id and other.connector_id = listed.connector_id
+                     and other.alias = listed.name and other.alias <> '' and other.name <> listed.name and other.removed_at is null) as shadowed,
+           connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
+           definition.raw, definition.title, definition.description
+    from listed
+    join connectors on connectors.tenant_id = @tenant_id and connectors.id = listed.connector_id
+    join tool_definitions definition on definition.tenant_id = @tenant_id and definition.hash = listed.current_hash
 ), measured as (
     select page.*,
            row_number() over so_far as nth,

@@ -46,7 +46,7 @@ func (t *Tenant) ToolUse(ctx context.Context, agent connectors.AgentID, since ti
 	}
 	use := ToolUse{Called: make(map[ToolKey]CalledTool, len(called)), New: make(map[ToolKey]bool, len(fresh))}
 	for _, r := range called {
-		use.Called[ToolKey{*r.ConnectorID, r.Tool}] = CalledTool{Calls: int(r.Calls), Last: r.LastAt.UTC()}
+		use.Called[ToolKey{r.ConnectorID, r.Tool}] = CalledTool{Calls: int(r.Calls), Last: r.LastAt.UTC()}
 	}
 	for _, r := range fresh {
 		use.New[ToolKey{r.ConnectorID, r.Name}] = true

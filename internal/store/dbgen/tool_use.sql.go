@@ -15,16 +15,20 @@ import (
 
 const toolsCalled = `-- name: ToolsCalled :many
 
-select tool_calls.connector_id, tool_calls.tool, count(*) as calls, max(tool_calls.started_at)::timestamptz as last_at
-from tool_calls
-where tool_calls.tenant_id = $1 and tool_calls.agent_id = $2::uuid and tool_calls.id >= $3::uuid
-  and tool_calls.kind = 'tool' and tool_calls.connector_id is not null
-group by tool_calls.connector_id, tool_calls.tool
-order by tool_calls.connector_id, tool_calls.tool
+with called as materialized ( -- unordered: sorting the calls would cost more than counting them
+    select tool_calls.connector_id, tool_calls.tool, count(*) as calls, max(tool_calls.started_at)::timestamptz as last_at
+    from tool_calls
+    where tool_calls.tenant_id = $1 and tool_calls.agent_id = $2::uuid and tool_calls.id >= $3::uuid
+      and tool_calls.kind = 'tool' and tool_calls.connector_id is not null
+    group by tool_calls.connector_id, tool_calls.tool
+)
+select called.connector_id, called.tool, called.calls, called.last_at
+from called
+order by called.connector_id, called.tool
 `
 
 type ToolsCalledRow struct {
-	ConnectorID *connectors.ConnectorID
+	ConnectorID connectors.ConnectorID
 	Tool        string
 	Calls       int64
 	LastAt      time.Time

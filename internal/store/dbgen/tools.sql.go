@@ -445,41 +445,54 @@ func (q *Queries) ToolTags(ctx context.Context, tenantID connectors.TenantID, co
 }
 
 const tools = `-- name: Tools :many
-with page as (
+with asked as materialized (
+    select lower($2::text) as prefix,
+           case when numnode(websearch_to_tsquery('english', $3::text)) > 0
+                then websearch_to_tsquery('english', $3::text)
+                else websearch_to_tsquery('simple', $3::text) -- "all", "on": words of names, and nothing to English
+           end as words
+), found as materialized (
+    select definition.hash
+    from tool_definitions definition
+    where definition.tenant_id = $4 and $3::text <> '' and definition.search @@ (select asked.words from asked)
+), listed as materialized (
     select tools.connector_id, tools.name, tools.current_hash, tools.review, tools.enabled, tools.first_seen_at,
-           tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags,
-           exists (select from tools other
-                   where other.tenant_id = $2 and other.connector_id = tools.connector_id
-                     and other.alias = tools.name and other.alias <> '' and other.name <> tools.name and other.removed_at is null) as shadowed,
-           connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
-           definition.raw, definition.title, definition.description
+           tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags
     from tools
-    join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
-    join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
-    where tools.tenant_id = $2
-      and ($3::uuid is null or tools.connector_id = $3)
-      and ($4::boolean or tools.removed_at is null)
-      and ($5::text = '' or $5::text = any(tools.tags))
-      and ($6::text = ''
-           or $6::text = 'enabled' and tools.enabled
-           or $6::text = 'disabled' and not tools.enabled
-           or $6::text = 'changed' and tools.review = 'changed'
-           or $6::text = 'held' and tools.review <> 'accepted'
-           or $6::text = 'curated' and (tools.alias <> '' or tools.agent_text <> ''))
-      and ($7::text = '' or encode(definition.raw, 'escape') ~ $7::text)
+    where tools.tenant_id = $4
+      and ($5::uuid is null or tools.connector_id = $5)
+      and ($6::boolean or tools.removed_at is null)
+      and ($7::text = '' or $7::text = any(tools.tags))
       and ($8::text = ''
-           or tools.name ilike $9::text
-           or tools.alias ilike $9::text
-           or tools.agent_text <> '' and tools.agent_text ilike '%' || $9::text
-           or lower($8::text) = any(tools.tags)
-           or definition.search @@ case when numnode(websearch_to_tsquery('english', $8)) > 0
-                                        then websearch_to_tsquery('english', $8)
-                                        else websearch_to_tsquery('simple', $8) -- "all", "on": words of names, and nothing to English
-                                   end)
+           or $8::text = 'enabled' and tools.enabled
+           or $8::text = 'disabled' and not tools.enabled
+           or $8::text = 'changed' and tools.review = 'changed'
+           or $8::text = 'held' and tools.review <> 'accepted'
+           or $8::text = 'curated' and (tools.alias <> '' or tools.agent_text <> ''))
+      and ($9::text = ''
+           or exists (select from tool_definitions said
+                      where said.tenant_id = $4 and said.hash = tools.current_hash and encode(said.raw, 'escape') ~ $9::text))
+      and ($3::text = ''
+           or tools.current_hash in (select found.hash from found)
+           or lower(tools.name) like (select asked.prefix from asked)
+           or tools.alias <> '' and lower(tools.alias) like (select asked.prefix from asked)
+           or tools.agent_text <> '' and lower(tools.agent_text) like '%' || (select asked.prefix from asked)
+           or lower($3::text) = any(tools.tags))
       and ($10::text is null
            or (tools.name, tools.connector_id) > ($10, $11::uuid))
     order by tools.name, tools.connector_id
     limit $12
+), page as (
+    select listed.connector_id, listed.name, listed.current_hash, listed.review, listed.enabled, listed.first_seen_at,
+           listed.last_seen_at, listed.changed_at, listed.removed_at, listed.alias, listed.agent_text, listed.tags,
+           exists (select from tools other
+                   where other.tenant_id = $4 and other.connector_id = listed.connector_id
+                     and other.alias = listed.name and other.alias <> '' and other.name <> listed.name and other.removed_at is null) as shadowed,
+           connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
+           definition.raw, definition.title, definition.description
+    from listed
+    join connectors on connectors.tenant_id = $4 and connectors.id = listed.connector_id
+    join tool_definitions definition on definition.tenant_id = $4 and definition.hash = listed.current_hash
 ), measured as (
     select page.connector_id, page.name, page.current_hash, page.review, page.enabled, page.first_seen_at, page.last_seen_at, page.changed_at, page.removed_at, page.alias, page.agent_text, page.tags, page.shadowed, page.slug, page.connector_name, page.tools_last_synced_at, page.raw, page.title, page.description,
            row_number() over so_far as nth,
@@ -497,14 +510,14 @@ order by name, connector_id
 
 type ToolsParams struct {
 	MaxBytes       int64
+	Prefix         string
+	Query          string
 	TenantID       connectors.TenantID
 	Connector      *uuid.UUID
 	Removed        bool
 	Tag            string
 	State          string
 	Says           string
-	Query          string
-	Prefix         string
 	AfterName      *string
 	AfterConnector *uuid.UUID
 	MaxRows        int32
@@ -534,20 +547,20 @@ type ToolsRow struct {
 }
 
 // A page ends early where its definitions would grow beyond max_bytes; it has one row at least. more: there are rows behind this
-// one. The page is measured as it is read: joining it again by its keys would cost forty times as much. shadowed: another tool of the
+// one. Its rows are found first, and what is shown of them is read for them alone. shadowed: another tool of the
 // connector has this one's name for its alias. says: a regular expression over the definition as it was sent, which need not be JSON that
-// the database takes.
+// the database takes. asked, found: what would be read again for each row is read once.
 func (q *Queries) Tools(ctx context.Context, arg ToolsParams) ([]ToolsRow, error) {
 	rows, err := q.db.Query(ctx, tools,
 		arg.MaxBytes,
+		arg.Prefix,
+		arg.Query,
 		arg.TenantID,
 		arg.Connector,
 		arg.Removed,
 		arg.Tag,
 		arg.State,
 		arg.Says,
-		arg.Query,
-		arg.Prefix,
 		arg.AfterName,
 		arg.AfterConnector,
 		arg.MaxRows,
