@@ -11,8 +11,8 @@ func (t *Tool) Misfit(structured json.RawMessage) string {
 	if t.OutputSchema == nil {
 		return ""
 	}
-	var value any
-	if json.Unmarshal(structured, &value) != nil {
+	value, err := decoded(structured)
+	if err != nil {
 		return "The tool promises structured content, and sent none."
 	}
 	s := compile(t.OutputSchema)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"strconv"
 	"unicode/utf8"
 )
 
@@ -137,7 +136,7 @@ func (r *run) number(p *plan, at int) (end int, ok bool) {
 	if free := p.enum == nil && !p.bounded(); free && (p.takes(isNumber) || p.takes(isInteger) && whole(r.text[at:end])) {
 		return end, true
 	}
-	v, err := strconv.ParseFloat(string(r.text[at:end]), 64)
+	v, err := judged(r.text[at:end])
 	if err != nil {
 		return end, false // too large for the library, too
 	}

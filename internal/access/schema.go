@@ -77,8 +77,9 @@ func (s *schema) check(arguments json.RawMessage) error {
 	case s.resolved == nil && s.cheap == nil:
 		return nil
 	}
-	var value map[string]any
-	if err := json.Unmarshal(arguments, &value); err != nil {
+	object, err := decoded(arguments)
+	value, ok := object.(map[string]any)
+	if err != nil || !ok {
 		// A number that no float holds. Who reads it may cut it to size, and the other members would go unjudged.
 		return unfit("The arguments hold a number that is too large to be checked.")
 	}
