@@ -1,40 +1,90 @@
 package e2e_test
 
 import (
+	"context"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// forgetful is a server with sessions that may lose all of them, as one does that is started anew.
+// forgetful is a server with sessions that may lose all of them, as one does that is started anew, also in the middle of a call.
 type forgetful struct {
 	url     string
 	handler atomic.Pointer[sdk.StreamableHTTPHandler]
-	started atomic.Int64 // sessions
+	started atomic.Int64  // sessions
+	begun   chan struct{} // one of the calls that take long has begun
+	over    chan struct{} // closed at the end of the test
+
+	mu   sync.Mutex
+	life context.Context // guarded by mu: of all that is under way
+	die  context.CancelFunc
+	ran  map[string]int // guarded by mu: how often each of the long tools was called
 }
 
 func newForgetful(t *testing.T) *forgetful {
 	t.Helper()
-	f := &forgetful{}
+	f := &forgetful{begun: make(chan struct{}, 10), over: make(chan struct{}), ran: map[string]int{}}
 	f.forget()
 	f.url = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Mcp-Session-Id") == "" && r.Method == http.MethodPost {
 			f.started.Add(1)
 		}
-		f.handler.Load().ServeHTTP(w, r)
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(f.lives(), cancel)()
+		f.handler.Load().ServeHTTP(w, r.WithContext(ctx))
 	}))
+	t.Cleanup(func() {
+		close(f.over)
+		f.forget()
+	})
 	return f
 }
 
-// forget loses all sessions: whoever comes with one is answered 404.
+func (f *forgetful) lives() context.Context {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.life
+}
+
+// forget loses all sessions, and what is under way in them: whoever waits for an answer gets none, and whoever comes with a session is
+// answered 404.
 func (f *forgetful) forget() {
 	server := sdk.NewServer(&sdk.Implementation{Name: "forgetful", Version: "1"}, nil)
-	server.AddTool(&sdk.Tool{
-		Name: "look_up", InputSchema: object{"type": "object"}, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true},
-	}, echo)
+	safe := &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
+	server.AddTool(&sdk.Tool{Name: "look_up", InputSchema: object{"type": "object"}, Annotations: safe}, echo)
+	server.AddTool(&sdk.Tool{Name: "dig_out", InputSchema: object{"type": "object"}, Annotations: safe}, f.takesLong)
+	server.AddTool(&sdk.Tool{Name: "send_off", InputSchema: object{"type": "object"}}, f.takesLong)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.die != nil {
+		f.die()
+	}
+	f.life, f.die = context.WithCancel(context.Background())
 	f.handler.Store(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
+}
+
+// takesLong takes until the test is over the first time, and answers at once from then on.
+func (f *forgetful) takesLong(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	f.mu.Lock()
+	f.ran[r.Params.Name]++
+	first := f.ran[r.Params.Name] == 1
+	f.mu.Unlock()
+	if first {
+		f.begun <- struct{}{}
+		<-f.over
+	}
+	return echo(ctx, r)
+}
+
+// calls is how often a long tool was called.
+func (f *forgetful) calls(tool string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.ran[tool]
 }
 
 // TestAnEndedSessionIsRenewedAndWhatWaitedGoesOn has the server lose its sessions while an idempotent call waits for a person. Approved, it
@@ -69,4 +119,45 @@ func TestAnEndedSessionIsRenewedAndWhatWaitedGoesOn(t *testing.T) {
 	tab.Go(s.base + "/connectors/archive")
 	tab.WaitText("main", "Session")
 	look.at("session-connector")
+}
+
+// TestACallWhoseServerForgetsItGoesOnInTheBrowser has the server lose its sessions in the middle of a call. Where the tool may run twice the
+// call goes on in a new session; of one that must not the agent is told the truth, and it is not made again.
+func TestACallWhoseServerForgetsItGoesOnInTheBrowser(t *testing.T) {
+	t.Parallel()
+	up := newForgetful(t)
+	_, s, tab, c := seeded(t)
+	c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{"name": "Archive", "url": up.url})
+	c.must(http.StatusOK, http.MethodPost, "/connectors/archive/sync_tools", nil)
+	night := c.hire("night", "archive")
+	look := newLooker(t, tab)
+	open := func(tool, says string) {
+		tab.Go(s.base + "/calls?tool=" + tool)
+		tab.WaitText("#calls tbody", tool)
+		tab.Click("#calls tbody a.cover")
+		tab.WaitText("main", says)
+	}
+
+	digs := night.ask("mcp_archive__dig_out", `{"n":1}`)
+	<-up.begun
+	open("dig_out", "Running")
+	before := up.started.Load()
+	up.forget()
+	(<-digs).wants(t, "9007199254740993")
+	if ran, sessions := up.calls("dig_out"), up.started.Load()-before; ran != 2 || sessions == 0 {
+		t.Errorf("it ran %d times, and %d sessions were begun", ran, sessions)
+	}
+	open("dig_out", "Success")
+	look.at("session-cut-off")
+
+	sends := night.ask("mcp_archive__send_off", `{"n":2}`)
+	<-up.begun
+	up.forget()
+	(<-sends).wants(t, "broke off before its answer was there. Whether the tool ran is not known.")
+	if ran := up.calls("send_off"); ran != 1 {
+		t.Errorf("a tool that must not run twice ran %d times", ran)
+	}
+	open("send_off", "Whether the tool ran is not known.")
+	look.at("session-cut-off-unsafe")
+	(<-night.ask("mcp_archive__send_off", `{"n":2}`)).wants(t, "9007199254740993") // as whoever asked decides
 }

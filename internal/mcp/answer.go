@@ -85,6 +85,9 @@ func (a *answer) release() {
 // read finds the reply. What the body is shows in its first bytes, whatever the content type says.
 func (a *answer) read() (*wire.Reply, error) {
 	start, err := a.start()
+	if errors.Is(err, errEmpty) && a.streams() {
+		err = errCutStream // before its first event
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -93,12 +96,17 @@ func (a *answer) read() (*wire.Reply, error) {
 		return a.json()
 	case start[0] == '<':
 		return nil, a.markup()
-	case looksLikeEvents(start), strings.HasPrefix(strings.ToLower(a.kind), "text/event-stream"):
+	case looksLikeEvents(start), a.streams():
 		return a.events()
 	case strings.IndexByte(`"tfn-0123456789`, start[0]) >= 0:
 		return a.scalar()
 	}
 	return nil, errNotJSON
+}
+
+// streams tells whether events were announced.
+func (a *answer) streams() bool {
+	return strings.HasPrefix(strings.ToLower(a.kind), "text/event-stream")
 }
 
 // markup tells a page from a document.

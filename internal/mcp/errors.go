@@ -92,3 +92,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // SessionLost tells whether the server did not know the MCP session any more. The session has opened itself anew by then, or does
 // at its next request.
 func (e *Error) SessionLost() bool { return lost(e) }
+
+// BrokenOff tells whether a request was sent whose answer was broken off: its connection or its stream ended before the reply. The server
+// may have done what it was asked for.
+func (e *Error) BrokenOff() bool {
+	return e.Retryable && (e.Phase == PhaseCall || e.Phase == PhaseRequest) && (e.Reason == ReasonUnreachable || e.Reason == ReasonProtocol)
+}

@@ -67,6 +67,7 @@ func TestAStreamThatCannotBeTakenUpIsGivenUp(t *testing.T) {
 	}{
 		"no such streams":    {false, "id: e-1\ndata:\n\n", mcptest.Status(405, ""), 1},
 		"nothing new":        {false, "id: e-1\nretry: 1\ndata:\n\n", events("id: e-1\ndata:\n\n"), 5},
+		"nothing at all":     {false, "", events(""), 0},
 		"no id":              {false, ": ping\n\n", events(""), 0},
 		"a hostile id":       {false, "id: e\x011\ndata:\n\n", events(""), 0},
 		"a newer revision":   {true, "id: e-1\ndata:\n\n", events(""), 0},

@@ -10,7 +10,9 @@
 //  6. forward in a session that is open already: one request (package upstream)
 //  7. what came of it goes to the agent as the server wrote it, and to the history
 //
-// A call is sent once. Again only where it certainly did not run: the server answered 401 or 404 before it looked at it.
+// A call is sent once. Again, and once, only where it certainly did not run (the server answered 401 or 404 before it looked at it), or
+// where its tool says that it may run twice (readOnlyHint, idempotentHint) and the server broke off or lost the session meanwhile. Of any
+// other call that was cut off the agent is told that nobody knows whether it ran.
 //
 // Everything that the agent's model should read is a [*Refusal]; arguments that do not fit are a [*BadArguments]; a JSON-RPC error of
 // the server is the *mcp.Error that holds it. Sentences never hold text of the remote side.

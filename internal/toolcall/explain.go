@@ -136,6 +136,9 @@ func codeOf(e *mcp.Error) Code {
 // sentence says what a server did wrong. It holds no text of the server.
 func sentence(e *mcp.Error, c connectors.Connector) string {
 	about := func(sentence string) string { return fmt.Sprintf(sentence, c.Name) }
+	if e.BrokenOff() {
+		return about("The server of %q broke off before its answer was there. Whether the tool ran is not known.")
+	}
 	switch e.Reason {
 	case mcp.ReasonTimeout:
 		if e.Phase == mcp.PhaseConnect {

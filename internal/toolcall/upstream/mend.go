@@ -13,6 +13,7 @@ import (
 //
 //	the session was ended meanwhile   a second try resolves anew, and gets another session or the reason
 //	the server has lost it            the session has opened itself anew
+//	the server broke off              it may have forgotten the session, too: then it opens itself anew at the second try
 //	401                               the token is renewed, once for each version
 func (p *Pool) mend(ctx context.Context, w Want, u *credentials.Usable, e *entry, err error) (mended bool, _ error) {
 	if p.wasCut(e) {
@@ -22,7 +23,7 @@ func (p *Pool) mend(ctx context.Context, w Want, u *credentials.Usable, e *entry
 	switch {
 	case !ok:
 		return false, err
-	case failure.SessionLost():
+	case failure.SessionLost(), failure.BrokenOff():
 		return true, err
 	case failure.HTTPStatus == http.StatusUnauthorized && u != nil && u.Version != 0:
 		return p.force(ctx, w, u, e, err)

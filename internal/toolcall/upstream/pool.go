@@ -93,8 +93,8 @@ func (w Want) kept() Want {
 
 // Use runs do with the open session of what is wanted, opened if there is none. do must not keep it. Where the server refuses the
 // token with 401, which it does before it looks at the request, the token is renewed, once for each version, and do runs again with
-// the next one. It runs again, too, where it is safe and its session was lost or ended meanwhile, and where it has not run yet. Errors
-// are do's own, those of mcp and credentials as they are, and Unavailable where there is no room.
+// the next one. It runs again, too, where it is safe and its session was lost, broke off or ended meanwhile, and where it has not run
+// yet. Errors are do's own, those of mcp and credentials as they are, and Unavailable where there is no room.
 func (p *Pool) Use(ctx context.Context, w Want, do func(*mcp.Session) error) error {
 	ran, mended, err := p.try(ctx, w, do)
 	if mended && (w.Safe || !ran || unauthorized(err)) && ctx.Err() == nil {

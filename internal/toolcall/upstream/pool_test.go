@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -99,6 +100,44 @@ func TestASafeUseOfALostSessionRunsAgain(t *testing.T) {
 			})
 			if err := b.call(t.Context(), w); (err == nil) != safe {
 				t.Errorf("err = %v", err)
+			}
+			must(t, b.call(t.Context(), w))
+			if n := b.server.sessions(t); n != 2 {
+				t.Errorf("%d sessions", n)
+			}
+		})
+	}
+}
+
+// The server goes away while it answers, and has forgotten its sessions when it is back.
+func TestASafeUseThatTheServerBrokeOffRunsAgain(t *testing.T) {
+	t.Parallel()
+	for _, safe := range []bool{true, false} {
+		t.Run(fmt.Sprintf("safe %v", safe), func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			w := b.want(b.shared(t))
+			w.Safe = safe
+			must(t, b.call(t.Context(), w))
+			var cut atomic.Bool
+			b.server.set(func() {
+				b.server.refuse = func(id string) (int, string) {
+					switch {
+					case id != "secret-session-1":
+						return 0, ""
+					case cut.CompareAndSwap(false, true):
+						panic(http.ErrAbortHandler)
+					default:
+						return http.StatusNotFound, "restarted"
+					}
+				}
+			})
+			err := b.call(t.Context(), w)
+			if failure, ok := errors.AsType[*mcp.Error](err); safe && err != nil || !safe && (!ok || !failure.BrokenOff()) {
+				t.Errorf("err = %v", err)
+			}
+			if n := len(b.server.arrived); safe && n != 4 || !safe && n != 2 {
+				t.Errorf("%d requests", n)
 			}
 			must(t, b.call(t.Context(), w))
 			if n := b.server.sessions(t); n != 2 {
