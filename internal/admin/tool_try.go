@@ -7,11 +7,13 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/middleware"
 	"patchbay/internal/respond"
 	"patchbay/internal/toolcall"
 	"patchbay/internal/words"
@@ -20,6 +22,14 @@ import (
 
 // tryPatience is how long a page waits for a call. One that takes longer goes on, and has a page of its own.
 const tryPatience = 60 * time.Second
+
+const (
+	// maxArguments is what an agent could send at most, in bytes.
+	maxArguments = middleware.MaxBody
+	// maxTried is how much of a form is read, in bytes: a browser writes three letters for one that is none of the alphabet. What is too large
+	// by less than that stands in the form again, with what is wrong.
+	maxTried = 4 * maxArguments
+)
 
 // trial is a tool that a person tries, as an agent.
 type trial struct {
@@ -36,6 +46,7 @@ type trial struct {
 
 // toolTry runs a tool as an agent, with the arguments of the form, or changes the way in which the form asks.
 func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
+	middleware.RaiseLimit(w, r, maxTried)
 	f, err := readForm(r)
 	if err != nil {
 		return err
@@ -57,6 +68,9 @@ func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 		return h.triedPage(w, r, http.StatusOK, t)
 	case !ok:
 		return h.triedPage(w, r, http.StatusUnprocessableEntity, t)
+	case len(arguments) > maxArguments:
+		t.form.Problem = words.T(r.Context(), "These arguments are larger than %s MiB, which is more than an agent can send. Nothing was sent: shorten them.", strconv.Itoa(maxArguments>>20))
+		return h.triedPage(w, r, http.StatusRequestEntityTooLarge, t)
 	}
 	waitLong(w)
 	status, err := h.run(r, &t, arguments)

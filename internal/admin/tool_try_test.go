@@ -1,0 +1,41 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+)
+
+// A person who pasted too much gets it back, with what is wrong: nothing that was typed is lost, and nothing was sent.
+func TestArgumentsThatAreTooLargeStandInTheFormAgain(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	_, _, up := d.answering(`{"content":[]}`, trusting)
+	tool, err := d.Door().Tool(t.Context(), d.linear(), "search")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, path := d.as(connectors.RoleMember), "/connectors/linear/tools/search/try"
+	long := strings.Repeat("long ", 1<<20)
+	for way, form := range map[string]url.Values{
+		"JSON":     {"as": {"json"}, "json": {`{"q":"` + long + `to the end","limit":7}`}},
+		"the form": {"as": {"form"}, "definition": {tool.Hash.String()}, "arg.0": {long + "to the end"}, "arg.1": {"7"}},
+	} {
+		form.Set("agent", "support")
+		p := b.post(path, form)
+		if p.Status != http.StatusRequestEntityTooLarge || !p.says("These arguments are larger than 4 MiB") || !p.says("Nothing was sent") {
+			t.Errorf("%s: %d", way, p.Status)
+		}
+		if strings.Count(p.Body, "long ") < 1<<20 || !strings.Contains(p.Body, "to the end") || !strings.Contains(p.Body, "7") {
+			t.Errorf("%s: what was typed is not there any more", way)
+		}
+	}
+	b.post(path, url.Values{"agent": {"support"}, "as": {"json"}, "json": {strings.Repeat("x", 17<<20)}}).want(t, http.StatusRequestEntityTooLarge, "larger than 16 MiB")
+	if n := len(up.Calls()) - callsBefore(up); n != 0 {
+		t.Errorf("%d calls were sent", n)
+	}
+	b.post(path, url.Values{"agent": {"support"}, "as": {"json"}, "json": {`{"q":"` + strings.Repeat("x", 2<<20) + `"}`}}).want(t, http.StatusOK, "Done")
+}
