@@ -181,7 +181,7 @@ func (s slow) Read(p []byte) (int, error) { return s.r.Read(p[:min(len(p), 3001)
 func long(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
-		b[i] = byte(i * 2654435761 >> 13)
+		b[i] = byte(uint32(i) * 2654435761 >> 13)
 	}
 	return b
 }
