@@ -5,19 +5,19 @@ import (
 	"net/http"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/store"
 	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
 
 // agentList lists the programs that use tools.
 func (h *Handler) agentList(w http.ResponseWriter, r *http.Request) error {
-	list, err := h.tenant(r).Agents(r.Context(), store.Page{Cursor: r.URL.Query().Get("cursor")})
+	list, err := h.tenant(r).Agents(r.Context(), pageOf(r))
 	if err != nil {
 		return err
 	}
 	page := templates.AgentsPage{
 		Frame: h.frame(r, templates.NavAgents, crumb(words.T(r.Context(), "Agents"), "")),
+		Heads: heads(r, agentOrder),
 		Count: countOf(r.Context(), len(list.Items), pager(r, list.Next), "%s agent", "%s agents"),
 		Pager: pager(r, list.Next),
 	}

@@ -83,6 +83,9 @@ func (h *Handler) findCalls(r *http.Request, q callQuery, read readCalls) (found
 		return found, err
 	}
 	filter.Cursor = r.URL.Query().Get("cursor")
+	if filter.Limit >= 0 {
+		filter.Limit = pageSize(r)
+	}
 	found = foundCalls{
 		first:      filter.Cursor == "",
 		agents:     withChosen(agentOptions(r.Context(), agents.Items), q.agent),

@@ -24,7 +24,7 @@ func (h *Handler) changeList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	filter.Cursor = r.URL.Query().Get("cursor")
+	filter.Cursor, filter.Limit = r.URL.Query().Get("cursor"), pageSize(r)
 	var changes store.List[connectors.ToolChange]
 	if some {
 		if changes, err = tenant.Changes(r.Context(), filter); err != nil {

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 
 	"patchbay/internal/connectors"
@@ -13,7 +12,7 @@ import (
 
 // connectorList lists the connectors, filtered by words and state.
 func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
-	filter := readConnectorFilter(r.URL.Query())
+	filter := readConnectorFilter(r)
 	tenant := h.tenant(r)
 	stats, err := tenant.ConnectorStats(r.Context())
 	if err != nil {
@@ -34,6 +33,8 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 	page := templates.ConnectorsPage{
 		Frame:    h.frame(r, templates.NavConnectors, crumb(words.T(r.Context(), "Connectors"), "")),
 		Stats:    connectorStats(r.Context(), stats),
+		Heads:    heads(r, connectorOrder),
+		Sort:     r.URL.Query().Get("sort"),
 		Query:    filter.Query,
 		Status:   string(filter.Status),
 		Statuses: statusOptions(r.Context()),
@@ -54,11 +55,12 @@ func (h *Handler) connectorList(w http.ResponseWriter, r *http.Request) error {
 }
 
 // readConnectorFilter is which connectors a page lists, as its address says.
-func readConnectorFilter(query url.Values) store.ConnectorFilter {
+func readConnectorFilter(r *http.Request) store.ConnectorFilter {
+	query := r.URL.Query()
 	return store.ConnectorFilter{
 		Query:  strings.TrimSpace(query.Get("q")),
 		Status: connectors.ConnectorStatus(query.Get("status")),
-		Page:   store.Page{Cursor: query.Get("cursor")},
+		Page:   pageOf(r),
 	}
 }
 

@@ -3,7 +3,6 @@ package admin
 import (
 	"net/http"
 
-	"patchbay/internal/store"
 	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
@@ -15,7 +14,7 @@ func (h *Handler) connectorRuns(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	runs, err := tenant.SyncRuns(r.Context(), c.ID, store.Page{Cursor: r.URL.Query().Get("cursor")})
+	runs, err := tenant.SyncRuns(r.Context(), c.ID, pageOf(r))
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, c conn
 	if err != nil {
 		return err
 	}
-	agents, err := h.tenant(r).Agents(r.Context(), store.Page{Cursor: r.URL.Query().Get("cursor")})
+	agents, err := h.tenant(r).Agents(r.Context(), pageOf(r))
 	if err != nil {
 		return err
 	}

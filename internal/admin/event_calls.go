@@ -31,14 +31,14 @@ type readCalls func(context.Context, store.CallFilter) (store.List[connectors.To
 // callsOf sends the first page of the calls that a query finds, whenever it is another one.
 func (s *stream) callsOf(q callQuery) func() error {
 	return s.listOf(q, s.h.store.Tenant(s.actor.Tenant.ID).ToolCalls, func(calls store.List[connectors.ToolCall]) error {
-		return s.show(templates.CallsChanged(s.h.callListView(s.ctx, calls, q, abilities(s.actor.Role), callPager(q, calls))))
+		return s.show(templates.CallsChanged(s.h.callListView(s.ctx, calls, q, abilities(s.actor.Role), firstPager("/calls", q.values(), s.size, calls.Next))))
 	})
 }
 
 // tasksOf sends the first page of the tasks that a query finds, whenever it is another one.
 func (s *stream) tasksOf(q callQuery) func() error {
 	return s.listOf(q, s.h.store.Tenant(s.actor.Tenant.ID).TaskCalls, func(tasks store.List[connectors.ToolCall]) error {
-		return s.show(templates.TasksChanged(s.h.taskListView(s.ctx, tasks, q, abilities(s.actor.Role), firstPager("/tasks", q.values(), tasks.Next))))
+		return s.show(templates.TasksChanged(s.h.taskListView(s.ctx, tasks, q, abilities(s.actor.Role), firstPager("/tasks", q.values(), s.size, tasks.Next))))
 	})
 }
 
@@ -51,6 +51,7 @@ func (s *stream) listOf(q callQuery, read readCalls, send func(store.List[connec
 		if err != nil || filter.Limit < 0 {
 			return err
 		}
+		filter.Limit = s.size
 		list, err := read(s.ctx, filter)
 		if err != nil {
 			return fmt.Errorf("list calls: %w", err)
@@ -65,11 +66,6 @@ func (s *stream) listOf(q callQuery, read readCalls, send func(store.List[connec
 		first, last = false, now
 		return send(list)
 	}
-}
-
-// callPager leads from the first page of the calls on.
-func callPager(q callQuery, calls store.List[connectors.ToolCall]) templates.Pager {
-	return firstPager("/calls", q.values(), calls.Next)
 }
 
 // callOf sends one call, whenever it has moved on.

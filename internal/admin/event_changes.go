@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"patchbay/internal/connectors"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
@@ -19,6 +18,7 @@ func (s *stream) changesOf(q changeQuery) func() error {
 		if err != nil || !some {
 			return err
 		}
+		filter.Limit = s.size
 		now, err := tenant.ChangeMarks(s.ctx, filter)
 		if err != nil {
 			return fmt.Errorf("look at changes: %w", err)
@@ -31,11 +31,6 @@ func (s *stream) changesOf(q changeQuery) func() error {
 			return fmt.Errorf("list changes: %w", err)
 		}
 		first, last = false, now
-		return s.show(templates.ChangesChanged(s.h.changeListView(s.ctx, changes, q, abilities(s.actor.Role), changePager(q, changes))))
+		return s.show(templates.ChangesChanged(s.h.changeListView(s.ctx, changes, q, abilities(s.actor.Role), firstPager("/changes", q.values(), s.size, changes.Next))))
 	}
-}
-
-// changePager leads from the first page of the changes on.
-func changePager(q changeQuery, changes store.List[connectors.ToolChange]) templates.Pager {
-	return firstPager("/changes", q.values(), changes.Next)
 }

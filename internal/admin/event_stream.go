@@ -27,6 +27,7 @@ type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	actor   auth.Actor
+	size    int // rows of a page
 	token   secret.Text
 	checked time.Time // when the session was last seen to be good
 	running map[connectors.ConnectorID]underWay
@@ -44,7 +45,7 @@ func (h *Handler) newStream(w http.ResponseWriter, r *http.Request) (*stream, er
 	w.Header().Set("Content-Type", eventStream)
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy in front passes events on as they come
 	return &stream{
-		h: h, ctx: r.Context(), w: w, control: http.NewResponseController(w), actor: actor(r),
+		h: h, ctx: r.Context(), w: w, control: http.NewResponseController(w), actor: actor(r), size: pageSize(r),
 		token: secret.Text(cookie.Value), checked: h.now(),
 		running: map[connectors.ConnectorID]underWay{}, sent: map[connectors.ConnectorID]look{},
 	}, nil

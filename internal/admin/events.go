@@ -2,7 +2,6 @@ package admin
 
 import (
 	"net/http"
-	"net/url"
 	"time"
 
 	"patchbay/internal/connectors"
@@ -70,7 +69,7 @@ func (s *stream) about(r *http.Request) error {
 	case "notices":
 		return s.follow(nil, s.notices(query.Get("after")))
 	default:
-		if err := s.page(query); err != nil {
+		if err := s.page(r); err != nil {
 			return err
 		}
 		progress, stop := s.h.syncer.Watch(tenant)
@@ -80,9 +79,9 @@ func (s *stream) about(r *http.Request) error {
 }
 
 // page remembers which connectors the page shows: one, or a page of the list.
-func (s *stream) page(query url.Values) error {
-	s.shown = readConnectorFilter(query)
-	slug := query.Get("connector")
+func (s *stream) page(r *http.Request) error {
+	s.shown = readConnectorFilter(r)
+	slug := r.URL.Query().Get("connector")
 	if slug == "" {
 		return nil
 	}

@@ -104,6 +104,7 @@ func (h *Handler) Mount(r chi.Router) {
 	})
 	r.Group(func(r chi.Router) {
 		r.Use(h.signedIn()...)
+		r.Use(h.rememberSize)
 		h.forViewers(h.role(r, connectors.RoleViewer))
 		h.forMembers(h.role(r, connectors.RoleMember))
 		h.forAdmins(h.role(r, connectors.RoleAdmin))

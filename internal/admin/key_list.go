@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/store"
 	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
@@ -18,7 +17,7 @@ func (h *Handler) keyList(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) keysPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, made *templates.NewAPIKey) error {
-	list, err := h.tenant(r).APIKeys(r.Context(), store.Page{Cursor: r.URL.Query().Get("cursor")})
+	list, err := h.tenant(r).APIKeys(r.Context(), pageOf(r))
 	if err != nil {
 		return err
 	}

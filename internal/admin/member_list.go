@@ -38,7 +38,7 @@ func (n membersNews) withRoles() membersNews {
 }
 
 func (h *Handler) membersPage(w http.ResponseWriter, r *http.Request, status int, n membersNews) error {
-	list, err := h.tenant(r).Members(r.Context(), store.Page{Cursor: r.URL.Query().Get("cursor")})
+	list, err := h.tenant(r).Members(r.Context(), pageOf(r))
 	if err != nil {
 		return err
 	}

@@ -85,6 +85,7 @@ func pager(r *http.Request, next string) templates.Pager {
 	var p templates.Pager
 	p.CSV, p.JSON = files(r)
 	query := r.URL.Query()
+	p.Sizes = sizeLinks(r.URL.Path, query, pageSize(r), next != "" || query.Get("cursor") != "")
 	if query.Get("cursor") != "" {
 		query.Del("cursor")
 		p.First = withQuery(r.URL.Path, query)

@@ -34,7 +34,7 @@ func (t tableFile[T]) answer(h *Handler, w http.ResponseWriter, r *http.Request)
 	if !slices.Contains(export.Formats, format) {
 		return fault.Errorf(fault.NotFound, "Tables are exported as csv or json.")
 	}
-	file, err := export.Table[T]{Name: t.name, Columns: t.columns, Part: t.part(r.Context()), Now: h.now}.Open()
+	file, err := export.Table[T]{Name: t.name, Columns: t.columns, Part: t.part(r.Context(), readOrder(r.URL.Query())), Now: h.now}.Open()
 	if err != nil {
 		return err
 	}
@@ -54,9 +54,9 @@ func (t tableFile[T]) answer(h *Handler, w http.ResponseWriter, r *http.Request)
 	return nil
 }
 
-func (t tableFile[T]) part(ctx context.Context) func(cursor string) ([]T, string, error) {
+func (t tableFile[T]) part(ctx context.Context, order store.Order) func(cursor string) ([]T, string, error) {
 	return func(cursor string) ([]T, string, error) {
-		list, err := t.list(ctx, store.Page{Limit: cmp.Or(t.limit, store.MaxLimit), Cursor: cursor})
+		list, err := t.list(ctx, store.Page{Limit: cmp.Or(t.limit, store.MaxLimit), Cursor: cursor, Order: order})
 		return list.Items, list.Next, err
 	}
 }
@@ -70,7 +70,7 @@ func nothingIn[T any](context.Context, store.Page) (store.List[T], error) {
 func filtersOf(query url.Values) url.Values {
 	filters := url.Values{}
 	for name, values := range query {
-		if name != "cursor" && name != "format" && strings.Join(values, "") != "" {
+		if name != "cursor" && name != "format" && name != "size" && strings.Join(values, "") != "" {
 			filters[name] = values
 		}
 	}
@@ -101,8 +101,9 @@ func filesOf(path string, query url.Values) (csv, json string) {
 }
 
 // firstPager leads from the first page of a list on, which an event stream renews.
-func firstPager(path string, filters url.Values, next string) templates.Pager {
+func firstPager(path string, filters url.Values, size int, next string) templates.Pager {
 	var p templates.Pager
+	p.Sizes = sizeLinks(path, filters, size, next != "")
 	p.CSV, p.JSON = filesOf(path, filters)
 	if next != "" {
 		filters.Set("cursor", next)

@@ -14,7 +14,7 @@ import (
 // The files of the tables, each with the filters of its page.
 
 func (h *Handler) connectorFile(w http.ResponseWriter, r *http.Request) error {
-	filter := readConnectorFilter(r.URL.Query())
+	filter := readConnectorFilter(r)
 	return tableFile[connectors.Connector]{name: "connectors", columns: connectorColumns, list: func(ctx context.Context, p store.Page) (store.List[connectors.Connector], error) {
 		filter.Page = p
 		return h.tenant(r).Connectors(ctx, filter)

@@ -106,6 +106,6 @@ func toolQuery(r *http.Request, c connectors.Connector) (f store.ToolFilter, for
 	}
 	return store.ToolFilter{
 		Connector: &c.ID, Query: form.Value("q"), Removed: form.Is("removed", "true"), Tag: form.Value("tag"),
-		State: connectors.ToolStanding(form.Value("state")), Hint: hint, Page: store.Page{Cursor: query.Get("cursor")},
+		State: connectors.ToolStanding(form.Value("state")), Hint: hint, Page: pageOf(r),
 	}, form
 }

@@ -3,7 +3,6 @@ package admin
 import (
 	"net/http"
 
-	"patchbay/internal/store"
 	"patchbay/internal/words"
 	"patchbay/web/templates"
 )
@@ -14,7 +13,7 @@ func (h *Handler) webhookList(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) webhooksPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, chosen []string) error {
-	list, err := h.tenant(r).Webhooks(r.Context(), store.Page{Cursor: r.URL.Query().Get("cursor")})
+	list, err := h.tenant(r).Webhooks(r.Context(), pageOf(r))
 	if err != nil {
 		return err
 	}

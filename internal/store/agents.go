@@ -7,8 +7,11 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Agents lists the tenant's agents by name.
+// Agents lists the tenant's agents by name or in another order.
 func (t *Tenant) Agents(ctx context.Context, p Page) (List[connectors.Agent], error) {
+	if p.Order = p.Order.among(AgentOrders); !p.Order.own() {
+		return t.agentsOrdered(ctx, p)
+	}
 	name, id, err := p.afterNamed("agents")
 	if err != nil {
 		return List[connectors.Agent]{}, err

@@ -14,8 +14,11 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Connectors lists the tenant's connectors by name, each whole; the list is one query, whatever its length.
+// Connectors lists the tenant's connectors by name or in another order, each whole; the list is one query, or two, whatever its length.
 func (t *Tenant) Connectors(ctx context.Context, f ConnectorFilter) (List[connectors.Connector], error) {
+	if f.Order = f.Order.among(ConnectorOrders); !f.Order.own() && len(f.IDs) == 0 {
+		return t.connectorsOrdered(ctx, f)
+	}
 	name, id, err := f.afterNamed("connectors")
 	if err != nil {
 		return List[connectors.Connector]{}, err

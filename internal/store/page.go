@@ -21,6 +21,7 @@ const (
 type Page struct {
 	Limit  int    // 1–200; 0: 50
 	Cursor string // List.Next of the part before; empty: the first part
+	Order  Order  // of connectors, agents and tools
 }
 
 // List is a part of a list.

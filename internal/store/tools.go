@@ -12,20 +12,19 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Tools lists tools by name, of one connector or of all; a query finds words of name, title and description, and the
+// Tools lists tools by name or in another order, of one connector or of all; a query finds words of name, title and description, and the
 // beginning of a name. A page ends early where its definitions have [MaxPageBytes].
 func (t *Tenant) Tools(ctx context.Context, f ToolFilter) (List[connectors.Tool], error) {
+	if f.Order = f.Order.among(ToolOrders); !f.Order.own() {
+		return t.toolsOrdered(ctx, f)
+	}
 	name, id, err := f.afterNamed("tools")
 	if err != nil {
 		return List[connectors.Tool]{}, err
 	}
-	var connector *uuid.UUID
-	if f.Connector != nil {
-		connector = &f.Connector.UUID
-	}
 	rows, err := t.q.Tools(ctx, dbgen.ToolsParams{
 		TenantID:       t.id,
-		Connector:      connector,
+		Connector:      f.connector(),
 		Removed:        f.Removed,
 		Tag:            strings.ToLower(strings.TrimSpace(clean(f.Tag))),
 		State:          string(f.State),
@@ -42,6 +41,13 @@ func (t *Tenant) Tools(ctx context.Context, f ToolFilter) (List[connectors.Tool]
 	}
 	at := func(r dbgen.ToolsRow) []string { return []string{r.Name, r.ConnectorID.String()} }
 	return listUntil(f.Page, rows, listedTool, "tools", at, func(r dbgen.ToolsRow) bool { return r.More }), nil
+}
+
+func (f ToolFilter) connector() *uuid.UUID {
+	if f.Connector == nil {
+		return nil
+	}
+	return &f.Connector.UUID
 }
 
 // Tool is one tool, even a removed one.

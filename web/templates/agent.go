@@ -3,6 +3,7 @@ package templates
 // AgentsPage lists the agents.
 type AgentsPage struct {
 	Frame Frame
+	Heads Heads // name, state, approval, added
 	Rows  []AgentRow
 	Count string
 	Pager Pager

@@ -4,6 +4,8 @@ package templates
 type ConnectorsPage struct {
 	Frame    Frame
 	Stats    []Stat // four figures
+	Heads    Heads  // name, status, tools, synced
+	Sort     string // what the address says of the order
 	Query    string
 	Status   string   // the chosen value of Statuses
 	Statuses []Option // with "" for all

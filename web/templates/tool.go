@@ -70,6 +70,8 @@ type ToolPage struct {
 // ToolsPage searches the tools of all connectors.
 type ToolsPage struct {
 	Frame Frame
+	Heads Heads  // name, connector, changed
+	Sort  string // what the address says of the order
 	Query string
 	Rows  []ToolView
 	Count string

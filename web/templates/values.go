@@ -79,10 +79,29 @@ type Attention struct {
 
 // Pager leads through a long list. The zero value shows nothing.
 type Pager struct {
-	First string // address of the first page; empty: this is it
-	Next  string // address of the next page; empty: this is the last
-	CSV   string // address of the whole list as a file; empty: it becomes none
-	JSON  string // likewise
+	First string     // address of the first page; empty: this is it
+	Next  string     // address of the next page; empty: this is the last
+	CSV   string     // address of the whole list as a file; empty: it becomes none
+	JSON  string     // likewise
+	Sizes []PageSize // empty: the list is one short page
+}
+
+// PageSize is a number of rows that a page may have.
+type PageSize struct {
+	Rows    string
+	Href    string
+	Current bool
+}
+
+func (p Pager) none() bool { return p.First == "" && p.Next == "" && p.CSV == "" && len(p.Sizes) == 0 }
+
+// Heads are the heads of the columns that a table can be sorted by.
+type Heads map[string]Head
+
+// Head leads to the table sorted by its column.
+type Head struct {
+	Href string
+	Sort string // "ascending" or "descending"; empty: by another column
 }
 
 // Option is one choice of a select.

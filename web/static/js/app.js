@@ -109,6 +109,37 @@
   on("change", "[data-auth-form]", showSecrets);
   document.querySelectorAll("[data-auth-form]").forEach(showSecrets);
 
+  // A form is sent once, and shows that it is on its way. Whoever comes back to the page may send it again, and so may who waited in vain.
+  addEventListener("submit", (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || form.method !== "post") return;
+    if ("sent" in form.dataset) {
+      event.preventDefault();
+      return;
+    }
+    form.dataset.sent = "";
+    form.setAttribute("aria-busy", "true");
+    setTimeout(unsend, 10_000, form);
+  });
+  const unsend = (form) => {
+    delete form.dataset.sent;
+    form.removeAttribute("aria-busy");
+  };
+  addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach(unsend));
+
+  // What a script asked for and nobody answered. What was answered with a failure says so itself.
+  document.addEventListener("htmx:error", (event) => {
+    const alert = document.getElementById("alert");
+    if (!alert || !(event.target instanceof Element) || event.target.hasAttribute("hx-sse:connect")) return;
+    const words = document.createElement("p");
+    words.dataset.kind = "alert";
+    words.textContent = alert.dataset.unreachable;
+    alert.replaceChildren(words);
+  });
+  document.addEventListener("htmx:before:request", (event) => {
+    if (event.target instanceof Element && event.target.matches("form, button")) document.getElementById("alert")?.replaceChildren();
+  });
+
   // A form that comes back begins at what is wrong with it.
   document.querySelector("main [aria-invalid=true]")?.focus();
 

@@ -1,4 +1,4 @@
-// Durations that count while a call runs or waits. The server says when it began; the page does the rest.
+// A page that renews itself: durations that count while a call runs or waits, and what is said when the page is renewed no more.
 (() => {
   "use strict";
 
@@ -16,4 +16,31 @@
   };
   tick();
   setInterval(tick, 500);
+
+  // A stream that ends is opened again by itself, which is worth a word where it takes longer than a moment.
+  const line = document.getElementById("connection");
+  if (!line) return;
+  let soon;
+  const say = (state) => {
+    clearTimeout(soon);
+    line.dataset.state = state;
+    line.textContent = line.dataset[state] ?? "";
+  };
+  const on = (type, handle) => document.addEventListener(type, handle);
+  on("htmx:sse:before:connection", (event) => {
+    if (!event.detail.connection.attempt || line.dataset.state === "lost") return;
+    clearTimeout(soon);
+    soon = setTimeout(say, 2000, "lost");
+  });
+  on("htmx:sse:error", () => say("lost"));
+  on("htmx:sse:after:connection", () => {
+    const back = line.dataset.state === "lost";
+    say(back ? "again" : "");
+    if (back) soon = setTimeout(say, 4000, "");
+  });
+  for (const failure of ["htmx:response:error", "htmx:error"]) {
+    on(failure, (event) => {
+      if (event.target instanceof Element && event.target.hasAttribute("hx-sse:connect")) say("off");
+    });
+  }
 })();

@@ -1,0 +1,135 @@
+-- name: ConnectorOrder :many
+-- The ids of a page in another order than by name, so that the many rows that are sorted are small; what the page shows is read by them. key
+-- is what is sorted by, as a text in which numbers and times have a fixed length. ranks: the statuses, the first one first.
+select connectors.id, connectors.name, ordered.key::text as key
+from connectors
+cross join lateral (
+    select case @by::text
+               when 'status' then lpad(coalesce(array_position(@ranks::text[], connectors.status), 0)::text, 2, '0')
+               when 'tools' then lpad(connectors.tool_count::text, 10, '0')
+               when 'synced' then coalesce(to_char(connectors.tools_last_synced_at at time zone 'UTC', 'YYYYMMDDHH24MISSUS'), '')
+               else ''
+           end as key) ordered
+where connectors.tenant_id = @tenant_id
+  and (@status::text = '' or connectors.status = @status)
+  and (@pattern::text = '' or connectors.name ilike @pattern or connectors.slug ilike @pattern or connectors.url ilike @pattern)
+  and (sqlc.narg(after_key)::text is null
+       or case when @down::boolean then ordered.key < sqlc.narg(after_key) else ordered.key > sqlc.narg(after_key) end
+       or ordered.key = sqlc.narg(after_key)
+          and case when @names_down::boolean
+                   then (lower(connectors.name), connectors.id) < (lower(@after_name::text), @after_id::uuid)
+                   else (lower(connectors.name), connectors.id) > (lower(@after_name::text), @after_id::uuid) end)
+order by case when @down::boolean then ordered.key end desc,
+         case when not @down::boolean then ordered.key end,
+         case when @names_down::boolean then lower(connectors.name) end desc,
+         case when not @names_down::boolean then lower(connectors.name) end,
+         case when @names_down::boolean then connectors.id end desc,
+         case when not @names_down::boolean then connectors.id end
+limit @max_rows;
+
+-- name: AgentOrder :many
+select sqlc.embed(agents), ordered.key::text as key
+from agents
+cross join lateral (
+    select case @by::text
+               when 'state' then agents.enabled::integer::text
+               when 'approval' then agents.approval
+               when 'added' then to_char(agents.created_at at time zone 'UTC', 'YYYYMMDDHH24MISSUS')
+               else ''
+           end as key) ordered
+where agents.tenant_id = @tenant_id
+  and (sqlc.narg(after_key)::text is null
+       or case when @down::boolean then ordered.key < sqlc.narg(after_key) else ordered.key > sqlc.narg(after_key) end
+       or ordered.key = sqlc.narg(after_key)
+          and case when @names_down::boolean
+                   then (lower(agents.name), agents.id) < (lower(@after_name::text), @after_id::uuid)
+                   else (lower(agents.name), agents.id) > (lower(@after_name::text), @after_id::uuid) end)
+order by case when @down::boolean then ordered.key end desc,
+         case when not @down::boolean then ordered.key end,
+         case when @names_down::boolean then lower(agents.name) end desc,
+         case when not @names_down::boolean then lower(agents.name) end,
+         case when @names_down::boolean then agents.id end desc,
+         case when not @names_down::boolean then agents.id end
+limit @max_rows;
+
+-- name: ToolOrder :many
+-- The filters are those of Tools. A definition is looked at only where words are looked for in it. moment is a time of its own: twenty
+-- thousand of them as texts would take longer than all the rest.
+select tools.connector_id, tools.name, ordered.moment::timestamptz as moment, ordered.key::text as key
+from tools
+join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
+cross join lateral (
+    select case @by::text when 'changed' then tools.changed_at else 'epoch'::timestamptz end as moment,
+           case @by::text when 'connector' then lower(connectors.name) else '' end as key) ordered
+where tools.tenant_id = @tenant_id
+  and (sqlc.narg(connector)::uuid is null or tools.connector_id = sqlc.narg(connector))
+  and (@removed::boolean or tools.removed_at is null)
+  and (@tag::text = '' or @tag::text = any(tools.tags))
+  and (@state::text = ''
+       or @state::text = 'enabled' and tools.enabled
+       or @state::text = 'disabled' and not tools.enabled
+       or @state::text = 'changed' and tools.review = 'changed'
+       or @state::text = 'held' and tools.review <> 'accepted'
+       or @state::text = 'curated' and (tools.alias <> '' or tools.agent_text <> ''))
+  and (@says::text = ''
+       or exists (select from tool_definitions definition
+                  where definition.tenant_id = @tenant_id and definition.hash = tools.current_hash
+                    and encode(definition.raw, 'escape') ~ @says::text))
+  and (@query::text = ''
+       or tools.name ilike @prefix::text
+       or tools.alias ilike @prefix::text
+       or tools.agent_text <> '' and tools.agent_text ilike '%' || @prefix::text
+       or lower(@query::text) = any(tools.tags)
+       or exists (select from tool_definitions definition
+                  where definition.tenant_id = @tenant_id and definition.hash = tools.current_hash
+                    and definition.search @@ case when numnode(websearch_to_tsquery('english', @query)) > 0
+                                                  then websearch_to_tsquery('english', @query)
+                                                  else websearch_to_tsquery('simple', @query)
+                                             end))
+  and (sqlc.narg(after_key)::text is null
+       or case when @down::boolean
+               then (ordered.moment, ordered.key) < (@after_moment::timestamptz, sqlc.narg(after_key))
+               else (ordered.moment, ordered.key) > (@after_moment::timestamptz, sqlc.narg(after_key)) end
+       or (ordered.moment, ordered.key) = (@after_moment::timestamptz, sqlc.narg(after_key))
+          and case when @names_down::boolean
+                   then (tools.name, tools.connector_id) < (@after_name::text, @after_id::uuid)
+                   else (tools.name, tools.connector_id) > (@after_name::text, @after_id::uuid) end)
+order by case when @down::boolean then ordered.moment end desc,
+         case when not @down::boolean then ordered.moment end,
+         case when @down::boolean then ordered.key end desc,
+         case when not @down::boolean then ordered.key end,
+         case when @names_down::boolean then tools.name end desc,
+         case when not @names_down::boolean then tools.name end,
+         case when @names_down::boolean then tools.connector_id end desc,
+         case when not @names_down::boolean then tools.connector_id end
+limit @max_rows;
+
+-- name: ToolsNamed :many
+-- The tools of a page, in its order. It ends early, as one of Tools does.
+with page as (
+    select wanted.place,
+           tools.connector_id, tools.name, tools.current_hash, tools.review, tools.enabled, tools.first_seen_at,
+           tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags,
+           exists (select from tools other
+                   where other.tenant_id = @tenant_id and other.connector_id = tools.connector_id
+                     and other.alias = tools.name and other.alias <> '' and other.name <> tools.name and other.removed_at is null) as shadowed,
+           connectors.slug, connectors.name as connector_name, connectors.tools_last_synced_at,
+           definition.raw, definition.title, definition.description
+    from (select unnest(@connectors::uuid[]) as connector_id, unnest(@names::text[]) as name,
+                 generate_series(1, cardinality(@names::text[])) as place) wanted
+    join tools on tools.tenant_id = @tenant_id and tools.connector_id = wanted.connector_id and tools.name = wanted.name
+    join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
+    join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
+), measured as (
+    select page.*,
+           row_number() over so_far as nth,
+           sum(length(page.raw)) over so_far as bytes,
+           lead(page.name) over so_far is not null as more
+    from page
+    window so_far as (order by page.place)
+)
+select connector_id, name, current_hash, review, enabled, first_seen_at, last_seen_at, changed_at, removed_at,
+       alias, agent_text, tags, shadowed::boolean as shadowed, slug, connector_name, tools_last_synced_at, raw, title, description, more::boolean as more
+from measured
+where nth = 1 or bytes <= @max_bytes::bigint
+order by place;
