@@ -10,11 +10,15 @@ import (
 
 type auditVerifyCommand struct {
 	databaseCommand
+	auditFileFlags
 	Tenant string `placeholder:"TENANT" help:"The tenant's slug or id. Unset: all of them."`
 }
 
-// Run computes the audit chains anew and prints a line for each tenant. It fails where an entry is not as it was recorded.
+// Run computes the audit chains anew and prints a line for each tenant; of an export, one. It fails where an entry is not as it was recorded.
 func (c auditVerifyCommand) Run(ctx context.Context, p program) error {
+	if c.named() {
+		return c.verify(p)
+	}
 	d, err := c.open(ctx, p)
 	if err != nil {
 		return err

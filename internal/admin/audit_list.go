@@ -74,9 +74,14 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	signed, err := auditSigned(r.Context(), h.tenant(r), state)
+	if err != nil {
+		return err
+	}
 	page := templates.AuditPage{
 		Frame: h.frame(r, templates.NavAudit, crumb(words.T(r.Context(), "Audit log"), "")), Filter: q.form(), Actions: withChosen(auditActionOptions(r.Context()), q.action),
 		Verdict:  h.auditVerdict(r.Context(), state),
+		Signed:   signed,
 		Filtered: q != auditQuery{}, Single: q.entry != "", Pager: pager(r, list.Next), Count: countOf(r.Context(), len(list.Items), pager(r, list.Next), "%s event", "%s events"),
 	}
 	if !ok {

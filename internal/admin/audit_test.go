@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 	"patchbay/internal/testing/htmlcheck"
 )
 
@@ -68,6 +70,31 @@ func TestTheAuditLogIsVerifiedWithAClick(t *testing.T) {
 	b.get(linkTo(t, p.Body, "/audit?entry=")).want(t, http.StatusOK, "1 event", "one")
 	b.get("/audit?entry=none").want(t, http.StatusOK, "No entry matches")
 	d.as(connectors.RoleMember).post("/audit/verify", nil).want(t, http.StatusForbidden)
+}
+
+func TestTheSignedExportIsCheckedByTheKeyOnThePage(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleAdmin)
+	b.get("/audit").want(t, http.StatusOK, "Signed export", "Public key")
+	b.submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}})
+	p := b.get("/audit")
+	signer, err := d.Door().AuditSigner()
+	if err != nil || !strings.Contains(p.Body, html.EscapeString(signer.PublicKey())) {
+		t.Fatalf("the page does not show the key (%v)", err)
+	}
+	entries := b.get(linkTo(t, p.Body, "/audit/export.jsonl"))
+	entries.want(t, http.StatusOK, "agent.create")
+	b.get("/audit").want(t, http.StatusOK, "table.export") // what comes later is not in the signature
+	signature := b.get(linkTo(t, p.Body, "/audit/export.sig"))
+	signature.want(t, http.StatusOK)
+	check, err := store.CheckAuditFile(strings.NewReader(entries.Body), signature.Body, signer.PublicKey())
+	if err != nil || check.Signed != nil || check.Bad != nil || check.Events == 0 {
+		t.Errorf("%+v, %v", check, err)
+	}
+	for _, place := range []string{"", "?until=0", "?until=1000", "?until=x"} {
+		b.get("/audit/export.jsonl"+place).want(t, http.StatusNotFound)
+	}
 }
 
 // linkTo is the first address in a page that begins so.

@@ -231,6 +231,8 @@ func (h *Handler) forAdmins(r routes) {
 	r.post("/agents/{id}/connectors/{connector}/remove", h.grantRemove)
 	r.get("/audit", h.auditList)
 	r.post("/audit/verify", h.auditVerify)
+	r.get("/audit/export.jsonl", h.auditExport)
+	r.get("/audit/export.sig", h.auditSignature)
 	r.get(filePrefix+"/audit", h.auditFile)
 	r.get(filePrefix+"/webhooks/{id}", h.deliveryFile)
 	r.get("/webhooks", h.webhookList)

@@ -47,6 +47,8 @@ var routeRoles = map[string]connectors.Role{
 
 	"GET /audit":                 connectors.RoleAdmin,
 	"POST /audit/verify":         connectors.RoleAdmin,
+	"GET /audit/export.jsonl":    connectors.RoleAdmin,
+	"GET /audit/export.sig":      connectors.RoleAdmin,
 	"GET /webhooks":              connectors.RoleAdmin,
 	"POST /webhooks":             connectors.RoleAdmin,
 	"GET /webhooks/{id}":         connectors.RoleAdmin,

@@ -72,6 +72,24 @@ func (h *Handler) mountAudit() {
 		method: http.MethodGet, path: "/api/v1/audit_events/verify", id: "verifyAuditEvents", tag: "Audit",
 		summary: "Compute the chain of all entries anew, and tell whether each is as it was recorded", role: connectors.RoleAdmin,
 	}, h.verifyAuditEvents)
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/audit_events/key", id: "auditKey", tag: "Audit",
+		summary: "The public key that checks signed exports of the log", role: connectors.RoleViewer,
+	}, h.auditKey)
+}
+
+// auditKeyJSON is what checks an exported log.
+type auditKeyJSON struct {
+	Algorithm string `json:"algorithm" doc:"Ed25519ph (RFC 8032), with the context «patchbay audit export»."`
+	PublicKey string `json:"public_key" doc:"32 bytes in base64. It stays the same: keep it elsewhere, and check exports with patchbay audit verify --file … --signature … --key …."`
+}
+
+func (h *Handler) auditKey(_ context.Context, who auth.Actor, _ *struct{}) (*answer[auditKeyJSON], error) {
+	signer, err := h.store.Tenant(who.Tenant.ID).AuditSigner()
+	if err != nil {
+		return nil, err
+	}
+	return &answer[auditKeyJSON]{Body: auditKeyJSON{Algorithm: "Ed25519ph", PublicKey: signer.PublicKey()}}, nil
 }
 
 // auditCheckJSON is what became of a check of the chain.

@@ -64,3 +64,21 @@ func TestTheAuditLogIsVerified(t *testing.T) {
 		t.Errorf("another tenant's log: %v", theirs)
 	}
 }
+
+func TestTheKeyThatChecksExportsIsEachTenantsOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	keyOf := func(tenant connectors.TenantID) string {
+		t.Helper()
+		got := w.call(t, w.keyIn(t, tenant, connectors.RoleViewer), http.MethodGet, "/api/v1/audit_events/key", nil).want(http.StatusOK)
+		key, _ := got["public_key"].(string)
+		return key
+	}
+	signer, err := w.Door().AuditSigner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if own := keyOf(w.Tenant); own != signer.PublicKey() || len(own) != 44 || own == keyOf(w.Other) {
+		t.Errorf("the key is %q, that of the signer %q", own, signer.PublicKey())
+	}
+}

@@ -99,6 +99,7 @@ var routes = map[string]struct {
 
 	"GET /api/v1/audit_events":                                   {connectors.RoleAdmin, ""},
 	"GET /api/v1/audit_events/verify":                            {connectors.RoleAdmin, ""},
+	"GET /api/v1/audit_events/key":                               {connectors.RoleViewer, ""},
 	"GET /api/v1/notices":                                        {connectors.RoleViewer, ""},
 	"POST /api/v1/notices/read":                                  {connectors.RoleViewer, ""},
 	"GET /api/v1/webhooks":                                       {connectors.RoleAdmin, ""},

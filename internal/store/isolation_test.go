@@ -369,7 +369,7 @@ var vaultAttempts = map[string]attempt{
 
 // ownWorld are the methods that make or show the outsider's own rows: they succeed, and find nothing of the victim's.
 var ownWorld = map[string]bool{
-	"Self": true, "CheckAudit": true, "AuditState": true, "Invitations": true, "Invite": true, "Rename": true, "Configure": true, "AddMember": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
+	"Self": true, "CheckAudit": true, "AuditState": true, "ExportAudit": true, "AuditEnd": true, "AuditSigner": true, "Invitations": true, "Invite": true, "Rename": true, "Configure": true, "AddMember": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
 	"QueueAllSyncs": true, "NewestSweep": true, "DeleteFlows": true, "ConnectorStats": true, "Record": true, "Definitions": true, "FinishUnchanged": true, "DeleteCredentials": true, "MarkUsed": true,
 	"SaveRegistration": true, "ForgetRegistration": true, "HoldConnector": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,
 	"RefuseGrant": true, "DeleteClientSecret": true, "DeleteEnvironment": true, "ExpiringCredentials": true, "SetAuthBehaviour": true, "RenewMachineTokens": true,
@@ -389,7 +389,7 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 		methods  reflect.Type
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, taskAttempts, settingsAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, taskAttempts, settingsAttempts)},
 		{"Vault", reflect.TypeFor[*store.Vault](), attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts)},
 	} {
 		for m := range door.methods.Methods() {

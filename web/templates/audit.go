@@ -11,6 +11,14 @@ type AuditPage struct {
 	Single   bool // one entry is shown, by its id
 	Pager    Pager
 	Verdict  AuditVerdict
+	Signed   AuditSigned
+}
+
+// AuditSigned offers the log as a file with a signature.
+type AuditSigned struct {
+	Entries   string // the address of the entries; empty: there is none
+	Signature string // empty likewise
+	Key       []Fact // that checks the signature
 }
 
 // AuditVerdict is what the last check of the log found.

@@ -16,6 +16,9 @@ func auditSamples(pages map[string]templ.Component, with func(templates.Frame) t
 		},
 	}
 	page.Verdict = templates.AuditVerdict{State: templates.State{Kind: templates.StateOK, Text: "Every entry is as it was recorded"}, At: &ago, Good: "2 entries are good"}
+	page.Signed = templates.AuditSigned{
+		Entries: "/audit/export.jsonl?until=2", Signature: "/audit/export.sig?until=2", Key: []templates.Fact{{Label: "Public key", Value: "MCowBQYDK2VwAyEA", Mono: true, Copy: true}},
+	}
 	pages["audit"] = templates.Audit(page)
 	bad := page
 	bad.Rows = []templates.AuditRow{page.Rows[0]}

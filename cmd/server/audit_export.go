@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+type auditExportCommand struct {
+	databaseCommand
+	Tenant    string `required:"" placeholder:"TENANT" help:"The tenant's slug or id."`
+	File      string `required:"" placeholder:"PATH" help:"Where the entries go, as JSON Lines. It is not overwritten."`
+	Signature string `required:"" placeholder:"PATH" help:"Where the signature goes. It is not overwritten."`
+}
+
+// Help is shown under the flags.
+func (auditExportCommand) Help() string {
+	return "Writes all entries up to now and a signature that `patchbay audit verify --file` checks anywhere, without the installation. " +
+		"It prints the public key that this takes: keep it elsewhere. The export leaves an entry itself."
+}
+
+// Run exports a tenant's audit log and prints its key.
+func (c auditExportCommand) Run(ctx context.Context, p program) error {
+	d, err := c.open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	tenant, err := findTenant(ctx, d.store, c.Tenant)
+	if err != nil {
+		return err
+	}
+	door := d.store.Tenant(tenant.ID)
+	entries, err := newFile(c.File)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = entries.Close() }()
+	signed, err := newFile(c.Signature)
+	if err != nil {
+		return errors.Join(err, os.Remove(c.File))
+	}
+	defer func() { _ = signed.Close() }()
+	end, err := announce(ctx, door, tenant)
+	if err != nil {
+		return err
+	}
+	signature, err := door.ExportAudit(ctx, entries, end)
+	if err == nil {
+		_, err = fmt.Fprintln(signed, signature)
+	}
+	if err := errors.Join(err, entries.Sync(), signed.Sync()); err != nil {
+		return fault.Wrap(fault.Unavailable, err, "The audit log could not be written. Look whether the disk is full, and name other files.")
+	}
+	signer, err := door.AuditSigner()
+	if err != nil {
+		return err
+	}
+	p.say("%s: %d entries. The public key is %s", tenant.Slug, end, signer.PublicKey())
+	return nil
+}
+
+// announce puts on record that the log is taken along, and returns the last entry before that.
+func announce(ctx context.Context, door *store.Tenant, tenant connectors.Tenant) (end int64, err error) {
+	if end, err = door.AuditEnd(ctx); err != nil {
+		return 0, fmt.Errorf("find the end of the audit log: %w", err)
+	}
+	event := auth.Operator(tenant).Event("audit.export", tenant.Slug)
+	event.Detail = map[string]any{"entries": end}
+	if err := door.Record(ctx, event); err != nil {
+		return 0, fmt.Errorf("record the export: %w", err)
+	}
+	return end, nil
+}
+
+// newFile makes a file that only its owner reads, and overwrites none.
+func newFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil, fault.Wrap(fault.Conflict, err, path+" is there already. Name another file.")
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, path+" cannot be made. Name another file.")
+	}
+	return f, nil
+}

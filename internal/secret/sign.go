@@ -1,0 +1,60 @@
+package secret
+
+import (
+	"crypto"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"fmt"
+	"hash"
+)
+
+// Signer makes signatures that others check without this installation, by its public key: Ed25519ph with a context (RFC 8032 §5.1), so
+// that a long text is signed as it passes by.
+type Signer struct {
+	key     ed25519.PrivateKey
+	purpose string
+}
+
+// Signer is the signer of somebody's texts of a purpose, as "audit export". Its key is derived from the key that authenticates tokens, which
+// no rotation replaces: it is the same in every process and after a restored backup, and lies nowhere.
+func (k *Keyring) Signer(purpose, of string) (Signer, error) {
+	mac, err := k.MAC("signing key", joined(purpose, of))
+	if err != nil {
+		return Signer{}, err
+	}
+	seed := sha256.Sum256(mac)
+	return Signer{key: ed25519.NewKeyFromSeed(seed[:]), purpose: purpose}, nil
+}
+
+// PublicKey checks what the signer signs: 32 bytes in base64.
+func (s Signer) PublicKey() string {
+	public, _ := s.key.Public().(ed25519.PublicKey)
+	return base64.StdEncoding.EncodeToString(public)
+}
+
+// NewSigned is where a text goes that is signed or checked.
+func NewSigned() hash.Hash { return sha512.New() }
+
+// Sign signs the text that was written to h: 64 bytes in base64.
+func (s Signer) Sign(h hash.Hash) (string, error) {
+	signature, err := s.key.Sign(nil, h.Sum(nil), &ed25519.Options{Hash: crypto.SHA512, Context: s.purpose})
+	if err != nil {
+		return "", fmt.Errorf("sign %s: %w", s.purpose, err)
+	}
+	return base64.StdEncoding.EncodeToString(signature), nil
+}
+
+// VerifySigned tells whether the text that was written to h is what a public key's signer signed for a purpose; nil: it is.
+func VerifySigned(publicKey, purpose, signature string, h hash.Hash) error {
+	key, err := base64.StdEncoding.DecodeString(publicKey)
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		return fmt.Errorf("read the public key: it is not %d bytes in base64", ed25519.PublicKeySize)
+	}
+	sig, err := base64.StdEncoding.DecodeString(signature)
+	if err != nil {
+		return fmt.Errorf("read the signature: %w", err)
+	}
+	return ed25519.VerifyWithOptions(key, h.Sum(nil), sig, &ed25519.Options{Hash: crypto.SHA512, Context: purpose})
+}
