@@ -13,7 +13,7 @@ import (
 func (d *dashboard) fails(id connectors.ConnectorID, code string) {
 	d.t.Helper()
 	run := d.Run(d.t, id)
-	e := connectors.SyncError{Code: code, Message: "The server did not answer within 30 s.", Temporary: true}
+	e := connectors.SyncError{Code: code, Message: "The server did not answer within 30 seconds. Try again, or give the connector a longer timeout.", Temporary: true}
 	if _, err := d.Door().FailSync(d.t.Context(), run.ID, e, store.Seen{}); err != nil {
 		d.t.Fatal(err)
 	}

@@ -151,6 +151,8 @@ func (r *reader) call(c *ast.CallExpr) {
 		r.addUse(use{key: r.text(c.Args[1]), parts: true, at: positions.Position(c.Pos()).String()})
 	case isSelector(c.Fun, "words", "N"):
 		r.count(c.Args[2], c.Args[3])
+	case isSelector(c.Fun, "words", "Forms"):
+		r.count(c.Args[1], c.Args[2])
 	case isSelector(c.Fun, "words", "Key"):
 		r.add(c.Args[0])
 	default:

@@ -126,7 +126,7 @@ func typeKey(t *ast.MapType) (string, bool) {
 // ofWords tells what is a text of package words already: those of counts are formats that stand nowhere else.
 func ofWords(n ast.Node) bool {
 	c, ok := n.(*ast.CallExpr)
-	return ok && (isSelector(c.Fun, "words", "N") || isSelector(c.Fun, "words", "Parts"))
+	return ok && (isSelector(c.Fun, "words", "N") || isSelector(c.Fun, "words", "Forms") || isSelector(c.Fun, "words", "Parts"))
 }
 
 // constants are the texts of a package's constants, by their names.

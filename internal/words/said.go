@@ -57,12 +57,23 @@ func (l *Language) filled(known pairs, text string) (string, bool) {
 	if p == nil {
 		return "", false
 	}
-	for _, v := range p.english.verbs {
-		if v.letter == 's' || v.letter == 'v' {
-			holds[v.takes] = l.held(holds[v.takes])
+	for i, v := range p.english.verbs {
+		if v.letter != 's' && v.letter != 'v' {
+			continue
 		}
+		said := l.held(holds[v.takes])
+		if said == holds[v.takes] && p.english.texts[i+1] != "" && goesOn(said) {
+			return "", false // half a sentence in each language is worse than one in English
+		}
+		holds[v.takes] = said
 	}
 	return p.said.fill(holds), true
+}
+
+// goesOn tells what reads like a part of an English sentence, and is no name and no list.
+func goesOn(text string) bool {
+	first, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsLower(first) && strings.Count(text, " ") > 1 && !strings.Contains(text, ",")
 }
 
 // held translates what stands in a sentence, if it is another sentence, or one of the words that rooms put into theirs.

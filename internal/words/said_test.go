@@ -24,6 +24,7 @@ func TestWhatARoomSaysIsKnownAgain(t *testing.T) {
 		"Support asks to call send_mail":       "Support möchte send_mail aufrufen",
 		"The account was disconnected, because the URL moved to another origin. Connect the account.": "Das Konto wurde getrennt, weil die URL zu einem anderen Ursprung gewechselt hat. Das Konto verbinden.",
 		"Nobody knows this sentence. Try again in a moment.":                                          "Nobody knows this sentence. Gleich noch einmal versuchen.",
+		"The server did what no sentence of ours tells.":                                              "The server did what no sentence of ours tells.",
 		"":                    "",
 		"no sentence at all":  "no sentence at all",
 		"Agent":               "Agent",

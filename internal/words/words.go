@@ -38,6 +38,15 @@ func N(ctx context.Context, n int, one, other Key, args ...any) string {
 	return sprintf(l.count(n, one, other), append([]any{l.Number(n)}, args...))
 }
 
+// Forms are all forms of a count, by their names in CLDR, for a script that counts by itself.
+func Forms(ctx context.Context, one, other Key) map[string]string {
+	l := Of(ctx)
+	if forms := l.texts[other].forms; forms != nil && l.change == nil {
+		return forms
+	}
+	return map[string]string{"one": l.text(one), "other": l.text(other)}
+}
+
 // Number is a number as the context's language groups it: "1,204".
 func Number(ctx context.Context, n int) string { return Of(ctx).Number(n) }
 

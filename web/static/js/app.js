@@ -8,8 +8,8 @@
       const at = event.target instanceof Element && event.target.closest(selector);
       if (at) handle(at, event);
     });
-  const say = (words) => {
-    document.getElementById("said")?.replaceChildren(words);
+  const say = (text) => {
+    document.getElementById("said")?.replaceChildren(text);
   };
 
   // Copy. Browsers have no clipboard on pages without TLS, and may refuse it elsewhere: then the old way may do.
@@ -36,10 +36,10 @@
     if (!(await copy(button))) {
       const shown = button.closest(".code")?.querySelector("pre");
       if (shown) getSelection().selectAllChildren(shown);
-      say(shown ? "Copying was refused by the browser. The text is selected" : "Copying was refused by the browser");
+      say(shown ? words.say("Copying was refused by the browser. The text is selected") : words.say("Copying was refused by the browser"));
       return;
     }
-    say("Copied");
+    say(words.say("Copied"));
     button.dataset.copied = "";
     const use = button.querySelector("use");
     const icon = use.getAttribute("href");

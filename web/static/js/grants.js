@@ -4,13 +4,12 @@
 
   const rows = (form) => [...form.querySelectorAll(".choices > li")];
   const box = (row) => row.querySelector("[name=tool]");
-  const number = (n) => n.toLocaleString("en");
-  const words = new WeakMap(); // of a row, in lower case
+  const texts = new WeakMap(); // of a row, in lower case
   const said = (row) => {
-    if (!words.has(row)) {
-      words.set(row, [".tool-name", ".tool-line"].map((part) => row.querySelector(part).textContent).join(" ").toLowerCase());
+    if (!texts.has(row)) {
+      texts.set(row, [".tool-name", ".tool-line"].map((part) => row.querySelector(part).textContent).join(" ").toLowerCase());
     }
-    return words.get(row);
+    return texts.get(row);
   };
 
   const count = (form) => {
@@ -20,8 +19,8 @@
     const whole = form.querySelector("[name=all][value=true]").checked;
     const chosen = all.filter((row) => whole || box(row).checked);
     const tokens = chosen.reduce((sum, row) => sum + Number(row.dataset.tokens), 0);
-    const how = whole ? "all of them" : `${number(chosen.length)} of ${number(all.length)} chosen`;
-    place.textContent = `${how}, about ${number(tokens)} ${tokens === 1 ? "token" : "tokens"}`;
+    const how = whole ? words.say("all of them") : words.say("%s of %s chosen", words.number(chosen.length), words.number(all.length));
+    place.textContent = words.count(tokens, "%[2]s, about %[1]s tokens", how);
   };
 
   // The filter stands in the address, so that it can be kept and sent.
@@ -33,7 +32,7 @@
       row.hidden = !said(row).includes(q.toLowerCase()) || (effect !== "" && row.dataset.effect !== effect);
       if (!row.hidden) shown++;
     }
-    form.querySelector("[data-grant-shown]").textContent = q || effect ? `${number(shown)} shown` : "";
+    form.querySelector("[data-grant-shown]").textContent = q || effect ? words.say("%s shown", words.number(shown)) : "";
     const at = new URL(location.href);
     for (const [name, value] of Object.entries({ q, effect })) {
       if (value) at.searchParams.set(name, value);

@@ -2,16 +2,16 @@
 (() => {
   "use strict";
 
-  const words = (ms) => {
+  const lasts = (ms) => {
     const s = ms / 1000;
-    if (s < 60) return s.toFixed(1) + " s";
-    if (s < 3600) return Math.floor(s / 60) + " min " + Math.floor(s % 60) + " s";
-    return Math.floor(s / 3600) + " h " + Math.floor((s % 3600) / 60) + " min";
+    if (s < 60) return words.say("%s s", words.number(s, 1));
+    if (s < 3600) return words.say("%s min %s s", Math.floor(s / 60), Math.floor(s % 60));
+    return words.say("%s h %s min", Math.floor(s / 3600), Math.floor((s % 3600) / 60));
   };
   const tick = () => {
     const now = Date.now();
     for (const e of document.querySelectorAll("[data-since]")) {
-      e.textContent = words(Math.max(0, now - Date.parse(e.dataset.since)));
+      e.textContent = lasts(Math.max(0, now - Date.parse(e.dataset.since)));
     }
   };
   tick();
