@@ -16,6 +16,8 @@ import (
 var noPages = map[string]string{
 	"/events":                  "a stream",
 	"/connectors/export":       "a file",
+	"/audit/export.jsonl":      "a file, of what its address names",
+	"/audit/export.sig":        "a file, of what its address names",
 	"/calls/{id}/pictures/{n}": "a picture",
 	"/oauth/callback":          "an authorization server sends somebody there",
 	"/setup":                   "there is an owner",

@@ -17,7 +17,8 @@ import (
 
 // nowhere are the routes on which a role that may is told that there is nothing: what they are about is not to be had here.
 var nowhere = []string{
-	"POST /tenant", // it names none
+	"POST /tenant",                                     // it names none
+	"GET /audit/export.jsonl", "GET /audit/export.sig", // neither
 	"POST /connectors/{id}/credential/delete",
 	"POST /connectors/{id}/agents/{agent}/credential/delete",
 }
