@@ -63,6 +63,7 @@ func dayOf(text string, after int) (*time.Time, bool) {
 func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 	q := readAuditQuery(r.URL.Query())
 	filter, ok := q.filter(r.URL.Query().Get("cursor"))
+	filter.Limit = pageSize(r)
 	var list store.List[store.RecordedEvent]
 	if ok {
 		var err error

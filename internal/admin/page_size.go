@@ -14,6 +14,12 @@ import (
 // for all lists.
 var pageSizes = []int{25, 50, 100, 200}
 
+// ofAnySize are the pages whose lists have the size that a person chose. Others show less at once than most of these: whole calls that wait, say.
+var ofAnySize = []string{
+	"/connectors", "/connectors/{id}/tools", "/connectors/{id}/runs", "/connectors/{id}/credentials", "/tools", "/agents", "/calls", "/tasks", "/changes",
+	"/audit", "/webhooks", "/members", "/api-keys",
+}
+
 const sizeCookie = "page_size"
 
 // pageOf is which part of a list a request asks for.

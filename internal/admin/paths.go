@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/go-chi/chi/v5"
 
@@ -85,7 +86,9 @@ func pager(r *http.Request, next string) templates.Pager {
 	var p templates.Pager
 	p.CSV, p.JSON = files(r)
 	query := r.URL.Query()
-	p.Sizes = sizeLinks(r.URL.Path, query, pageSize(r), next != "" || query.Get("cursor") != "")
+	if route := chi.RouteContext(r.Context()); route != nil && slices.Contains(ofAnySize, route.RoutePattern()) {
+		p.Sizes = sizeLinks(r.URL.Path, query, pageSize(r), next != "" || query.Get("cursor") != "")
+	}
 	if query.Get("cursor") != "" {
 		query.Del("cursor")
 		p.First = withQuery(r.URL.Path, query)
