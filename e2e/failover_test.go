@@ -80,17 +80,7 @@ func stopCluster(t *testing.T, c *postgres.Cluster) {
 // standby copies a primary and has the copy follow it.
 func (h *home) standby(primary *postgres.Cluster, dir string) *postgres.Cluster {
 	h.t.Helper()
-	bin, err := postgres.FindBinaries(h.t.Context(), dir, os.Getenv("PATCHBAY_POSTGRES_BIN"))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	copier := filepath.Join(bin.Dir, "pg_basebackup")
-	if _, err := os.Stat(copier); err != nil {
-		if os.Getenv("CI") == "true" {
-			h.t.Fatal("pg_basebackup is not installed, and CI=true")
-		}
-		h.t.Skip("pg_basebackup is not installed")
-	}
+	copier := clientProgram(h.t, "pg_basebackup")
 	config, err := pgx.ParseConfig(primary.URL())
 	if err != nil {
 		h.t.Fatal(err)
