@@ -62,7 +62,7 @@ func TestHomeTellsWhatNeedsAPersonAndTheOneThingToDo(t *testing.T) {
 	p.want(t, http.StatusOK,
 		"Calls wait for approval", `aria-label="Decide: search"`,
 		"Connectors need authorization", `href="/connectors/sentry/credentials#credential-shared"`, `aria-label="Connect: Sentry"`,
-		"Connectors are down", `aria-label="See why: Stripe"`, "The server did not answer within 30 s.",
+		"Connectors are down", `aria-label="See why: Stripe"`, "The server did not answer within 30 seconds.",
 		"Accounts lapse within 72 hours", `href="/connectors/notes/credentials#credential-shared"`, "in 4 hours",
 		"Changed tools wait", `href="/connectors/linear/tools/search/changes"`, `aria-label="Review: search"`,
 	)
