@@ -133,6 +133,8 @@ func nothing() things {
 func (d *dashboard) alike(what string, ask func(things) page, theirs, none things) {
 	d.t.Helper()
 	var difference string
+	ask(none) // what is done once, for whoever comes first, is done
+	ask(theirs)
 	unknown, foreign := anyCost(), anyCost()
 	for range 20 {
 		var a, b answer
