@@ -107,21 +107,22 @@ func TestASoakFailsWhereSomethingIsNotAsItMustBe(t *testing.T) {
 		t.Fatalf("a report without a fault is judged %v", err)
 	}
 	for what, spoil := range map[string]func(*report){
-		"a lost reply":                  func(r *report) { r.answered-- },
-		"a failure of a call that ran":  func(r *report) { r.untold++ },
-		"a failure without a reason":    func(r *report) { r.answered, r.failed = r.answered-1, r.failed+1 },
-		"a second call":                 func(r *report) { r.atLast.Calls, r.atLast.Twice = 101, 1 },
-		"a call that never came":        func(r *report) { r.atLast.Calls-- },
-		"a session that stays":          func(r *report) { r.atLast.Left++ },
-		"another one's session":         func(r *report) { r.atLast.Foreign++ },
-		"a call that stays open":        func(r *report) { r.atRest.Open++ },
-		"a reply that stays open":       func(r *report) { r.atRest.Streams++ },
-		"a stream that stays":           func(r *report) { r.atLast.Listening++ },
-		"a cancellation that got lost":  func(r *report) { r.atLast.Cancelled, r.atLast.Abandoned = 0, 1 },
-		"a listener that lost its line": func(r *report) { r.dropped++ },
-		"goroutines":                    func(r *report) { r.after.goroutines = moreGoroutines + 1 },
-		"goroutines beside streams":     func(r *report) { r.after.goroutines, r.after.listening = moreGoroutines+7, 2 },
-		"sockets":                       func(r *report) { r.after.sockets = moreSockets + 1 },
+		"a lost reply":                       func(r *report) { r.answered-- },
+		"a failure of a call that ran":       func(r *report) { r.untold++ },
+		"a failure without a reason":         func(r *report) { r.answered, r.failed = r.answered-1, r.failed+1 },
+		"a second call":                      func(r *report) { r.atLast.Calls, r.atLast.Twice = 101, 1 },
+		"a call of nobody's that came again": func(r *report) { r.atLast.Calls, r.atLast.Again = 101, 1 },
+		"a call that never came":             func(r *report) { r.atLast.Calls-- },
+		"a session that stays":               func(r *report) { r.atLast.Left++ },
+		"another one's session":              func(r *report) { r.atLast.Foreign++ },
+		"a call that stays open":             func(r *report) { r.atRest.Open++ },
+		"a reply that stays open":            func(r *report) { r.atRest.Streams++ },
+		"a stream that stays":                func(r *report) { r.atLast.Listening++ },
+		"a cancellation that got lost":       func(r *report) { r.atLast.Cancelled, r.atLast.Abandoned = 0, 1 },
+		"a listener that lost its line":      func(r *report) { r.dropped++ },
+		"goroutines":                         func(r *report) { r.after.goroutines = moreGoroutines + 1 },
+		"goroutines beside streams":          func(r *report) { r.after.goroutines, r.after.listening = moreGoroutines+7, 2 },
+		"sockets":                            func(r *report) { r.after.sockets = moreSockets + 1 },
 	} {
 		r := good()
 		spoil(r)

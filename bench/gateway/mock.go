@@ -35,8 +35,13 @@ func serveMock(ctx context.Context, out io.Writer) error {
 	return serveOn(ctx, mux, out)
 }
 
-// mockTools are two tools that do the same; one says that it only reads.
-var mockTools = []byte(`{"tools":[` + mockTool("work", false) + `,` + mockTool("look", true) + `],"resultType":"complete","ttlMs":60000,"cacheScope":"private"}`)
+// What the tools are called: they do the same, and one says that it only reads, so that a call of it may come again.
+const (
+	toolThatActs  = "work"
+	toolThatReads = "look"
+)
+
+var mockTools = []byte(`{"tools":[` + mockTool(toolThatActs, false) + `,` + mockTool(toolThatReads, true) + `],"resultType":"complete","ttlMs":60000,"cacheScope":"private"}`)
 
 func mockTool(name string, reads bool) string {
 	return `{"name":"` + name + `","description":"Echoes its number.","inputSchema":{"type":"object","properties":{"n":{"type":"integer"},` +
@@ -50,6 +55,7 @@ type said struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
+		Name      string          `json:"name"`
 		Arguments deed            `json:"arguments"`
 		RequestID json.RawMessage `json:"requestId"`
 		Meta      struct {
@@ -67,7 +73,7 @@ type deed struct {
 // The ways in which a call may go.
 const (
 	doTell   = "tell"   // progress comes before the result
-	doCut    = "cut"    // the connection ends in the middle of the reply
+	doCut    = "cut"    // the connection ends in the middle of the reply; not if the call comes again
 	doWait   = "wait"   // there is progress, and then nothing until the call is cancelled
 	doForget = "forget" // the session is thrown away behind the reply
 )
@@ -124,9 +130,9 @@ func (m *mock) listen(w http.ResponseWriter, r *http.Request, over <-chan struct
 
 // mockStats is what the server has seen. The names are as in the table.
 type mockStats struct {
-	Calls, Twice, Open, Streams, Listening, Strange int64
-	Cancelled, Abandoned                            int64
-	Opened, Deleted, Forgotten, Left, Lost, Foreign int64
+	Calls, Twice, Again, Open, Streams, Listening, Strange int64
+	Cancelled, Abandoned                                   int64
+	Opened, Deleted, Forgotten, Left, Lost, Foreign        int64
 }
 
 func (m *mock) stats(w http.ResponseWriter, _ *http.Request) {

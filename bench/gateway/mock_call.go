@@ -13,17 +13,25 @@ import (
 type ledger struct {
 	mu                   sync.Mutex // guards what follows
 	times                map[int64]int
-	calls, twice         int64
+	calls, twice, again  int64
 	cancelled, abandoned int64
 }
 
-func (l *ledger) note(n int64) {
+// note counts a call, and tells whether it is one that was cut off and comes again, as it may.
+func (l *ledger) note(s said) (again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.calls++
-	if l.times[n]++; l.times[n] > 1 {
+	a := s.Params.Arguments
+	l.times[a.N]++
+	switch times := l.times[a.N]; {
+	case times == 2 && a.Do == doCut && s.Params.Name == toolThatReads:
+		l.again++
+		return true
+	case times > 1:
 		l.twice++
 	}
+	return false
 }
 
 // ended notes how a wait has ended.
@@ -50,13 +58,13 @@ func (l *ledger) of(numbers []int64) []int {
 func (l *ledger) tell(s *mockStats) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s.Calls, s.Twice, s.Cancelled, s.Abandoned = l.calls, l.twice, l.cancelled, l.abandoned
+	s.Calls, s.Twice, s.Again, s.Cancelled, s.Abandoned = l.calls, l.twice, l.again, l.cancelled, l.abandoned
 }
 
 // call answers tools/call. in: the session; nil: the era has none.
 func (m *mock) call(w http.ResponseWriter, r *http.Request, s said, in *session) {
 	a := s.Params.Arguments
-	m.ledger.note(a.N)
+	again := m.ledger.note(s)
 	m.open.Add(1)
 	defer m.open.Add(-1)
 	if a.SSE {
@@ -64,18 +72,20 @@ func (m *mock) call(w http.ResponseWriter, r *http.Request, s said, in *session)
 		defer m.streams.Add(-1)
 	}
 	result := echoFor(a.callArguments, account(r))
-	switch a.Do {
-	case doTell:
+	switch {
+	case again:
+		reply(w, s.ID, result, a.SSE)
+	case a.Do == doTell:
 		m.progress(w, s, 3)
 		reply(w, s.ID, result, true)
-	case doCut:
+	case a.Do == doCut:
 		cut(w, s, result)
-	case doWait:
+	case a.Do == doWait:
 		cancelled, leave := in.await(s.ID)
 		defer leave()
 		m.progress(w, s, 1)
 		m.wait(r, cancelled)
-	case doForget:
+	case a.Do == doForget:
 		m.sessions.forget(in) // what comes after it is turned away; its own reply is not
 		reply(w, s.ID, result, a.SSE)
 	default:

@@ -20,6 +20,7 @@ type fates struct {
 	mu        sync.Mutex // guards what follows
 	of        [3]int64
 	cut       int64   // of those that failed: the server was told to cut the reply
+	resumed   int64   // of those with an answer: the server was told to cut the reply, and was asked again
 	surprises []int64 // the others
 }
 
@@ -28,6 +29,8 @@ func (f *fates) note(c soakCall, what fate) {
 	defer f.mu.Unlock()
 	f.of[what]++
 	switch {
+	case what == hasAnswer && c.do == doCut:
+		f.resumed++
 	case what != hasFailed:
 	case c.do == doCut:
 		f.cut++
@@ -41,7 +44,7 @@ func (f *fates) note(c soakCall, what fate) {
 func (s *soak) compare(ctx context.Context, r *report) error {
 	s.fates.mu.Lock()
 	defer s.fates.mu.Unlock()
-	r.answered, r.failed, r.cancelled, r.cut = s.fates.of[hasAnswer], s.fates.of[hasFailed], s.fates.of[wasCancelled], s.fates.cut
+	r.answered, r.failed, r.cancelled, r.cut, r.resumed = s.fates.of[hasAnswer], s.fates.of[hasFailed], s.fates.of[wasCancelled], s.fates.cut, s.fates.resumed
 	if len(s.fates.surprises) == 0 {
 		return nil
 	}

@@ -12,8 +12,8 @@ type report struct {
 	took                     time.Duration
 	rate                     float64
 
-	answered, failed, cancelled, cut int64
-	untold                           int64 // calls that failed by what their clients heard, and have run
+	answered, failed, cancelled, cut, resumed int64
+	untold                                    int64 // calls that failed by what their clients heard, and have run
 
 	before, after  state
 	atRest, atLast mockStats // before and after Patchbay has ended
@@ -46,8 +46,9 @@ func (r *report) rows() []row {
 		told("failed: the server cut its reply off", r.cut),
 		atMost("failed: the session was lost twice on the way, and the call did not run", lost, r.atLast.Lost),
 		exactly("failed, and have run", r.untold, 0),
-		exactly("the server saw: different calls", r.atLast.Calls-r.atLast.Twice, int64(r.made)-lost),
+		exactly("the server saw: different calls", r.atLast.Calls-r.atLast.Twice-r.atLast.Again, int64(r.made)-lost),
 		exactly("calls that came twice", r.atLast.Twice, 0),
+		exactly("beside those whose reply was cut off, of a tool that only reads: they were answered at the second time", r.atLast.Again, r.resumed),
 		exactly("calls that were cancelled, and the server heard of it", r.atLast.Cancelled, r.cancelled),
 		exactly("cancelled calls of which it did not", r.atLast.Abandoned, 0),
 		exactly("calls still open, after the last one", r.atRest.Open, 0),
