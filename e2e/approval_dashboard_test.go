@@ -64,7 +64,7 @@ func TestEachApprovalModeAsksForWhatItSays(t *testing.T) {
 		for tool, waits := range map[string]bool{"search_issues": step.trusted, "get_issue": step.asks} {
 			tab.Go(s.base + "/approvals")
 			tab.WaitText("main", "Nothing waits")
-			called := night.ask("mcp_tools__"+tool, map[string]string{"search_issues": `{"query":"login"}`, "get_issue": `{"number":1}`}[tool])
+			called := night.ask("mcp_tools__"+tool, map[string]string{"search_issues": `{"query":"login"}`, "get_issue": `{"number":17}`}[tool])
 			if waits {
 				tab.WaitText("#approvals", tool)
 				look.at("approval-mode-" + step.mode)
