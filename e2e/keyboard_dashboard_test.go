@@ -1,0 +1,86 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strconv"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/internal/testing/browser"
+)
+
+// TestPatchbayIsWorkedByKeyboardAlone goes to every page that has a key and walks through it, adds a server and syncs it, lets an agent have
+// it and decides on that agent's call, without a pointer.
+func TestPatchbayIsWorkedByKeyboardAlone(t *testing.T) {
+	t.Parallel()
+	server := sdk.NewServer(&sdk.Implementation{Name: "lamp", Version: "1"}, nil)
+	server.AddTool(&sdk.Tool{Name: "switch_on", InputSchema: object{"type": "object"}}, echo)
+	url := serve(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
+	_, s, tab, c := seeded(t)
+	night := c.hire("night")
+	c.must(http.StatusOK, http.MethodPatch, "/api/v1/agents/night", object{"approval": "always_ask"})
+	look := newLooker(t, tab)
+
+	tab.Go(s.base + "/")
+	places := browser.Eval[[][]string](tab, `[...document.querySelectorAll("#shortcuts [data-go]")].map(a => [a.dataset.go, a.pathname])`)
+	if len(places) < 10 {
+		t.Errorf("keys lead to %d pages only: %v", len(places), places)
+	}
+	for _, place := range places {
+		tab.Press("g" + place[0])
+		tab.WaitPath(place[1])
+		tab.Tabs()
+	}
+
+	tab.Press("gc")
+	tab.WaitPath("/connectors")
+	tabTo(t, tab, "main a[href='/connectors/new']")
+	tab.Press("\r")
+	tab.WaitPath("/connectors/new")
+	tabTo(t, tab, "[name=name]")
+	tab.Press("Lamp")
+	tabTo(t, tab, "[name=url]")
+	tab.Press(url)
+	tab.Press("\r") // asks the server first
+	tab.WaitText("#test-result", "switch_on")
+	look.at("keyboard-connector")
+	tabTo(t, tab, "main form button[type=submit]:not([formaction])")
+	tab.Press("\r")
+	tab.WaitPath("/connectors/lamp")
+	tabTo(t, tab, "form[action$='/sync_tools'] button")
+	tab.Press(" ")
+	tab.WaitText("body", "from 'Lamp'.")
+
+	tab.Go(s.base + "/agents/night/connectors/lamp")
+	tab.WaitText("main", "switch_on")
+	tabTo(t, tab, "[name=tool][value=switch_on]")
+	tab.Press(" ")
+	tab.WaitText("[data-grant-count]", "1 of 1 chosen")
+	tabTo(t, tab, "[data-grant] .sticky button[type=submit]")
+	tab.Press("\r")
+	tab.WaitPath("/agents/night/access")
+
+	called := night.ask("mcp_lamp__switch_on", `{}`)
+	tab.Press("gp")
+	tab.WaitPath("/approvals")
+	tab.WaitText("#approvals", "switch_on")
+	look.at("keyboard-approval")
+	tabTo(t, tab, "#approvals form[action$='/approve'] button[aria-label^=Approve]")
+	tab.Press("\r")
+	tab.WaitText("main", "Nothing waits")
+	(<-called).wants(t, `"content"`)
+}
+
+// tabTo presses the key that leads to the next control until that is what the selector names.
+func tabTo(t *testing.T, tab *browser.Tab, css string) {
+	t.Helper()
+	const most = 150
+	for range most {
+		tab.Press("\t")
+		if browser.Eval[bool](tab, `document.activeElement.matches(`+strconv.Quote(css)+`)`) {
+			return
+		}
+	}
+	t.Fatalf("%d tabs do not lead to %s", most, css)
+}
