@@ -170,7 +170,9 @@ func (b *Tab) steady(css string) {
 // Fill replaces a field's value by typing.
 func (b *Tab) Fill(css, text string) {
 	b.t.Helper()
-	b.do(chromedp.WaitVisible(chromedp.CSS(css)), chromedp.Clear(chromedp.CSS(css)), chromedp.SendKeys(chromedp.CSS(css), text))
+	b.do(chromedp.WaitVisible(chromedp.CSS(css)))
+	b.until(`(() => { const e = document.querySelector(` + quote(css) + `); e?.focus(); return e !== null && document.activeElement === e })()`) // what unfolds takes no focus at first
+	b.do(chromedp.Clear(chromedp.CSS(css)), chromedp.SendKeys(chromedp.CSS(css), text))
 }
 
 // Choose waits for a select, sets its value and tells the page.
