@@ -32,17 +32,39 @@ func (h *Handler) auditExport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	sendAs(w, "application/jsonl", "audit.jsonl")
+	file := &fileBody{ResponseWriter: w, contentType: "application/jsonl", name: "audit.jsonl"}
 	if r.Method == http.MethodHead {
+		file.begin()
 		return nil
 	}
 	if err := h.registry.TakeTable(r.Context(), actor(r), "audit", "jsonl", "until="+strconv.FormatInt(until, 10)); err != nil {
 		return err
 	}
-	if _, err := h.tenant(r).ExportAudit(r.Context(), w, until); err != nil { // what was sent does not fit its signature
-		h.log.WarnContext(r.Context(), "audit log not exported to its end", "tenant_id", actor(r).Tenant.ID, "error", err)
+	_, err = h.tenant(r).ExportAudit(r.Context(), file, until)
+	if err == nil || !file.begun {
+		return err
 	}
-	return nil
+	h.log.WarnContext(r.Context(), "audit log not exported to its end", "tenant_id", actor(r).Tenant.ID, "error", err)
+	panic(http.ErrAbortHandler) // half of it must not look whole
+}
+
+// fileBody is a file from its first byte on: until then a failure is a page.
+type fileBody struct {
+	http.ResponseWriter
+	contentType, name string
+	begun             bool
+}
+
+func (f *fileBody) Write(b []byte) (int, error) {
+	f.begin()
+	return f.ResponseWriter.Write(b)
+}
+
+func (f *fileBody) begin() {
+	if !f.begun {
+		f.begun = true
+		sendAs(f.ResponseWriter, f.contentType, f.name)
+	}
 }
 
 // auditSignature sends the signature of the export to the same place.

@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"html"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -94,6 +95,43 @@ func TestTheSignedExportIsCheckedByTheKeyOnThePage(t *testing.T) {
 	}
 	for _, place := range []string{"", "?until=0", "?until=1000", "?until=x"} {
 		b.get("/audit/export.jsonl"+place).want(t, http.StatusNotFound)
+	}
+}
+
+func TestAnExportThatCannotBeginIsAPage(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleAdmin)
+	b.submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}})
+	export := linkTo(t, b.get("/audit").Body, "/audit/export.jsonl")
+	d.AsOwner(t, "revoke select on audit_events from patchbay_app")
+	p := b.get(export)
+	p.want(t, http.StatusInternalServerError)
+	if as := p.Header.Get("Content-Disposition"); as != "" || p.says("agent.create") {
+		t.Errorf("what failed comes as %q", as)
+	}
+}
+
+func TestAnExportThatBreaksOffDoesNotLookWhole(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleAdmin)
+	b.submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}})
+	d.AsOwner(t, "insert into audit_events select (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid()))).* from audit_events e, generate_series(1, 2500) where e.action = 'agent.create'")
+	export := linkTo(t, b.get("/audit").Body, "/audit/export.jsonl")
+	d.AsOwner(t, "update audit_events set at = 'infinity' where id = (select event_id from audit_chain where n = 2400)") // no time that can be read
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.base+export, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := b.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err == nil || !strings.Contains(string(text), "agent.create") || !strings.Contains(res.Header.Get("Content-Disposition"), "audit.jsonl") {
+		t.Errorf("%d bytes of %q end with %v", len(text), res.Header.Get("Content-Disposition"), err)
 	}
 }
 

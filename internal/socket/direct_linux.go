@@ -143,35 +143,16 @@ func (c *conn) failed(what string, err error) error {
 
 // read is false where there is nothing yet.
 func (h *half) read(fd uintptr) bool {
-	for {
-		n, _, errno := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&h.p[0])), uintptr(len(h.p)))
-		switch errno {
-		case 0:
-			h.done = int(n)
-			return true
-		case syscall.EINTR:
-		case syscall.EAGAIN:
-			return false
-		default:
-			h.err = os.NewSyscallError("read", errno)
-			return true
-		}
-	}
+	return h.call("read", syscall.SYS_READ, fd, unsafe.Pointer(&h.p[0]), len(h.p))
 }
 
 // write is false where there is no room for the rest.
 func (h *half) write(fd uintptr) bool {
 	for h.done < len(h.p) {
-		rest := h.p[h.done:]
-		n, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(&rest[0])), uintptr(len(rest)))
-		switch errno {
-		case 0:
-			h.done += int(n)
-		case syscall.EINTR:
-		case syscall.EAGAIN:
+		if !h.call("write", syscall.SYS_WRITE, fd, unsafe.Pointer(&h.p[h.done]), len(h.p)-h.done) {
 			return false
-		default:
-			h.err = os.NewSyscallError("write", errno)
+		}
+		if h.err != nil {
 			return true
 		}
 	}
@@ -180,17 +161,22 @@ func (h *half) write(fd uintptr) bool {
 
 // writeMany is false where there is no room for anything.
 func (h *half) writeMany(fd uintptr) bool {
+	return h.call("writev", syscall.SYS_WRITEV, fd, unsafe.Pointer(&h.vecs[0]), len(h.vecs))
+}
+
+// call makes a system call on n of something; false: not now.
+func (h *half) call(name string, number, fd uintptr, of unsafe.Pointer, n int) bool {
 	for {
-		n, _, errno := syscall.RawSyscall(syscall.SYS_WRITEV, fd, uintptr(unsafe.Pointer(&h.vecs[0])), uintptr(len(h.vecs)))
+		done, _, errno := syscall.RawSyscall(number, fd, uintptr(of), uintptr(n))
 		switch errno {
 		case 0:
-			h.done = int(n)
+			h.done += int(done)
 			return true
 		case syscall.EINTR:
 		case syscall.EAGAIN:
 			return false
 		default:
-			h.err = os.NewSyscallError("writev", errno)
+			h.err = os.NewSyscallError(name, errno)
 			return true
 		}
 	}

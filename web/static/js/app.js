@@ -131,10 +131,10 @@
   document.addEventListener("htmx:error", (event) => {
     const alert = document.getElementById("alert");
     if (!alert || !(event.target instanceof Element) || event.target.hasAttribute("hx-sse:connect")) return;
-    const words = document.createElement("p");
-    words.dataset.kind = "alert";
-    words.textContent = alert.dataset.unreachable;
-    alert.replaceChildren(words);
+    const sentence = document.createElement("p");
+    sentence.dataset.kind = "alert";
+    sentence.textContent = alert.dataset.unreachable;
+    alert.replaceChildren(sentence);
   });
   document.addEventListener("htmx:before:request", (event) => {
     if (event.target instanceof Element && event.target.matches("form, button")) document.getElementById("alert")?.replaceChildren();
