@@ -27,6 +27,7 @@ const (
 
 func newClient(p *Policy, o Options) *http.Client {
 	d := &dialer{policy: p, resolver: o.Resolver}
+	p.dialer = d
 	general := &http.Transport{
 		Proxy:                  nil, // a proxy would connect where we may not
 		DialContext:            d.dial,
@@ -86,6 +87,7 @@ func refused(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err:
 type dialer struct {
 	policy   *Policy
 	resolver *net.Resolver
+	allowed  func(netip.AddrPort) error // tests: an address that will be connected to, unless this fails; nil: nobody asks
 }
 
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -100,7 +102,10 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 			if err != nil || !strings.HasPrefix(network, "tcp") {
 				return ledTo(host, blocked(address, "The address %s cannot be read; Patchbay does not connect to it."))
 			}
-			return ledTo(host, d.policy.checkAddress(at, named))
+			if err := ledTo(host, d.policy.checkAddress(at, named)); err != nil || d.allowed == nil {
+				return err
+			}
+			return d.allowed(at)
 		},
 	}
 	c, err := nd.DialContext(ctx, network, address)

@@ -19,18 +19,18 @@ import (
 	"patchbay/internal/safehttp"
 )
 
-// resolver answers every look-up of an IPv4 address with what address returns.
-func resolver(t *testing.T, address func(name string) string) *net.Resolver {
+// resolver answers every look-up with what addresses returns: some, with commas between them.
+func resolver(t *testing.T, addresses func(name string) string) *net.Resolver {
 	t.Helper()
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
-		go answerLookup(server, address)
+		go answerLookup(server, addresses)
 		return client, nil
 	}}
 }
 
 // answerLookup speaks DNS over a stream (RFC 1035 §4.2.2) for one question.
-func answerLookup(conn net.Conn, address func(string) string) {
+func answerLookup(conn net.Conn, addresses func(string) string) {
 	defer func() { _ = conn.Close() }()
 	var length [2]byte
 	if _, err := io.ReadFull(conn, length[:]); err != nil {
@@ -45,12 +45,10 @@ func answerLookup(conn net.Conn, address func(string) string) {
 		return
 	}
 	message.Response, message.Additionals = true, nil
-	question := message.Questions[0]
-	if question.Type == dnsmessage.TypeA {
-		message.Answers = []dnsmessage.Resource{{
-			Header: dnsmessage.ResourceHeader{Name: question.Name, Class: question.Class},
-			Body:   &dnsmessage.AResource{A: netip.MustParseAddr(address(question.Name.String())).As4()},
-		}}
+	for text := range strings.SplitSeq(addresses(message.Questions[0].Name.String()), ",") {
+		if record, ok := record(message.Questions[0], netip.MustParseAddr(text)); ok {
+			message.Answers = append(message.Answers, record)
+		}
 	}
 	reply, err := message.Pack()
 	if err != nil {
@@ -58,6 +56,18 @@ func answerLookup(conn net.Conn, address func(string) string) {
 	}
 	binary.BigEndian.PutUint16(length[:], uint16(len(reply)))
 	_, _ = conn.Write(append(length[:], reply...))
+}
+
+// record is an address as the answer to a question of its kind.
+func record(q dnsmessage.Question, addr netip.Addr) (r dnsmessage.Resource, ok bool) {
+	r.Header = dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class}
+	switch {
+	case q.Type == dnsmessage.TypeA && addr.Is4():
+		r.Body = &dnsmessage.AResource{A: addr.As4()}
+	case q.Type == dnsmessage.TypeAAAA && addr.Is6():
+		r.Body = &dnsmessage.AAAAResource{AAAA: addr.As16()}
+	}
+	return r, r.Body != nil
 }
 
 func get(t *testing.T, p *safehttp.Policy, url string) (*http.Response, error) {

@@ -42,6 +42,7 @@ type Policy struct {
 	own      []ownHost
 	guardian *ssrf.Guardian
 	client   *http.Client
+	dialer   *dialer
 }
 
 type ownHost struct {
