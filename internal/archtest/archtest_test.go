@@ -55,6 +55,15 @@ func TestSourceFilesKeepTheRules(t *testing.T) {
 	none(t, wrong)
 }
 
+func TestEveryExitIsUsedAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	wrong, err := archtest.CheckExits(archtest.Exits, packages(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	none(t, wrong)
+}
+
 func TestEveryRoomHasASentence(t *testing.T) {
 	t.Parallel()
 	for _, room := range archtest.Rooms {

@@ -15,9 +15,6 @@ import (
 // maxLines is where a file has become two thoughts.
 const maxLines = 500
 
-// clientMaker is the one room that makes HTTP clients.
-const clientMaker = "internal/safehttp"
-
 // CheckSource tells which files of the packages break the rules about files. Generated files are left alone.
 func CheckSource(rooms []Room, packages []Package) ([]string, error) {
 	var wrong []string
@@ -62,8 +59,8 @@ func CheckFile(rooms []Room, pkg, name string, text []byte) ([]string, error) {
 	if test && s.localName("testing/synctest") == "" { // in a bubble, to sleep is to move the clock
 		s.uses("time", "Sleep", "tests wait for a signal")
 	}
-	if !test && pkg != clientMaker {
-		s.clients()
+	if !test {
+		s.exits(pkg)
 	}
 	return s.wrong, nil
 }
@@ -94,28 +91,6 @@ func (s *scan) uses(path, name, because string) {
 	ast.Inspect(s.file, func(n ast.Node) bool {
 		if isSelector(n, local, name) {
 			s.complain(n.Pos(), "%s.%s: %s", path, name, because)
-		}
-		return true
-	})
-}
-
-// clients refuses everything of net/http that sends a request without safehttp's rules. A *http.Client that is handed
-// in is fine: only a bare http.Client or http.Transport makes one.
-func (s *scan) clients() {
-	const because = "outbound requests go through safehttp"
-	for _, name := range []string{"DefaultClient", "DefaultTransport", "Get", "Head", "Post", "PostForm"} {
-		s.uses("net/http", name, because)
-	}
-	local := s.localName("net/http")
-	pointers := map[ast.Expr]bool{}
-	ast.Inspect(s.file, func(n ast.Node) bool {
-		if star, ok := n.(*ast.StarExpr); ok {
-			pointers[star.X] = true
-		}
-		for _, name := range []string{"Client", "Transport"} {
-			if isSelector(n, local, name) && !pointers[n.(ast.Expr)] {
-				s.complain(n.Pos(), "makes an http.%s: %s", name, because)
-			}
 		}
 		return true
 	})
