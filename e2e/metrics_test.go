@@ -25,6 +25,7 @@ func TestMetricsAreOnThePrivateAddressAlone(t *testing.T) {
 		`patchbay_http_requests_total{method="POST",route="/connectors/{id}/sync_tools",status="2xx"}`,
 		`patchbay_http_requests_total{method="GET",route="/.well-known/oauth-protected-resource/mcp/{connector}",status="2xx"} 1`,
 		`patchbay_db_connections{state="idle"}`,
+		"patchbay_db_up 1", "patchbay_instances 1", "patchbay_syncs_due 0",
 		"go_goroutines", "process_open_fds",
 	} {
 		if !strings.Contains(scraped, want) {

@@ -70,6 +70,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 		draining: make(chan struct{}),
 	}
 	h.metrics.WatchPool(poolStats(d.pool))
+	h.metrics.WatchBacklog(d.backlog)
 
 	egress := safehttp.New(safehttp.Options{
 		Mode:      safehttp.Mode(s.server.Egress),

@@ -237,3 +237,24 @@ limit @max_rows;
 select id
 from instances
 order by id;
+
+-- name: Backlog :one
+-- What waits to be synced, for whoever watches: what is due and nobody has, counted as DueShards does, and what somebody asked for.
+-- @sqlc-vet-disable tenant-scope
+select clock.due, clock.late_s, asked.queued, asked.waited_s, living.instances
+from (select coalesce(sum(due.connectors), 0)::bigint as due,
+             coalesce(extract(epoch from now() - min(due.oldest)), 0)::double precision as late_s
+      from (select unnest(@shards::smallint[]) as shard) one
+      cross join lateral (
+          select count(*) as connectors, min(found.due_at) as oldest
+          from (select clock.due_at
+                from connector_clock clock
+                where clock.shard = one.shard and clock.due_at <= now()
+                  and not exists (select from instances where instances.id = clock.claimed_by)
+                order by clock.due_at
+                limit @max_rows) found
+      ) due) clock
+cross join (select count(*) as queued, coalesce(extract(epoch from now() - min(queued_at)), 0)::double precision as waited_s
+            from sync_runs
+            where state = 'queued') asked
+cross join (select count(*) as instances from instances) living;

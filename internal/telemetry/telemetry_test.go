@@ -2,6 +2,8 @@ package telemetry_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -134,6 +136,35 @@ func TestSyncRunsAndPoolAreScraped(t *testing.T) {
 		`patchbay_db_waits_total 7`,
 		`patchbay_db_wait_seconds_total 1.5`,
 	)
+}
+
+func TestWhatWaitsIsScrapedWhileTheDatabaseAnswers(t *testing.T) {
+	t.Parallel()
+	m := telemetry.NewMetrics("v1")
+	var down error
+	m.WatchBacklog(func(ctx context.Context) (telemetry.Backlog, error) {
+		if _, bounded := ctx.Deadline(); !bounded {
+			t.Error("a scrape may wait for ever")
+		}
+		return telemetry.Backlog{
+			Due: 3, Late: 90 * time.Second, Queued: 2, Waited: time.Second, Instances: 1, Jobs: []telemetry.Jobs{{Kind: "sync_tools", State: "available", Count: 2}},
+		}, down
+	})
+	wantLines(t, scrape(t, m),
+		`patchbay_db_up 1`,
+		`patchbay_syncs_due 3`,
+		`patchbay_syncs_late_seconds 90`,
+		`patchbay_syncs_queued 2`,
+		`patchbay_syncs_queued_seconds 1`,
+		`patchbay_instances 1`,
+		`patchbay_jobs{kind="sync_tools",state="available"} 2`,
+	)
+	down = errors.New("gone")
+	text := scrape(t, m)
+	wantLines(t, text, `patchbay_db_up 0`, `patchbay_http_requests_in_flight 0`)
+	if strings.Contains(text, "patchbay_syncs_due") {
+		t.Error("what waits is told without a database that was asked")
+	}
 }
 
 func TestPrivateServesProfiles(t *testing.T) {

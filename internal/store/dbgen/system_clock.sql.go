@@ -13,6 +13,49 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const backlog = `-- name: Backlog :one
+select clock.due, clock.late_s, asked.queued, asked.waited_s, living.instances
+from (select coalesce(sum(due.connectors), 0)::bigint as due,
+             coalesce(extract(epoch from now() - min(due.oldest)), 0)::double precision as late_s
+      from (select unnest($1::smallint[]) as shard) one
+      cross join lateral (
+          select count(*) as connectors, min(found.due_at) as oldest
+          from (select clock.due_at
+                from connector_clock clock
+                where clock.shard = one.shard and clock.due_at <= now()
+                  and not exists (select from instances where instances.id = clock.claimed_by)
+                order by clock.due_at
+                limit $2) found
+      ) due) clock
+cross join (select count(*) as queued, coalesce(extract(epoch from now() - min(queued_at)), 0)::double precision as waited_s
+            from sync_runs
+            where state = 'queued') asked
+cross join (select count(*) as instances from instances) living
+`
+
+type BacklogRow struct {
+	Due       int64
+	LateS     float64
+	Queued    int64
+	WaitedS   float64
+	Instances int64
+}
+
+// What waits to be synced, for whoever watches: what is due and nobody has, counted as DueShards does, and what somebody asked for.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) Backlog(ctx context.Context, shards []int16, maxRows int32) (BacklogRow, error) {
+	row := q.db.QueryRow(ctx, backlog, shards, maxRows)
+	var i BacklogRow
+	err := row.Scan(
+		&i.Due,
+		&i.LateS,
+		&i.Queued,
+		&i.WaitedS,
+		&i.Instances,
+	)
+	return i, err
+}
+
 const claimDue = `-- name: ClaimDue :many
 with seen as materialized (
     select due.tenant_id, due.connector_id, due.due_at, due.claimed_by

@@ -1,0 +1,33 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Waiting is how many jobs of one kind there are in one state that has not ended.
+type Waiting struct {
+	Kind, State string
+	Jobs        int
+}
+
+// Count counts the jobs that have not ended, of all processes.
+func Count(ctx context.Context, pool *pgxpool.Pool) ([]Waiting, error) {
+	rows, err := pool.Query(ctx, `
+		select kind, state::text, count(*)
+		from river_job
+		where state in ('available', 'pending', 'retryable', 'running', 'scheduled')
+		group by kind, state
+		order by kind, state`)
+	if err != nil {
+		return nil, fmt.Errorf("count the jobs: %w", err)
+	}
+	counted, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Waiting])
+	if err != nil {
+		return nil, fmt.Errorf("count the jobs: %w", err)
+	}
+	return counted, nil
+}
