@@ -97,10 +97,10 @@ soak: build ## a million calls through the gateway, each reply checked (SOAK_CAL
 	$(GO) build -o bin/bench-gateway ./bench/gateway
 	@bin/bench-gateway soak -calls $${SOAK_CALLS:-1000000}
 
-fuzz: ## each fuzz test for 20 seconds
+fuzz: ## each fuzz test for 30 seconds (FUZZTIME=10m for another time)
 	@for package in $$($(GO) list ./...); do \
 		for name in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
-			$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime 20s $$package || exit 1; \
+			$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $${FUZZTIME:-30s} $$package || exit 1; \
 		done; \
 	done
 

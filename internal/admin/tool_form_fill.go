@@ -46,6 +46,11 @@ func fillFields(fields []formField, raw json.RawMessage, values url.Values) bool
 			whole = false
 		}
 	}
+	for _, f := range fields { // a box that is not ticked says no, where the schema says yes of what is left out
+		if f.asks == asksFlag && object.member(f.key) == nil {
+			f.fillDefault(values)
+		}
+	}
 	return whole
 }
 
@@ -57,7 +62,8 @@ func (f formField) fill(raw json.RawMessage, values url.Values) bool {
 	}
 	switch f.asks {
 	case asksGroup:
-		return fillFields(f.fields, raw, values)
+		whole := fillFields(f.fields, raw, values)
+		return whole && (f.required || (&formReader{values: values}).given(f)) // an empty one that need not be there would be left out
 	case asksLines, asksSeveral:
 		return f.fillList(raw, values)
 	case asksJSON:
@@ -118,16 +124,31 @@ func (f formField) spelled(as asks, raw json.RawMessage) (string, bool) {
 	}
 }
 
-// shown is a text as the browser's field takes it.
+// shown is a text as the browser's field takes it. A field for an address or a day drops what does not belong there without a word.
 func (f formField) shown(text string) (string, bool) {
-	if f.schema.Format.value != "date-time" {
+	switch f.schema.Format.value {
+	case "date-time":
+		return shownTime(text)
+	case "date":
+		_, err := time.Parse(time.DateOnly, text)
+		return text, err == nil
+	case "email", "uri":
+		return text, text != "" && text == strings.TrimSpace(text) && !strings.ContainsAny(text, "\r\n")
+	default:
 		return text, text != "" && !strings.Contains(text, "\r")
 	}
+}
+
+// shownTime is a time in UTC as its field holds it, where that is the same moment.
+func shownTime(text string) (string, bool) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		return "", false
 	}
-	return at.UTC().Format("2006-01-02T15:04:05.999"), true
+	shown := at.UTC().Format("2006-01-02T15:04:05.999")
+	back, _ := dateTime(shown)
+	again, err := time.Parse(time.RFC3339, back)
+	return shown, err == nil && again.Equal(at)
 }
 
 func indented(raw json.RawMessage) string {

@@ -135,9 +135,10 @@ func TestAFormIsFilledFromArgumentsAndGivesThemBack(t *testing.T) {
 	form := newToolForm(t.Context(), objectSchema(`
 		"text":{"type":"string"}, "n":{"type":"integer"}, "flag":{"type":"boolean"}, "kind":{"$ref":"#/$defs/kind"}, "rest":{},
 		"tags":{"type":"array","items":{"type":"string"}}, "kinds":{"type":"array","items":{"$ref":"#/$defs/kind"}},
-		"when":{"type":"string","format":"date-time"}, "group":{"type":"object","properties":{"x":{"type":"number"}}}`))
+		"when":{"type":"string","format":"date-time"}, "group":{"type":"object","properties":{"x":{"type":"number"}}},
+		"day":{"type":"string","format":"date"}, "mail":{"type":"string","format":"email"}`))
 	for _, arguments := range []string{
-		`{}`,
+		`{}`, `{"group":{"x":1},"day":"2026-11-21"}`,
 		`{"text":"two\nlines","n":9007199254740993,"flag":false,"kind":"b","rest":[1,{"a":null}],"tags":["a","b"],"kinds":["a"],"when":"2026-11-21T10:30:00Z","group":{"x":0.50}}`,
 	} {
 		values, whole := form.fill(json.RawMessage(arguments))
@@ -148,9 +149,31 @@ func TestAFormIsFilledFromArgumentsAndGivesThemBack(t *testing.T) {
 	}
 	for _, arguments := range []string{
 		`[]`, `{"unknown":1}`, `{"text":5}`, `{"n":"5"}`, `{"n":1.5}`, `{"kind":"c"}`, `{"tags":["two\nlines"]}`, `{"tags":[]}`, `{"tags":[5]}`, `{"when":"soon"}`, `{"group":{"y":1}}`, `{"text":""}`, `{"text":null}`,
+		`{"group":{}}`, `{"when":"2026-11-21T10:30:00.1234567Z"}`, `{"when":"9999-12-31T23:59:59-23:00"}`, `{"day":"soon"}`, `{"mail":" a@example.com"}`,
 	} {
 		if _, whole := form.fill(json.RawMessage(arguments)); whole {
 			t.Errorf("%s is said to fit into the form", arguments)
+		}
+	}
+}
+
+func TestAFormThatIsFilledSaysYesWhereTheSchemaDoes(t *testing.T) {
+	t.Parallel()
+	form := newToolForm(t.Context(), objectSchema(`"yes":{"type":"boolean","default":true},"no":{"type":"boolean"}`, "no"))
+	for arguments, want := range map[string]string{`{}`: `{"yes":true,"no":false}`, `{"yes":false}`: `{"yes":false,"no":false}`} {
+		values, _ := form.fill(json.RawMessage(arguments))
+		if have, wrong := form.arguments(values); string(have) != want || len(wrong) > 0 {
+			t.Errorf("%s became %s, %v", arguments, have, wrong)
+		}
+	}
+}
+
+func TestATextOfSeveralLinesHasRoomForThem(t *testing.T) {
+	t.Parallel()
+	form := newToolForm(t.Context(), objectSchema(`"name":{"type":"string"}`))
+	for text, want := range map[string]templates.FieldKind{"one": templates.AskLine, "one\ntwo": templates.AskText} {
+		if have := form.view(t.Context(), url.Values{"arg.0": {text}}, nil)[0].Kind; have != want {
+			t.Errorf("%q is asked for by %v", text, have)
 		}
 	}
 }

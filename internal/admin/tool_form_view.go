@@ -63,11 +63,17 @@ func (f formField) line(v *templates.TryField) {
 		v.Min, v.Max, v.MaxLength = bound(f.schema.Minimum), bound(f.schema.Maximum), ""
 	case f.schema.WriteOnly.value || f.schema.Format.value == "password":
 		v.Type, v.Value = "password", ""
-	case f.long():
+	case f.long(), strings.Contains(v.Value, "\n") && f.plain(): // a field of one line would drop the others
 		v.Kind, v.Type, v.Rows = templates.AskText, "", 3
 	default:
 		v.Type, v.Step = inputOf(f.schema.Format.value)
 	}
+}
+
+// plain tells whether the browser has no better field than one for any text.
+func (f formField) plain() bool {
+	kind, _ := inputOf(f.schema.Format.value)
+	return kind == "text"
 }
 
 // inputOf is the browser's field for a format.

@@ -104,3 +104,11 @@ func slugHelp(ctx context.Context, use string, fresh bool) string {
 	}
 	return use
 }
+
+// areaText is a text as it stands in a textarea: a browser takes the first line's end there for the document's own, and drops it.
+func areaText(text string) string {
+	if strings.HasPrefix(text, "\n") {
+		return "\n" + text
+	}
+	return text
+}

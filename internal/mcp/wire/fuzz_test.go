@@ -1,0 +1,48 @@
+package wire_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"patchbay/internal/mcp/wire"
+)
+
+// FuzzBatch: what is read as a batch is JSON, and its messages are those that stand in it.
+func FuzzBatch(f *testing.F) {
+	f.Add([]byte(`[{"id":1,"method":"a"}, {"method":"b","params":{"_meta":{"progressToken":1}}}]`))
+	f.Add([]byte("\t[ ]\n"))
+	f.Add([]byte(`[{"result":{}},[{}]]`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		all, err := wire.ReadBatch(text)
+		if err != nil {
+			return
+		}
+		var generic []json.RawMessage
+		if err := json.Unmarshal(text, &generic); err != nil || len(generic) != len(all) || !wire.IsBatch(text) {
+			t.Fatalf("%d messages of %q: %v", len(all), text, err)
+		}
+		for i, m := range all {
+			if string(m.Raw) != string(generic[i]) {
+				t.Errorf("message %d is %q, not %q", i, m.Raw, generic[i])
+			}
+		}
+	})
+}
+
+// FuzzHeaderText: a text comes back as it was encoded, and what is not encoded is plain.
+func FuzzHeaderText(f *testing.F) {
+	f.Add("=?base64?SGVsbG8=?=")
+	f.Add("größe")
+	f.Add("=?base64??=")
+	f.Fuzz(func(t *testing.T, value string) {
+		if text, ok := wire.HeaderText(value); ok && text != value && (!strings.HasPrefix(value, "=?base64?") || !strings.HasSuffix(value, "?=")) {
+			t.Errorf("%q is read as %q", value, text)
+		}
+		encoded := "=?base64?" + base64.StdEncoding.EncodeToString([]byte(value)) + "?="
+		if text, ok := wire.HeaderText(encoded); !ok || text != value {
+			t.Errorf("%q comes back as %q, %v", value, text, ok)
+		}
+	})
+}
