@@ -50,12 +50,13 @@ type commandLine struct {
 		Verify auditVerifyCommand `cmd:"" help:"Compute the chains of the audit logs anew, and tell whether every entry is as it was recorded."`
 		Export auditExportCommand `cmd:"" help:"Write a tenant's audit log to a file, with a signature."`
 	} `cmd:"" help:"The audit log."`
-	Import importCommand       `cmd:"" help:"Register the MCP servers of a client's file."`
-	Doctor doctorCommand       `cmd:"" help:"Check the installation and say what to do about each problem."`
-	DevMCP devMCPCommand       `cmd:"" name:"dev-mcp" help:"Serve a small MCP server on loopback, to try things with."`
-	Seed   seedCommand         `cmd:"" help:"Fill a fresh installation with examples that point at dev-mcp."`
-	Apart  benchServersCommand `cmd:"" name:"bench-servers" hidden:"" help:"The servers of a benchmark."`
-	Bench  benchCommand        `cmd:"" help:"Measure scheduled syncs on this machine, against servers in this process."`
+	Import  importCommand        `cmd:"" help:"Register the MCP servers of a client's file."`
+	Doctor  doctorCommand        `cmd:"" help:"Check the installation and say what to do about each problem."`
+	Support supportBundleCommand `cmd:"" name:"support-bundle" help:"Gather what helps somebody else to understand this installation, and nothing secret."`
+	DevMCP  devMCPCommand        `cmd:"" name:"dev-mcp" help:"Serve a small MCP server on loopback, to try things with."`
+	Seed    seedCommand          `cmd:"" help:"Fill a fresh installation with examples that point at dev-mcp."`
+	Apart   benchServersCommand  `cmd:"" name:"bench-servers" hidden:"" help:"The servers of a benchmark."`
+	Bench   benchCommand         `cmd:"" help:"Measure scheduled syncs on this machine, against servers in this process."`
 
 	Version kong.VersionFlag `help:"Print the version."`
 }

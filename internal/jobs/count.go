@@ -10,8 +10,9 @@ import (
 
 // Waiting is how many jobs of one kind there are in one state that has not ended.
 type Waiting struct {
-	Kind, State string
-	Jobs        int
+	Kind  string `json:"kind"`
+	State string `json:"state"`
+	Jobs  int    `json:"jobs"`
 }
 
 // Count counts the jobs that have not ended, of all processes.

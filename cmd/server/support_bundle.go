@@ -1,0 +1,144 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"patchbay/internal/config"
+)
+
+type supportBundleCommand struct {
+	config.ServerFlags
+	config.DatabaseFlags
+	config.LogFlags
+	File string `placeholder:"PATH" help:"Where the bundle goes. It is not overwritten. - is standard output. Unset: patchbay-support-TIME.tar.gz in this folder."`
+}
+
+// Help is shown under the flags.
+func (supportBundleCommand) Help() string {
+	return "Gathers what helps somebody else to understand this installation, and nothing secret: the version, the settings (of those that can hold a secret, whether they are set), " +
+		"what the doctor says, how much is in each table and what waits, and of a running server with PATCHBAY_PRIVATE_ADDR its metrics and profiles. Run it with the server's environment. Look through it before you send it: " +
+		"it names hosts and connectors."
+}
+
+// Run writes the bundle. What cannot be had is said in it, and is no failure: a bundle is asked for when something is wrong.
+func (c supportBundleCommand) Run(ctx context.Context, p program) error {
+	b := &bundle{made: time.Now().UTC()}
+	b.hide(c.DatabaseFlags, p.environ)
+	b.add("version.txt", func(w io.Writer) error { return writeVersion(w, b.made) })
+	b.add("settings.txt", func(w io.Writer) error { return c.writeSettings(w, p.environ) })
+	b.add("doctor.txt", func(w io.Writer) error { return c.doctor(ctx, w, p.environ) })
+	b.addDatabase(ctx, c.DatabaseFlags)
+	b.addRunning(ctx, c.PrivateAddr)
+	return c.write(b, p)
+}
+
+// doctor lets the doctor speak; that it finds problems is no failure of ours.
+func (c supportBundleCommand) doctor(ctx context.Context, w io.Writer, environ []string) error {
+	err := doctorCommand{c.ServerFlags, c.DatabaseFlags, c.LogFlags}.Run(ctx, program{stdout: w, stderr: w, environ: environ})
+	if err != nil {
+		_, err = fmt.Fprintln(w, "There are problems.")
+	}
+	return err
+}
+
+func (c supportBundleCommand) write(b *bundle, p program) error {
+	if c.File == "-" {
+		return b.pack(p.stdout)
+	}
+	name := c.File
+	if name == "" {
+		name = "patchbay-support-" + b.made.Format("20060102T150405Z") + ".tar.gz"
+	}
+	file, err := newFile(name)
+	if err != nil {
+		return err
+	}
+	if err := b.pack(file); err != nil {
+		_ = file.Close()
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	p.say("%s", name)
+	return nil
+}
+
+// bundle is what is gathered.
+type bundle struct {
+	made    time.Time
+	files   []bundled
+	missing []string // what could not be had, and why
+	secrets *strings.Replacer
+}
+
+type bundled struct {
+	name string
+	body []byte
+}
+
+// add gathers one file. Where that fails the bundle says so in its place.
+func (b *bundle) add(name string, write func(io.Writer) error) {
+	var body bytes.Buffer
+	if err := write(&body); err != nil {
+		b.miss(name, err)
+		return
+	}
+	b.files = append(b.files, bundled{name, body.Bytes()})
+}
+
+func (b *bundle) miss(name string, err error) {
+	b.missing = append(b.missing, name+": "+strings.Join(sentences(err), " "))
+}
+
+// pack writes the files, with a list of them in front.
+func (b *bundle) pack(w io.Writer) error {
+	zipped := gzip.NewWriter(w)
+	packed := tar.NewWriter(zipped)
+	for _, f := range append([]bundled{{"README.txt", b.contents()}}, b.files...) {
+		body := b.clean(f.body)
+		header := &tar.Header{Name: "patchbay-support/" + f.name, Mode: 0o600, Size: int64(len(body)), ModTime: b.made, Format: tar.FormatPAX}
+		if err := packed.WriteHeader(header); err != nil {
+			return err
+		}
+		if _, err := packed.Write(body); err != nil {
+			return err
+		}
+	}
+	if err := packed.Close(); err != nil {
+		return err
+	}
+	return zipped.Close()
+}
+
+func (b *bundle) contents() []byte {
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "What helps to understand this installation of Patchbay, made %s.\n\n", b.made.Format(time.RFC3339))
+	fmt.Fprint(&text, "It holds no credential, token, password or key, and nothing that agents sent or were answered. It names hosts, and in doctor.txt\n"+
+		"connectors and tenants where there is a problem. Patchbay keeps no log of its own: add the lines of level WARN and ERROR from\nwhere yours goes, as from journalctl -u patchbay.\n\n")
+	for _, f := range b.files {
+		fmt.Fprintf(&text, "%-20s %s\n", f.name, bundleFiles[f.name])
+	}
+	for _, m := range b.missing {
+		fmt.Fprintf(&text, "\nMissing: %s\n", m)
+	}
+	return text.Bytes()
+}
+
+// bundleFiles says what each file is.
+var bundleFiles = map[string]string{
+	"version.txt":    "the program and the machine that the bundle was made with",
+	"settings.txt":   "every setting; of those that can hold a secret, whether it is set",
+	"doctor.txt":     "what patchbay doctor says",
+	"database.json":  "the schema, the rows and bytes of each table, what waits",
+	"metrics.txt":    "the running server's metrics",
+	"goroutines.txt": "what the running server does, by stack",
+	"heap.pb.gz":     "where the running server's memory was allocated, for go tool pprof",
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"patchbay/internal/config"
+)
+
+// hiddenSettings are those of which a bundle tells whether they are set, because each can hold a secret.
+var hiddenSettings = []string{"DATABASE_URL", "PATCHBAY_DATABASE_DIRECT_URL", "PATCHBAY_KEYSET", "PATCHBAY_STDIO_COMMANDS"}
+
+func TestABundleTellsEverySettingAndTheValuesOfThoseThatHoldNoSecret(t *testing.T) {
+	t.Parallel()
+	for _, flags := range []any{config.ServerFlags{}, config.DatabaseFlags{}, config.LogFlags{}} {
+		for i := range reflect.TypeOf(flags).NumField() {
+			name := reflect.TypeOf(flags).Field(i).Tag.Get("env")
+			if slices.Contains(shownSettings, name) == slices.Contains(hiddenSettings, name) {
+				t.Errorf("%s is to be shown, or to be hidden: it needs a place in one of the lists", name)
+			}
+		}
+	}
+	c := supportBundleCommand{}
+	c.Addr, c.Stdio, c.URL, c.Keyset = "127.0.0.1:8080", "/usr/bin/mcp --token planted-secret", "postgres://me:planted-secret@db/p", "planted-secret"
+	told := settingsOf(t, c)
+	for _, want := range []string{
+		"PATCHBAY_ADDR                  127.0.0.1:8080\n", "PATCHBAY_STDIO_COMMANDS        set\n", "DATABASE_URL                   set\n",
+		"PATCHBAY_KEYSET                set\n", "PATCHBAY_CATALOG               unset\n", "PATCHBAY_EGRES                 no setting has that name\n",
+	} {
+		if !strings.Contains(told, want) {
+			t.Errorf("missing: %s", want)
+		}
+	}
+	c.BaseURL = "https://me:planted-secret@patchbay.example.com" // which is refused
+	for _, text := range []string{told, settingsOf(t, c)} {
+		if strings.Contains(text, "planted") {
+			t.Errorf("a secret is told:\n%s", text)
+		}
+	}
+}
+
+func settingsOf(t *testing.T, c supportBundleCommand) string {
+	t.Helper()
+	var told bytes.Buffer
+	if err := c.writeSettings(&told, []string{"PATCHBAY_EGRES=planted-secret"}); err != nil {
+		t.Fatal(err)
+	}
+	return told.String()
+}
+
+func TestSecretsOfTheEnvironmentAreBlottedOutOfWhateverIsGathered(t *testing.T) {
+	t.Parallel()
+	b := &bundle{}
+	b.hide(config.DatabaseFlags{URL: "postgres://me:pa%20ss-word@db/p", DirectURL: "postgres://me@db/p?password=direct-word", Keyset: "key-set-text"}, []string{"PATCHBAY_PASSWORD=owner-word"})
+	for _, secret := range []string{"pa ss-word", "pa%20ss-word", "direct-word", "key-set-text", "owner-word"} {
+		for _, form := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)), hex.EncodeToString([]byte(secret))} {
+			if cleaned := string(b.clean([]byte("x" + form + "y"))); strings.Contains(cleaned, form) || !strings.HasPrefix(cleaned, "x[removed]") {
+				t.Errorf("%s became %s", form, cleaned)
+			}
+		}
+	}
+	if packed := []byte("\x1f\x8bowner-word"); !bytes.Equal(b.clean(packed), packed) {
+		t.Error("what is packed was changed")
+	}
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"patchbay/internal/config"
+	"patchbay/internal/safehttp"
+)
+
+// shownSettings are the settings whose value a bundle tells. The others can hold a secret: an address of a database its password, the
+// arguments of a program a token, a file's text a key.
+var shownSettings = []string{
+	"PATCHBAY_ADDR", "PATCHBAY_BASE_URL", "PATCHBAY_EGRESS", "PATCHBAY_EGRESS_ALLOW", "PATCHBAY_TRUSTED_PROXIES", "PATCHBAY_MAX_CONNECTORS", "PATCHBAY_HISTORY_DAYS",
+	"PATCHBAY_CATALOG", "PATCHBAY_CIMD_URL", "PATCHBAY_DRAIN_TIME", "PATCHBAY_PRIVATE_ADDR", "PATCHBAY_DATABASE_POOLER", "PATCHBAY_DATA_DIR", "PATCHBAY_POSTGRES_BIN",
+	"PATCHBAY_LOG_LEVEL", "PATCHBAY_LOG_FORMAT",
+}
+
+// writeSettings tells each setting. A wrong one may be anything, a secret in the wrong place among them: while one is wrong, none is shown.
+func (c supportBundleCommand) writeSettings(w io.Writer, environ []string) error {
+	_, serverErr := c.ServerFlags.Check()
+	_, databaseErr := c.DatabaseFlags.Check()
+	_, logErr := c.LogFlags.Check()
+	_, egressErr := safehttp.ParseAllow(c.EgressAllow)
+	wrong := errors.Join(serverErr, databaseErr, logErr, egressErr) != nil
+	for _, flags := range []any{c.ServerFlags, c.DatabaseFlags, c.LogFlags} {
+		v := reflect.ValueOf(flags)
+		for i := range v.NumField() {
+			name, value := v.Type().Field(i).Tag.Get("env"), "unset"
+			switch {
+			case v.Field(i).IsZero():
+			case !wrong && slices.Contains(shownSettings, name):
+				value = fmt.Sprint(v.Field(i).Interface())
+			default:
+				value = "set"
+			}
+			if _, err := fmt.Fprintf(w, "%-30s %s\n", name, value); err != nil {
+				return err
+			}
+		}
+	}
+	if wrong {
+		fmt.Fprintln(w, "Some are wrong, as doctor.txt says; their values are left out, and so are all others.")
+	}
+	for _, name := range config.UnknownVariables(environ) {
+		fmt.Fprintf(w, "%-30s no setting has that name\n", name)
+	}
+	return nil
+}
+
+func writeVersion(w io.Writer, now time.Time) error {
+	fmt.Fprintf(w, "patchbay   %s\ngo         %s\nmachine    %s/%s, %d CPUs for Go\nclock      %s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), now.Format(time.RFC3339Nano))
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if strings.HasPrefix(s.Key, "vcs") || s.Key == "-trimpath" {
+				fmt.Fprintf(w, "%-10s %s\n", s.Key, s.Value)
+			}
+		}
+	}
+	return nil
+}
+
+// leastSecret is the length from which a text is taken for a secret: shorter ones stand in ordinary words.
+const leastSecret = 6
+
+// hide learns the secrets of the environment. Nothing of the bundle should hold one; should something do so all the same, a word of a driver
+// or a path, it is blotted out.
+func (b *bundle) hide(d config.DatabaseFlags, environ []string) {
+	secrets := []string{d.Keyset}
+	for _, line := range environ {
+		if value, ok := strings.CutPrefix(line, config.Password+"="); ok {
+			secrets = append(secrets, value)
+		}
+	}
+	for _, address := range []string{d.URL, d.DirectURL} {
+		u, err := url.Parse(address)
+		if err != nil {
+			continue
+		}
+		if password, ok := u.User.Password(); ok {
+			secrets = append(secrets, password, url.QueryEscape(password), url.PathEscape(password))
+		}
+		secrets = append(secrets, u.Query().Get("password"))
+	}
+	var pairs []string
+	for _, s := range secrets {
+		if len(s) < leastSecret || strings.HasPrefix(s, "file:") {
+			continue
+		}
+		for _, form := range []string{s, base64.StdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s)), hex.EncodeToString([]byte(s))} {
+			pairs = append(pairs, form, "[removed]")
+		}
+	}
+	b.secrets = strings.NewReplacer(pairs...)
+}
+
+// clean blots secrets out of a text; what is packed already is left as it is.
+func (b *bundle) clean(body []byte) []byte {
+	if bytes.HasPrefix(body, []byte("\x1f\x8b")) {
+		return body
+	}
+	return []byte(b.secrets.Replace(string(body)))
+}

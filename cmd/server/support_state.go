@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/db"
+	"patchbay/internal/config"
+	"patchbay/internal/fault"
+	"patchbay/internal/jobs"
+	"patchbay/internal/postgres"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/store"
+)
+
+const (
+	// supportPatience bounds what is asked of the database and of the running server.
+	supportPatience = 30 * time.Second
+	// mostOfServer is more than any profile or scrape has.
+	mostOfServer = 64 << 20
+)
+
+// databaseState is what a bundle tells of the database.
+type databaseState struct {
+	PostgreSQL string         `json:"postgresql"`
+	Schema     int64          `json:"schema"`
+	Wanted     int64          `json:"schema_wanted"`
+	Migrations []migration    `json:"migrations"`
+	Waiting    waiting        `json:"waiting"`
+	Jobs       []jobs.Waiting `json:"jobs"`
+	Tables     []store.Table  `json:"tables"`
+}
+
+// waiting is the store's backlog, with its units.
+type waiting struct {
+	Due       int     `json:"syncs_due"`
+	Late      float64 `json:"syncs_late_seconds"`
+	Queued    int     `json:"syncs_queued"`
+	Waited    float64 `json:"syncs_queued_seconds"`
+	Instances int     `json:"instances"`
+}
+
+type migration struct {
+	Version int64     `json:"version"`
+	At      time.Time `json:"at"`
+}
+
+// addDatabase looks into the database, where there is one that opens.
+func (b *bundle) addDatabase(ctx context.Context, flags config.DatabaseFlags) {
+	b.add("database.json", func(w io.Writer) error {
+		ctx, cancel := context.WithTimeout(ctx, supportPatience)
+		defer cancel()
+		state, err := lookInto(ctx, flags)
+		if err != nil {
+			return err
+		}
+		text := json.NewEncoder(w)
+		text.SetIndent("", "  ")
+		return text.Encode(state)
+	})
+}
+
+func lookInto(ctx context.Context, flags config.DatabaseFlags) (state databaseState, err error) {
+	d, err := flags.Check()
+	if err != nil {
+		return state, err
+	}
+	if d.Embedded() && !postgres.Exists(d.DataDir) {
+		return state, fault.Errorf(fault.NotFound, "There is no database yet.")
+	}
+	kek, err := keyset(d)
+	if err != nil {
+		return state, err
+	}
+	route, stop, err := attach(ctx, d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return state, err
+	}
+	defer stop()
+	if route, err = route.Find(ctx); err != nil {
+		return state, err
+	}
+	pool, err := db.OpenPool(ctx, route.URL, db.PoolOptions{MaxConns: 2, Pooled: route.Pooled()})
+	if err != nil {
+		return state, err
+	}
+	defer pool.Close()
+	if state.Schema, state.Wanted, err = db.Current(ctx, pool); err != nil {
+		return state, err
+	}
+	if err := pool.QueryRow(ctx, "select current_setting('server_version')").Scan(&state.PostgreSQL); err != nil {
+		return state, err
+	}
+	rows, err := pool.Query(ctx, "select version_id, tstamp from goose_db_version where is_applied and version_id > 0 order by id")
+	if err != nil {
+		return state, err
+	}
+	if state.Migrations, err = pgx.CollectRows(rows, pgx.RowToStructByPos[migration]); err != nil {
+		return state, err
+	}
+	st, err := store.Open(ctx, pool, kek)
+	if err != nil {
+		return state, err
+	}
+	defer st.Close()
+	if state.Jobs, err = jobs.Count(ctx, pool); err != nil {
+		return state, err
+	}
+	waits, err := st.System().Backlog(ctx)
+	if err != nil {
+		return state, err
+	}
+	state.Waiting = waiting{waits.Due, waits.Late.Seconds(), waits.Queued, waits.Waited.Seconds(), waits.Instances}
+	state.Tables, err = st.System().Tables(ctx)
+	return state, err
+}
+
+// addRunning asks the running server, at its private address.
+func (b *bundle) addRunning(ctx context.Context, private string) {
+	if private == "" {
+		b.missing = append(b.missing, "metrics and profiles of the running server: it has no private address. Set PATCHBAY_PRIVATE_ADDR.")
+		return
+	}
+	for _, file := range [][2]string{{"metrics.txt", "/metrics"}, {"goroutines.txt", "/debug/pprof/goroutine?debug=1"}, {"heap.pb.gz", "/debug/pprof/heap"}} {
+		b.add(file[0], func(w io.Writer) error { return fetch(ctx, w, private, file[1]) })
+	}
+}
+
+// fetch asks the operator's own server. A listener on every address is asked on loopback.
+func fetch(ctx context.Context, w io.Writer, private, path string) error {
+	host, port, err := net.SplitHostPort(private)
+	if err != nil {
+		return err
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	at := net.JoinHostPort(host, port)
+	allow, err := safehttp.ParseAllow(at)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, supportPatience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at+path, nil)
+	if err != nil {
+		return err
+	}
+	res, err := safehttp.New(safehttp.Options{Mode: safehttp.Local, Allow: allow, UserAgent: "Patchbay/" + version()}).Client().Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", at, res.Status)
+	}
+	_, err = io.Copy(w, io.LimitReader(res.Body, mostOfServer))
+	return err
+}
