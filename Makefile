@@ -18,7 +18,7 @@ TESTED = ./...
 endif
 
 # Generated, and held fresh by `make check`.
-GENERATED = find internal/store/dbgen web/templates -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' \) | sort | xargs cksum
+GENERATED = find internal/store/dbgen web/templates client -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' -o -name '*_gen.go' \) | sort | xargs cksum
 
 .DEFAULT_GOAL := help
 .PHONY: help run build test check format lint fresh race conformance generate notices screenshots dev bench bench-pages bench-gateway soak fuzz clean
@@ -60,9 +60,10 @@ race: ## every test with the race detector, in random order
 conformance: ## let the official MCP suite judge ./bin/patchbay, as a client and as a server (docs/conformance.md)
 	@conformance/run
 
-generate: ## queries and pages to Go
+generate: ## queries and pages to Go, and the client from the OpenAPI document
 	@$(TOOL) sqlc generate
 	@$(TOOL) templ generate -path web/templates -log-level error
+	@$(GO) run ./client/internal/generate
 
 notices: ## the licences of everything that is linked or vendored, to THIRD_PARTY_NOTICES.md
 	@scripts/notices

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -46,7 +47,7 @@ func (h *Handler) config(version string) huma.Config {
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	name = strings.TrimSuffix(strings.ReplaceAll(name, "JSON", ""), "Document")
-	if item, ok := strings.CutPrefix(name, "List"); ok && item != "" {
+	if item, ok := strings.CutPrefix(name, "List"); ok && item != "" && unicode.IsUpper(rune(item[0])) {
 		return item + "List"
 	}
 	return name
@@ -97,6 +98,9 @@ func namesIn(registry huma.Registry, s *huma.Schema, names map[string]bool) {
 		namesIn(registry, property, names)
 	}
 }
+
+// Document is the OpenAPI document, as it is served. Nobody may change it.
+func (h *Handler) Document() []byte { return h.document }
 
 // serveDocument answers GET /openapi.json, which is public.
 func (h *Handler) serveDocument(w http.ResponseWriter, r *http.Request) {

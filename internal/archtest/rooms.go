@@ -83,12 +83,14 @@ var Rooms = []Room{
 	{Path: "internal/telemetry", Floor: Words, Sentence: "logger, metrics, private listener"},
 	{Path: "internal/words", Floor: Words, Sentence: "the dashboard's texts, in the language of whoever reads them"},
 
+	{Path: "client", Floor: Ground, Sentence: "the JSON API for Go programs, generated from the OpenAPI document; the standard library alone"},
 	{Path: "internal/fault", Floor: Ground, Sentence: "the kinds of failure, and what may be said about them"},
 	{Path: "internal/secret", Floor: Ground, Sentence: "seals credentials, and keeps opened ones out of logs"},
 	{Path: "internal/socket", Floor: Ground, Sentence: "reads and writes TCP connections without telling the scheduler"},
 	{Path: "internal/toolchange", Floor: Ground, Sentence: "what changed between two definitions of a tool, and how risky it is"},
 
 	{Path: "bench/gateway", Floor: Tests, Sentence: "measures the gateway against a bare reverse proxy"},
+	{Path: "client/internal/generate", Floor: Tests, Sentence: "writes package client from the OpenAPI document"},
 	{Path: "conformance/client", Floor: Tests, Sentence: "plays the official suite's scenarios with a running Patchbay"},
 	{Path: "conformance/door", Floor: Tests, Sentence: "lets the suite, which sends no token, in at the gateway"},
 	{Path: "conformance/tally", Floor: Tests, Sentence: "counts what passed of what a revision requires, and fails where it is too little"},

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// byHand are the schemas whose Go type is written by a person.
+var byHand = map[string]bool{"Problem": true}
+
+func (g *generator) types() error {
+	g.head("encoding/json", "time")
+	for _, name := range slices.Sorted(maps.Keys(g.doc.Components.Schemas)) {
+		if byHand[name] {
+			continue
+		}
+		if err := g.object(name, g.doc.Components.Schemas[name]); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// object writes a schema as a struct, its fields in the order of their names.
+func (g *generator) object(name string, s schema) error {
+	if !slices.Equal(s.Type, types{"object"}) || len(s.Properties) == 0 {
+		return fmt.Errorf("it is no object with properties")
+	}
+	what := "is what the API answers with."
+	if g.sent[name] {
+		what = "is what the API is asked with. What is nil is left out."
+	}
+	g.line("\n// %s %s\ntype %s struct {", exported(name), what, exported(name))
+	for _, field := range slices.Sorted(maps.Keys(s.Properties)) {
+		p := s.Properties[field]
+		of, err := g.field(p, slices.Contains(s.Required, field))
+		if err != nil {
+			return fmt.Errorf("%s: %w", field, err)
+		}
+		g.comment(p)
+		tag := field
+		if !slices.Contains(s.Required, field) {
+			tag += ",omitzero"
+		}
+		g.line("%s %s `json:%q`", exported(field), of, tag)
+	}
+	g.line("}")
+	return nil
+}
+
+// comment says what the document does, and which values there are.
+func (g *generator) comment(s schema) {
+	text := s.Description
+	if len(s.Enum) > 0 {
+		values := make([]string, len(s.Enum))
+		for i, v := range s.Enum {
+			values[i] = fmt.Sprint(v)
+		}
+		text = strings.TrimSpace(text + " One of: " + strings.Join(values, ", ") + ".")
+	}
+	if text != "" {
+		g.line("// %s", text)
+	}
+}
+
+// field is the Go type of a property. What need not be there, or may be null, is a pointer where its zero value would say something else.
+func (g *generator) field(s schema, required bool) (string, error) {
+	s, nullable := s.nullable()
+	of, err := g.goType(s)
+	if err != nil || required && !nullable || strings.HasPrefix(of, "[]") || strings.HasPrefix(of, "map[") || of == raw {
+		return of, err
+	}
+	return "*" + of, nil
+}
+
+const raw = "json.RawMessage"
+
+func (g *generator) goType(s schema) (string, error) {
+	switch {
+	case s.Ref != "":
+		return exported(s.name()), nil
+	case len(s.OneOf) > 0:
+		return choice(s)
+	case len(s.Type) == 0:
+		return raw, nil // anything
+	case len(s.Type) > 1:
+		return "", fmt.Errorf("it is one of %v", s.Type)
+	}
+	switch s.Type[0] {
+	case "string":
+		if s.Format == "date-time" {
+			return "time.Time", nil
+		}
+		return "string", nil
+	case "boolean":
+		return "bool", nil
+	case "integer":
+		return "int64", nil
+	case "number":
+		return "float64", nil
+	case "array":
+		of, err := g.goType(*s.Items)
+		return "[]" + of, err
+	case "object":
+		if values, ok := s.values(); ok && len(s.Properties) == 0 {
+			of, err := g.goType(values)
+			return "map[string]" + of, err
+		}
+	}
+	return "", fmt.Errorf("nobody has said what %v is in Go", s.Type)
+}
+
+// choice is the type, written by a person, of what is one or another.
+func choice(s schema) (string, error) {
+	var names []string
+	for _, o := range s.OneOf {
+		names = append(names, strings.Join(append(o.Type, o.name()), ""))
+	}
+	switch strings.Join(names, " or ") {
+	case "string or array":
+		return "ToolSet", nil
+	case "Tool or QuarantinedTool":
+		return "ListedTool", nil
+	}
+	return "", fmt.Errorf("nobody has said what %v is in Go", names)
+}
+
+// initials are the words that Go writes in capitals.
+var initials = map[string]string{
+	"id": "ID", "ids": "IDs", "url": "URL", "uri": "URI", "api": "API", "mcp": "MCP", "ms": "MS", "json": "JSON", "http": "HTTP", "ip": "IP", "pkce": "PKCE",
+	"sso": "SSO", "oidc": "OIDC", "totp": "TOTP", "tls": "TLS", "cpu": "CPU", "jti": "JTI", "p95": "P95", "p50": "P50",
+}
+
+// exported is a name of the document as one of Go's: tool_call_id is ToolCallID, and listAPIKeys is ListAPIKeys.
+func exported(name string) string {
+	var out strings.Builder
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' }) {
+		for _, part := range parts(word) {
+			if capitals, ok := initials[strings.ToLower(part)]; ok {
+				out.WriteString(capitals)
+				continue
+			}
+			out.WriteString(strings.ToUpper(part[:1]) + part[1:])
+		}
+	}
+	return out.String()
+}
+
+// parts splits at each capital that follows a small letter.
+func parts(word string) []string {
+	var all []string
+	from := 0
+	for i := 1; i < len(word); i++ {
+		if word[i] >= 'A' && word[i] <= 'Z' && word[i-1] >= 'a' && word[i-1] <= 'z' {
+			all, from = append(all, word[from:i]), i
+		}
+	}
+	return append(all, word[from:])
+}
