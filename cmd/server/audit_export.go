@@ -7,9 +7,8 @@ import (
 	"os"
 
 	"patchbay/internal/auth"
-	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
-	"patchbay/internal/store"
+	"patchbay/internal/registry"
 )
 
 type auditExportCommand struct {
@@ -47,7 +46,7 @@ func (c auditExportCommand) Run(ctx context.Context, p program) error {
 		return errors.Join(err, os.Remove(c.File))
 	}
 	defer func() { _ = signed.Close() }()
-	end, err := announce(ctx, door, tenant)
+	end, err := registry.New(d.store, nil).TakeAudit(ctx, auth.Operator(tenant))
 	if err != nil {
 		return err
 	}
@@ -64,19 +63,6 @@ func (c auditExportCommand) Run(ctx context.Context, p program) error {
 	}
 	p.say("%s: %d entries. The public key is %s", tenant.Slug, end, signer.PublicKey())
 	return nil
-}
-
-// announce puts on record that the log is taken along, and returns the last entry before that.
-func announce(ctx context.Context, door *store.Tenant, tenant connectors.Tenant) (end int64, err error) {
-	if end, err = door.AuditEnd(ctx); err != nil {
-		return 0, fmt.Errorf("find the end of the audit log: %w", err)
-	}
-	event := auth.Operator(tenant).Event("audit.export", tenant.Slug)
-	event.Detail = map[string]any{"entries": end}
-	if err := door.Record(ctx, event); err != nil {
-		return 0, fmt.Errorf("record the export: %w", err)
-	}
-	return end, nil
 }
 
 // newFile makes a file that only its owner reads, and overwrites none.

@@ -46,6 +46,7 @@ type world struct {
 	caller  *toolcall.Caller
 	handler http.Handler
 	log     *logbook
+	account *account // nil: none is connected here
 }
 
 // baseURL is where the world's people and programs reach it, as far as it knows.

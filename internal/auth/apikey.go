@@ -47,7 +47,7 @@ func (s *Service) IssueKey(ctx context.Context, a Actor, req KeyRequest) (connec
 		if err != nil {
 			return err
 		}
-		return tx.Record(ctx, a.Event("api_key.create", req.Name))
+		return tx.RecordChange(ctx, keyEvent(a, "api_key.create", key.ID, req.Name), nil, store.OfAPIKey(key.ID))
 	})
 	if err != nil {
 		return connectors.APIKey{}, "", err
@@ -72,11 +72,22 @@ func (s *Service) RevokeKey(ctx context.Context, a Actor, id connectors.APIKeyID
 		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		was, err := tx.Before(ctx, store.OfAPIKey(id))
+		if err != nil {
+			return err
+		}
 		if err := tx.RevokeAPIKey(ctx, id); err != nil {
 			return err
 		}
-		return tx.Record(ctx, a.Event("api_key.revoke", id.String()))
+		name, _ := was["name"].(string)
+		return tx.RecordChange(ctx, keyEvent(a, "api_key.revoke", id, name), was, store.OfAPIKey(id))
 	})
+}
+
+func keyEvent(a Actor, action string, id connectors.APIKeyID, name string) store.Event {
+	e := a.Event(action, name)
+	e.Detail = map[string]any{"api_key_id": id.String()}
+	return e
 }
 
 // FromBearer establishes the program that sent an Authorization header.

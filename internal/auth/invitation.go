@@ -34,7 +34,7 @@ func (s *Service) Invite(ctx context.Context, a Actor, email string, role connec
 	if err := checkInvitation(email, role); err != nil {
 		return connectors.Invitation{}, "", err
 	}
-	return s.link(ctx, a, "member.invite", func(tx *store.Tenant, link store.InvitationLink) (connectors.Invitation, error) {
+	return s.link(ctx, a, "member.invite", nil, func(tx *store.Tenant, link store.InvitationLink) (connectors.Invitation, error) {
 		return tx.Invite(ctx, Account(email), role, link)
 	})
 }
@@ -44,7 +44,7 @@ func (s *Service) SendInvitation(ctx context.Context, a Actor, id connectors.Inv
 	if err := a.Require(connectors.RoleOwner); err != nil {
 		return connectors.Invitation{}, "", err
 	}
-	return s.link(ctx, a, "member.invite_again", func(tx *store.Tenant, link store.InvitationLink) (connectors.Invitation, error) {
+	return s.link(ctx, a, "member.invite_again", store.OfInvitation(id), func(tx *store.Tenant, link store.InvitationLink) (connectors.Invitation, error) {
 		return tx.SendInvitation(ctx, id, link)
 	})
 }
@@ -55,17 +55,21 @@ func (s *Service) RevokeInvitation(ctx context.Context, a Actor, id connectors.I
 		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		was, err := tx.Before(ctx, store.OfInvitation(id))
+		if err != nil {
+			return err
+		}
 		i, err := tx.RevokeInvitation(ctx, id)
 		if err != nil {
 			return err
 		}
-		return tx.Record(ctx, a.Event("member.uninvite", i.Email))
+		return tx.RecordChange(ctx, a.Event("member.uninvite", i.Email), was, store.OfInvitation(id))
 	})
 }
 
-// link makes a token, and has an invitation stored under its hash.
+// link makes a token, and has an invitation stored under its hash; is: the one that is there, nil for none.
 func (s *Service) link(
-	ctx context.Context, a Actor, action string, save func(*store.Tenant, store.InvitationLink) (connectors.Invitation, error),
+	ctx context.Context, a Actor, action string, is store.Subject, save func(*store.Tenant, store.InvitationLink) (connectors.Invitation, error),
 ) (connectors.Invitation, secret.Text, error) {
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // never fails: crypto/rand ends the program instead
@@ -75,12 +79,18 @@ func (s *Service) link(
 	}
 	var invitation connectors.Invitation
 	err := s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) (err error) {
+		var was store.State
+		if is != nil {
+			if was, err = tx.Before(ctx, is); err != nil {
+				return err
+			}
+		}
 		if invitation, err = save(tx, link); err != nil {
 			return err
 		}
 		e := a.Event(action, invitation.Email)
-		e.Detail = map[string]any{"role": invitation.Role}
-		return tx.Record(ctx, e)
+		e.Detail = map[string]any{"invitation_id": invitation.ID.String(), "role": invitation.Role}
+		return tx.RecordChange(ctx, e, was, store.OfInvitation(invitation.ID))
 	})
 	if err != nil {
 		return connectors.Invitation{}, "", err

@@ -35,8 +35,8 @@ func (s *Service) AddMember(ctx context.Context, a Actor, p Person) (connectors.
 			return err
 		}
 		e := a.Event("member.add", member.Email)
-		e.Detail = map[string]any{"role": p.Role}
-		return tx.Record(ctx, e)
+		e.Detail = map[string]any{"user_id": member.UserID.String(), "role": p.Role}
+		return tx.RecordChange(ctx, e, nil, store.OfMember(member.UserID))
 	})
 	return member, err
 }
@@ -50,12 +50,16 @@ func (s *Service) SetMemberRole(ctx context.Context, a Actor, user connectors.Us
 		return fault.InvalidFields(badRole())
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		was, err := tx.Before(ctx, store.OfMember(user))
+		if err != nil {
+			return err
+		}
 		if err := tx.SetMemberRole(ctx, user, role); err != nil {
 			return err
 		}
-		e := a.Event("member.role", user.String())
-		e.Detail = map[string]any{"role": role}
-		return tx.Record(ctx, e)
+		e := aboutMember(a, "member.role", user, was)
+		e.Detail["role"] = role
+		return tx.RecordChange(ctx, e, was, store.OfMember(user))
 	})
 }
 
@@ -65,11 +69,23 @@ func (s *Service) RemoveMember(ctx context.Context, a Actor, user connectors.Use
 		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		was, err := tx.Before(ctx, store.OfMember(user))
+		if err != nil {
+			return err
+		}
 		if err := tx.RemoveMember(ctx, user); err != nil {
 			return err
 		}
-		return tx.Record(ctx, a.Event("member.remove", user.String()))
+		return tx.RecordChange(ctx, aboutMember(a, "member.remove", user, was), was, store.OfMember(user))
 	})
+}
+
+// aboutMember is an event about a member, by the address: the person may be nowhere any more when it is read.
+func aboutMember(a Actor, action string, user connectors.UserID, was store.State) store.Event {
+	email, _ := was["email"].(string)
+	e := a.Event(action, email)
+	e.Detail = map[string]any{"user_id": user.String()}
+	return e
 }
 
 // ChangePassword sets the password of the person who makes the request, who must know the present one. Guesses at it
@@ -91,13 +107,10 @@ func (s *Service) ChangePassword(ctx context.Context, a Actor, present, next sec
 	if err != nil {
 		return err
 	}
-	if err := s.store.System().ChangePassword(ctx, *a.UserID, hash); err != nil {
+	if err := s.store.System().ChangePassword(ctx, *a.UserID, hash, a.Tenant.ID, a.Event("account.password", a.Email)); err != nil {
 		return fmt.Errorf("set password: %w", err)
 	}
-	if err := s.keepSession(ctx, a); err != nil {
-		return err
-	}
-	return s.store.Tenant(a.Tenant.ID).Record(ctx, a.Event("account.password", a.Email))
+	return s.keepSession(ctx, a)
 }
 
 func checkPerson(p Person) error {

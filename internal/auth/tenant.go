@@ -117,12 +117,7 @@ func rename(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Te
 	if name == nil {
 		return nil
 	}
-	if err := tx.Rename(ctx, *name); err != nil {
-		return err
-	}
-	e := a.Event("tenant.rename", *name)
-	e.Detail = map[string]any{"before": before.Name}
-	return tx.Record(ctx, e)
+	return changeTenant(ctx, tx, a.Event("tenant.rename", before.Slug), func() error { return tx.Rename(ctx, *name) })
 }
 
 func configure(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, c TenantChange) error {
@@ -136,22 +131,24 @@ func configure(ctx context.Context, tx *store.Tenant, a Actor, before connectors
 	if c.ApprovalTimeout != nil {
 		timeout = *c.ApprovalTimeout
 	}
-	if err := tx.Configure(ctx, history, timeout); err != nil {
-		return err
-	}
-	e := a.Event("tenant.configure", before.Slug)
-	e.Detail = map[string]any{"call_history": history, "approval_timeout_s": int(timeout / time.Second)}
-	return tx.Record(ctx, e)
+	return changeTenant(ctx, tx, a.Event("tenant.configure", before.Slug), func() error { return tx.Configure(ctx, history, timeout) })
 }
 
 func keepHistory(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, days *int) error {
 	if days == nil || *days == before.HistoryDays {
 		return nil
 	}
-	if err := tx.KeepHistory(ctx, *days); err != nil {
+	return changeTenant(ctx, tx, a.Event("tenant.keep_history", before.Slug), func() error { return tx.KeepHistory(ctx, *days) })
+}
+
+// changeTenant does a change of the tenant's settings, and records it.
+func changeTenant(ctx context.Context, tx *store.Tenant, e store.Event, change func() error) error {
+	was, err := tx.Before(ctx, store.OfTenant())
+	if err != nil {
 		return err
 	}
-	e := a.Event("tenant.keep_history", before.Slug)
-	e.Detail = map[string]any{"days": *days, "before": before.HistoryDays}
-	return tx.Record(ctx, e)
+	if err := change(); err != nil {
+		return err
+	}
+	return tx.RecordChange(ctx, e, was, store.OfTenant())
 }

@@ -41,20 +41,7 @@ func setDefaults(ctx context.Context, tx *store.Tenant, a Actor, before connecto
 	if now == before.Defaults {
 		return nil
 	}
-	if err := tx.SetDefaults(ctx, now); err != nil {
-		return err
-	}
-	e := a.Event("tenant.set_defaults", before.Slug)
-	e.Detail = describeDefaults(now)
-	e.Detail["before"] = describeDefaults(before.Defaults)
-	return tx.Record(ctx, e)
-}
-
-func describeDefaults(d connectors.Defaults) map[string]any {
-	return map[string]any{
-		"approval": d.Approval, "sync_interval_s": int(d.SyncInterval / time.Second), "max_definition_age_s": int(d.DefinitionAge / time.Second),
-		"tool_changes": d.ToolChanges, "listen": d.Listen,
-	}
+	return changeTenant(ctx, tx, a.Event("tenant.set_defaults", before.Slug), func() error { return tx.SetDefaults(ctx, now) })
 }
 
 func set[T any](field, value *T) {

@@ -34,10 +34,14 @@ func (b *Broker) Disconnect(ctx context.Context, a auth.Actor, c connectors.Ref,
 		return fault.Errorf(fault.NotFound, "No account is connected here.")
 	}
 	err = b.tenant(p.tenant).Tx(ctx, func(tx *store.Tenant) error {
+		was, err := tx.Before(ctx, p.subject())
+		if err != nil {
+			return err
+		}
 		if err := tx.DeleteCredential(ctx, p.connector.ID, p.agentID()); err != nil {
 			return err
 		}
-		return tx.Record(ctx, p.about(a.Event("credential.disconnect", p.connector.Slug)))
+		return tx.RecordChange(ctx, p.about(a.Event("credential.disconnect", p.connector.Slug)), was, p.subject())
 	})
 	if err != nil {
 		return err

@@ -245,7 +245,7 @@ func (b *bundle) owner(t testing.TB) *pgx.Conn {
 func (b *bundle) event(t testing.TB, action string) (actor string, detail map[string]any) {
 	t.Helper()
 	err := b.owner(t).QueryRow(t.Context(), `
-		select actor_type || ' ' || actor_name, detail
+		select actor_type || ' ' || actor_name, detail - '{before,after}'::text[]
 		from audit_events where action = $1 order by id desc limit 1`, action).Scan(&actor, &detail)
 	if err != nil {
 		t.Fatalf("event %s: %v", action, err)

@@ -16,6 +16,10 @@ func (b *Broker) keep(ctx context.Context, back returning, peer oauth.Peer, toke
 	old := b.carry(ctx, back.place, &g)
 	done := back.finished()
 	err := b.tenant(back.tenant).Tx(ctx, func(tx *store.Tenant) error {
+		was, err := tx.Before(ctx, back.subject())
+		if err != nil {
+			return err
+		}
 		if err := tx.HoldConnector(ctx, back.connector.ID); err != nil {
 			return err
 		}
@@ -30,7 +34,7 @@ func (b *Broker) keep(ctx context.Context, back returning, peer oauth.Peer, toke
 		if err := tx.SaveGrant(ctx, g); err != nil {
 			return err
 		}
-		if err := tx.Record(ctx, back.event(now, g)); err != nil {
+		if err := tx.RecordChange(ctx, back.event(now, g), was, back.subject()); err != nil {
 			return err
 		}
 		done.Run, err = queueSync(ctx, tx, now)

@@ -64,6 +64,9 @@ func (p place) agentID() *connectors.AgentID {
 	return &p.agent.ID
 }
 
+// subject is what the audit log tells of the account.
+func (p place) subject() store.Subject { return store.OfCredential(p.connector.ID, p.agentID()) }
+
 // about completes an audit event with where it happened.
 func (p place) about(e store.Event) store.Event {
 	e.Target = p.connector.Slug

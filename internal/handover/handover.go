@@ -3,6 +3,7 @@ package handover
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -70,17 +71,49 @@ func (d *Desk) Open(ctx context.Context, a auth.Actor, agent connectors.Ref) (Bu
 		return Bundle{}, err
 	}
 	if !found.Enabled {
-		return Bundle{}, fault.Errorf(fault.Conflict, "The agent %q is disabled, and gets no credentials. Enable it first.", found.Name)
+		return Bundle{}, disabled(found)
 	}
 	list, err := granted(ctx, tenant, found.ID)
 	if err != nil {
 		return Bundle{}, err
 	}
 	b := Bundle{Agent: found, Servers: d.resolve(ctx, a.Tenant.ID, found.ID, list)}
-	if err := tenant.Record(ctx, b.event(a)); err != nil {
+	if err := d.record(ctx, a, b); err != nil {
 		return Bundle{}, err
 	}
 	return b, nil
+}
+
+// record puts the hand-over on record, where the agent may still have what was read for it meanwhile. What is not on record is not handed out.
+func (d *Desk) record(ctx context.Context, a auth.Actor, b Bundle) error {
+	return d.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		now, err := tx.Agent(ctx, connectors.Ref(b.Agent.ID.String()))
+		if err != nil {
+			return err
+		}
+		if !now.Enabled {
+			return disabled(now)
+		}
+		list, err := granted(ctx, tx, now.ID)
+		if err != nil {
+			return err
+		}
+		still := func(s Server) bool {
+			return slices.ContainsFunc(list, func(c connectors.Connector) bool { return c.ID == s.Connector.ID })
+		}
+		if !every(b.Servers, still) {
+			return fault.Errorf(fault.Conflict, "What the agent %q may use was changed at this moment. Ask again.", now.Name)
+		}
+		return tx.Record(ctx, b.event(a))
+	})
+}
+
+func every[T any](list []T, is func(T) bool) bool {
+	return !slices.ContainsFunc(list, func(x T) bool { return !is(x) })
+}
+
+func disabled(a connectors.Agent) error {
+	return fault.Errorf(fault.Conflict, "The agent %q is disabled, and gets no credentials. Enable it first.", a.Name)
 }
 
 // granted are the connectors that an agent may use now.

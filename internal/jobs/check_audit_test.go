@@ -15,13 +15,13 @@ func TestAChangedAuditLogIsFoundByTheClock(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	for _, door := range []*store.Tenant{b.Door(), b.St.Tenant(b.Other)} {
-		for _, action := range []string{"test.one", "test.two"} {
+		for _, action := range []string{"table.export", "credential.read"} {
 			if err := door.Record(t.Context(), store.Event{ActorType: "system", Action: action}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	b.AsOwner(t, `update audit_events set action = 'test.three' where tenant_id = '`+b.Tenant.String()+`' and action = 'test.two'`)
+	b.AsOwner(t, `update audit_events set action = 'webhook.test' where tenant_id = '`+b.Tenant.String()+`' and action = 'credential.read'`)
 	bad := make(chan struct{}, 10)
 	r, err := jobs.New(jobs.Options{
 		Pool: b.Pool, Listens: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards,

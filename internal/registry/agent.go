@@ -38,7 +38,7 @@ func (r *Registry) insertAgent(ctx context.Context, a auth.Actor, agent connecto
 		if made, err = tx.CreateAgent(ctx, agent); err != nil {
 			return err
 		}
-		return tx.Record(ctx, agentEvent(a, "agent.create", made))
+		return tx.RecordChange(ctx, agentEvent(a, "agent.create", made), nil, store.OfAgent(made.ID))
 	})
 	if err != nil {
 		return connectors.Agent{}, err
@@ -52,6 +52,10 @@ func (r *Registry) UpdateAgent(ctx context.Context, a auth.Actor, agent connecto
 		return connectors.Agent{}, err
 	}
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		was, err := tx.Before(ctx, store.OfAgent(agent.ID))
+		if err != nil {
+			return err
+		}
 		old, err := tx.Agent(ctx, connectors.Ref(agent.ID.String()))
 		if err != nil {
 			return err
@@ -66,7 +70,7 @@ func (r *Registry) UpdateAgent(ctx context.Context, a auth.Actor, agent connecto
 		if updated, err = tx.UpdateAgent(ctx, agent); err != nil {
 			return err
 		}
-		return tx.Record(ctx, agentEvent(a, "agent.update", updated))
+		return tx.RecordChange(ctx, agentEvent(a, "agent.update", updated), was, store.OfAgent(agent.ID))
 	})
 	if err != nil {
 		return connectors.Agent{}, err
@@ -84,10 +88,14 @@ func (r *Registry) DeleteAgent(ctx context.Context, a auth.Actor, ref connectors
 		if err != nil {
 			return err
 		}
+		was, err := tx.Before(ctx, store.OfAgent(agent.ID))
+		if err != nil {
+			return err
+		}
 		if err := tx.DeleteAgent(ctx, agent.ID); err != nil {
 			return err
 		}
-		return tx.Record(ctx, agentEvent(a, "agent.delete", agent))
+		return tx.RecordChange(ctx, agentEvent(a, "agent.delete", agent), was, store.OfAgent(agent.ID))
 	})
 }
 

@@ -27,13 +27,17 @@ func (r *Registry) Grant(
 			return err
 		}
 		g.AgentID, g.ConnectorID = who.ID, what.ID
+		was, err := tx.Before(ctx, store.OfGrant(who.ID, what.ID))
+		if err != nil {
+			return err
+		}
 		if err := tx.SetAgentGrant(ctx, g); err != nil {
 			return err
 		}
 		if granted, err = tx.AgentGrant(ctx, who.ID, what.ID); err != nil {
 			return err
 		}
-		return tx.Record(ctx, grantEvent(a, "agent_grant.set", who, what, &g))
+		return tx.RecordChange(ctx, grantEvent(a, "agent_grant.set", who, what, &g), was, store.OfGrant(who.ID, what.ID))
 	})
 	if err != nil {
 		return store.GrantedConnector{}, err
@@ -51,10 +55,14 @@ func (r *Registry) DropGrant(ctx context.Context, a auth.Actor, agent, connector
 		if err != nil {
 			return err
 		}
+		was, err := tx.Before(ctx, store.OfGrant(who.ID, what.ID))
+		if err != nil {
+			return err
+		}
 		if err := tx.DropAgentGrant(ctx, who.ID, what.ID); err != nil {
 			return err
 		}
-		return tx.Record(ctx, grantEvent(a, "agent_grant.drop", who, what, nil))
+		return tx.RecordChange(ctx, grantEvent(a, "agent_grant.drop", who, what, nil), was, store.OfGrant(who.ID, what.ID))
 	})
 }
 

@@ -22,6 +22,10 @@ func (r *Registry) NarrowGrant(
 		if err != nil {
 			return err
 		}
+		was, err := tx.Before(ctx, store.OfGrant(who.ID, what.ID))
+		if err != nil {
+			return err
+		}
 		if left, err = tx.AgentGrant(ctx, who.ID, what.ID); err != nil {
 			return err
 		}
@@ -34,7 +38,7 @@ func (r *Registry) NarrowGrant(
 		}
 		e := grantEvent(a, "agent_grant.set", who, what, &left.Grant)
 		e.Detail["dropped_tools"] = dropped
-		return tx.Record(ctx, e)
+		return tx.RecordChange(ctx, e, was, store.OfGrant(who.ID, what.ID))
 	})
 	return left, err
 }

@@ -53,7 +53,7 @@ func (r *Registry) IssueToken(
 		if err != nil {
 			return err
 		}
-		return tx.Record(ctx, tokenEvent(a, "agent_token.create", owner, made))
+		return tx.RecordChange(ctx, tokenEvent(a, "agent_token.create", owner, made), nil, store.OfAgentToken(made.ID))
 	})
 	if err != nil {
 		return connectors.AgentToken{}, "", err
@@ -91,11 +91,15 @@ func (r *Registry) RevokeToken(ctx context.Context, a auth.Actor, agent connecto
 		if err != nil {
 			return err
 		}
+		was, err := tx.Before(ctx, store.OfAgentToken(id))
+		if err != nil {
+			return err
+		}
 		gone, err := tx.DeleteAgentToken(ctx, owner.ID, id)
 		if err != nil {
 			return err
 		}
-		return tx.Record(ctx, tokenEvent(a, "agent_token.revoke", owner, gone))
+		return tx.RecordChange(ctx, tokenEvent(a, "agent_token.revoke", owner, gone), was, store.OfAgentToken(id))
 	})
 }
 

@@ -79,7 +79,7 @@ func (r *Registry) insertConnector(
 		if c.Transport == connectors.TransportStdio {
 			e.Detail["command"], e.Detail["env_names"] = c.Command.Path, c.EnvNames
 		}
-		return tx.Record(ctx, e)
+		return tx.RecordChange(ctx, e, nil, store.OfConnector(c.ID))
 	})
 	if err != nil {
 		return connectors.Connector{}, err

@@ -18,11 +18,15 @@ func (r *Registry) DeleteConnector(ctx context.Context, a auth.Actor, ref connec
 		if err != nil {
 			return err
 		}
+		was, err := tx.Before(ctx, store.OfConnector(c.ID))
+		if err != nil {
+			return err
+		}
 		if err := tx.DeleteConnector(ctx, c.ID); err != nil {
 			return err
 		}
 		e := a.Event("connector.delete", c.Slug)
 		e.Detail = map[string]any{"connector_id": c.ID.String(), "name": c.Name, "url": c.URL}
-		return tx.Record(ctx, e)
+		return tx.RecordChange(ctx, e, was, store.OfConnector(c.ID))
 	})
 }

@@ -17,12 +17,16 @@ func (r *Registry) ListenAgain(ctx context.Context, a auth.Actor, ref connectors
 		if c, err = tx.Connector(ctx, ref); err != nil {
 			return err
 		}
+		was, err := tx.Before(ctx, store.OfListening(c.ID))
+		if err != nil {
+			return err
+		}
 		if err := tx.ListenAgain(ctx, c.ID); err != nil {
 			return err
 		}
 		e := a.Event("connector.listen", c.Slug)
 		e.Detail = map[string]any{"connector_id": c.ID.String()}
-		return tx.Record(ctx, e)
+		return tx.RecordChange(ctx, e, was, store.OfListening(c.ID))
 	})
 	return c, err
 }

@@ -60,6 +60,10 @@ func (r *Registry) update(
 		version = change.Version
 	}
 	err = r.tx(ctx, a, func(tx *store.Tenant) error {
+		was, err := tx.Before(ctx, store.OfConnector(old.ID))
+		if err != nil {
+			return err
+		}
 		if c, err = tx.UpdateConnector(ctx, old.ID, version, d); err != nil {
 			return err
 		}
@@ -85,7 +89,7 @@ func (r *Registry) update(
 		e.Detail = map[string]any{
 			"connector_id": c.ID.String(), "changed": changed(old, c), "secret_set": !s.Empty() || d.Env != nil, "secrets_deleted": dropped.total(),
 		}
-		return tx.Record(ctx, e)
+		return tx.RecordChange(ctx, e, was, store.OfConnector(c.ID))
 	})
 	if err != nil {
 		return connectors.Connector{}, nil, err

@@ -28,10 +28,14 @@ func (r *Registry) SetCredential(
 		if err := at.mayHold(s); err != nil {
 			return err
 		}
+		was, err := tx.Before(ctx, at.secret())
+		if err != nil {
+			return err
+		}
 		if err := setSecret(ctx, tx, at.connector, at.agentID(), s); err != nil {
 			return err
 		}
-		return tx.Record(ctx, at.event(a, "credential.set"))
+		return tx.RecordChange(ctx, at.event(a, "credential.set"), was, at.secret())
 	})
 }
 
@@ -45,10 +49,14 @@ func (r *Registry) DeleteCredential(ctx context.Context, a auth.Actor, connector
 		if err != nil {
 			return err
 		}
+		was, err := tx.Before(ctx, at.subject())
+		if err != nil {
+			return err
+		}
 		if err := tx.DeleteCredential(ctx, at.connector.ID, at.agentID()); err != nil {
 			return err
 		}
-		return tx.Record(ctx, at.event(a, "credential.delete"))
+		return tx.RecordChange(ctx, at.event(a, "credential.delete"), was, at.subject())
 	})
 }
 
@@ -72,6 +80,17 @@ func (o owner) agentID() *connectors.AgentID {
 		return nil
 	}
 	return &o.agent.ID
+}
+
+// subject is what the audit log tells of the credential.
+func (o owner) subject() store.Subject { return store.OfCredential(o.connector.ID, o.agentID()) }
+
+// secret is what it tells of what may be entered: with OAuth the client's, as the credential is an account.
+func (o owner) secret() store.Subject {
+	if o.connector.Auth.Type == connectors.AuthOAuth2 {
+		return store.OfClientSecret(o.connector.ID)
+	}
+	return o.subject()
 }
 
 // mayHold tells whether s is the right secret at the right place.

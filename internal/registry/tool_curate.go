@@ -93,29 +93,25 @@ func curate(all []store.CuratedTool, patches []connectors.ToolPatch) ([]curated,
 	return done, connectors.CheckNames(named, renamed)
 }
 
-// curation is the event of a change. Of a description it says that there is one, and not which: it may be long.
+// curation is the event of a change, with what was and what is of each tool.
 func curation(a auth.Actor, c connectors.Connector, done []curated) store.Event {
 	e := a.Event("tool.curate", c.Slug)
-	tools := make([]map[string]any, len(done))
+	e.Before, e.After = store.State{}, store.State{}
+	tools := make([]string, len(done))
 	for i, d := range done {
-		tool := map[string]any{"tool": d.is.Name}
-		if d.was.Enabled != d.is.Enabled {
-			tool["enabled"] = d.is.Enabled
-		}
-		if d.was.Alias != d.is.Alias {
-			tool["alias"] = []string{d.was.Alias, d.is.Alias}
-		}
-		if d.was.AgentText != d.is.AgentText {
-			tool["agent_description"] = d.is.AgentText != ""
-		}
-		if !slices.Equal(d.was.Tags, d.is.Tags) {
-			tool["tags"] = d.is.Tags
-		}
-		tools[i] = tool
+		tools[i] = d.is.Name
+		tell(e.Before, d.was)
+		tell(e.After, d.is)
 	}
 	e.Detail = map[string]any{"connector_id": c.ID.String(), "tools": tools}
 	if len(done) == 1 {
 		e.Target = c.Slug + "/" + done[0].is.Name
 	}
 	return e
+}
+
+// tell adds a tool to a state that is about several.
+func tell(s store.State, t store.CuratedTool) {
+	s[t.Name+" enabled"], s[t.Name+" alias"] = t.Enabled, t.Alias
+	s[t.Name+" agent_description"], s[t.Name+" tags"] = t.AgentText, append([]string{}, t.Tags...)
 }

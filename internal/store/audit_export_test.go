@@ -39,7 +39,7 @@ var exportAttempts = map[string]attempt{
 func exported(t *testing.T, w *fixture.World) (file []byte, signature, key string) {
 	t.Helper()
 	e := store.Event{ActorType: "system", ActorName: "Zoë \U0001F511", Action: "test.one", Detail: map[string]any{"b": []any{1, 2.5, nil}, "a": "ü\n<&>\u2028"}}
-	if err := w.Door().Record(t.Context(), e); err != nil {
+	if err := store.RecordAnything(t.Context(), w.Door(), e); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {

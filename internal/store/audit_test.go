@@ -23,7 +23,7 @@ var auditAttempts = map[string]attempt{
 func record(t *testing.T, w *fixture.World, actor, action, target string) {
 	t.Helper()
 	e := store.Event{ActorType: "person", ActorName: actor, Action: action, Target: target, Detail: map[string]any{"n": 1}, RequestID: "r", IP: "192.0.2.1"}
-	if err := w.Door().Record(t.Context(), e); err != nil {
+	if err := store.RecordAnything(t.Context(), w.Door(), e); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -313,7 +313,7 @@ var tenantAttempts = map[string]attempt{
 		return some(o.door.Quarantined(ctx, o.connector.ID, store.Page{}))
 	},
 	"Record": func(ctx context.Context, o outsider) (bool, error) {
-		err := o.door.Record(ctx, store.Event{ActorType: "system", Action: "connector.delete", Target: o.connector.Slug})
+		err := o.door.Record(ctx, store.Event{ActorType: "system", Action: "credential.read", Target: o.connector.Slug})
 		return auditEvents(ctx, o) != 1, err
 	},
 }
@@ -389,7 +389,7 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 		methods  reflect.Type
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, taskAttempts, settingsAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, taskAttempts, settingsAttempts, stateAttempts)},
 		{"Vault", reflect.TypeFor[*store.Vault](), attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts)},
 	} {
 		for m := range door.methods.Methods() {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"patchbay/internal/connectors"
 	"patchbay/internal/queue"
 	"patchbay/internal/store/dbgen"
 )
@@ -18,6 +19,11 @@ type System struct {
 
 func newSystem(s scope, jobs *queue.Inserter, keys *ring) *System {
 	return &System{scope: s, q: dbgen.New(s), jobs: jobs, keys: keys}
+}
+
+// tenant is the door to a tenant in the same transaction, for the audit log.
+func (s *System) tenant(id connectors.TenantID) *Tenant {
+	return newTenant(&Store{keyring: s.keys, jobs: s.jobs}, id, s.scope)
 }
 
 func (s *System) tx(ctx context.Context, fn func(tx *System) error) error {

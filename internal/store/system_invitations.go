@@ -51,7 +51,7 @@ func (s *System) TakeInvitation(
 			return err
 		}
 		tenant, member = t, memberOf(row)
-		return record(ctx, tx.q, t.ID, event(tenant, member))
+		return tx.tenant(t.ID).RecordChange(ctx, event(tenant, member), nil, OfMember(user))
 	})
 	if err != nil {
 		return connectors.Tenant{}, connectors.Member{}, err

@@ -40,10 +40,21 @@ func (s *System) SetPasswordHash(ctx context.Context, id connectors.UserID, hash
 	return touched(n, err, "person")
 }
 
-// ChangePassword stores a new password: what Membership.PasswordSetAt says changes with it.
-func (s *System) ChangePassword(ctx context.Context, id connectors.UserID, hash string) error {
-	n, err := s.q.ChangePassword(ctx, &hash, id)
-	return touched(n, err, "person")
+// ChangePassword stores a new password: what Membership.PasswordSetAt says changes with it. The event goes to the audit log of the tenant
+// in which the person is.
+func (s *System) ChangePassword(ctx context.Context, id connectors.UserID, hash string, in connectors.TenantID, event Event) error {
+	return s.tx(ctx, func(tx *System) error {
+		tenant := tx.tenant(in)
+		was, err := tenant.Before(ctx, OfPassword(id))
+		if err != nil {
+			return err
+		}
+		n, err := tx.q.ChangePassword(ctx, &hash, id)
+		if err := touched(n, err, "person"); err != nil {
+			return err
+		}
+		return tenant.RecordChange(ctx, event, was, OfPassword(id))
+	})
 }
 
 // SignedIn notes that a person has signed in.

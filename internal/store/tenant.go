@@ -57,10 +57,18 @@ func (t *Tenant) SetDefaults(ctx context.Context, d connectors.Defaults) error {
 	return t.says(touched(n, err, "tenant"), "tenant", t.id)
 }
 
-// Record appends to the audit log.
+// Record appends to the audit log. What an act changes is recorded by [Tenant.RecordChange].
 func (t *Tenant) Record(ctx context.Context, e Event) error { return record(ctx, t.q, t.id, e) }
 
 func record(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID, e Event) error {
+	if err := e.whole(); err != nil {
+		return err
+	}
+	e.Detail = e.detail()
+	return insertEvent(ctx, q, tenant, e)
+}
+
+func insertEvent(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID, e Event) error {
 	detail := e.Detail
 	if detail == nil {
 		detail = map[string]any{}

@@ -36,7 +36,7 @@ func TestATransactionIsAllOrNothing(t *testing.T) {
 		if _, err := tx.CreateConnector(t.Context(), draft); err != nil {
 			return err
 		}
-		return tx.Record(t.Context(), store.Event{ActorType: "system", Action: "connector.create", Detail: map[string]any{"note": "a\x00b \\u0000"}})
+		return tx.Record(t.Context(), store.Event{ActorType: "system", Action: "connector.create", Detail: map[string]any{"note": "a\x00b \\u0000"}, After: store.State{"name": "a\x00"}})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -117,6 +117,8 @@ type Event struct {
 	Action    string // "connector.create"
 	Target    string
 	Detail    map[string]any // never a secret
+	Before    State          // of what the act is about; nil: there was none, or it changes nothing
+	After     State          // likewise
 	RequestID string
 	IP        string
 }

@@ -249,7 +249,7 @@ func (a *attempt) withdraw(ctx context.Context, id connectors.ToolCallID) (Outco
 }
 
 // withdraw ends the waiting of a call, and tells whether it waited.
-func (c *Caller) withdraw(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, because string) (waited bool, err error) {
+func (c *Caller) withdraw(ctx context.Context, t connectors.TenantID, id connectors.ToolCallID, because string, events ...store.Event) (waited bool, err error) {
 	err = c.o.Store.Tenant(t).Tx(ctx, func(tx *store.Tenant) error {
 		if waited, err = tx.WithdrawApproval(ctx, id); err != nil || !waited {
 			return err
@@ -257,6 +257,11 @@ func (c *Caller) withdraw(ctx context.Context, t connectors.TenantID, id connect
 		_, err = tx.EndPendingCall(ctx, id, store.CallEnd{
 			Status: connectors.CallCancelled, Outcome: connectors.OutcomeCancelled, Code: string(CodeCancelled), Message: because,
 		})
+		for _, e := range events {
+			if err == nil {
+				err = tx.Record(ctx, e)
+			}
+		}
 		return err
 	})
 	if waited && err == nil {

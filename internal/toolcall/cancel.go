@@ -20,7 +20,8 @@ const (
 	cancelWait = 2 * time.Second // until a cancelled call has ended
 )
 
-// Cancel ends a call that waits or runs, in whatever process; a member may. It is a Conflict where the call has ended.
+// Cancel ends a call that waits or runs, in whatever process; a member may. It is a Conflict where the call has ended. That somebody cancels it
+// is on record before anything else hears of it.
 func (c *Caller) Cancel(ctx context.Context, a auth.Actor, id connectors.ToolCallID) (connectors.ToolCall, error) {
 	if err := a.Require(connectors.RoleMember); err != nil {
 		return connectors.ToolCall{}, err
@@ -34,7 +35,7 @@ func (c *Caller) Cancel(ctx context.Context, a auth.Actor, id connectors.ToolCal
 	case call.Status.Ended():
 		err = fault.Errorf(fault.Conflict, "This call has ended already.")
 	case call.Status == connectors.CallPendingApproval:
-		err = c.cancelWaiting(ctx, a, id)
+		err = c.cancelWaiting(ctx, a, call)
 	case call.InstanceID == nil && call.Task != nil:
 		err = c.cancelTask(ctx, a, call)
 	default:
@@ -43,20 +44,21 @@ func (c *Caller) Cancel(ctx context.Context, a auth.Actor, id connectors.ToolCal
 	if err != nil {
 		return call, err
 	}
-	event := a.Event("tool_call.cancel", call.ExposedName)
-	event.Detail = map[string]any{"tool_call_id": id.String(), "tool": call.Tool}
-	if err := door.Record(ctx, event); err != nil {
-		return call, err
-	}
 	return door.ToolCall(ctx, id)
 }
 
-func (c *Caller) cancelWaiting(ctx context.Context, a auth.Actor, id connectors.ToolCallID) error {
-	waited, err := c.withdraw(ctx, a.Tenant.ID, id, "A person cancelled this call.")
+func cancelEvent(a auth.Actor, call connectors.ToolCall) store.Event {
+	event := a.Event("tool_call.cancel", call.ExposedName)
+	event.Detail = map[string]any{"tool_call_id": call.ID.String(), "tool": call.Tool}
+	return event
+}
+
+func (c *Caller) cancelWaiting(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
+	waited, err := c.withdraw(ctx, a.Tenant.ID, call.ID, "A person cancelled this call.", cancelEvent(a, call))
 	if err == nil && !waited {
 		err = fault.Errorf(fault.Conflict, "This call was decided at this moment. Look at it again.")
 	}
-	c.waits.wake(id)
+	c.waits.wake(call.ID)
 	return err
 }
 
@@ -64,16 +66,27 @@ func (c *Caller) cancelWaiting(ctx context.Context, a auth.Actor, id connectors.
 func (c *Caller) cancelRunning(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
 	ctx, cancel := context.WithTimeout(ctx, cancelWait)
 	defer cancel()
-	if c.cancelHere(call.ID, errCancelled) {
-		c.awaitEnd(ctx, call.ID)
+	door := c.o.Store.Tenant(a.Tenant.ID)
+	if c.runsHere(call.ID) {
+		if err := door.Record(ctx, cancelEvent(a, call)); err != nil {
+			return err
+		}
+		if c.cancelHere(call.ID, errCancelled) {
+			c.awaitEnd(ctx, call.ID)
+		}
 		c.o.History.Written(ctx)
 		return nil
 	}
 	if call.AgentID == nil {
 		return fault.Errorf(fault.Conflict, "The agent of this call is not there any more.")
 	}
-	return c.o.Store.Tenant(a.Tenant.ID).PutMail(ctx, store.NewMail{
-		AgentID: *call.AgentID, Box: cancelBox + call.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: c.o.Now().Add(cancelLife),
+	return door.Tx(ctx, func(tx *store.Tenant) error {
+		if err := tx.PutMail(ctx, store.NewMail{
+			AgentID: *call.AgentID, Box: cancelBox + call.ID.String(), Message: "cancel", Urgent: true, ExpiresAt: c.o.Now().Add(cancelLife),
+		}); err != nil {
+			return err
+		}
+		return tx.Record(ctx, cancelEvent(a, call))
 	})
 }
 
@@ -82,10 +95,7 @@ func (c *Caller) awaitEnd(ctx context.Context, id connectors.ToolCallID) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		c.mu.Lock()
-		_, there := c.running[id]
-		c.mu.Unlock()
-		if !there {
+		if !c.runsHere(id) {
 			return
 		}
 		select {
@@ -109,6 +119,9 @@ func (c *Caller) hearMail(box string) {
 
 // cancelTask asks the server of a task to give it up, and takes the call for cancelled.
 func (c *Caller) cancelTask(ctx context.Context, a auth.Actor, call connectors.ToolCall) error {
+	if err := c.o.Store.Tenant(a.Tenant.ID).Record(ctx, cancelEvent(a, call)); err != nil {
+		return err
+	}
 	if call.AgentID != nil && call.TaskHandle != "" {
 		view, err := c.o.Access.ByAgent(ctx, a.Tenant.ID, connectors.Ref(call.AgentID.String()))
 		if err != nil {

@@ -115,13 +115,17 @@ func (p *Post) noteFailure(ctx context.Context, tx *store.Tenant, id connectors.
 	if why == connectors.WebhookOnOrOff {
 		return nil
 	}
+	was, err := tx.State(ctx, store.OfWebhook(id))
+	if err != nil {
+		return err
+	}
 	off, err := tx.DisableWebhook(ctx, id, why)
 	if err != nil || !off {
 		return err
 	}
 	e := store.Event{ActorType: "system", ActorName: "Patchbay", Action: "webhook.disable", Target: w.Name}
 	e.Detail = map[string]any{"webhook_id": id.String(), "host": hostOf(w.URL), "reason": string(why)}
-	if err := tx.Record(ctx, e); err != nil {
+	if err := tx.RecordChange(ctx, e, was, store.OfWebhook(id)); err != nil {
 		return err
 	}
 	return tx.AddNotice(ctx, connectors.WebhookOffNotice(w, why))

@@ -34,7 +34,7 @@ func (p *Post) Create(ctx context.Context, a auth.Actor, w connectors.Webhook) (
 		if made, err = tx.CreateWebhook(ctx, w, store.WebhookSecrets{Now: text}); err != nil {
 			return err
 		}
-		return tx.Record(ctx, event(a, "webhook.create", made))
+		return tx.RecordChange(ctx, event(a, "webhook.create", made), nil, store.OfWebhook(made.ID))
 	})
 	if err != nil {
 		return connectors.Webhook{}, "", err
@@ -70,6 +70,10 @@ func (p *Post) Update(ctx context.Context, a auth.Actor, id connectors.WebhookID
 		return updated, err
 	}
 	err = p.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		was, err := tx.Before(ctx, store.OfWebhook(id))
+		if err != nil {
+			return err
+		}
 		old, err := tx.Webhook(ctx, id)
 		if err != nil {
 			return err
@@ -81,7 +85,7 @@ func (p *Post) Update(ctx context.Context, a auth.Actor, id connectors.WebhookID
 		if updated, err = tx.UpdateWebhook(ctx, w); err != nil {
 			return err
 		}
-		return tx.Record(ctx, event(a, "webhook.update", updated))
+		return tx.RecordChange(ctx, event(a, "webhook.update", updated), was, store.OfWebhook(id))
 	})
 	return updated, err
 }
@@ -96,10 +100,14 @@ func (p *Post) Delete(ctx context.Context, a auth.Actor, id connectors.WebhookID
 		if err != nil {
 			return err
 		}
+		was, err := tx.Before(ctx, store.OfWebhook(id))
+		if err != nil {
+			return err
+		}
 		if err := tx.DeleteWebhook(ctx, id); err != nil {
 			return err
 		}
-		return tx.Record(ctx, event(a, "webhook.delete", w))
+		return tx.RecordChange(ctx, event(a, "webhook.delete", w), was, store.OfWebhook(id))
 	})
 }
 

@@ -42,10 +42,14 @@ func (p *Post) RotateSecret(ctx context.Context, a auth.Actor, id connectors.Web
 	text = newSecret()
 	next := store.WebhookSecrets{Now: text, Before: old.Now, Until: p.now().Add(overlap).UTC().Truncate(time.Second)}
 	err = p.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		was, err := tx.Before(ctx, store.OfWebhook(id))
+		if err != nil {
+			return err
+		}
 		if w, err = tx.SetWebhookSecrets(ctx, id, next); err != nil {
 			return err
 		}
-		return tx.Record(ctx, event(a, "webhook.rotate_secret", w))
+		return tx.RecordChange(ctx, event(a, "webhook.rotate_secret", w), was, store.OfWebhook(id))
 	})
 	if err != nil {
 		return connectors.Webhook{}, "", err

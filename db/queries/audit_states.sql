@@ -1,0 +1,74 @@
+-- What a thing is before and after an act, for the audit log: its row, without what the row notes of itself. What is added to a table is part
+-- of it. Bytes never are: a fingerprint stands for them (internal/store/state_secrets.go).
+
+-- name: HoldActs :exec
+-- One act of a tenant after the other, from its first look at what it changes: what it was is what the act before left.
+select pg_advisory_xact_lock(hashtextextended('patchbay acts ' || (@tenant_id::uuid)::text, 0));
+
+-- name: TenantState :one
+select (to_jsonb(tenants) - '{id,created_at,updated_at}'::text[])::jsonb as state
+from tenants
+where tenants.id = @tenant_id;
+
+-- name: MemberState :one
+select jsonb_build_object('email', u.email, 'name', u.name, 'role', m.role) as state
+from memberships m
+join users u on u.id = m.user_id
+where m.tenant_id = @tenant_id and m.user_id = @user_id;
+
+-- name: InvitationState :one
+select (to_jsonb(i) - '{tenant_id,id,token_hash,invited_by,invited_by_name,created_at,sent_at}'::text[])::jsonb as state, i.token_hash
+from invitations i
+where i.tenant_id = @tenant_id and i.id = @id;
+
+-- name: APIKeyState :one
+select (to_jsonb(k) - '{tenant_id,id,secret_mac,created_at,created_by_name,last_used_at}'::text[])::jsonb as state, k.secret_mac
+from api_keys k
+where k.tenant_id = @tenant_id and k.id = @id;
+
+-- name: AgentState :one
+select (to_jsonb(a) - '{tenant_id,id,created_at,updated_at}'::text[])::jsonb as state
+from agents a
+where a.tenant_id = @tenant_id and a.id = @id;
+
+-- name: AgentTokenState :one
+select (to_jsonb(k) - '{tenant_id,id,agent_id,secret_mac,created_at,last_used_at}'::text[])::jsonb as state, k.secret_mac
+from agent_tokens k
+where k.tenant_id = @tenant_id and k.id = @id;
+
+-- name: AgentGrantState :one
+select (to_jsonb(g) - '{tenant_id,agent_id,connector_id,created_at,updated_at}'::text[])::jsonb as state
+from agent_grants g
+where g.tenant_id = @tenant_id and g.agent_id = @agent_id and g.connector_id = @connector_id;
+
+-- name: ConnectorState :one
+-- What people set; not what syncs have found.
+select (to_jsonb(c) - '{tenant_id,id,version,auth_behaviour,tool_count,tools_hash,tools_last_synced_at,next_sync_at,last_error_code,last_error_message,
+    last_error_at,server_name,server_version,server_title,server_protocol,server_instructions,server_capabilities,items_hash,era,status,
+    accepted_instructions,instructions_review,created_at,updated_at}'::text[])::jsonb as state
+from connectors c
+where c.tenant_id = @tenant_id and c.id = @id;
+
+-- name: ListenState :one
+select jsonb_build_object('listening', state <> 'off', 'reason', reason) as state
+from upstream_listeners
+where tenant_id = @tenant_id and connector_id = @connector_id;
+
+-- name: WebhookState :one
+-- The rest of an address may be a secret: only its host is told.
+select (to_jsonb(w) - '{tenant_id,id,url,sealed,failures,failing_since,delivered_at,created_at,updated_at}'::text[])::jsonb as state, w.url, w.sealed
+from webhooks w
+where w.tenant_id = @tenant_id and w.id = @id;
+
+-- name: ConnectorSecretStates :many
+-- The sealed credentials of a connector: the shared one, and those of agents.
+select connector_id, agent_id, origin, type, status, account, scopes, sealed
+from credentials
+where tenant_id = @tenant_id and connector_id = @connector_id
+order by agent_id nulls first;
+
+-- name: PasswordState :one
+select coalesce(users.password_hash, '')::text as hash
+from memberships
+join users on users.id = memberships.user_id
+where memberships.tenant_id = @tenant_id and memberships.user_id = @user_id;

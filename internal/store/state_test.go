@@ -1,0 +1,169 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+// stateAttempts are the outsider's at what the audit log tells of things.
+var stateAttempts = map[string]attempt{
+	"State":  func(ctx context.Context, o outsider) (bool, error) { return o.states(ctx, o.door.State) },
+	"Before": func(ctx context.Context, o outsider) (bool, error) { return o.states(ctx, o.door.Before) },
+	"RecordChange": func(ctx context.Context, o outsider) (bool, error) {
+		err := o.door.RecordChange(ctx, store.Event{ActorType: "system", Action: "agent.create"}, nil, store.OfAgent(o.agent.ID))
+		if err == nil || auditEvents(ctx, o) < 0 { // there is nothing that it could have made
+			return true, err
+		}
+		return false, missingHere
+	},
+}
+
+var missingHere = fault.Errorf(fault.NotFound, "There is no such thing here.")
+
+// states asks for the state of everything that the victim has.
+func (o outsider) states(ctx context.Context, ask func(context.Context, store.Subject) (store.State, error)) (bool, error) {
+	for name, of := range map[string]store.Subject{
+		"member": store.OfMember(o.member.UserID), "password": store.OfPassword(o.member.UserID), "invitation": store.OfInvitation(o.invitation.ID),
+		"key": store.OfAPIKey(o.key.ID), "agent": store.OfAgent(o.agent.ID), "token": store.OfAgentToken(o.token.ID),
+		"grant": store.OfGrant(o.agent.ID, o.connector.ID), "connector": store.OfConnector(o.connector.ID), "client": store.OfClientSecret(o.withClient.ID),
+		"credential": store.OfCredential(o.connector.ID, &o.agent.ID), "account": store.OfCredential(o.grant.ConnectorID, nil),
+		"webhook": store.OfWebhook(o.webhook.ID),
+	} {
+		if state, err := ask(ctx, of); err != nil || state != nil {
+			return true, fmt.Errorf("%s: %v, %w", name, state, err)
+		}
+	}
+	if state, err := ask(ctx, store.OfListening(o.connector.ID)); err != nil || len(state) > 0 {
+		return true, err
+	}
+	if state, err := ask(ctx, store.OfTenant()); err != nil || state["slug"] == nil {
+		return true, err
+	}
+	return false, missingHere
+}
+
+func TestAnEventOfAnotherShapeThanItsActIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	some := store.State{"name": "A"}
+	for action, act := range store.Acts {
+		for _, states := range [][2]store.State{{nil, nil}, {nil, some}, {some, nil}, {some, some}} {
+			fits := map[store.Shape][4]bool{
+				store.Reads: {true, false, false, false}, store.Makes: {false, true, false, false}, store.Ends: {false, false, true, false},
+				store.Puts: {false, true, false, true}, store.Changes: {false, false, false, true},
+			}[act.Shape]
+			at := 0
+			if states[1] != nil {
+				at = 1
+			}
+			if states[0] != nil {
+				at += 2
+			}
+			err := w.Door().Record(t.Context(), store.Event{ActorType: "system", Action: action, Before: states[0], After: states[1]})
+			if (err == nil) != fits[at] {
+				t.Errorf("%s (%s) with %v: %v", action, act.Shape, states, err)
+			}
+		}
+	}
+	if err := w.Door().Record(t.Context(), store.Event{ActorType: "system", Action: "connector.paint"}); err == nil || !strings.Contains(err.Error(), "no such act") {
+		t.Errorf("an act that nobody knows: %v", err)
+	}
+}
+
+func TestOnlyWhatDiffersIsRecorded(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	e := store.Event{
+		ActorType: "system", Action: "agent.update", Detail: map[string]any{"agent_id": "x"},
+		Before: store.State{"name": "A", "tools": []string{"a"}, "gone": 1}, After: store.State{"name": "B", "tools": []any{"a"}, "come": nil},
+	}
+	if err := w.Door().Record(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	list, err := w.Door().AuditEvents(t.Context(), store.AuditFilter{})
+	if err != nil || string(list.Items[0].Detail) != `{"after": {"come": null, "name": "B"}, "before": {"gone": 1, "name": "A"}, "agent_id": "x"}` {
+		t.Errorf("%s, %v", list.Items[0].Detail, err)
+	}
+}
+
+// Of two acts at the same time, what was before the second is what the first has left.
+func TestWhatWasIsWhatTheActBeforeHasLeft(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	agent := w.Agent(t)
+	var wg sync.WaitGroup
+	for i := range 6 {
+		wg.Go(func() {
+			for n := range 5 {
+				err := w.Door().Tx(t.Context(), func(tx *store.Tenant) error {
+					was, err := tx.Before(t.Context(), store.OfAgent(agent.ID))
+					if err != nil {
+						return err
+					}
+					mine := agent
+					mine.Description = fmt.Sprintf("%d.%d", i, n)
+					if _, err := tx.UpdateAgent(t.Context(), mine); err != nil {
+						return err
+					}
+					return tx.RecordChange(t.Context(), store.Event{ActorType: "system", Action: "agent.update"}, was, store.OfAgent(agent.ID))
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	var broken, links int
+	w.AsSystem(t, `
+		select count(*) filter (where before <> left_by), count(*) from (
+			select detail->'before'->>'description' as before,
+			       coalesce(lag(detail->'after'->>'description') over (order by n), '') as left_by
+			from audit_events join audit_chain on audit_chain.tenant_id = audit_events.tenant_id and event_id = audit_events.id
+			where audit_events.tenant_id = $1) events`, []any{w.Tenant}, &broken, &links)
+	if broken > 0 || links != 30 {
+		t.Errorf("%d of %d acts began with something else than the one before had left", broken, links)
+	}
+}
+
+// The same secret of the same thing can be recognised, another one and another thing's cannot.
+func TestAFingerprintTellsTheSameSecretAndNothingElse(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	one, two := w.Connector(t), w.Connector(t)
+	fingerprint := func(c connectors.Connector, text secret.Text) string {
+		t.Helper()
+		err := w.Door().SetCredential(t.Context(), store.NewCredential{ConnectorID: c.ID, Type: connectors.AuthBearer, Origin: connectors.Origin(c.URL), Secret: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, err := w.Door().State(t.Context(), store.OfCredential(c.ID, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mark, _ := state["secret"].(string)
+		if !strings.HasPrefix(mark, "hmac:") || len(mark) != len("hmac:")+32 {
+			t.Errorf("%q", mark)
+		}
+		return mark
+	}
+	first := fingerprint(one, "hunter-2")
+	if again := fingerprint(one, "hunter-2"); again != first {
+		t.Error("the same secret again looks like another")
+	}
+	if other := fingerprint(one, "hunter-3"); other == first {
+		t.Error("another secret looks the same")
+	}
+	if elsewhere := fingerprint(two, "hunter-2"); elsewhere == first {
+		t.Error("the secrets of two things can be compared")
+	}
+}
