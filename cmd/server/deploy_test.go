@@ -1,0 +1,278 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"text/template"
+
+	"go.yaml.in/yaml/v3"
+)
+
+const unitFile = "../../deploy/systemd/patchbay.service"
+
+func TestTheUnitIsOfSettingsThatThereAre(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(unitFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	directives := map[string][]string{}
+	for _, line := range strings.Split(string(text), "\n") {
+		if name, value, ok := strings.Cut(line, "="); ok && !strings.HasPrefix(line, "#") {
+			directives[name] = append(directives[name], value)
+		}
+	}
+	help := helpOf(t, "serve")
+	for _, set := range directives["Environment"] {
+		if name, _, _ := strings.Cut(set, "="); !strings.Contains(help, "$"+name) {
+			t.Errorf("the unit sets %s, which patchbay serve --help does not know", name)
+		}
+	}
+	for name, want := range map[string]string{
+		"ExecStart": "/usr/local/bin/patchbay serve", "DynamicUser": "yes", "NoNewPrivileges": "yes", "ProtectSystem": "strict", "CapabilityBoundingSet": "", "KillMode": "mixed",
+	} {
+		if !slices.Equal(directives[name], []string{want}) {
+			t.Errorf("%s is %q, want %q", name, directives[name], want)
+		}
+	}
+}
+
+func TestTheUnitLeavesLittleToWhoeverBreaksIn(t *testing.T) {
+	t.Parallel()
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil && os.Getenv("CI") == "" {
+		t.Skip("there is no systemd-analyze")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--threshold=20", unitFile).CombinedOutput() // tenths, of 10
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func helpOf(t *testing.T, command string) string {
+	t.Helper()
+	var help bytes.Buffer
+	if code := run(t.Context(), []string{command, "--help"}, program{stdout: &help, stderr: &help}); code != 0 {
+		t.Fatalf("help ends with %d: %s", code, help.String())
+	}
+	return help.String()
+}
+
+const chartDir = "../../deploy/helm/patchbay"
+
+// values are a chart's, of any depth.
+type values = map[string]any
+
+// with is the values, changed.
+func with(base, changes values) values {
+	all := values{}
+	for name, value := range base {
+		all[name] = value
+	}
+	for name, value := range changes {
+		inner, nested := value.(values)
+		old, there := all[name].(values)
+		if nested && there {
+			value = with(old, inner)
+		}
+		all[name] = value
+	}
+	return all
+}
+
+// render does of Helm what the chart uses of it, and returns the documents by kind and name.
+func render(t *testing.T, changes values) (map[string]values, error) {
+	t.Helper()
+	var set, chart values
+	for name, into := range map[string]*values{"values.yaml": &set, "Chart.yaml": &chart} {
+		text, err := os.ReadFile(filepath.Join(chartDir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := yaml.Unmarshal(text, into); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	all := template.New("").Option("missingkey=error")
+	all.Funcs(helm(all))
+	if _, err := all.ParseGlob(filepath.Join(chartDir, "templates/*")); err != nil {
+		t.Fatal(err)
+	}
+	context := values{
+		"Values": with(set, changes), "Release": values{"Name": "there", "Namespace": "here", "Service": "Helm"},
+		"Chart": values{"Name": chart["name"], "Version": chart["version"], "AppVersion": chart["appVersion"]},
+	}
+	docs := map[string]values{}
+	for _, file := range all.Templates() {
+		if !strings.HasSuffix(file.Name(), ".yaml") {
+			continue
+		}
+		var out bytes.Buffer
+		if err := file.Execute(&out, context); err != nil {
+			return nil, err
+		}
+		for _, text := range regexp.MustCompile(`(?m)^---$`).Split(out.String(), -1) {
+			var doc values
+			if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+				t.Fatalf("%s: %v\n%s", file.Name(), err, text)
+			}
+			if doc != nil {
+				docs[fmt.Sprint(doc["kind"], " ", dig(doc, "metadata", "name"))] = doc
+			}
+		}
+	}
+	return docs, nil
+}
+
+func helm(all *template.Template) template.FuncMap {
+	return template.FuncMap{
+		"include": func(name string, data any) (string, error) {
+			var out strings.Builder
+			err := all.ExecuteTemplate(&out, name, data)
+			return out.String(), err
+		},
+		"required": func(why string, value any) (any, error) {
+			if value == nil || value == "" {
+				return nil, fmt.Errorf("%s", why)
+			}
+			return value, nil
+		},
+		"default": func(other, value any) any {
+			if value == nil || value == "" {
+				return other
+			}
+			return value
+		},
+		"nindent": func(n int, text string) string {
+			return "\n" + strings.Repeat(" ", n) + strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", n))
+		},
+		"toYaml": func(value any) (string, error) {
+			text, err := yaml.Marshal(value)
+			return strings.TrimSuffix(string(text), "\n"), err
+		},
+		"quote":      func(value any) string { return fmt.Sprintf("%q", fmt.Sprint(value)) },
+		"trunc":      func(n int, text string) string { return text[:min(n, len(text))] },
+		"trimSuffix": func(end, text string) string { return strings.TrimSuffix(text, end) },
+		"int":        func(n int) int { return n },
+	}
+}
+
+// dig goes down by names and numbers.
+func dig(at any, path ...any) any {
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			inner, _ := at.(values)
+			at = inner[step]
+		case int:
+			list, _ := at.([]any)
+			if step >= len(list) {
+				return nil
+			}
+			at = list[step]
+		}
+	}
+	return at
+}
+
+var everything = values{
+	"baseURL": "https://patchbay.example.com", "trustedProxies": "10.0.0.0/8", "settings": values{"PATCHBAY_EGRESS_ALLOW": "10.1.2.3:8080"},
+	"database":       values{"directURLKey": "DIRECT_URL"},
+	"ingress":        values{"enabled": true, "className": "nginx", "tlsSecret": "tls", "annotations": values{"a/b": "c"}},
+	"metrics":        values{"enabled": true, "serviceMonitor": values{"enabled": true, "labels": values{"release": "prometheus"}}},
+	"podAnnotations": values{"a": "b"}, "nodeSelector": values{"a": "b"}, "tolerations": []any{values{"key": "a"}}, "affinity": values{"nodeAffinity": values{}},
+	"imagePullSecrets": []any{values{"name": "pull"}},
+}
+
+func TestTheChartRunsWhatTheProgramKnows(t *testing.T) {
+	t.Parallel()
+	docs, err := render(t, everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Deployment there", "Service there", "Service there-private", "Ingress there", "Job there-migrate", "PodDisruptionBudget there", "ServiceMonitor there"} {
+		if docs[name] == nil || dig(docs[name], "apiVersion") == nil {
+			t.Errorf("there is no %s", name)
+		}
+	}
+	for name, of := range map[string]struct {
+		command string
+		probes  map[string]string
+	}{
+		"Deployment there":  {"serve", map[string]string{"startupProbe": "/healthz", "livenessProbe": "/healthz", "readinessProbe": "/readyz"}},
+		"Job there-migrate": {"migrate", nil},
+	} {
+		pod := dig(docs[name], "spec", "template", "spec")
+		container := dig(pod, "containers", 0)
+		if dig(container, "args", 0) != of.command {
+			t.Errorf("%s runs %v", name, dig(container, "args"))
+		}
+		help, env := helpOf(t, of.command), map[any]any{}
+		list, _ := dig(container, "env").([]any)
+		for _, variable := range list {
+			env[dig(variable, "name")] = variable
+			if !strings.Contains(help, fmt.Sprint("$", dig(variable, "name"))) {
+				t.Errorf("%s sets %v, which patchbay %s --help does not know", name, dig(variable, "name"), of.command)
+			}
+		}
+		if len(env) != len(list) {
+			t.Errorf("%s sets a variable twice: %v", name, list)
+		}
+		for _, secret := range []string{"DATABASE_URL", "PATCHBAY_KEYSET", "PATCHBAY_DATABASE_DIRECT_URL"} {
+			if env[secret] != nil && (dig(env[secret], "value") != nil || dig(env[secret], "valueFrom", "secretKeyRef", "name") == nil) {
+				t.Errorf("%s does not take %s from a secret: %v", name, secret, env[secret])
+			}
+		}
+		for probe, path := range of.probes {
+			if dig(container, probe, "httpGet", "path") != path {
+				t.Errorf("%s is %v", probe, dig(container, probe))
+			}
+		}
+		if dig(pod, "securityContext", "runAsNonRoot") != true || dig(pod, "securityContext", "seccompProfile", "type") != "RuntimeDefault" || dig(pod, "automountServiceAccountToken") != false ||
+			dig(container, "securityContext", "allowPrivilegeEscalation") != false || dig(container, "securityContext", "readOnlyRootFilesystem") != true ||
+			dig(container, "securityContext", "capabilities", "drop", 0) != "ALL" {
+			t.Errorf("%s may do more than it needs: %v %v", name, dig(pod, "securityContext"), dig(container, "securityContext"))
+		}
+	}
+	labels, _ := dig(docs["Deployment there"], "spec", "template", "metadata", "labels").(values)
+	for _, name := range []string{"Service there", "Service there-private"} {
+		chosen, _ := dig(docs[name], "spec", "selector").(values)
+		for label, value := range chosen {
+			if labels[label] != value {
+				t.Errorf("%s looks for %s %v, and the pods have %v", name, label, value, labels[label])
+			}
+		}
+		if migrating, _ := dig(docs["Job there-migrate"], "spec", "template", "metadata", "labels").(values); migrating["app.kubernetes.io/name"] == chosen["app.kubernetes.io/name"] {
+			t.Errorf("%s sends requests to the job that migrates", name)
+		}
+	}
+	if kind := dig(docs["Job there-migrate"], "metadata", "annotations", "helm.sh/hook"); kind != "pre-install,pre-upgrade" {
+		t.Errorf("migrations run at %v", kind)
+	}
+}
+
+func TestTheChartAsItIsNeedsAnAddressAndShowsNothingPrivate(t *testing.T) {
+	t.Parallel()
+	if _, err := render(t, nil); err == nil || !strings.Contains(err.Error(), "baseURL is how browsers reach Patchbay") {
+		t.Errorf("without an address it says %v", err)
+	}
+	docs, err := render(t, values{"baseURL": "https://patchbay.example.com", "replicas": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Service there-private", "ServiceMonitor there", "Ingress there", "PodDisruptionBudget there"} {
+		if docs[name] != nil {
+			t.Errorf("%s is there without being asked for", name)
+		}
+	}
+}
