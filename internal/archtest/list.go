@@ -24,7 +24,24 @@ func List(root string) ([]Package, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go list in %s: %w: %s", root, err, stderr.String())
 	}
-	return decode(bytes.NewReader(out))
+	packages, err := decode(bytes.NewReader(out))
+	if err != nil {
+		return nil, err
+	}
+	return packages, look(packages)
+}
+
+// look reads the directories themselves: go test keeps a result for as long as nothing changes that the test has looked at, and
+// what go list reads is not among that.
+func look(packages []Package) error {
+	for _, p := range packages {
+		for _, dir := range []string{p.Dir, filepath.Dir(p.Dir)} {
+			if _, err := os.ReadDir(dir); err != nil {
+				return fmt.Errorf("look at %s: %w", p.Path, err)
+			}
+		}
+	}
+	return nil
 }
 
 func decode(r io.Reader) ([]Package, error) {
