@@ -29,6 +29,7 @@ func (c doctorCommand) Run(ctx context.Context, p program) error {
 	if serverErr == nil {
 		e.baseURL(server)
 		e.egress(server)
+		e.proxy(ctx, server)
 		e.commands(server)
 		e.catalog(server)
 		e.allowed, e.allowedKnown = allowedCommands(server), true

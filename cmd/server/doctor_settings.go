@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"net"
 
 	"patchbay/internal/catalog"
@@ -52,6 +54,38 @@ func (e *examination) egress(server config.Server) {
 		return
 	}
 	e.ok(what, "%s, with %d exceptions", server.Egress, len(allow))
+}
+
+// proxy asks the operator's proxy for a host that cannot exist: nobody else hears of it.
+func (e *examination) proxy(ctx context.Context, server config.Server) {
+	const what = "egress proxy"
+	p, err := egressProxy(server)
+	switch {
+	case err != nil:
+		e.failed(what, err)
+		return
+	case p == nil:
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+	defer cancel()
+	err = p.Try(ctx)
+	if failed, ok := errors.AsType[*safehttp.ProxyError](err); ok {
+		e.problem(what, "%s: %s%s", p, failed.Why, inBrackets(failed.Err))
+		return
+	}
+	if err != nil {
+		e.failed(what, err)
+		return
+	}
+	e.ok(what, "%s answers; what leaves this machine goes through it", p)
+}
+
+func inBrackets(cause error) string {
+	if cause == nil {
+		return ""
+	}
+	return " (" + cause.Error() + ")"
 }
 
 func (e *examination) catalog(server config.Server) {

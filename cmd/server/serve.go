@@ -51,12 +51,16 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return fault.Wrap(fault.Invalid, err, "PATCHBAY_EGRESS_ALLOW "+fault.As(err).Message)
 	}
+	way, err := egressProxy(server)
+	if err != nil {
+		return err
+	}
 	offered, err := loadCatalog(server.Catalog)
 	if err != nil {
 		return err
 	}
 	collectSeldom()
-	s := &serving{server: server, database: database, allow: allow, catalog: offered, log: log, stdout: p.stdout}
+	s := &serving{server: server, database: database, allow: allow, proxy: way, catalog: offered, log: log, stdout: p.stdout}
 	return s.live(ctx)
 }
 
@@ -71,11 +75,21 @@ func mergeFields(errs ...error) error {
 	return fault.InvalidFields(fields...)
 }
 
+// egressProxy is the operator's proxy; nil: there is none.
+func egressProxy(server config.Server) (*safehttp.Proxy, error) {
+	p, err := safehttp.ParseProxy(server.EgressProxy)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "PATCHBAY_EGRESS_PROXY "+fault.As(err).Message)
+	}
+	return p, nil
+}
+
 // serving is one run of the server.
 type serving struct {
 	server   config.Server
 	database config.Database
 	allow    []safehttp.Exception
+	proxy    *safehttp.Proxy // nil: there is none
 	catalog  *catalog.Catalog
 	log      *slog.Logger
 	stdout   io.Writer

@@ -13,7 +13,7 @@ import (
 )
 
 // hiddenSettings are those of which a bundle tells whether they are set, because each can hold a secret.
-var hiddenSettings = []string{"DATABASE_URL", "PATCHBAY_DATABASE_DIRECT_URL", "PATCHBAY_KEYSET", "PATCHBAY_STDIO_COMMANDS"}
+var hiddenSettings = []string{"DATABASE_URL", "PATCHBAY_DATABASE_DIRECT_URL", "PATCHBAY_KEYSET", "PATCHBAY_EGRESS_PROXY", "PATCHBAY_STDIO_COMMANDS"}
 
 func TestABundleTellsEverySettingAndTheValuesOfThoseThatHoldNoSecret(t *testing.T) {
 	t.Parallel()

@@ -77,6 +77,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 		Allow:     s.allow,
 		OwnHosts:  ownHosts(h.baseURL, addr.String(), s.server),
 		UserAgent: "Patchbay/" + version(),
+		Proxy:     s.proxy,
 	})
 	h.auth = auth.New(auth.Options{Store: d.store, Secure: h.baseURL.Scheme == "https", Log: s.log, HistoryDays: s.server.HistoryDays})
 	h.respond = respond.New(s.log, h.auth.Sessions())

@@ -24,6 +24,7 @@ var Exits = []Exit{
 	{Room: "internal/safehttp", Name: "net/http.Client", Because: "it is the one client"},
 	{Room: "internal/safehttp", Name: "net/http.Transport", Because: "it is the one client's, for TLS"},
 	{Room: "internal/safehttp", Name: "net.Dialer", Because: "it checks each address that it connects to"},
+	{Room: "internal/safehttp", Name: "crypto/tls.Client", Because: "the operator's proxy may speak TLS"},
 	{Room: "internal/safehttp", Name: "net.Resolver", Because: "tests have names mean what they need"},
 	{Room: "client", Name: "net/http.Client", Because: "it is for other programs, and for an admin's own machine: it asks the one installation that it is told"},
 	{Room: "cmd/server", Name: "net.ResolveTCPAddr", Because: "doctor and import read the operator's own PATCHBAY_ADDR"},

@@ -100,6 +100,7 @@ var Rooms = []Room{
 	{Path: "internal/mcp/mcptest", Floor: Tests, Sentence: "an in-process MCP server that misbehaves on request"},
 	{Path: "internal/oauth/oauthtest", Floor: Tests, Sentence: "an authorization server in the test's process, odd on request"},
 	{Path: "internal/testing/browser", Floor: Tests, Sentence: "a real browser for tests"},
+	{Path: "internal/testing/egressproxy", Floor: Tests, Sentence: "a real proxy on the way out, for tests"},
 	{Path: "internal/testing/fixture", Floor: Tests, Sentence: "a database with two tenants, and makers of valid things in them"},
 	{Path: "internal/testing/htmlcheck", Floor: Tests, Sentence: "states properties of a page"},
 	{Path: "internal/testing/pgtest", Floor: Tests, Sentence: "a migrated database of its own for every test"},

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"patchbay/internal/secret"
 )
 
 const (
@@ -25,6 +27,7 @@ type ServerFlags struct {
 	BaseURL     string        `name:"base-url" env:"PATCHBAY_BASE_URL" placeholder:"URL" help:"The address that people and programs use, as https://patchbay.example.com. Unset: http:// and the listening address."`
 	Egress      string        `name:"egress" env:"PATCHBAY_EGRESS" placeholder:"local|public" help:"Which MCP servers may be reached: local also reaches this machine and its network, public only https at global addresses. Unset: local when listening on loopback, else public."`
 	EgressAllow string        `name:"egress-allow" env:"PATCHBAY_EGRESS_ALLOW" placeholder:"LIST" help:"Exceptions to the egress rules: cidr:port or host:port, with commas between them."`
+	EgressProxy string        `name:"egress-proxy" env:"PATCHBAY_EGRESS_PROXY" placeholder:"URL" help:"An HTTP proxy through which everything goes that leaves this machine, as http://user:password@proxy.example.com:3128, or https://. Unset: none; HTTP_PROXY and its like are not read."`
 	Proxies     string        `name:"trusted-proxies" env:"PATCHBAY_TRUSTED_PROXIES" placeholder:"LIST" help:"Addresses or cidrs, with commas between them, whose X-Forwarded-For is believed. Unset: nobody's; a request comes from whoever connects."`
 	Stdio       string        `name:"stdio-commands" env:"PATCHBAY_STDIO_COMMANDS" placeholder:"LIST" help:"Programs that connectors may start on this machine, as Patchbay's own user: absolute paths with commas between them. With arguments after a path, exactly these are allowed; without, any. Before a path may stand args=none or args=prefix, cwd=FOLDER and env=NAME. Unset: none."`
 	Connectors  int           `name:"max-connectors" env:"PATCHBAY_MAX_CONNECTORS" placeholder:"N" help:"How many connectors a tenant may have. Unset: 10000."`
@@ -48,7 +51,8 @@ const (
 type Server struct {
 	Addr        string
 	Egress      Egress
-	EgressAllow string // read by package safehttp
+	EgressAllow string      // read by package safehttp
+	EgressProxy secret.Text // likewise; it can hold a password
 	Proxies     []netip.Prefix
 	Stdio       []Program     // programs that connectors may start
 	Connectors  int           // of a tenant, at most; 0: as many as usual
@@ -82,7 +86,7 @@ func (s Server) BaseURLIsSet() bool { return s.baseURL != nil }
 // Check reads the flags.
 func (f ServerFlags) Check() (Server, error) {
 	var c checker
-	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, Catalog: f.Catalog, HistoryDays: f.HistoryDays}
+	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, EgressProxy: secret.Text(f.EgressProxy), PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, Catalog: f.Catalog, HistoryDays: f.HistoryDays}
 	if s.DrainTime = f.DrainTime; s.DrainTime < 0 || s.DrainTime > maxDrainTime {
 		c.refuse("PATCHBAY_DRAIN_TIME", "must be from 0s to %s, and is %s.", maxDrainTime, s.DrainTime)
 	}

@@ -14,6 +14,7 @@ import (
 	"patchbay/internal/oauth/oauthtest"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
+	"patchbay/internal/testing/egressproxy"
 )
 
 // trap is a server that nothing may reach. It plays along with whoever does.
@@ -280,5 +281,17 @@ func TestAnAuthorizationEndpointWithParametersDoesNotGetItsWay(t *testing.T) {
 	if q.Get("redirect_uri") != b.broker.RedirectURI() || q.Get("state") == "fixed" || q.Get("client_id") == "evil" ||
 		q.Get("code_challenge_method") != "S256" || q.Has("scope") || q.Has("request_uri") || q.Get("tenant") != "kept" {
 		t.Errorf("asks with %v", q)
+	}
+}
+
+func TestAProxyThatFailsIsSaid(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Servers: []string{"https://8.8.8.8"}})
+	allow, err := safehttp.ParseAllow(strings.TrimPrefix(strings.TrimSuffix(b.mcp.URL, "/mcp"), "http://"))
+	must(t, err)
+	b.broker = b.process(b.St, safehttp.New(safehttp.Options{Mode: safehttp.Public, Allow: allow, Proxy: egressproxy.Refusing(t, 407)}))
+	_, err = b.broker.Start(t.Context(), b.admin, order(b.protected(t), nil))
+	if f := faultOf(t, err, fault.Upstream, "egress_proxy"); !strings.HasPrefix(f.Message, "The egress proxy refused Patchbay's user name and password (407).") {
+		t.Errorf("told %q", f.Message)
 	}
 }

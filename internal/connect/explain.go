@@ -12,6 +12,7 @@ import (
 // The codes of failures that no RFC names.
 const (
 	codeBlocked     = "blocked"          // by the egress rules
+	codeProxy       = "egress_proxy"     // the operator's proxy failed, or refused
 	codeRefused     = "refused"          // by our other rules
 	codeNoClient    = "client_id_needed" // an admin has to enter one
 	codeUnreachable = "unreachable"
@@ -30,6 +31,10 @@ func (b *Broker) explain(err error) *fault.Error {
 		return fault.As(err)
 	}
 	f := &fault.Error{Kind: fault.Upstream, Code: code(e), Message: e.Sentence(), RetryAfter: int(e.RetryAfter / time.Second), Err: err}
+	if failed, ok := errors.AsType[*safehttp.ProxyError](err); ok {
+		f.Message, f.Remote = failed.Why, &fault.Remote{Phase: phaseAuth, Retryable: !failed.Forbidden()}
+		return f
+	}
 	switch e.Kind {
 	case oauth.KindNeedsClientID:
 		f.Kind = fault.Conflict
@@ -59,6 +64,9 @@ func (b *Broker) explain(err error) *fault.Error {
 func code(e *oauth.Error) string {
 	if _, ok := errors.AsType[*safehttp.BlockedError](e); ok {
 		return codeBlocked
+	}
+	if _, ok := errors.AsType[*safehttp.ProxyError](e); ok {
+		return codeProxy
 	}
 	switch {
 	case e.Code != "":

@@ -145,10 +145,13 @@ func (r *Reader) page(ctx context.Context, at *url.URL) (servers []json.RawMessa
 // refused says in our words why a registry cannot be read.
 func refused(err error) error {
 	blocked, isBlocked := errors.AsType[*safehttp.BlockedError](err)
+	failed, isProxy := errors.AsType[*safehttp.ProxyError](err)
 	f, isFault := errors.AsType[*fault.Error](err)
 	switch {
 	case isBlocked:
 		return about(blocked.Error(), err)
+	case isProxy:
+		return about(failed.Why, err)
 	case isFault:
 		return about(f.Message, err)
 	case errors.Is(err, context.DeadlineExceeded):

@@ -13,6 +13,7 @@ import (
 	"patchbay/internal/listings"
 	"patchbay/internal/mcpjson"
 	"patchbay/internal/safehttp"
+	"patchbay/internal/testing/egressproxy"
 )
 
 func reader(mode safehttp.Mode) *listings.Reader {
@@ -136,5 +137,14 @@ func TestInPublicARegistryIsAskedByHTTPSAtGlobalAddressesAlone(t *testing.T) {
 	}
 	if len(r.asked) != 0 {
 		t.Errorf("asked %q", r.asked)
+	}
+}
+
+func TestAProxyThatFailsIsSaid(t *testing.T) {
+	t.Parallel()
+	beyond := safehttp.New(safehttp.Options{Mode: safehttp.Public, Proxy: egressproxy.Refusing(t, http.StatusForbidden)})
+	_, err := listings.New(beyond.Client(), beyond.CheckURL).Read(t.Context(), "https://8.8.8.8/", "")
+	if f := fault.As(err); !fault.Is(err, fault.Invalid) || !strings.HasPrefix(f.Message, "The egress proxy does not let Patchbay connect to 8.8.8.8 (403).") {
+		t.Errorf("%v", err)
 	}
 }

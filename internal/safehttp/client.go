@@ -3,9 +3,11 @@ package safehttp
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -16,6 +18,7 @@ import (
 
 const (
 	connectTimeout = 10 * time.Second
+	lookupPatience = 2 * time.Second // where a proxy will look the name up, too
 	idleTimeout    = 90 * time.Second
 	maxHeaderBytes = 64 << 10
 	// Agents call one server many times at once. A connection that is given up and made anew costs more than ten calls, an idle one
@@ -26,10 +29,10 @@ const (
 )
 
 func newClient(p *Policy, o Options) *http.Client {
-	d := &dialer{policy: p, resolver: o.Resolver}
+	d := &dialer{policy: p, resolver: o.Resolver, proxy: o.Proxy, roots: o.RootCAs}
 	p.dialer = d
 	general := &http.Transport{
-		Proxy:                  nil, // a proxy would connect where we may not
+		Proxy:                  nil, // of the environment: the operator's is the dialer's business
 		DialContext:            d.dial,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
 		TLSHandshakeTimeout:    connectTimeout,
@@ -49,9 +52,13 @@ func newClient(p *Policy, o Options) *http.Client {
 		MaxHeaderBytes: maxHeaderBytes,
 		ReadBuffer:     readBuffer,
 	}
+	rt := &roundTripper{policy: p, userAgent: o.UserAgent, next: plain}
+	if o.Proxy != nil && o.Proxy.scheme == "https" {
+		rt.next = general // nothing is plain on its way to such a proxy, and no socket can be looked at
+	}
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport:     &roundTripper{policy: p, userAgent: o.UserAgent, next: plain},
+		Transport:     rt,
 	}
 }
 
@@ -59,7 +66,12 @@ func newClient(p *Policy, o Options) *http.Client {
 type roundTripper struct {
 	policy    *Policy
 	userAgent string
-	next      *h1.Transport
+	next      transport
+}
+
+type transport interface {
+	http.RoundTripper
+	CloseIdleConnections()
 }
 
 // RoundTrip sends one request where the policy allows it.
@@ -87,11 +99,16 @@ func refused(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err:
 type dialer struct {
 	policy   *Policy
 	resolver *net.Resolver
+	proxy    *Proxy // nil: there is none
+	roots    *x509.CertPool
 	allowed  func(netip.AddrPort) error // tests: an address that will be connected to, unless this fails; nil: nobody asks
 }
 
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port := parseHostPort(address)
+	if d.proxy != nil && !isLoopbackHost(host) { // what stays on this machine does not leave
+		return d.throughProxy(ctx, host, port)
+	}
 	named := d.policy.frees(host, port)
 	nd := net.Dialer{
 		Timeout:  connectTimeout,
@@ -113,4 +130,37 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 		return nil, err
 	}
 	return socket.Direct(c), nil
+}
+
+// throughProxy has the proxy connect to a host where all that we know of it is allowed. It is the proxy who resolves the name then.
+func (d *dialer) throughProxy(ctx context.Context, host string, port uint16) (net.Conn, error) {
+	named := d.policy.frees(host, port)
+	for _, addr := range d.known(ctx, host) {
+		err := d.policy.checkAddress(netip.AddrPortFrom(addr, port), named)
+		if err == nil && addr.Unmap().IsLoopback() { // that of the proxy's machine, and not ours
+			err = blocked(host, "The name %s leads to this machine; Patchbay does not connect there through a proxy.")
+		}
+		if err != nil {
+			return nil, refused(ledTo(host, err))
+		}
+	}
+	c, err := d.proxy.connect(ctx, d.roots, net.JoinHostPort(host, strconv.Itoa(int(port))))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, err
+	case err != nil:
+		return nil, refused(err)
+	}
+	return socket.Direct(c), nil
+}
+
+// known are the addresses that a host has for us: none where our network's own DNS knows no names of the world, as beside many proxies.
+func (d *dialer) known(ctx context.Context, host string) []netip.Addr {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{addr}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupPatience)
+	defer cancel()
+	addrs, _ := d.resolver.LookupNetIP(ctx, "ip", host)
+	return addrs
 }

@@ -10,5 +10,8 @@
 //	any      http, https  an operator's Exception, its port; another server beside Patchbay, too
 //
 // Never, in any mode: userinfo or a fragment in the URL, an address in numeric or folded form, Patchbay's own address.
-// No redirect is followed and no proxy is asked. A refusal does not tell what a name resolves to.
+// No redirect is followed and no proxy of the environment is asked. A refusal does not tell what a name resolves to.
+//
+// With a [Proxy] of the operator's everything but this machine's own addresses goes through it. URLs and addresses are judged as before; a
+// name is by what it resolves to here, if it does, and then by the proxy, who connects.
 package safehttp

@@ -33,6 +33,8 @@ type Options struct {
 	Resolver *net.Resolver
 	// RootCAs are trusted; nil: the system's.
 	RootCAs *x509.CertPool
+	// Proxy is what everything goes through that leaves this machine; nil: nothing does.
+	Proxy *Proxy
 }
 
 // Policy decides where Patchbay may connect. It is safe for concurrent use.
@@ -72,8 +74,9 @@ func New(o Options) *Policy {
 	return p
 }
 
-// Client returns the one client of this policy. It follows no redirects and asks no proxy; each of its connections is
-// checked by the address that it goes to. A *BlockedError stands in the chain of what it refuses.
+// Client returns the one client of this policy. It follows no redirects and asks no proxy but the operator's; each of its
+// connections is checked by the address that it goes to. A *BlockedError stands in the chain of what it refuses, a *ProxyError in
+// that of what the proxy did not do.
 func (p *Policy) Client() *http.Client { return p.client }
 
 func (p *Policy) ports() []uint16 {

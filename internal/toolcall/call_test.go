@@ -12,7 +12,9 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
+	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
+	"patchbay/internal/testing/egressproxy"
 	"patchbay/internal/toolcall"
 )
 
@@ -403,5 +405,18 @@ func TestOtherRequestsGoTheSameWay(t *testing.T) {
 	must(t, err)
 	if len(list.Items) != 1 || list.Items[0].Kind != connectors.CallPrompt || list.Items[0].ExposedName != "mcp_x__greet" {
 		t.Errorf("history = %+v", list.Items)
+	}
+}
+
+func TestAProxyThatFailsIsSaid(t *testing.T) {
+	t.Parallel()
+	beyond := safehttp.New(safehttp.Options{Mode: safehttp.Public, Proxy: egressproxy.Refusing(t, http.StatusProxyAuthRequired)})
+	b := newBench(t, func(o *toolcall.Options) { o.Dialer = &mcp.Dialer{HTTP: beyond.Client(), Version: "test"} })
+	c := b.connector(t, b.remote, func(d *connectors.Draft) { d.URL = "https://8.8.8.8/mcp" })
+	b.synced(t, c, `{"name":"echo","inputSchema":{"type":"object"}}`)
+	_, err := b.call(t, b.trusted(t, c), c, `{}`)
+	refusal, ok := errors.AsType[*toolcall.Refusal](err)
+	if !ok || refusal.Code != toolcall.CodeUpstream || !strings.HasPrefix(refusal.Sentence, "The egress proxy refused Patchbay's user name and password (407).") {
+		t.Errorf("%v", err)
 	}
 }

@@ -28,6 +28,9 @@ func (c *Caller) explain(ctx context.Context, v *access.View, r *access.Reach, e
 	if blocked, ok := errors.AsType[*safehttp.BlockedError](err); ok {
 		return &Refusal{Code: CodeUpstream, Sentence: blocked.Error(), Err: err}
 	}
+	if failed, ok := errors.AsType[*safehttp.ProxyError](err); ok {
+		return &Refusal{Code: CodeUpstream, Sentence: failed.Why, Err: err}
+	}
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return c.explainFault(ctx, v, r, f)
 	}

@@ -15,6 +15,7 @@ import (
 // The codes of failed syncs that are no [mcp.Reason].
 const (
 	codeBlocked    = "blocked"             // by the egress rules
+	codeProxy      = "egress_proxy"        // the operator's proxy failed, or refused
 	codeCredential = "credential_required" // there is none to use
 	codeInternal   = "internal"
 	codeDisabled   = "disabled"
@@ -34,6 +35,9 @@ var errStopped = errors.New("the process stops")
 func explain(err error, c connectors.Connector, sent bool) *fault.Error {
 	if blocked, ok := errors.AsType[*safehttp.BlockedError](err); ok {
 		return upstream(codeBlocked, blocked.Error(), &fault.Remote{Phase: string(mcp.PhaseConnect)}, err)
+	}
+	if failed, ok := errors.AsType[*safehttp.ProxyError](err); ok {
+		return upstream(codeProxy, failed.Why, &fault.Remote{Phase: string(mcp.PhaseConnect), Retryable: !failed.Forbidden()}, err)
 	}
 	e, ok := errors.AsType[*mcp.Error](err)
 	if !ok {

@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
 	"patchbay/internal/oauth"
+	"patchbay/internal/safehttp"
 )
 
 // phaseAuth is the part of a conversation in which we sign in.
@@ -16,6 +17,10 @@ const phaseAuth = "auth"
 
 // signInReport is the report of a test whose sign-in failed before the server was asked. Another failure is ours.
 func signInReport(err error, c connectors.Connector) (ProbeReport, error) {
+	if failed, ok := errors.AsType[*safehttp.ProxyError](err); ok {
+		remote := &fault.Remote{Phase: phaseAuth, Retryable: !failed.Forbidden()}
+		return ProbeReport{Error: upstream(codeProxy, failed.Why, remote, err)}, nil
+	}
 	if e, ok := errors.AsType[*oauth.Error](err); ok {
 		temporary := e.Kind == oauth.KindTemporary || e.Kind == oauth.KindUnknownOutcome
 		remote := &fault.Remote{Phase: phaseAuth, HTTPStatus: e.HTTPStatus, Retryable: temporary}

@@ -17,6 +17,7 @@ import (
 	"patchbay/internal/mcp/mcptest"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
+	"patchbay/internal/testing/egressproxy"
 	"patchbay/internal/toolsync"
 )
 
@@ -356,5 +357,31 @@ func TestAPanicClosesTheRun(t *testing.T) {
 	run := b.lastRun(t, c)
 	if diff := cmp.Diff(connectors.SyncFailed, run.State); diff != "" || run.ErrorCode != "internal" {
 		t.Errorf("run = %+v", run)
+	}
+}
+
+func TestAProxyThatFailsIsNotTheServersFault(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]string{
+		http.StatusProxyAuthRequired: "The egress proxy refused Patchbay's user name and password (407). Whoever runs Patchbay checks PATCHBAY_EGRESS_PROXY.",
+		http.StatusForbidden:         "The egress proxy does not let Patchbay connect to 8.8.8.8 (403). Whoever runs the proxy can allow it.",
+	} {
+		b := newBundle(t)
+		b.sync = newStillSyncer(t, b.World, b.Instance, func(o *toolsync.Options) {
+			o.Egress = safehttp.New(safehttp.Options{Mode: safehttp.Public, Proxy: egressproxy.Refusing(t, status)})
+		})
+		c := b.to(t, "https://8.8.8.8/mcp")
+		_, err := b.run(t, c)
+		f := wantFault(t, err, fault.Upstream, "egress_proxy")
+		if f.Message != want || f.Remote.Phase != "connect" || f.Remote.Retryable != (status == http.StatusProxyAuthRequired) {
+			t.Errorf("%d: %q, %+v", status, f.Message, f.Remote)
+		}
+		if run := b.lastRun(t, c); run.ErrorCode != "egress_proxy" {
+			t.Errorf("run = %+v", run)
+		}
+		rep, err := b.sync.Probe(t.Context(), b.Tenant, draftTo("https://8.8.8.8/mcp"), connectors.Secret{})
+		if err != nil || rep.OK || rep.Error == nil || rep.Error.Code != "egress_proxy" {
+			t.Errorf("probe = %+v, %v", rep, err)
+		}
 	}
 }

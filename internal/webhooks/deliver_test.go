@@ -10,6 +10,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/safehttp"
+	"patchbay/internal/testing/egressproxy"
 	"patchbay/internal/webhooks"
 )
 
@@ -259,5 +260,16 @@ func TestAReceiverThatHangsCostsOnlyItself(t *testing.T) {
 	tries.Wait()
 	if fifth = w.deliver(t, fifth, 0); fifth.State != connectors.DeliveryDelivered {
 		t.Errorf("afterwards: %+v", fifth)
+	}
+}
+
+func TestAProxyThatFailsIsSaid(t *testing.T) {
+	t.Parallel()
+	beyond := safehttp.New(safehttp.Options{Mode: safehttp.Public, Proxy: egressproxy.Refusing(t, http.StatusProxyAuthRequired)})
+	w := newOffice(t, func(o *webhooks.Options) { o.HTTP, o.CheckURL = beyond.Client(), beyond.CheckURL })
+	hook, _ := w.hook(t, "https://8.8.8.8/hook")
+	d := w.deliver(t, w.told(t, hook), webhooks.Schedule[0])
+	if d.Error != "The egress proxy refused Patchbay's user name and password (407). Whoever runs Patchbay checks PATCHBAY_EGRESS_PROXY." || d.Status != 0 {
+		t.Errorf("%+v", d)
 	}
 }

@@ -19,6 +19,9 @@ func (p *Post) explain(ctx context.Context, err error) string {
 	if blocked, ok := errors.AsType[*safehttp.BlockedError](err); ok {
 		return blocked.Error()
 	}
+	if failed, ok := errors.AsType[*safehttp.ProxyError](err); ok {
+		return failed.Why
+	}
 	var netErr net.Error
 	_, noName := errors.AsType[*net.DNSError](err)
 	switch {

@@ -1,0 +1,138 @@
+package safehttp
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+)
+
+// Proxy is the operator's way out: whatever leaves this machine is sent through it by CONNECT (RFC 9110 §9.3.6), plain HTTP too.
+type Proxy struct {
+	scheme, host, port string
+	authorization      string // "Basic …"; empty: it asks for none
+}
+
+// ParseProxy reads the address of a proxy, as http://user:password@proxy.example.com:3128; empty text is none. The error is a
+// *fault.Error that quotes nothing: the text may hold a password.
+func ParseProxy(text secret.Text) (*Proxy, error) {
+	if text.Empty() {
+		return nil, nil
+	}
+	u, err := url.Parse(text.Reveal())
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Opaque != "" || strings.Trim(u.Path, "/") != "" ||
+		u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return nil, fault.Errorf(fault.Invalid, "must be the address of an HTTP proxy, as http://proxy.example.com:3128 or https://user:password@proxy.example.com:3128.")
+	}
+	port, ok := portOf(u)
+	host := u.Hostname()
+	if _, literal := parsePrefix(host); !ok || !literal && hostDefect(host) != "" {
+		return nil, fault.Errorf(fault.Invalid, "must name a host and a port, as http://proxy.example.com:3128.")
+	}
+	p := &Proxy{scheme: u.Scheme, host: host, port: fmt.Sprint(port)}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		p.authorization = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
+	}
+	return p, nil
+}
+
+// String is the proxy's address without user name and password.
+func (p *Proxy) String() string { return p.scheme + "://" + p.address() }
+
+// Format writes the same, whatever the verb.
+func (p *Proxy) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, p.String()) }
+
+func (p *Proxy) address() string { return net.JoinHostPort(p.host, p.port) }
+
+// Try asks the proxy for a host that cannot exist. It is nil where the proxy answers, and lets us ask.
+func (p *Proxy) Try(ctx context.Context) error {
+	c, err := p.connect(ctx, nil, nowhere)
+	if err == nil {
+		return c.Close()
+	}
+	if failed, ok := errors.AsType[*ProxyError](err); ok && failed.Status != 0 && failed.Status != http.StatusProxyAuthRequired {
+		return nil
+	}
+	return err
+}
+
+// nowhere is a host that cannot exist (RFC 6761 §6.4).
+const nowhere = "patchbay.invalid:443"
+
+// connect is a connection to target through the proxy. The error is a *ProxyError, or that of ctx.
+func (p *Proxy) connect(ctx context.Context, roots *x509.CertPool, target string) (net.Conn, error) {
+	within, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	c, err := p.tunnel(within, roots, target)
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return c, err
+}
+
+func (p *Proxy) tunnel(ctx context.Context, roots *x509.CertPool, target string) (net.Conn, error) {
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "tcp", p.address())
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	if p.scheme == "https" {
+		over := tls.Client(c, &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, ServerName: p.host})
+		if err := over.HandshakeContext(ctx); err != nil {
+			_ = c.Close()
+			return nil, &ProxyError{Why: "No secure connection to the egress proxy came about. Whoever runs Patchbay checks its certificate.", Err: err}
+		}
+		c = over
+	}
+	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
+	err = p.ask(c, target)
+	if !stop() && err == nil {
+		err = unreachable(context.Cause(ctx))
+	}
+	if err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// ask has the proxy connect to target. Of what follows its answer nothing is read: it is not the proxy's.
+func (p *Proxy) ask(c net.Conn, target string) error {
+	request := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: target}, Host: target, Header: http.Header{}}
+	if p.authorization != "" {
+		request.Header.Set("Proxy-Authorization", p.authorization)
+	}
+	if err := request.Write(c); err != nil {
+		return unreachable(err)
+	}
+	in := bufio.NewReader(io.LimitReader(c, maxHeaderBytes))
+	resp, err := http.ReadResponse(in, request)
+	if err != nil {
+		if failed, ok := errors.AsType[*net.OpError](err); ok {
+			return unreachable(failed)
+		}
+		return &ProxyError{Why: "The egress proxy did not answer as a proxy does. Whoever runs Patchbay checks PATCHBAY_EGRESS_PROXY."}
+	}
+	_ = resp.Body.Close()
+	switch {
+	case resp.StatusCode/100 != 2:
+		host, _, _ := net.SplitHostPort(target)
+		return &ProxyError{Status: resp.StatusCode, Why: proxySentence(resp.StatusCode, host)}
+	case in.Buffered() > 0:
+		return &ProxyError{Why: "The egress proxy sent something of its own before the server's answer. Whoever runs Patchbay checks the proxy."}
+	}
+	return nil
+}
