@@ -21,7 +21,7 @@ endif
 GENERATED = find internal/store/dbgen web/templates client -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' -o -name '*_gen.go' \) | sort | xargs cksum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check format lint fresh race conformance generate notices screenshots dev bench bench-pages bench-gateway soak fuzz clean
+.PHONY: help run build test check format lint fresh race conformance generate notices screenshots dev bench bench-pages bench-gateway soak chaos fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -97,6 +97,11 @@ soak: build ## a million calls through the gateway, each reply checked (SOAK_CAL
 	@scripts/get-postgres
 	$(GO) build -o bin/bench-gateway ./bench/gateway
 	@bin/bench-gateway soak -calls $${SOAK_CALLS:-1000000}
+
+chaos: build ## everything around Patchbay goes wrong under load, for 7 minutes; what was lost is counted (CHAOS_TIME=1m for another time)
+	@scripts/get-postgres
+	$(GO) build -o bin/bench-chaos ./bench/chaos
+	@bin/bench-chaos -time $${CHAOS_TIME:-7m}
 
 fuzz: ## each fuzz test for 30 seconds (FUZZTIME=10m for another time)
 	@for package in $$($(GO) list ./...); do \

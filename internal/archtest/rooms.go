@@ -89,6 +89,7 @@ var Rooms = []Room{
 	{Path: "internal/socket", Floor: Ground, Sentence: "reads and writes TCP connections without telling the scheduler"},
 	{Path: "internal/toolchange", Floor: Ground, Sentence: "what changed between two definitions of a tool, and how risky it is"},
 
+	{Path: "bench/chaos", Floor: Tests, Sentence: "lets everything around Patchbay go wrong under load, and counts what was lost"},
 	{Path: "bench/gateway", Floor: Tests, Sentence: "measures the gateway against a bare reverse proxy"},
 	{Path: "client/internal/generate", Floor: Tests, Sentence: "writes package client from the OpenAPI document"},
 	{Path: "conformance/client", Floor: Tests, Sentence: "plays the official suite's scenarios with a running Patchbay"},

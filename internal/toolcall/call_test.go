@@ -169,6 +169,23 @@ func TestFailuresAreToldApart(t *testing.T) {
 	}
 }
 
+func TestWhatAServerSaysToAGreetingIsNoAnswerToTheCall(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote)
+	a := b.trusted(t, c)
+	b.remote.refuseGreetings(-32601)
+	out, err := b.call(t, a, c, "")
+	refused(t, err, toolcall.CodeUpstream)
+	if failure, ok := errors.AsType[*toolcall.Refusal](err); !ok || !strings.Contains(failure.Sentence, "-32601") {
+		t.Errorf("err = %v", err)
+	}
+	if row := b.row(t, out.CallID); row.Outcome != connectors.OutcomeTransport {
+		t.Errorf("row = %+v", row)
+	}
+	b.remote.wantCalls(t, 0)
+}
+
 func TestAHungServerDoesNotSlowTheOthers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

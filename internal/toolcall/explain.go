@@ -15,7 +15,8 @@ import (
 	"patchbay/internal/safehttp"
 )
 
-// explain turns every way in which a call can fail into a refusal with one sentence. A JSON-RPC error of the server stays what it is.
+// explain turns every way in which a call can fail into a refusal with one sentence. A JSON-RPC error of the server stays what it is, where it
+// answers the call: what a server says to our own greeting would tell a client that there is no such method here.
 // Nothing is explained that is explained already.
 func (c *Caller) explain(ctx context.Context, v *access.View, r *access.Reach, err error) error {
 	if ended := ended(ctx, r.Connector); ended != nil {
@@ -38,13 +39,18 @@ func (c *Caller) explain(ctx context.Context, v *access.View, r *access.Reach, e
 	switch {
 	case !ok:
 		return &Refusal{Code: CodeUnavailable, Sentence: "Something went wrong on our side.", Err: err}
-	case failure.RPC != nil && failure.Reason == mcp.ReasonRPC:
+	case failure.RPC != nil && failure.Reason == mcp.ReasonRPC && !opening(failure.Phase):
 		return failure
 	case failure.Reason == mcp.ReasonUnauthorized:
 		return c.unauthorized(ctx, v, r, failure)
 	default:
 		return &Refusal{Code: codeOf(failure), Sentence: sentence(failure, r.Connector), RetryAfter: failure.RetryAfter, Err: err}
 	}
+}
+
+// opening tells whether a part of the conversation comes before what was asked for.
+func opening(p mcp.Phase) bool {
+	return p == mcp.PhaseConnect || p == mcp.PhaseDiscover || p == mcp.PhaseInitialize || p == mcp.PhaseInitialized
 }
 
 // ended explains a call whose context ended: by its client, by a person, by time, or because the process stops; nil: it goes on.

@@ -32,6 +32,7 @@ type remote struct {
 	calls     int        // tools/call
 	requests  int
 	bearers   map[string]int // of calls, by the Authorization header
+	greeting  int            // the JSON-RPC error that initialize is answered; 0: none
 	answer    func(w http.ResponseWriter, r *http.Request, m message) (answered bool)
 	arrived   chan message // calls
 	cancelled chan struct{}
@@ -60,7 +61,7 @@ func (s *remote) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewDecoder(r.Body).Decode(&m)
 	s.mu.Lock()
 	s.requests++
-	answer := s.answer
+	answer, greeting := s.answer, s.greeting
 	if m.Method == "tools/call" {
 		s.calls++
 		s.bearers[r.Header.Get("Authorization")]++
@@ -69,6 +70,9 @@ func (s *remote) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method != http.MethodPost:
 		w.WriteHeader(http.StatusMethodNotAllowed)
+	case greeting != 0:
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"unknown"}}`, m.ID, greeting)
 	case m.Method == "initialize":
 		w.Header().Set("Mcp-Session-Id", "session")
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s"}}}`, m.ID)
@@ -117,6 +121,13 @@ func (s *remote) set(answer func(w http.ResponseWriter, r *http.Request, m messa
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answer = answer
+}
+
+// refuseGreetings answers whatever comes with a JSON-RPC error.
+func (s *remote) refuseGreetings(code int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.greeting = code
 }
 
 func (s *remote) counted() (calls, requests int) {

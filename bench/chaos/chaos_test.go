@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// memory is a directory in memory, where there is one with room: what PostgreSQL syncs to a disk takes most of its start.
+func memory(t *testing.T) string {
+	t.Helper()
+	const parent, room = "/dev/shm", 2 << 30
+	var stat syscall.Statfs_t
+	if err := syscall.Statfs(parent, &stat); err != nil || stat.Bavail*uint64(stat.Bsize) < room { //nolint:gosec // never negative
+		return ""
+	}
+	return parent
+}
+
+func TestNothingIsLostWhileEverythingGoesWrong(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts real processes")
+	}
+	dir, err := os.MkdirTemp("", "patchbay-chaos-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "patchbay")
+	if said, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "patchbay/cmd/server").CombinedOutput(); err != nil {
+		t.Fatalf("build the program: %v\n%s", err, said)
+	}
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"-patchbay", program, "-home", memory(t), "-time", "10s", "-replicas", "2"}, &out); err != nil {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+	for _, row := range []string{"| acknowledged writes lost | 0 | 0 |", "| audit chains verified | 2 | 2 |", "| gateway, SSE |", "| dashboard, forms |", "| webhooks, received |"} {
+		if !strings.Contains(out.String(), row) {
+			t.Errorf("the tables have no %q:\n%s", row, out.String())
+		}
+	}
+}
+
+func TestARunFailsWhereSomethingIsNotAsItMustBe(t *testing.T) {
+	t.Parallel()
+	good := func() *report {
+		w := &world{tally: newTally(), tenants: []*tenant{{slug: "a", mark: "markA", key: "key-of-a"}, {slug: "b", mark: "markB"}}}
+		w.writes.acked, w.calls.answered = 1, map[int64]bool{1: true}
+		w.up = newUpstream(w)
+		return &report{world: w, ready: true, chains: 2}
+	}
+	if err := good().judge(&bytes.Buffer{}); err != nil {
+		t.Fatalf("a report without a fault is judged %v", err)
+	}
+	for what, spoil := range map[string]func(*report){
+		"a secret": func(r *report) { r.look(r.tenants[0], "a page", []byte("x"+planted+"y")) },
+		"a key":    func(r *report) { r.look(r.tenants[0], "a page", []byte("key-of-a")) },
+		"a secret in hex": func(r *report) {
+			r.hunt("a file", []byte(`\x00`+strings.Repeat("00", 9)+"6368616f732d706c616e7465642d41"), nil)
+		},
+		"a secret in base64": func(r *report) { r.hunt("a file", []byte(`"Y2hhb3MtcGxhbnRlZC1hYmNkZWZnaGlqa2xtbm9w"`), nil) },
+		"a token that was issued": func(r *report) {
+			r.hunt("a log", []byte("access-ABCDEFGHIJKLMNOPQRSTUVWXYZ"), map[string]bool{"ABCDEFGHIJKLMNOPQRSTUVWXYZ": true})
+		},
+		"another tenant's mark": func(r *report) { r.look(r.tenants[0], "a page", []byte("<b>markB</b>")) },
+		"a lie":                 func(r *report) { r.look(r.tenants[0], "a result", []byte(lie)) },
+		"an error of ours":      func(r *report) { r.met(r.tenants[0], "a page", 500, nil, nil) },
+		"a refusal":             func(r *report) { r.met(r.tenants[0], "a page", 404, nil, nil) },
+		"another's answer": func(r *report) {
+			r.settleCall(r.tenants[0], "x", 7, 200, []byte(`{"id":7,"result":{"content":[{"text":"markA n=8."}]}}`), nil)
+		},
+		"a chain that is broken":        func(r *report) { r.chains-- },
+		"a process that does not come":  func(r *report) { r.ready = false },
+		"a process that ends by itself": func(r *report) { r.replicas = append(r.replicas, &replica{alone: 1}) },
+		"a call that stays open":        func(r *report) { r.open++ },
+		"a session that stays":          func(r *report) { r.connections++ },
+		"a connector without a sync":    func(r *report) { r.unsynced++ },
+		"goroutines":                    func(r *report) { r.after = moreGoroutines + 1 },
+		"a write that is gone": func(r *report) {
+			r.writes.all = []*written{{tenant: r.tenants[0], slug: "x", created: true, about: []string{"0"}}}
+			r.compare(r.tenants[0], nil, map[string]bool{"agent.create x": true})
+		},
+		"a write that nobody recorded": func(r *report) {
+			r.writes.all = []*written{{tenant: r.tenants[0], slug: "x", created: true, about: []string{"0"}}}
+			r.compare(r.tenants[0], map[string]string{"x": "0"}, nil)
+		},
+		"a removal that was none": func(r *report) {
+			r.writes.all = []*written{{tenant: r.tenants[0], slug: "x", created: true, about: []string{"0"}, gone: true, maybe: true}}
+			r.compare(r.tenants[0], map[string]string{"x": "0"}, map[string]bool{"agent.create x": true, "agent.delete x": true})
+		},
+		"a change that was forgotten": func(r *report) {
+			r.writes.all = []*written{{tenant: r.tenants[0], slug: "x", created: true, about: []string{"1"}}}
+			r.compare(r.tenants[0], map[string]string{"x": "0"}, map[string]bool{"agent.create x": true, "agent.update x": true})
+		},
+	} {
+		r := good()
+		spoil(r)
+		if r.judge(&bytes.Buffer{}) == nil {
+			t.Errorf("%s passes", what)
+		}
+	}
+}

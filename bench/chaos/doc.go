@@ -1,0 +1,19 @@
+// Command chaos runs several processes of Patchbay over a PostgreSQL of its own, puts load on every door, and lets everything around them go wrong
+// meanwhile. Then it counts what was lost.
+//
+//	make chaos                            ten minutes at most; CHAOS_TIME=1m for a shorter one
+//	chaos [-time 7m] [-replicas 3]        the same
+//
+//	main.go      flags, and the order of a run
+//	world.go     what runs: PostgreSQL, replicas, servers, tenants
+//	engine.go    PostgreSQL on a small filesystem of its own: killed, restarted, full, without a free connection
+//	cable.go     what lies between the program and PostgreSQL: slow, still, cut
+//	upstream.go  MCP servers that flap, drip and lie, and count every call; protected ones stand behind oauthtest's authorization server
+//	load.go      who asks: agents, programs, people, webhooks' receivers
+//	faults.go    what goes wrong, and when
+//	ledger.go    what was acknowledged, held against what is there at the end
+//	search.go    looks for secrets and for other tenants' marks in all that was said and stored
+//	report.go    the table, and whether anything in it is not as it must be
+//
+// It uses the program by its doors alone. The clocks of the machine stay as they are: where clocks that jump are tried says the table.
+package main

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the flags.
+type options struct {
+	out      io.Writer
+	program  string
+	home     string
+	lasts    time.Duration
+	replicas int
+	seed     uint64
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	o := options{out: out}
+	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
+	flags.StringVar(&o.program, "patchbay", "bin/patchbay", "the program")
+	flags.StringVar(&o.home, "home", "", "where to keep what runs; unset: where temporary files are")
+	flags.DurationVar(&o.lasts, "time", 7*time.Minute, "how long things go wrong; setting up and counting come on top")
+	flags.IntVar(&o.replicas, "replicas", 3, "processes of Patchbay")
+	flags.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "of the order in which things go wrong") //nolint:gosec // never negative
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	return o.chaos(ctx)
+}
+
+// afterwards bounds what comes before and after that: setting up, healing, counting, searching.
+const afterwards = 3 * time.Minute
+
+// chaos sets up, breaks everything under load, mends it, counts, and tells.
+func (o options) chaos(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, o.lasts+afterwards)
+	defer cancel()
+	w, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.end()) }()
+	if err := w.furnish(ctx); err != nil {
+		return fmt.Errorf("set up: %w", err)
+	}
+	fmt.Fprintf(o.out, "%d processes, %d tenants, seed %d; things go wrong for %v\n", len(w.replicas), len(w.tenants), o.seed, o.lasts)
+	r := &report{world: w}
+	if r.before, err = w.atRest(ctx, 0); err != nil {
+		return err
+	}
+	stop := w.load(ctx)
+	r.faults = w.breakThings(ctx)
+	r.ready = w.healed(ctx)
+	stop()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if r.after, err = w.atRest(ctx, r.before); err != nil {
+		return err
+	}
+	if err := w.readBack(ctx, r); err != nil {
+		return err
+	}
+	r.disorderly = w.stopAll()
+	r.connections, r.open = w.cable.count(), w.up.open.Load()
+	if err := w.search(ctx, r); err != nil {
+		return err
+	}
+	return r.judge(o.out)
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// replica is one process of Patchbay, at an address that it keeps.
+type replica struct {
+	world   *world
+	base    string
+	private string
+	env     []string
+	log     string
+
+	mu     sync.Mutex // guards what follows
+	cmd    *exec.Cmd
+	ended  chan struct{}
+	wanted bool // running, as far as we are concerned
+	ready  bool // has been, since it was started
+	alone  int  // how often it ended by itself though it had been ready
+	again  int  // starts that came to nothing: whatever runs it tries again
+	over   sync.WaitGroup
+}
+
+func (w *world) newReplica(ctx context.Context, n int) (*replica, error) {
+	r := &replica{world: w, log: filepath.Join(w.home, "logs", fmt.Sprintf("replica-%d", n))}
+	for _, at := range []*string{&r.base, &r.private} {
+		var on net.ListenConfig
+		l, err := on.Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		*at = l.Addr().String()
+		_ = l.Close()
+	}
+	r.env = append(w.env(), "PATCHBAY_ADDR="+r.base, "PATCHBAY_PRIVATE_ADDR="+r.private, fmt.Sprintf("PATCHBAY_DATA_DIR=%s/data-%d", w.files.dir, n))
+	r.base = "http://" + r.base
+	return r, r.start()
+}
+
+// start starts it, and has it started again when it ends unasked, as whatever runs it would.
+func (r *replica) start() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.wanted {
+		return nil
+	}
+	log, err := os.OpenFile(r.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	cmd := exec.Command(r.world.program) //nolint:gosec,noctx // the program that is tried; it is ended by hand
+	cmd.Env, cmd.Stdout, cmd.Stderr = r.env, log, log
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	r.cmd, r.ended, r.wanted, r.ready = cmd, ended, true, false
+	r.over.Go(func() { r.watch(cmd, ended) })
+	return nil
+}
+
+func (r *replica) watch(cmd *exec.Cmd, ended chan struct{}) {
+	_ = cmd.Wait() // the code is read from ProcessState
+	r.mu.Lock()
+	unasked := r.wanted
+	switch {
+	case unasked && r.ready:
+		r.alone++
+	case unasked:
+		r.again++
+	}
+	r.wanted = false
+	r.mu.Unlock()
+	close(ended)
+	if unasked {
+		<-time.After(300 * time.Millisecond)
+		_ = r.start()
+	}
+}
+
+// end sends a signal and waits for the end. It returns the exit code.
+func (r *replica) end(how syscall.Signal) int {
+	r.mu.Lock()
+	cmd, ended := r.cmd, r.ended
+	r.wanted = false
+	r.mu.Unlock()
+	_ = cmd.Process.Signal(how)
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		_ = cmd.Process.Kill()
+		<-ended
+		return -1
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+// isReady asks /readyz.
+func (r *replica) isReady(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, r.base+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	q.Close = true
+	a, err := r.world.client.Do(q)
+	if err != nil {
+		return false
+	}
+	_ = a.Body.Close()
+	if a.StatusCode == http.StatusOK {
+		r.mu.Lock()
+		r.ready = true
+		r.mu.Unlock()
+	}
+	return a.StatusCode == http.StatusOK
+}
