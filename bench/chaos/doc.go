@@ -2,7 +2,7 @@
 // meanwhile. Then it counts what was lost.
 //
 //	make chaos                            ten minutes at most; CHAOS_TIME=1m for a shorter one
-//	chaos [-time 7m] [-replicas 3]        the same
+//	chaos [-time 6m] [-replicas 3]        the same
 //
 //	main.go      flags, and the order of a run
 //	world.go     what runs: PostgreSQL, replicas, servers, tenants

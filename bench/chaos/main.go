@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	flags.StringVar(&o.program, "patchbay", "bin/patchbay", "the program")
 	flags.StringVar(&o.home, "home", "", "where to keep what runs; unset: where temporary files are")
-	flags.DurationVar(&o.lasts, "time", 7*time.Minute, "how long things go wrong; setting up and counting come on top")
+	flags.DurationVar(&o.lasts, "time", 6*time.Minute, "how long things go wrong; setting up and counting come on top")
 	flags.IntVar(&o.replicas, "replicas", 3, "processes of Patchbay")
 	flags.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "of the order in which things go wrong") //nolint:gosec // never negative
 	if err := flags.Parse(args); err != nil {
@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 }
 
 // afterwards bounds what comes before and after that: setting up, healing, counting, searching.
-const afterwards = 3 * time.Minute
+const afterwards = 4 * time.Minute
 
 // chaos sets up, breaks everything under load, mends it, counts, and tells.
 func (o options) chaos(ctx context.Context) (err error) {
