@@ -239,6 +239,15 @@ type AuditActor struct {
 	Type string `json:"type"`
 }
 
+// AuditChange is what the API answers with.
+type AuditChange struct {
+	// As it is; null likewise.
+	After json.RawMessage `json:"after"`
+	// As it was; null: it was not there, or was null.
+	Before json.RawMessage `json:"before"`
+	Field  string          `json:"field"`
+}
+
 // AuditCheck is what the API answers with.
 type AuditCheck struct {
 	// How many entries the chain has.
@@ -261,6 +270,8 @@ type AuditEvent struct {
 	Action string     `json:"action"`
 	Actor  AuditActor `json:"actor"`
 	At     time.Time  `json:"at"`
+	// What the act changed, by field; empty: nothing. Of secrets there are fingerprints, hmac:…: the same secret of the same thing has the same one.
+	Changes []AuditChange `json:"changes"`
 	// What else is known of it, by action; never a secret.
 	Detail json.RawMessage `json:"detail"`
 	// SHA-256, in hex, over this entry and the hash of the one before it: see verifyAuditEvents.

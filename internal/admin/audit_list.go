@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -109,10 +110,27 @@ func (h *Handler) auditRow(ctx context.Context, e store.RecordedEvent) templates
 		At: when(ctx, e.At, h.now()), Actor: shorten(e.ActorName, maxName), Kind: actorKind(ctx, e.ActorType), Action: shorten(e.Action, maxName),
 		Target: shorten(e.Target, maxName), Request: e.RequestID, IP: e.IP,
 	}
-	if string(e.Detail) != "{}" {
-		row.Detail = indent(ctx, e.Detail, inList.json)
+	for _, c := range e.Changes() {
+		row.Changes = append(row.Changes, templates.AuditChange{
+			Field: shorten(c.Field, maxName), Before: auditValue(c.Before), After: auditValue(c.After),
+			Had: c.Before != nil, Has: c.After != nil, Same: c.Same(),
+		})
+	}
+	if rest := e.Rest(); string(rest) != "{}" {
+		row.Detail = indent(ctx, rest, inList.json)
 	}
 	return row
+}
+
+// maxAuditValue is how much of a field's value the page shows; the API has all of it.
+const maxAuditValue = 500
+
+// auditValue is a field's value as a person would write it.
+func auditValue(raw json.RawMessage) string {
+	if raw == nil {
+		return ""
+	}
+	return shorten(spell(raw), maxAuditValue)
 }
 
 func actorKind(ctx context.Context, kind string) string {

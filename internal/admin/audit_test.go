@@ -22,7 +22,7 @@ func TestTheAuditLogIsFilteredByItsAddress(t *testing.T) {
 	b.submit("/connectors", url.Values{"name": {"Linear"}, "url": {"https://mcp.example.com/mcp"}, "auth.type": {"bearer"}, "auth.token": {"hunter2-hunter2"}})
 	b.submit("/agents", url.Values{"name": {"Support"}, "approval": {"always_ask"}})
 	p := b.get("/audit")
-	p.want(t, http.StatusOK, "connector.create", "agent.create", "linear", "person", "Request:")
+	p.want(t, http.StatusOK, "connector.create", "agent.create", "linear", "person", "Request:", "hmac:", "https://mcp.example.com/mcp")
 	htmlcheck.Parse(t, p.Body).Sound(t)
 	if strings.Contains(p.Body, "hunter2") {
 		t.Error("the log shows a secret")
@@ -41,10 +41,12 @@ func TestTheAuditLogIsReadInABrowser(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	d.as(connectors.RoleAdmin).submit("/connectors", url.Values{"name": {"Linear"}, "url": {"https://mcp.example.com/mcp"}, "auth.type": {"none"}})
+	d.as(connectors.RoleAdmin).submit("/connectors/linear/enabled", url.Values{"enabled": {"false"}})
 	tab := d.signedIn(connectors.RoleAdmin)
 	tab.Go(d.base + "/audit")
 	tab.Click(".audit summary")
 	tab.WaitText(".audit-detail", "Request:")
+	tab.WaitText(".audit-changes", "enabled")
 	looked(t, tab, "audit")
 }
 

@@ -14,15 +14,23 @@ import (
 
 // auditEventJSON is an entry of the audit log.
 type auditEventJSON struct {
-	ID        string          `json:"id" format:"uuid"`
-	At        time.Time       `json:"at"`
-	Actor     auditActorJSON  `json:"actor"`
-	Action    string          `json:"action" doc:"What was done: connector.create, credential.read, and so on."`
-	Target    string          `json:"target" doc:"What it was done to."`
-	Detail    json.RawMessage `json:"detail" doc:"What else is known of it, by action; never a secret."`
-	RequestID string          `json:"request_id" doc:"Of the request that did it, as the log has it; empty: none did."`
-	IP        string          `json:"ip" doc:"Where the request came from; empty likewise."`
-	Hash      string          `json:"hash" doc:"SHA-256, in hex, over this entry and the hash of the one before it: see verifyAuditEvents."`
+	ID        string            `json:"id" format:"uuid"`
+	At        time.Time         `json:"at"`
+	Actor     auditActorJSON    `json:"actor"`
+	Action    string            `json:"action" doc:"What was done: connector.create, credential.read, and so on."`
+	Target    string            `json:"target" doc:"What it was done to."`
+	Detail    json.RawMessage   `json:"detail" doc:"What else is known of it, by action; never a secret."`
+	Changes   []auditChangeJSON `json:"changes" doc:"What the act changed, by field; empty: nothing. Of secrets there are fingerprints, hmac:…: the same secret of the same thing has the same one."`
+	RequestID string            `json:"request_id" doc:"Of the request that did it, as the log has it; empty: none did."`
+	IP        string            `json:"ip" doc:"Where the request came from; empty likewise."`
+	Hash      string            `json:"hash" doc:"SHA-256, in hex, over this entry and the hash of the one before it: see verifyAuditEvents."`
+}
+
+// auditChangeJSON is what an act made of one field.
+type auditChangeJSON struct {
+	Field  string          `json:"field"`
+	Before json.RawMessage `json:"before" doc:"As it was; null: it was not there, or was null."`
+	After  json.RawMessage `json:"after" doc:"As it is; null likewise."`
 }
 
 // auditActorJSON is who did it.
@@ -37,10 +45,21 @@ func viewAuditEvent(e store.RecordedEvent) auditEventJSON {
 		ID: e.ID.String(), At: e.At, Actor: auditActorJSON{Type: e.ActorType, Name: e.ActorName}, Action: e.Action, Target: e.Target,
 		Detail: e.Detail, RequestID: e.RequestID, IP: e.IP, Hash: hex.EncodeToString(e.Hash),
 	}
+	out.Changes = []auditChangeJSON{}
+	for _, c := range e.Changes() {
+		out.Changes = append(out.Changes, auditChangeJSON{Field: c.Field, Before: valueOf(c.Before), After: valueOf(c.After)})
+	}
 	if e.ActorID != nil {
 		out.Actor.ID = new(e.ActorID.String())
 	}
 	return out
+}
+
+func valueOf(raw json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return json.RawMessage("null")
+	}
+	return raw
 }
 
 type listAuditInput struct {

@@ -3,8 +3,11 @@ package api_test
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"patchbay/internal/connectors"
 )
@@ -24,6 +27,22 @@ func TestTheAuditLogIsReadByAdmins(t *testing.T) {
 	actor := e["actor"].(map[string]any)
 	if e["action"] != "connector.create" || e["target"] != "linear" || actor["type"] != "key" || actor["id"] == nil || e["detail"] == nil {
 		t.Errorf("%v", e)
+	}
+	made := map[string]any{}
+	for _, c := range e["changes"].([]any) {
+		made[c.(map[string]any)["field"].(string)] = c.(map[string]any)["after"]
+		if before, there := c.(map[string]any)["before"]; before != nil || !there {
+			t.Errorf("what was made had something before: %v", c)
+		}
+	}
+	if mark, _ := made["credential"].(string); made["name"] != "Linear" || made["enabled"] != true || !strings.HasPrefix(mark, "hmac:") {
+		t.Errorf("%v", made)
+	}
+	w.call(t, admin, http.MethodPatch, "/api/v1/connectors/linear", `{"description": "Issues"}`).want(http.StatusOK)
+	items = w.call(t, admin, http.MethodGet, "/api/v1/audit_events?action=connector.update", nil).want(http.StatusOK)["items"].([]any)
+	want := []any{map[string]any{"field": "description", "before": "", "after": "Issues"}}
+	if diff := cmp.Diff(want, items[0].(map[string]any)["changes"]); diff != "" {
+		t.Error(diff)
 	}
 	if at, err := time.Parse(time.RFC3339, e["at"].(string)); err != nil || time.Since(at) > time.Minute {
 		t.Errorf("at %v: %v", e["at"], err)

@@ -37,8 +37,17 @@ type AuditRow struct {
 	Kind    string // "person", "API key"
 	Action  string
 	Target  string
-	Detail  string // laid out as JSON; empty: there is none
+	Changes []AuditChange
+	Detail  string // what else is known, laid out as JSON; empty: there is none
 	Request string // the request's id; empty: none did it
 	IP      string // empty likewise
 	Bad     bool   // it is not as it was recorded
+}
+
+// AuditChange is what an act made of one field.
+type AuditChange struct {
+	Field         string
+	Before, After string
+	Had, Has      bool // there was something, there is
+	Same          bool // the act put the same there again
 }
