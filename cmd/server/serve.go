@@ -234,14 +234,7 @@ func (s *serving) announceSetup(ctx context.Context, d *database, house *house, 
 
 // serve answers requests until ctx ends, then lets those under way finish.
 func (s *serving) serve(ctx context.Context, listener net.Listener, house *house) error {
-	public := &http.Server{
-		Handler:           farewell(house.doors(), house.leaving),
-		ReadHeaderTimeout: readHeaderTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		ConnContext:       serve.ConnContext,
-	}
+	public := publicServer(farewell(house.doors(), house.leaving), s.log)
 	failed := make(chan error, 1)
 	go func() { failed <- public.Serve(serve.Connections(socket.Listener(listener))) }()
 	s.log.InfoContext(ctx, "server started", "addr", listener.Addr().String(), "base_url", house.baseURL.String(), "egress", s.server.Egress, "version", version())
@@ -259,6 +252,18 @@ func (s *serving) serve(ctx context.Context, listener net.Listener, house *house
 	s.drain(ctx, public, house)
 	<-failed
 	return nil
+}
+
+// publicServer is what meets everybody: it waits for nobody, and takes no more than a head may have.
+func publicServer(handler http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: readHeaderTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ConnContext:       serve.ConnContext,
+	}
 }
 
 // leave says that this server ends, and gives whoever sends it requests the time to hear that: those are still answered, each with the
