@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // memory is a directory in memory, where there is one with room: what PostgreSQL syncs to a disk takes most of its start.
@@ -69,7 +70,7 @@ func TestARunFailsWhereSomethingIsNotAsItMustBe(t *testing.T) {
 		},
 		"another tenant's mark": func(r *report) { r.look(r.tenants[0], "a page", []byte("<b>markB</b>")) },
 		"a lie":                 func(r *report) { r.look(r.tenants[0], "a result", []byte(lie)) },
-		"an error of ours":      func(r *report) { r.met(r.tenants[0], "a page", 500, nil, nil) },
+		"an error of ours":      func(r *report) { r.lasts = time.Minute; r.met(r.tenants[0], "a page", 500, nil, nil) },
 		"a refusal":             func(r *report) { r.met(r.tenants[0], "a page", 404, nil, nil) },
 		"another's answer": func(r *report) {
 			r.settleCall(r.tenants[0], "x", 7, 200, []byte(`{"id":7,"result":{"content":[{"text":"markA n=8."}]}}`), nil)
