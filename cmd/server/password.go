@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"golang.org/x/term"
 
@@ -14,10 +13,8 @@ import (
 
 // newPassword reads PATCHBAY_PASSWORD, else asks twice on the terminal, without echo.
 func newPassword(p program) (secret.Text, error) {
-	for _, line := range p.environ {
-		if value, ok := strings.CutPrefix(line, config.Password+"="); ok && value != "" {
-			return secret.Text(value), auth.CheckPassword(config.Password, secret.Text(value))
-		}
+	if value := p.env(config.Password); value != "" {
+		return secret.Text(value), auth.CheckPassword(config.Password, secret.Text(value))
 	}
 	if p.stdin == nil || !term.IsTerminal(int(p.stdin.Fd())) {
 		return "", fault.Errorf(fault.Invalid, "There is no terminal to ask for the password on. Set %s.", config.Password)

@@ -7,10 +7,13 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"patchbay/internal/config"
+	"patchbay/internal/ctl"
 	"patchbay/internal/devmcp"
 	"patchbay/internal/fault"
 	"patchbay/internal/telemetry"
@@ -51,6 +54,7 @@ type commandLine struct {
 		Export auditExportCommand `cmd:"" help:"Write a tenant's audit log to a file, with a signature."`
 	} `cmd:"" help:"The audit log."`
 	Import  importCommand        `cmd:"" help:"Register the MCP servers of a client's file."`
+	Ctl     ctl.Commands         `cmd:"" help:"Work with an installation from anywhere, over its API."`
 	Doctor  doctorCommand        `cmd:"" help:"Check the installation and say what to do about each problem."`
 	Support supportBundleCommand `cmd:"" name:"support-bundle" help:"Gather what helps somebody else to understand this installation, and nothing secret."`
 	DevMCP  devMCPCommand        `cmd:"" name:"dev-mcp" help:"Serve a small MCP server on loopback, to try things with."`
@@ -77,7 +81,7 @@ func run(ctx context.Context, args []string, p program) int {
 		}),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(p),
+		kong.Bind(p, ctl.World{In: p.stdin, Out: p.stdout, Env: p.env}),
 	)
 	if err != nil {
 		return p.fail(err)
@@ -94,6 +98,16 @@ func run(ctx context.Context, args []string, p program) int {
 		_, _ = fmt.Fprintf(p.stderr, "patchbay: %s is set, and no setting has that name. patchbay serve --help lists them.\n", name)
 	}
 	return p.fail(command.Run())
+}
+
+// env is the value of a variable; empty: it is not set.
+func (p program) env(name string) string {
+	for _, line := range slices.Backward(p.environ) {
+		if value, ok := strings.CutPrefix(line, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
 
 // fail prints what went wrong, one sentence a line, and returns the exit code.

@@ -61,6 +61,7 @@ var Rooms = []Room{
 
 	{Path: "db", Floor: Tools, Sentence: "the schema: migrations, the check that it is current, the pool"},
 	{Path: "internal/catalog", Floor: Tools, Sentence: "well-known remote MCP servers, and the operator's own: pure, one file of YAML each"},
+	{Path: "internal/ctl", Floor: Tools, Sentence: "the command line for whoever is not on the machine, over the JSON API"},
 	{Path: "internal/devmcp", Floor: Tools, Sentence: "a small MCP server on loopback, for newcomers and tests"},
 	{Path: "internal/export", Floor: Tools, Sentence: "writes a table as CSV or JSON, part by part"},
 	{Path: "internal/mcp", Floor: Tools, Sentence: "speaks MCP to a remote server, keeping what it sends byte for byte"},

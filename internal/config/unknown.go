@@ -9,6 +9,12 @@ import (
 // prefix starts every variable of ours but DATABASE_URL.
 const prefix = "PATCHBAY_"
 
+// The variables of `patchbay ctl`: which installation it asks, and with which API key.
+const (
+	URL    = "PATCHBAY_URL"
+	APIKey = "PATCHBAY_API_KEY"
+)
+
 // Password is the variable that holds a new user's password where nobody can type it.
 const Password = "PATCHBAY_PASSWORD"
 
@@ -29,7 +35,7 @@ func UnknownVariables(environ []string) []string {
 
 // variables lists every variable that a flag struct names.
 func variables() []string {
-	names := []string{Password}
+	names := []string{Password, URL, APIKey}
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[DatabaseFlags](),
 		reflect.TypeFor[ServerFlags](),

@@ -1,0 +1,95 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// From nothing to a tool's answer, by commands alone, over the API alone.
+func TestPatchbayIsWorkedByItsCommandLine(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.serve()
+	upstream := h.devMCP() + "/bearer"
+	key := h.run("apikey", "create", "--tenant", "default", "--role", "owner", "--name", "ctl")
+	keyFile, secretFile := filepath.Join(t.TempDir(), "key"), filepath.Join(t.TempDir(), "secret")
+	for name, text := range map[string]string{keyFile: key + "\n", secretFile: "dev-token\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctl := func(args ...string) string {
+		t.Helper()
+		return h.run(append([]string{"ctl", "--url", s.base, "--key-file", keyFile}, args...)...)
+	}
+	fails := func(want string, args ...string) {
+		t.Helper()
+		if o := h.try(append([]string{"ctl", "--url", s.base}, args...)...); o.code != 1 || !strings.Contains(o.stderr, want) {
+			t.Errorf("%v: %+v, want %q", args, o, want)
+		}
+	}
+
+	if made := ctl("connectors", "add", "Dev", upstream, "--auth", "bearer", "--secret", "@"+secretFile); made != "dev" {
+		t.Errorf("the connector is %q", made)
+	}
+	contains(t, ctl("connectors", "sync", "dev"), "STATUS", "ok")
+	contains(t, ctl("connectors", "list"), "CONNECTOR", "dev", upstream)
+	tools := ctl("connectors", "tools", "dev")
+	contains(t, tools, "TOOL", "search_issues")
+	ctl("agents", "add", "Helper", "--approval", "auto")
+	contains(t, ctl("agents", "grant", "helper", "dev", "--tools", "search_issues"), "helper may use dev.")
+	contains(t, ctl("agents", "grants", "helper"), "dev", "search_issues")
+	contains(t, ctl("agents", "why", "helper", "mcp_dev__search_issues"), "MAY CALL IT", "yes")
+	if token := ctl("tokens", "create", "helper", "--name", "laptop", "--expires", "24h"); !strings.HasPrefix(token, "pb_agent_") {
+		t.Errorf("standard output is not the token alone: %q", token)
+	}
+	contains(t, ctl("call", "helper", "mcp_dev__search_issues", `{"query": "login"}`), "issues found")
+
+	// A call that a person has to agree to.
+	ctl("agents", "grant", "helper", "dev", "--approval", "always_ask")
+	var call struct{ ID, Status string }
+	parse(t, ctl("-o", "json", "call", "helper", "mcp_dev__search_issues", `{"query": "billing"}`), &call)
+	if call.Status != "pending_approval" {
+		t.Fatalf("%+v", call)
+	}
+	contains(t, ctl("approvals", "list"), call.ID, "billing")
+	ctl("approvals", "approve", call.ID, "--for", "2h")
+	eventually(t, func() error {
+		parse(t, ctl("calls", "get", call.ID), &call)
+		if call.Status != "success" {
+			return fmt.Errorf("the approved call is %s", call.Status)
+		}
+		return nil
+	})
+	contains(t, ctl("calls", "list", "--agent", "helper", "--limit", "1"), call.ID)
+
+	fails("There is no API key", "agents", "list")
+	h.env = append(h.env, "PATCHBAY_API_KEY=pb_key_nothing")
+	fails("API key", "agents", "list")
+	h.env = append(h.env, "PATCHBAY_API_KEY="+key)
+	fails("There is no such connector", "connectors", "get", "nowhere")
+	fails("no argument", "connectors", "add", "Other", upstream, "--auth", "bearer", "--secret", "dev-token")
+	fails("no JSON object", "call", "helper", "mcp_dev__search_issues", "[1]")
+	ctl("connectors", "delete", "dev")
+	fails("There is no such connector", "connectors", "get", "dev")
+}
+
+func contains(t *testing.T, text string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			t.Errorf("%q is not in:\n%s", w, text)
+		}
+	}
+}
+
+func parse(t *testing.T, text string, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+}

@@ -1,0 +1,246 @@
+package ctl
+
+import (
+	"context"
+	"time"
+
+	"patchbay/client"
+)
+
+type agentCommands struct {
+	List   agentList   `cmd:"" help:"List agents."`
+	Get    agentGet    `cmd:"" help:"Show an agent, whole."`
+	Add    agentAdd    `cmd:"" help:"Make an agent."`
+	Delete agentDelete `cmd:"" help:"Delete an agent, with its tokens and credentials."`
+	Grants agentGrants `cmd:"" help:"List what an agent may use."`
+	Grant  agentGrant  `cmd:"" help:"Let an agent use a connector: all of its tools, or some."`
+	Drop   agentDrop   `cmd:"" help:"Take a connector from an agent."`
+	Why    agentWhy    `cmd:"" help:"Tell whether an agent may call a tool, and why."`
+}
+
+// agentRef names one.
+type agentRef struct {
+	Agent string `arg:"" help:"The agent's slug or id."`
+}
+
+type agentList struct{}
+
+// Run prints a row for each.
+func (agentList) Run(ctx context.Context, s *session) error {
+	api, err := s.client()
+	if err != nil {
+		return err
+	}
+	list, err := all(api.AllAgents(ctx, client.ListAgentsQuery{Limit: pageSize}))
+	if err != nil {
+		return err
+	}
+	t := newTable("AGENT", "NAME", "ENABLED", "APPROVAL", "CREATED")
+	for _, a := range list {
+		t.row(a.Slug, a.Name, a.Enabled, a.Approval, a.CreatedAt)
+	}
+	return s.print(list, t)
+}
+
+type agentGet struct{ agentRef }
+
+// Run prints it as JSON.
+func (c agentGet) Run(ctx context.Context, s *session) error {
+	api, err := s.client()
+	if err != nil {
+		return err
+	}
+	agent, err := api.GetAgent(ctx, c.Agent)
+	if err != nil {
+		return err
+	}
+	return s.json(agent)
+}
+
+type agentAdd struct {
+	Name     string `arg:"" help:"Its name."`
+	Approval string `enum:"auto,always_ask,trusted_only," default:"" help:"auto, always_ask or trusted_only: which of its calls wait for a person; else as the tenant has it."`
+}
+
+// Run makes it.
+func (c agentAdd) Run(ctx context.Context, s *session) error {
+	api, err := s.client()
+	if err != nil {
+		return err
+	}
+	in := client.AgentCreate{Name: c.Name}
+	if c.Approval != "" {
+		in.Approval = &c.Approval
+	}
+	made, err := api.CreateAgent(ctx, in)
+	if err != nil {
+		return err
+	}
+	return s.say(made, "%s", made.Slug)
+}
+
+type agentDelete struct{ agentRef }
+
+// Run deletes it.
+func (c agentDelete) Run(ctx context.Context, s *session) error {
+	api, err := s.client()
+	if err != nil {
+		return err
+	}
+	if err := api.DeleteAgent(ctx, c.Agent); err != nil {
+		return err
+	}
+	return s.say(nil, "%s is deleted.", c.Agent)
+}
+
+type agentGrants struct{ agentRef }
+
+// Run prints a row for each connector.
+func (c agentGrants) Run(ctx context.Context, s *session) error {
+	api, err := s.client()
+	if err != nil {
+		return err
+	}
+	list, err := all(api.AllAgentConnectors(ctx, c.Agent, client.ListAgentConnectorsQuery{Limit: pageSize}))
+	if err != nil {
+		return err
+	}
+	t := newTable("CONNECTOR", "TOOLS", "APPROVAL", "TRUSTED", "SINCE")
+	for _, g := range list {
+		tools := g.Tools.Names
+		if g.Tools.All {
+			tools = []string{"all"}
+		}
+		t.row(g.Connector, tools, g.Approval, g.TrustedTools, g.CreatedAt)
+	}
+	return s.print(list, t)
+}
+
+type agentGrant struct {
+	agentRef
+	Connector string   `arg:"" help:"The connector's slug or id."`
+	Tools     []string `placeholder:"TOOL" help:"These tools alone, by the names that their server gives them; else all."`
+	Trusted   []string `placeholder:"TOOL" help:"These ask nobody where the agent's calls wait for a person."`
+	Approval  string   `enum:"auto,always_ask,trusted_only," default:"" help:"In place of the agent's own."`
+}
+
+// Run grants it, in place of what was granted of the connector before.
+func (c agentGrant) Run(ctx context.Context, s *session) error {
+	api, err := s.client()
+	if err != nil {
+		return err
+	}
+	in := client.AgentGrantPut{Tools: client.ToolSet{All: len(c.Tools) == 0, Names: c.Tools}, TrustedTools: c.Trusted}
+	if c.Approval != "" {
+		in.Approval = &c.Approval
+	}
+	if err := api.GrantConnector(ctx, c.Agent, c.Connector, in); err != nil {
+		return err
+	}
+	return s.say(nil, "%s may use %s.", c.Agent, c.Connector)
+}
+
+type agentDrop struct {
+	agentRef
+	Connector string `arg:"" help:"The connector's slug or id."`
+}
+
+// Run takes it.
+func (c agentDrop) Run(ctx context.Context, s *session) error {
+	api, err := s.client()
+	if err != nil {
+		return err
+	}
+	if err := api.DropConnector(ctx, c.Agent, c.Connector); err != nil {
+		return err
+	}
+	return s.say(nil, "%s may not use %s any more.", c.Agent, c.Connector)
+}
+
+type agentWhy struct {
+	agentRef
+	Tool string `arg:"" help:"The tool, as the agent sees it or as CONNECTOR.TOOL."`
+}
+
+// Run prints the answer and what to do.
+func (c agentWhy) Run(ctx context.Context, s *session) error {
+	api, err := s.client()
+	if err != nil {
+		return err
+	}
+	why, err := api.WhyAgentTool(ctx, c.Agent, c.Tool)
+	if err != nil {
+		return err
+	}
+	t := newTable("TOOL", "SEES IT", "MAY CALL IT", "A PERSON IS ASKED", "WHAT TO DO")
+	t.row(why.Tool, why.Sees, why.MayCall, why.Asks, why.Advice)
+	return s.print(why, t)
+}
+
+type tokenCommands struct {
+	List   tokenList   `cmd:"" help:"List an agent's tokens."`
+	Create tokenCreate `cmd:"" help:"Make a token and print it, once."`
+	Revoke tokenRevoke `cmd:"" help:"Revoke a token, within a second."`
+}
+
+type tokenList struct{ agentRef }
+
+// Run prints a row for each.
+func (c tokenList) Run(ctx context.Context, s *session) error {
+	api, err := s.client()
+	if err != nil {
+		return err
+	}
+	list, err := all(api.AllAgentTokens(ctx, c.Agent, client.ListAgentTokensQuery{Limit: pageSize}))
+	if err != nil {
+		return err
+	}
+	t := newTable("ID", "NAME", "BEGINS WITH", "LAST USED", "EXPIRES")
+	for _, token := range list {
+		t.row(token.ID, token.Name, token.Prefix, token.LastUsedAt, token.ExpiresAt)
+	}
+	return s.print(list, t)
+}
+
+type tokenCreate struct {
+	agentRef
+	Name    string        `placeholder:"NAME" help:"What it is for."`
+	Expires time.Duration `placeholder:"DURATION" help:"After this time, as 720h; else never."`
+}
+
+// Run prints the token alone, so that a script can take it.
+func (c tokenCreate) Run(ctx context.Context, s *session) error {
+	api, err := s.client()
+	if err != nil {
+		return err
+	}
+	var in client.AgentTokenCreate
+	if c.Name != "" {
+		in.Name = &c.Name
+	}
+	if c.Expires != 0 {
+		in.ExpiresAt = new(time.Now().Add(c.Expires))
+	}
+	made, err := api.CreateAgentToken(ctx, c.Agent, in)
+	if err != nil {
+		return err
+	}
+	return s.say(made, "%s", *made.Token)
+}
+
+type tokenRevoke struct {
+	agentRef
+	ID string `arg:"" help:"The token's id."`
+}
+
+// Run revokes it.
+func (c tokenRevoke) Run(ctx context.Context, s *session) error {
+	api, err := s.client()
+	if err != nil {
+		return err
+	}
+	if err := api.RevokeAgentToken(ctx, c.Agent, c.ID); err != nil {
+		return err
+	}
+	return s.say(nil, "%s is revoked.", c.ID)
+}

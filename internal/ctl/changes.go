@@ -1,0 +1,79 @@
+package ctl
+
+import (
+	"context"
+
+	"patchbay/client"
+)
+
+type changeCommands struct {
+	List   changeList   `cmd:"" help:"List what has changed."`
+	Accept changeAccept `cmd:"" help:"Serve a tool as it is now."`
+	Reject changeReject `cmd:"" help:"Serve a tool as it was, or not at all where it is new."`
+}
+
+type changeList struct {
+	State     string `enum:"waiting,accepted,rejected,automatic,superseded,any" default:"waiting" help:"waiting, accepted, rejected, automatic, superseded or any (${default})."`
+	Connector string `placeholder:"CONNECTOR" help:"Of this connector."`
+}
+
+// Run prints a row for each.
+func (c changeList) Run(ctx context.Context, s *session) error {
+	api, err := s.client()
+	if err != nil {
+		return err
+	}
+	list, err := all(api.AllToolChanges(ctx, client.ListToolChangesQuery{State: c.State, Connector: c.Connector, Limit: pageSize}))
+	if err != nil {
+		return err
+	}
+	t := newTable("SEEN", "CONNECTOR", "TOOL", "RISK", "WHAT", "AGENTS", "CALLS IN 30 DAYS", "STATE")
+	for _, change := range list {
+		t.row(change.SeenAt, change.ConnectorSlug, change.Tool, change.Risk, change.Kinds, change.Agents, change.Calls30d, change.State)
+	}
+	return s.print(list, t)
+}
+
+// verdict is about one definition of one tool: what came meanwhile is not decided.
+type verdict struct {
+	connectorRef
+	Tool string `arg:"" help:"The tool, as its server calls it."`
+	Hash string `placeholder:"HASH" help:"The definition that was looked at; where the server has another one by now, nothing is decided."`
+}
+
+func (v verdict) in() client.ToolVerdict {
+	if v.Hash == "" {
+		return client.ToolVerdict{}
+	}
+	return client.ToolVerdict{Hash: &v.Hash}
+}
+
+type changeAccept struct{ verdict }
+
+// Run accepts.
+func (c changeAccept) Run(ctx context.Context, s *session) error {
+	api, err := s.client()
+	if err != nil {
+		return err
+	}
+	tool, err := api.AcceptTool(ctx, c.Connector, c.Tool, c.in())
+	if err != nil {
+		return err
+	}
+	return s.say(tool, "%s is served as it is now.", tool.Name)
+}
+
+type changeReject struct{ verdict }
+
+// Run rejects.
+func (c changeReject) Run(ctx context.Context, s *session) error {
+	api, err := s.client()
+	if err != nil {
+		return err
+	}
+	tool, err := api.RejectTool(ctx, c.Connector, c.Tool, c.in())
+	if err != nil {
+		return err
+	}
+	return s.say(tool, "%s is not served as it is now.", tool.Name)
+}

@@ -1,0 +1,102 @@
+package ctl
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"patchbay/client"
+)
+
+// Commands are the flags that all commands have, and the commands.
+type Commands struct {
+	Flags
+
+	Connectors connectorCommands `cmd:"" help:"MCP servers."`
+	Agents     agentCommands     `cmd:"" help:"Programs that use tools, and what they may."`
+	Tokens     tokenCommands     `cmd:"" help:"What agents come to the gateway with."`
+	Call       callCommand       `cmd:"" help:"Call a tool as an agent."`
+	Calls      callsCommands     `cmd:"" help:"What agents have called."`
+	Approvals  approvalCommands  `cmd:"" help:"Calls that wait for a person."`
+	Changes    changeCommands    `cmd:"" help:"Tools that have changed."`
+}
+
+// Flags say which installation is asked, as whom, and how its answers are shown.
+type Flags struct {
+	URL     string `name:"url" env:"PATCHBAY_URL" placeholder:"URL" default:"http://127.0.0.1:8080" help:"The installation (${default})."`
+	KeyFile string `name:"key-file" placeholder:"FILE" help:"A file with the API key, in place of the variable PATCHBAY_API_KEY."`
+	Output  string `name:"output" short:"o" enum:"table,json" default:"table" help:"table or json (${default})."`
+}
+
+// keyVariable holds the API key. It is no flag: whoever lists a machine's processes reads those.
+const keyVariable = "PATCHBAY_API_KEY"
+
+// maxKeyFile is more than a key has, in bytes.
+const maxKeyFile = 4 << 10
+
+// World is what commands read and write.
+type World struct {
+	In  io.Reader
+	Out io.Writer
+	Env func(name string) string
+}
+
+// AfterApply makes the session that the commands share.
+func (f Flags) AfterApply(k *kong.Context, w World) error {
+	k.Bind(&session{flags: f, world: w})
+	return nil
+}
+
+// session is one run of the command line.
+type session struct {
+	flags Flags
+	world World
+}
+
+// client is made when it is needed: help needs no key.
+func (s *session) client() (*client.Client, error) {
+	key := s.world.Env(keyVariable)
+	if s.flags.KeyFile != "" {
+		file, err := os.Open(s.flags.KeyFile)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }()
+		text, err := io.ReadAll(io.LimitReader(file, maxKeyFile))
+		if err != nil {
+			return nil, err
+		}
+		key = string(text)
+	}
+	key = strings.TrimSpace(key)
+	if key == "" {
+		return nil, errors.New("There is no API key. Put one into PATCHBAY_API_KEY, or into a file and name it with --key-file; an owner makes keys in the dashboard, under API keys.")
+	}
+	return client.New(s.flags.URL, key)
+}
+
+// input is an argument's text: itself, of @FILE the file's, of - what is on the standard input.
+func (s *session) input(arg string) ([]byte, error) {
+	const most = 4 << 20
+	from := s.world.In
+	switch name, isFile := strings.CutPrefix(arg, "@"); {
+	case isFile:
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }()
+		from = file
+	case arg != "-":
+		return []byte(arg), nil
+	}
+	text, err := io.ReadAll(io.LimitReader(from, most+1))
+	if err == nil && len(text) > most {
+		err = fmt.Errorf("%s is longer than 4 MiB", arg)
+	}
+	return text, err
+}
