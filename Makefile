@@ -21,7 +21,7 @@ endif
 GENERATED = find internal/store/dbgen web/templates client -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' -o -name '*_gen.go' \) | sort | xargs cksum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check format lint fresh race conformance generate notices screenshots dev bench bench-pages bench-gateway soak chaos fuzz clean
+.PHONY: help run build release sbom reproducible test check format lint fresh race conformance generate notices screenshots dev bench bench-pages bench-gateway soak chaos fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,24 @@ run: build ## start Patchbay on http://127.0.0.1:8080, with a PostgreSQL of its 
 
 build: ## compile ./bin/patchbay
 	@$(GO) build -o bin/patchbay ./cmd/server
+
+# Nothing of the machine is in it: two builds of one source are the same, byte for byte (`make reproducible`).
+RELEASE = CGO_ENABLED=0 GOFLAGS= GOWORK=off $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid= -X main.release=$(VERSION)'
+
+release: ## compile ./bin/release/patchbay as it is given away (VERSION=v1.2.3), with its SBOM and checksums
+	@mkdir -p bin/release
+	@$(RELEASE) -o bin/release/patchbay ./cmd/server
+	@bin/release/patchbay sbom > bin/release/patchbay.cdx.json
+	@cd bin/release && sha256sum patchbay patchbay.cdx.json > SHA256SUMS && cat SHA256SUMS
+
+sbom: build ## what ./bin/patchbay is made of, in CycloneDX, to bin/patchbay.cdx.json
+	@bin/patchbay sbom > bin/patchbay.cdx.json
+
+reproducible: ## build a release here and from a copy elsewhere, and fail where they differ
+	@there=$$(mktemp -d) && trap 'rm -rf "$$there"' EXIT && \
+	git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$$there" && \
+	$(RELEASE) -o bin/here/patchbay ./cmd/server && (cd "$$there" && $(RELEASE) -o there/patchbay ./cmd/server) && \
+	cmp bin/here/patchbay "$$there/there/patchbay" && sha256sum bin/here/patchbay
 
 test: ## run every test; nothing has to be started first
 	@scripts/get-postgres

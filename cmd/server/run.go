@@ -57,6 +57,7 @@ type commandLine struct {
 	Ctl     ctl.Commands         `cmd:"" help:"Work with an installation from anywhere, over its API."`
 	Doctor  doctorCommand        `cmd:"" help:"Check the installation and say what to do about each problem."`
 	Support supportBundleCommand `cmd:"" name:"support-bundle" help:"Gather what helps somebody else to understand this installation, and nothing secret."`
+	SBOM    sbomCommand          `cmd:"" name:"sbom" help:"Print what this program is made of, as CycloneDX."`
 	DevMCP  devMCPCommand        `cmd:"" name:"dev-mcp" help:"Serve a small MCP server on loopback, to try things with."`
 	Seed    seedCommand          `cmd:"" help:"Fill a fresh installation with examples that point at dev-mcp."`
 	Apart   benchServersCommand  `cmd:"" name:"bench-servers" hidden:"" help:"The servers of a benchmark."`
