@@ -1168,7 +1168,7 @@ type RunRequest struct {
 type SealingKey struct {
 	// Its public id, in hexadecimal. It is no secret.
 	ID string `json:"id"`
-	// It is in the keyring; what an unknown key has sealed does not open.
+	// It is at hand; what an unknown key has sealed does not open.
 	Known bool `json:"known"`
 	// How many values of the tenant it has sealed.
 	Sealed int64 `json:"sealed"`
@@ -1178,10 +1178,12 @@ type SealingKey struct {
 
 // SealingKeys is what the API answers with.
 type SealingKeys struct {
-	// When the installation made its first key.
+	// When the first key was made.
 	CreatedAt time.Time `json:"created_at"`
 	// Oldest first.
 	Keys []SealingKey `json:"keys"`
+	// They are the tenant's own. false: the installation's key seals its secrets, until the operator has run patchbay keys rotate.
+	Own bool `json:"own"`
 	// null: never.
 	RotatedAt *time.Time `json:"rotated_at"`
 	// A rotation is under way, or was interrupted: patchbay keys rotate ends it.

@@ -124,8 +124,20 @@ CREATE OR REPLACE FUNCTION public.refuse_retired_key()
 AS $function$
 begin
     perform pg_advisory_xact_lock_shared(hashtextextended('patchbay sealed', 0));
-    if exists (select from retired_keys where retired_keys.prefix = substring(new.sealed from 1 for 5)) then
+    if exists (select from retired_keys where retired_keys.prefix = substring(new.sealed from 1 for 5))
+       or exists (select from retired_tenant_keys r where r.tenant_id = new.tenant_id and r.prefix = substring(new.sealed from 1 for 5)) then
         raise exception 'sealed by a retired key' using errcode = 'PB001';
+    end if;
+    return new;
+end $function$
+
+CREATE OR REPLACE FUNCTION public.refuse_retiring_wrapping_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    if exists (select from tenant_keys where substring(tenant_keys.sealed from 1 for 5) = new.prefix) then
+        raise exception 'tenants'' keys are sealed by this key';
     end if;
     return new;
 end $function$
@@ -180,6 +192,15 @@ CREATE OR REPLACE FUNCTION public.system_scope()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 AS $function$ select coalesce(current_setting('app.system', true), '') = 'on' $function$
+
+CREATE OR REPLACE FUNCTION public.tell_of_deleted_keys()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    update keysets set generation = generation + 1 where purpose = 'seal';
+    return null;
+end $function$
 
 CREATE OR REPLACE FUNCTION public.tenant()
  RETURNS uuid
@@ -730,6 +751,7 @@ create table instances (
     beat_at timestamp with time zone not null default now(),
     keyset_generation integer not null default 0,
     steady_since timestamp with time zone not null default pg_postmaster_start_time(),
+    tenant_keys boolean not null default false,
     constraint instances_pkey PRIMARY KEY (id)
 );
 grant delete, insert, select, update on instances to patchbay_app;
@@ -769,6 +791,7 @@ create table keysets (
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
     generation integer not null default 1,
+    per_tenant boolean not null default false,
     constraint keysets_generation_positive CHECK ((generation > 0)),
     constraint keysets_pkey PRIMARY KEY (purpose),
     constraint keysets_purpose_known CHECK ((purpose = ANY (ARRAY['seal'::text, 'mac'::text])))
@@ -887,11 +910,26 @@ create table retired_keys (
     constraint retired_keys_pkey PRIMARY KEY (prefix),
     constraint retired_keys_prefix_length CHECK ((length(prefix) = 5))
 );
+CREATE TRIGGER wraps_nothing BEFORE INSERT ON public.retired_keys FOR EACH ROW EXECUTE FUNCTION refuse_retiring_wrapping_key();
 alter table retired_keys enable row level security;
 alter table retired_keys force row level security;
 create policy everybody_reads on retired_keys for r using (true) with check ();
 create policy system_adds on retired_keys for a using () with check (system_scope());
 grant insert, select on retired_keys to patchbay_app;
+
+create table retired_tenant_keys (
+    tenant_id uuid not null,
+    prefix bytea not null,
+    retired_at timestamp with time zone not null default now(),
+    constraint retired_tenant_keys_pkey PRIMARY KEY (tenant_id, prefix),
+    constraint retired_tenant_keys_prefix_length CHECK ((length(prefix) = 5)),
+    constraint retired_tenant_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table retired_tenant_keys enable row level security;
+alter table retired_tenant_keys force row level security;
+create policy system_adds on retired_tenant_keys for a using () with check (( SELECT system_scope() AS system_scope));
+create policy tenant_reads on retired_tenant_keys for r using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check ();
+grant insert, select on retired_tenant_keys to patchbay_app;
 
 create table sessions (
     token text not null,
@@ -1001,6 +1039,25 @@ alter table sync_runs enable row level security;
 alter table sync_runs force row level security;
 create policy tenant_rows on sync_runs for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on sync_runs to patchbay_app;
+
+create table tenant_keys (
+    tenant_id uuid not null,
+    sealed bytea not null,
+    prefix bytea not null,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint tenant_keys_pkey PRIMARY KEY (tenant_id),
+    constraint tenant_keys_prefix_length CHECK ((length(prefix) = 5)),
+    constraint tenant_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE TRIGGER deleted_keys_are_told AFTER DELETE ON public.tenant_keys FOR EACH STATEMENT EXECUTE FUNCTION tell_of_deleted_keys();
+CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.tenant_keys FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
+alter table tenant_keys enable row level security;
+alter table tenant_keys force row level security;
+create policy system_changes on tenant_keys for w using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
+create policy tenant_adds on tenant_keys for a using () with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+create policy tenant_reads on tenant_keys for r using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check ();
+grant insert, select, update on tenant_keys to patchbay_app;
 
 create table tenants (
     id uuid not null,

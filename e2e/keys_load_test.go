@@ -58,25 +58,32 @@ func TestKeysRotateWhileAgentsCallAndServersSync(t *testing.T) {
 	here := c.hire("helper", "one", "two")
 	there := here
 	there.base = second.base
-	old := sealedPrefixes(t, database)
+	old, oldWrapping := sealedPrefixes(t, database)
 
 	stops := []func() int{here.calling("mcp_one__list_labels"), there.calling("mcp_two__list_labels"), c.syncing("synced")}
-	said := h.run("keys", "rotate")
+	ofTenant, ofAll := h.run("keys", "rotate", "--tenant", "default"), h.run("keys", "rotate")
 	for i, stop := range stops {
 		if stop() == 0 {
 			t.Errorf("worker %d did nothing meanwhile", i)
 		}
 	}
-	if !strings.Contains(said, "Retired the old key") {
-		t.Errorf("the rotation says:\n%s", said)
+	for _, said := range []string{ofTenant, ofAll} {
+		if !strings.Contains(said, "Retired the old key") {
+			t.Errorf("the rotation says:\n%s", said)
+		}
 	}
-	now := sealedPrefixes(t, database)
-	if len(old) != 1 || len(now) != 1 {
-		t.Errorf("sealed before by %v, and now by %v", old, now)
+	now, wrapping := sealedPrefixes(t, database)
+	if len(old) != 1 || len(now) != 1 || len(oldWrapping) != 1 || len(wrapping) != 1 {
+		t.Errorf("sealed before by %v and %v, and now by %v and %v", old, oldWrapping, now, wrapping)
 	}
 	for prefix, tables := range now {
 		if _, same := old[prefix]; same || !strings.Contains(tables, "credentials") || !strings.Contains(tables, "webhooks") {
 			t.Errorf("the key %s has sealed %s, before it was %v", prefix, tables, old)
+		}
+	}
+	for prefix := range wrapping {
+		if _, same := oldWrapping[prefix]; same {
+			t.Errorf("the tenant's key is sealed by %s still", prefix)
 		}
 	}
 	for _, a := range []agent{here, there} {
@@ -87,7 +94,8 @@ func TestKeysRotateWhileAgentsCallAndServersSync(t *testing.T) {
 }
 
 // sealedPrefixes is which keys have sealed what lies in the database, and in which tables: in every column of that name, whoever made it.
-func sealedPrefixes(t *testing.T, database *pgx.Conn) map[string]string {
+// Those that have sealed tenants' keys stand apart.
+func sealedPrefixes(t *testing.T, database *pgx.Conn) (values, wrapping map[string]string) {
 	t.Helper()
 	rows, err := database.Query(t.Context(), `
 		select format('select substring(sealed from 1 for 5) from %I where sealed is not null', table_name), table_name
@@ -100,7 +108,7 @@ func sealedPrefixes(t *testing.T, database *pgx.Conn) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	by := map[string]string{}
+	values, wrapping = map[string]string{}, map[string]string{}
 	for _, p := range places {
 		rows, err := database.Query(t.Context(), p.Query)
 		if err != nil {
@@ -110,9 +118,103 @@ func sealedPrefixes(t *testing.T, database *pgx.Conn) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
+		by := values
+		if p.Table == "tenant_keys" {
+			by = wrapping
+		}
 		for _, prefix := range prefixes {
 			by[hex.EncodeToString(prefix)] += p.Table + " "
 		}
 	}
-	return by
+	return values, wrapping
+}
+
+// An installation from before tenants had keys is brought over while it works: nothing fails, and each tenant's secrets lie under its own key.
+func TestTenantsGetKeysOfTheirOwnWhileAgentsCall(t *testing.T) {
+	t.Parallel()
+	h, database := ownDatabase(t)
+	upstream := h.devMCP()
+	h.run("tenant", "create", "North")
+	if _, err := database.Exec(t.Context(), "update keysets set per_tenant = false"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := database.Exec(t.Context(), "delete from tenant_keys"); err != nil {
+		t.Fatal(err)
+	}
+	s := h.serve()
+	var agents []agent
+	for _, tenant := range []string{"default", "north"} {
+		c := client{t: t, base: s.base, key: h.run("apikey", "create", "--tenant", tenant, "--role", "owner", "--name", "tests")}
+		withCredential(c, upstream, "one")
+		agents = append(agents, c.hire("helper", "one"))
+	}
+	if values, wrapping := sealedPrefixes(t, database); len(values) != 1 || len(wrapping) != 0 {
+		t.Errorf("it begins sealed by %v and %v", values, wrapping)
+	}
+	if found := h.run("doctor"); !strings.Contains(found, "NOTE     sealing keys   1, which seals the secrets of all tenants.") {
+		t.Errorf("the doctor says:\n%s", found)
+	}
+	if o := h.try("keys", "rotate", "--tenant", "north"); o.code != 1 || !strings.Contains(o.stderr, "Run patchbay keys rotate without a tenant first.") {
+		t.Errorf("one tenant's rotation: %+v", o)
+	}
+	var stops []func() int
+	for _, a := range agents {
+		stops = append(stops, a.calling("mcp_one__list_labels"))
+	}
+	said := h.run("keys", "rotate")
+	for i, stop := range stops {
+		if stop() == 0 {
+			t.Errorf("agent %d did nothing meanwhile", i)
+		}
+	}
+	if !strings.Contains(said, "Each tenant's secrets are sealed with its own key from now on.") || !strings.Contains(said, "Retired the old key") {
+		t.Errorf("the rotation says:\n%s", said)
+	}
+	if values, wrapping := sealedPrefixes(t, database); len(values) != 2 || len(wrapping) != 1 {
+		t.Errorf("sealed by %v and %v, want a key for each of two tenants, and one that wraps them", values, wrapping)
+	}
+	for _, a := range agents {
+		if err := a.once("mcp_one__list_labels"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestADeletedTenantIsGoneWithItsKey(t *testing.T) {
+	t.Parallel()
+	h, database := ownDatabase(t)
+	upstream := h.devMCP()
+	h.run("tenant", "create", "North")
+	s := h.serve()
+	var agents []agent
+	for _, tenant := range []string{"default", "north"} {
+		c := client{t: t, base: s.base, key: h.run("apikey", "create", "--tenant", tenant, "--role", "owner", "--name", "tests")}
+		withCredential(c, upstream, "one")
+		agents = append(agents, c.hire("helper", "one"))
+		if err := agents[len(agents)-1].once("mcp_one__list_labels"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o := h.try("tenant", "delete", "north"); o.code != 1 || !strings.Contains(o.stderr, "Add --really to do it.") {
+		t.Errorf("without --really: %+v", o)
+	}
+	if err := agents[1].once("mcp_one__list_labels"); err != nil {
+		t.Errorf("not asked for, and done: %v", err)
+	}
+	if said := h.run("tenant", "delete", "north", "--really"); !strings.Contains(said, "Deleted north and the key of its secrets.") {
+		t.Errorf("it says: %s", said)
+	}
+	if agents[1].once("mcp_one__list_labels") == nil {
+		t.Error("its agent goes on")
+	}
+	if err := agents[0].once("mcp_one__list_labels"); err != nil {
+		t.Errorf("another tenant's agent: %v", err)
+	}
+	if _, wrapping := sealedPrefixes(t, database); len(wrapping) != 1 {
+		t.Errorf("keys are wrapped by %v", wrapping)
+	}
+	var left int
+	if err := database.QueryRow(t.Context(), "select count(*) from tenant_keys").Scan(&left); err != nil || left != 1 {
+		t.Errorf("%d tenants have keys (%v)", left, err)
+	}
 }

@@ -57,11 +57,14 @@ func TestKeysRotateWhileTheServerServes(t *testing.T) {
 	stopOne, stopTwo := c.syncing("one"), c.syncing("two")
 	for range 2 {
 		said := h.run("keys", "rotate")
-		for _, want := range []string{"Added a new key.", "Waiting for servers to read the new keys: 0 of 1 have.", "Secrets are sealed with the new key from now on.", "Re-sealed ", "Retired the old key"} {
+		for _, want := range []string{"Added a new key.", "Waiting for servers to read the new keys: 0 of 1 have.", "Secrets are sealed with the new key from now on.", "Re-sealed 1 of 1.", "Retired the old key"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("it does not say %q:\n%s", want, said)
 			}
 		}
+	}
+	if said := h.run("keys", "rotate", "--tenant", "default"); !strings.Contains(said, "Re-sealed ") || !strings.Contains(said, "Retired the old key") {
+		t.Errorf("of the tenant's own key it says:\n%s", said)
 	}
 	if stopOne() == 0 || stopTwo() == 0 {
 		t.Error("nothing went on meanwhile")
@@ -74,8 +77,11 @@ func TestKeysRotateWhileTheServerServes(t *testing.T) {
 	if code := s.terminate(); code != 0 {
 		t.Fatalf("the server ended with %d", code)
 	}
-	if said := h.run("keys", "rotate"); !strings.Contains(said, "Re-sealed 3 of 3.") || strings.Contains(said, "Waiting") {
+	if said := h.run("keys", "rotate"); !strings.Contains(said, "Re-sealed 1 of 1.") || strings.Contains(said, "Waiting") {
 		t.Errorf("without a server it says:\n%s", said)
+	}
+	if said := h.run("keys", "rotate", "--tenant", "default"); !strings.Contains(said, "Re-sealed 3 of 3.") {
+		t.Errorf("without a server it says of the tenant's own key:\n%s", said)
 	}
 	c.base = h.serve().base
 	for _, slug := range []string{"one", "two", "still"} {

@@ -218,12 +218,16 @@ func (e *examination) opens(ctx context.Context, pool *pgxpool.Pool, kek secret.
 	}
 }
 
-// sealingKeys tells whether a rotation is at its end.
+// sealingKeys tells whether a rotation is at its end, and whether tenants have keys of their own.
 func (e *examination) sealingKeys(st *store.Store) {
 	const what = "sealing keys"
-	n, unfinished := st.SealingKeys()
-	if unfinished {
+	n, unfinished, perTenant := st.SealingKeys()
+	switch {
+	case unfinished:
 		e.note(what, "%d: a rotation is under way, or was interrupted. Run patchbay keys rotate to end it.", n)
+		return
+	case !perTenant:
+		e.note(what, "%d, which seals the secrets of all tenants. Run patchbay keys rotate to give each tenant a key of its own; there is no way back to a version before that.", n)
 		return
 	}
 	e.ok(what, "%d", n)

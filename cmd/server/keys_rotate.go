@@ -12,11 +12,13 @@ import (
 
 type keysRotateCommand struct {
 	databaseCommand
+	Tenant string `placeholder:"SLUG" help:"Replace this tenant's own key alone. Unset: the installation's, which seals the tenants' keys."`
 }
 
 // Help is shown under the flags.
 func (keysRotateCommand) Help() string {
-	return "Makes a new key, waits until every running server has read it, seals all stored secrets with it, and retires the old key when nothing uses that. " +
+	return "Makes a new key, waits until every running server has read it, seals with it all that the old one sealed, and retires the old key when nothing uses that. " +
+		"Each tenant's secrets are sealed by its own key, and that by the installation's. On an installation from before this, the first rotation moves every secret to its tenant's key. " +
 		"Servers go on serving. It may be interrupted and run again: it goes on where it stopped. " +
 		"PATCHBAY_KEYSET stays as it is, and so do API keys: they are not sealed, but recognised by a key of their own, which is not replaced."
 }
@@ -28,12 +30,22 @@ func (c keysRotateCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer d.close()
-	told := &rotationLines{out: p}
-	err = d.store.RotateSealingKeys(ctx, store.RotationOptions{Notify: told.tell})
+	err = c.rotate(ctx, d, store.RotationOptions{Notify: (&rotationLines{out: p}).tell})
 	if errors.Is(err, context.Canceled) {
 		return fault.Errorf(fault.Unavailable, "Interrupted. Nothing is lost: run patchbay keys rotate again, and it goes on where it stopped.")
 	}
 	return err
+}
+
+func (c keysRotateCommand) rotate(ctx context.Context, d *database, o store.RotationOptions) error {
+	if c.Tenant == "" {
+		return d.store.RotateSealingKeys(ctx, o)
+	}
+	tenant, err := findTenant(ctx, d.store, c.Tenant)
+	if err != nil {
+		return err
+	}
+	return d.store.RotateTenantKeys(ctx, tenant.ID, o)
 }
 
 // countInterval is how often the count of what is sealed is printed.
@@ -55,6 +67,8 @@ func (l *rotationLines) tell(p store.RotationProgress) {
 		l.out.say("Waiting for servers to read the new keys: %d of %d have.", p.Done, p.Total)
 	case store.KeyPromoted:
 		l.out.say("Secrets are sealed with the new key from now on.")
+	case store.TenantsDivided:
+		l.out.say("Each tenant's secrets are sealed with its own key from now on.")
 	case store.SecretsResealed:
 		l.count(p)
 	case store.SecretUnreadable:

@@ -18,6 +18,19 @@ select created_at, updated_at
 from keysets
 where purpose = 'seal';
 
+-- name: DivideByTenant :exec
+-- From now on each tenant's own key seals its secrets.
+update keysets
+set per_tenant = true,
+    generation = generation + 1
+where purpose = 'seal';
+
+-- name: ChangedTenantKeys :exec
+-- Has every process read the tenants' keys again.
+update keysets
+set generation = generation + 1
+where purpose = 'seal';
+
 -- name: ReplaceSealingKeys :one
 update keysets
 set wrapped = @wrapped,
@@ -27,7 +40,10 @@ where purpose = 'seal'
 returning generation;
 
 -- name: IsRetiredKey :one
-select exists (select from retired_keys where prefix = @prefix);
+-- Or another's already: a prefix tells one key from all that a row may be sealed by.
+-- @sqlc-vet-disable tenant-scope
+select (exists (select from retired_keys where retired_keys.prefix = @prefix)
+    or exists (select from tenant_keys where tenant_keys.prefix = @prefix))::boolean as taken;
 
 -- name: RetireKey :exec
 insert into retired_keys (prefix)
@@ -35,9 +51,9 @@ values (@prefix)
 on conflict do nothing;
 
 -- name: InstancesOfGeneration :one
--- How many living processes there are, and how many of them have read the keys of a generation.
+-- How many living processes there are, and how many of them have read the keys of a generation and understand that tenants have keys.
 select count(*) as alive,
-       count(*) filter (where keyset_generation >= @generation::integer) as ready
+       count(*) filter (where keyset_generation >= @generation::integer and tenant_keys) as ready
 from instances
 where beat_at >= now() - interval '6 seconds';
 
@@ -45,3 +61,10 @@ where beat_at >= now() - interval '6 seconds';
 -- @sqlc-vet-disable tenant-scope
 delete from oauth_flows
 where expires_at < now();
+
+-- name: KeysOfTenants :many
+-- Of those that a process has in memory: who is not among them is gone.
+-- @sqlc-vet-disable tenant-scope
+select tenant_id, sealed
+from tenant_keys
+where tenant_id = any(@tenants::uuid[]);

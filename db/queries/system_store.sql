@@ -5,7 +5,7 @@
 select pg_advisory_xact_lock(hashtextextended('patchbay keysets', 0));
 
 -- name: Keysets :many
-select purpose, wrapped, generation
+select purpose, wrapped, generation, per_tenant
 from keysets
 order by purpose;
 
@@ -16,8 +16,9 @@ from keysets
 order by purpose;
 
 -- name: SaveKeyset :exec
-insert into keysets (purpose, wrapped)
-values (@purpose, @wrapped);
+-- Of a fresh installation: its tenants have keys of their own from the beginning.
+insert into keysets (purpose, wrapped, per_tenant)
+values (@purpose, @wrapped, true);
 
 -- name: SessionData :one
 select data

@@ -8,6 +8,11 @@ values (@id, @slug, @name)
 on conflict (slug) do nothing
 returning tenants.*;
 
+-- name: DeleteTenant :execrows
+-- @sqlc-vet-disable tenant-scope
+delete from tenants
+where id = @id;
+
 -- name: Tenants :many
 -- @sqlc-vet-disable tenant-scope
 select tenants.*

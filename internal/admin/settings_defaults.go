@@ -62,7 +62,7 @@ func (h *Handler) sealingKeysPanel(r *http.Request) (templates.SealingKeysPanel,
 		return templates.SealingKeysPanel{}, err
 	}
 	made := when(r.Context(), keys.MadeAt, h.now())
-	panel := templates.SealingKeysPanel{Unfinished: keys.Unfinished, Facts: []templates.Fact{{Label: words.T(r.Context(), "Made"), When: &made}}}
+	panel := templates.SealingKeysPanel{Unfinished: keys.Unfinished, Own: keys.Own, Facts: []templates.Fact{{Label: words.T(r.Context(), "Made"), When: &made}}}
 	rotated := templates.Fact{Label: words.T(r.Context(), "Last rotated"), Value: words.T(r.Context(), "Never")}
 	if keys.RotatedAt != nil {
 		at := when(r.Context(), *keys.RotatedAt, h.now())

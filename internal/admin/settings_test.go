@@ -96,8 +96,12 @@ func TestTheSettingsNameTheKeysAndTheInstallation(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t, func(o *admin.Options) { o.Version = "v1.2.3-test" })
 	d.Credential(t, d.Connector(t).ID, nil, "s3cret")
+	own, err := d.Door().SealingKeys(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	p := d.as(connectors.RoleOwner).get("/settings")
-	p.want(t, http.StatusOK, d.Keyring.Primary().String(), "Seals what is stored", "Last rotated", "v1.2.3-test",
+	p.want(t, http.StatusOK, own.Primary.String(), "yours alone", "Seals what is stored", "Last rotated", "v1.2.3-test",
 		d.base+"/oauth/callback", d.base+"/mcp", `href="/webhooks"`)
 	if strings.Contains(p.Body, "s3cret") {
 		t.Error("the page has a secret")

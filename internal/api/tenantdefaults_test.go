@@ -98,8 +98,8 @@ func TestTheKeysThatSealAreNamedAndNeverShown(t *testing.T) {
 	if sealed(second)["sealed"].(float64)-sealed(first)["sealed"].(float64) != 1 {
 		t.Errorf("%v, then %v", first, second)
 	}
-	if id := w.Keyring.Primary().String(); sealed(second)["id"] != id || sealed(second)["seals"] != true || sealed(second)["known"] != true {
-		t.Errorf("%v, want %s", second, id)
+	if id := sealed(first)["id"]; id == w.Keyring.Primary().String() || second["own"] != true || sealed(second)["id"] != id || sealed(second)["seals"] != true || sealed(second)["known"] != true {
+		t.Errorf("%v, want a key of the tenant's own, %s", second, id)
 	}
 	if len(second["keys"].([]any)) != 1 || second["rotation_unfinished"] != false || second["rotated_at"] != nil || second["created_at"] == nil {
 		t.Errorf("%v", second)

@@ -7,14 +7,17 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
 	"patchbay/internal/secret"
+	"patchbay/internal/store"
 )
 
-// SealingKeys is the state of the keys that seal the installation's secrets. It has their names alone, never a key.
+// SealingKeys is the state of the keys that seal a tenant's secrets. It has their names alone, never a key.
 type SealingKeys struct {
 	Keys       []SealingKey // oldest first
+	Own        bool         // they are the tenant's; false: the installation's seal its secrets
 	Unfinished bool         // a rotation is under way, or was interrupted
-	MadeAt     time.Time    // when the installation made its first key
+	MadeAt     time.Time    // when the first was made
 	RotatedAt  *time.Time   // nil: never
 }
 
@@ -23,7 +26,7 @@ type SealingKey struct {
 	ID     secret.KeyID
 	Seals  bool // what is stored from now on; the others only open
 	Sealed int  // how many values of the actor's tenant it has sealed
-	Gone   bool // values are sealed by it, and it is not in the keyring
+	Gone   bool // values are sealed by it, and it is not among the known ones
 }
 
 // SealingKeys tells an owner how the keys are, and what of the tenant they have sealed.
@@ -31,24 +34,46 @@ func (s *Service) SealingKeys(ctx context.Context, a Actor) (SealingKeys, error)
 	if err := a.Require(connectors.RoleOwner); err != nil {
 		return SealingKeys{}, err
 	}
-	ring, err := s.store.System().SealingKeyring(ctx)
+	all, perTenant, err := s.store.System().SealingKeys(ctx)
 	if err != nil {
 		return SealingKeys{}, err
 	}
-	sealed, err := s.store.Tenant(a.Tenant.ID).SealedBy(ctx)
+	door := s.store.Tenant(a.Tenant.ID)
+	sealed, err := door.SealedBy(ctx)
 	if err != nil {
 		return SealingKeys{}, err
 	}
-	keys := SealingKeys{Unfinished: ring.Unfinished, MadeAt: ring.MadeAt}
-	if ring.ChangedAt.After(ring.MadeAt) {
-		keys.RotatedAt = &ring.ChangedAt
+	own, err := door.SealingKeys(ctx)
+	switch {
+	case fault.Is(err, fault.NotFound): // it has none, as long as it has no secret
+		return sealingKeys(all, sealed), nil
+	case err != nil:
+		return SealingKeys{}, err
 	}
-	for _, id := range ring.Keys {
-		keys.Keys = append(keys.Keys, SealingKey{ID: id, Seals: id == ring.Primary, Sealed: sealed[id]})
+	// What the installation's keys have sealed moves to the tenant's with the next rotation.
+	var older []SealingKey
+	for _, id := range all.Keys {
+		if sealed[id] > 0 {
+			older = append(older, SealingKey{ID: id, Sealed: sealed[id]})
+			delete(sealed, id)
+		}
+	}
+	keys := sealingKeys(own, sealed)
+	keys.Keys, keys.Own = append(older, keys.Keys...), perTenant
+	return keys, nil
+}
+
+func sealingKeys(of store.SealingKeys, sealed map[secret.KeyID]int) SealingKeys {
+	keys := SealingKeys{Unfinished: of.Unfinished, MadeAt: of.MadeAt}
+	if of.ChangedAt.After(of.MadeAt) {
+		keys.RotatedAt = &of.ChangedAt
+	}
+	for _, id := range of.Keys {
+		keys.Keys = append(keys.Keys, SealingKey{ID: id, Seals: id == of.Primary, Sealed: sealed[id]})
 		delete(sealed, id)
 	}
 	for _, id := range slices.Sorted(maps.Keys(sealed)) { // by keys that this process does not know
 		keys.Keys = append(keys.Keys, SealingKey{ID: id, Sealed: sealed[id], Gone: true})
 	}
-	return keys, nil
+	return keys
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/aead/subtle"
 	"github.com/tink-crypto/tink-go/v2/keyset"
 	"github.com/tink-crypto/tink-go/v2/mac"
@@ -17,9 +16,8 @@ var ErrWrongKEK = errors.New("the key does not open the keyring")
 
 // Keyring seals and opens secrets, and authenticates tokens. It never changes, and is safe for concurrent use.
 type Keyring struct {
-	sealing *keyset.Handle
+	*Sealer
 	signing *keyset.Handle
-	aead    tink.AEAD
 	mac     tink.MAC
 }
 
@@ -31,9 +29,9 @@ type Wrapped struct {
 
 // NewKeyring makes a keyring of fresh keys.
 func NewKeyring() (*Keyring, error) {
-	sealing, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
+	sealing, err := NewSealer()
 	if err != nil {
-		return nil, fmt.Errorf("make the sealing key: %w", err)
+		return nil, err
 	}
 	signing, err := keyset.NewHandle(mac.HMACSHA256Tag256KeyTemplate())
 	if err != nil {
@@ -42,16 +40,12 @@ func NewKeyring() (*Keyring, error) {
 	return newKeyring(sealing, signing)
 }
 
-func newKeyring(sealing, signing *keyset.Handle) (*Keyring, error) {
-	a, err := aead.New(sealing)
-	if err != nil {
-		return nil, fmt.Errorf("use the sealing keyset: %w", err)
-	}
+func newKeyring(sealing *Sealer, signing *keyset.Handle) (*Keyring, error) {
 	m, err := mac.New(signing)
 	if err != nil {
 		return nil, fmt.Errorf("use the authentication keyset: %w", err)
 	}
-	return &Keyring{sealing: sealing, signing: signing, aead: a, mac: m}, nil
+	return &Keyring{Sealer: sealing, signing: signing, mac: m}, nil
 }
 
 // The associated data of the two wrapped keysets: one does not open in the other's place.
@@ -60,14 +54,14 @@ var (
 	macPlace  = []byte("patchbay keyset mac")
 )
 
-// Wrap encrypts the keyring with kek, for storing.
-func (k *Keyring) Wrap(kek KEK) (Wrapped, error) {
+// WrapWith encrypts the keyring with kek, for storing.
+func (k *Keyring) WrapWith(kek KEK) (Wrapped, error) {
 	master, err := kek.aead()
 	if err != nil {
 		return Wrapped{}, err
 	}
 	var seal, auth bytes.Buffer
-	if err := k.sealing.WriteWithAssociatedData(keyset.NewBinaryWriter(&seal), master, sealPlace); err != nil {
+	if err := k.keys.WriteWithAssociatedData(keyset.NewBinaryWriter(&seal), master, sealPlace); err != nil {
 		return Wrapped{}, fmt.Errorf("wrap the sealing keyset: %w", err)
 	}
 	if err := k.signing.WriteWithAssociatedData(keyset.NewBinaryWriter(&auth), master, macPlace); err != nil {
@@ -82,13 +76,17 @@ func Unwrap(kek KEK, w Wrapped) (*Keyring, error) {
 	if err != nil {
 		return nil, err
 	}
-	sealing, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(w.Seal)), master, sealPlace)
+	keys, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(w.Seal)), master, sealPlace)
 	if err != nil {
 		return nil, fmt.Errorf("%w: sealing keyset: %w", ErrWrongKEK, err)
 	}
 	signing, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(w.MAC)), master, macPlace)
 	if err != nil {
 		return nil, fmt.Errorf("%w: authentication keyset: %w", ErrWrongKEK, err)
+	}
+	sealing, err := newSealer(keys)
+	if err != nil {
+		return nil, err
 	}
 	return newKeyring(sealing, signing)
 }

@@ -65,7 +65,7 @@ func TestAMACVerifiesForItsPurposeOnly(t *testing.T) {
 func TestAKeyringUnwrapsWithItsKeyOnly(t *testing.T) {
 	t.Parallel()
 	k, kek, wrong := newKeyring(t), newKEK(t), newKEK(t)
-	wrapped, err := k.Wrap(kek)
+	wrapped, err := k.WrapWith(kek)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/tink-crypto/tink-go/v2/keyset"
 )
 
-// ErrUnknownKey says that a secret was sealed by a key that the keyring lacks.
+// ErrUnknownKey says that a secret was sealed by a key that is not at hand.
 var ErrUnknownKey = errors.New("sealed by an unknown key")
 
 // KeyID names a sealing key. It is no secret.
@@ -39,8 +39,8 @@ func SealedBy(sealed []byte) (KeyID, bool) {
 }
 
 // Keys lists the sealing keys, oldest first.
-func (k *Keyring) Keys() []KeyID {
-	info := k.sealing.KeysetInfo().GetKeyInfo()
+func (s *Sealer) Keys() []KeyID {
+	info := s.keys.KeysetInfo().GetKeyInfo()
 	ids := make([]KeyID, len(info))
 	for i, key := range info {
 		ids[i] = KeyID(key.GetKeyId())
@@ -48,36 +48,36 @@ func (k *Keyring) Keys() []KeyID {
 	return ids
 }
 
-// Holds tells whether a sealing key is in the keyring.
-func (k *Keyring) Holds(id KeyID) bool { return slices.Contains(k.Keys(), id) }
+// Holds tells whether a sealing key is among them.
+func (s *Sealer) Holds(id KeyID) bool { return slices.Contains(s.Keys(), id) }
 
 // Primary is the key that seals.
-func (k *Keyring) Primary() KeyID { return KeyID(k.sealing.KeysetInfo().GetPrimaryKeyId()) }
+func (s *Sealer) Primary() KeyID { return KeyID(s.keys.KeysetInfo().GetPrimaryKeyId()) }
 
 // Newest is the key that was added last.
-func (k *Keyring) Newest() KeyID {
-	ids := k.Keys()
+func (s *Sealer) Newest() KeyID {
+	ids := s.Keys()
 	return ids[len(ids)-1]
 }
 
-// WithNewKey is the keyring with one more key, which opens and does not seal yet.
-func (k *Keyring) WithNewKey() (*Keyring, error) {
-	return k.changed("add a sealing key", func(m *keyset.Manager) error {
+// WithNewKey is the sealer with one more key, which opens and does not seal yet.
+func (s *Sealer) WithNewKey() (*Sealer, error) {
+	return s.changed("add a sealing key", func(m *keyset.Manager) error {
 		_, err := m.Add(aead.AES256GCMKeyTemplate())
 		return err
 	})
 }
 
-// Promoted is the keyring with its newest key as the one that seals.
-func (k *Keyring) Promoted() (*Keyring, error) {
-	return k.changed("promote a sealing key", func(m *keyset.Manager) error { return m.SetPrimary(uint32(k.Newest())) })
+// Promoted is the sealer with its newest key as the one that seals.
+func (s *Sealer) Promoted() (*Sealer, error) {
+	return s.changed("promote a sealing key", func(m *keyset.Manager) error { return m.SetPrimary(uint32(s.Newest())) })
 }
 
-// Retired is the keyring without the keys that do not seal: what they sealed does not open any more.
-func (k *Keyring) Retired() (*Keyring, error) {
-	return k.changed("retire the old sealing keys", func(m *keyset.Manager) error {
-		for _, id := range k.Keys() {
-			if id == k.Primary() {
+// Retired is the sealer without the keys that do not seal: what they sealed does not open any more.
+func (s *Sealer) Retired() (*Sealer, error) {
+	return s.changed("retire the old sealing keys", func(m *keyset.Manager) error {
+		for _, id := range s.Keys() {
+			if id == s.Primary() {
 				continue
 			}
 			if err := m.Delete(uint32(id)); err != nil {
@@ -88,14 +88,19 @@ func (k *Keyring) Retired() (*Keyring, error) {
 	})
 }
 
-func (k *Keyring) changed(doing string, change func(*keyset.Manager) error) (*Keyring, error) {
-	m := keyset.NewManagerFromHandle(k.sealing)
+func (s *Sealer) changed(doing string, change func(*keyset.Manager) error) (*Sealer, error) {
+	m := keyset.NewManagerFromHandle(s.keys)
 	if err := change(m); err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
-	sealing, err := m.Handle()
+	keys, err := m.Handle()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
-	return newKeyring(sealing, k.signing)
+	return newSealer(keys)
+}
+
+// With is the keyring with other sealing keys. What authenticates stays.
+func (k *Keyring) With(sealing *Sealer) *Keyring {
+	return &Keyring{Sealer: sealing, signing: k.signing, mac: k.mac}
 }

@@ -20,13 +20,13 @@ func TestARotationLosesNothingOnItsWay(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	added := rewrapped(t, kek)(first.WithNewKey())
+	added := rewrapped(t, kek, first)(first.WithNewKey())
 	if keys := added.Keys(); len(keys) != 2 || keys[0] != first.Primary() || added.Primary() != first.Primary() || added.Newest() != keys[1] {
 		t.Fatalf("keys %v, of which %s seals", keys, added.Primary())
 	}
 	opens(t, first, seal(t, added, "by the old key still"))
 
-	promoted := rewrapped(t, kek)(added.Promoted())
+	promoted := rewrapped(t, kek, first)(added.Promoted())
 	fresh := seal(t, promoted, "new")
 	if by, _ := secret.SealedBy(fresh); by != added.Newest() || promoted.Primary() != by || promoted.Newest() != by {
 		t.Errorf("sealed by %s, want %s", by, added.Newest())
@@ -37,7 +37,7 @@ func TestARotationLosesNothingOnItsWay(t *testing.T) {
 		t.Errorf("without the new key: %v", err)
 	}
 
-	retired := rewrapped(t, kek)(promoted.Retired())
+	retired := rewrapped(t, kek, first)(promoted.Retired())
 	if keys := retired.Keys(); len(keys) != 1 || keys[0] != promoted.Primary() {
 		t.Errorf("keys %v are left", keys)
 	}
@@ -68,13 +68,13 @@ func TestOnlyWhatNamesAnotherKeyIsSealedByAnUnknownOne(t *testing.T) {
 }
 
 // rewrapped stores a keyring and reads it again: the order of the keys has to survive that.
-func rewrapped(t *testing.T, kek secret.KEK) func(*secret.Keyring, error) *secret.Keyring {
-	return func(k *secret.Keyring, err error) *secret.Keyring {
+func rewrapped(t *testing.T, kek secret.KEK, first *secret.Keyring) func(*secret.Sealer, error) *secret.Keyring {
+	return func(sealing *secret.Sealer, err error) *secret.Keyring {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := k.Wrap(kek)
+		w, err := first.With(sealing).WrapWith(kek)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,6 +98,62 @@ func seal(t *testing.T, k *secret.Keyring, text secret.Text) []byte {
 func opens(t *testing.T, k *secret.Keyring, sealed []byte) {
 	t.Helper()
 	if _, err := k.Open(sealed, place); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestATenantsKeysOpenByTheirWrapperAndInTheirPlaceOnly(t *testing.T) {
+	t.Parallel()
+	outer, other := newKeyring(t), newKeyring(t)
+	inner, err := secret.NewSealer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if inner, err = inner.WithNewKey(); err != nil {
+		t.Fatal(err)
+	}
+	wrapped, err := outer.Wrap(inner, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if by, ok := secret.SealedBy(wrapped); !ok || by != outer.Primary() {
+		t.Errorf("wrapped by %s, %v; want %s", by, ok, outer.Primary())
+	}
+	again, err := outer.Unwrap(wrapped, place)
+	if err != nil || again.Primary() != inner.Primary() || again.Newest() != inner.Newest() {
+		t.Fatalf("unwrapped: %v", err)
+	}
+	sealed, err := inner.Seal("hunter2", place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := again.Open(sealed, place); err != nil || got.Reveal() != "hunter2" {
+		t.Errorf("opened %q, %v", got.Reveal(), err)
+	}
+	if _, err := outer.Open(sealed, place); !errors.Is(err, secret.ErrUnknownKey) {
+		t.Errorf("the wrapper opens what the inner keys sealed: %v", err)
+	}
+	if _, err := other.Unwrap(wrapped, place); !errors.Is(err, secret.ErrUnknownKey) {
+		t.Errorf("by another wrapper: %v", err)
+	}
+	elsewhere := place
+	elsewhere.Tenant = "u"
+	if _, err := outer.Unwrap(wrapped, elsewhere); err == nil {
+		t.Error("they open for another tenant")
+	}
+	// What rewraps need not know that they are keys.
+	plain, err := outer.Open(wrapped, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rewrapped, err := other.Seal(plain, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err = other.Unwrap(rewrapped, place); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Open(sealed, place); err != nil {
 		t.Error(err)
 	}
 }

@@ -17,24 +17,28 @@ type AD struct {
 func (ad AD) bytes() []byte { return joined(ad.Tenant, ad.Table, ad.Column, ad.Row) }
 
 // Seal encrypts plain for its place. The key's id stands in bytes 2–5 of the result.
-func (k *Keyring) Seal(plain Text, ad AD) ([]byte, error) {
-	sealed, err := k.aead.Encrypt([]byte(plain.Reveal()), ad.bytes())
+func (s *Sealer) Seal(plain Text, ad AD) ([]byte, error) {
+	sealed, err := s.aead.Encrypt([]byte(plain.Reveal()), ad.bytes())
 	if err != nil {
 		return nil, fmt.Errorf("seal a secret of %s: %w", ad.Table, err)
 	}
 	return sealed, nil
 }
 
-// Open decrypts what Seal made for the same place. The error is ErrUnknownKey where the keyring lacks the key.
-func (k *Keyring) Open(sealed []byte, ad AD) (Text, error) {
-	plain, err := k.aead.Decrypt(sealed, ad.bytes())
+// Open decrypts what Seal made for the same place. The error is ErrUnknownKey where the sealer lacks the key.
+func (s *Sealer) Open(sealed []byte, ad AD) (Text, error) {
+	plain, err := s.aead.Decrypt(sealed, ad.bytes())
 	if err != nil {
-		if id, ok := SealedBy(sealed); ok && !k.Holds(id) {
-			return "", fmt.Errorf("open a secret of %s: %w: %s", ad.Table, ErrUnknownKey, id)
-		}
-		return "", fmt.Errorf("open a secret of %s: %w", ad.Table, err)
+		return "", s.unopened(sealed, "open a secret of "+ad.Table, err)
 	}
 	return Text(plain), nil
+}
+
+func (s *Sealer) unopened(sealed []byte, doing string, err error) error {
+	if id, ok := SealedBy(sealed); ok && !s.Holds(id) {
+		return fmt.Errorf("%s: %w: %s", doing, ErrUnknownKey, id)
+	}
+	return fmt.Errorf("%s: %w", doing, err)
 }
 
 // MAC authenticates data for a purpose, as "api key". Data of one purpose does not verify for another.

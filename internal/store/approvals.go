@@ -179,6 +179,10 @@ func (v *Vault) ApprovalCall(ctx context.Context, id connectors.ToolCallID) (con
 // FetchApproval hands out what came of an approved call, once; a second time it is NotFound.
 func (v *Vault) FetchApproval(ctx context.Context, id connectors.ToolCallID) (secret.Text, error) {
 	var plain secret.Text
+	// The tenant's keys come into memory before the transaction has the one connection that there may be.
+	if _, err := v.keyring.tenantSealer(ctx, v.scope, v.keyring.now.Load(), v.id.String()); err != nil {
+		return "", err
+	}
 	err := v.scope.inTx(ctx, func(s scope) error {
 		q := dbgen.New(s)
 		n, err := q.FetchApproval(ctx, v.id, id)

@@ -67,14 +67,14 @@ func makeKeyring(ctx context.Context, q *dbgen.Queries, kek secret.KEK) (keys, e
 	if err != nil {
 		return keys{}, err
 	}
-	wrapped, err := keyring.Wrap(kek)
+	wrapped, err := keyring.WrapWith(kek)
 	if err != nil {
 		return keys{}, err
 	}
 	if err := q.SaveKeyset(ctx, purposeSeal, wrapped.Seal); err != nil {
 		return keys{}, err
 	}
-	return keys{Keyring: keyring, generation: firstGeneration}, q.SaveKeyset(ctx, purposeMAC, wrapped.MAC)
+	return keys{Keyring: keyring, wrapped: wrapped.Seal, generation: firstGeneration, perTenant: true}, q.SaveKeyset(ctx, purposeMAC, wrapped.MAC)
 }
 
 func openKeyring(rows []dbgen.KeysetsRow, kek secret.KEK) (keys, error) {
@@ -93,5 +93,6 @@ func openKeyring(rows []dbgen.KeysetsRow, kek secret.KEK) (keys, error) {
 	if err != nil {
 		return keys{}, fmt.Errorf("open the stored keyring: %w", err)
 	}
-	return keys{Keyring: keyring, generation: int(stored[purposeSeal].Generation)}, nil
+	seal := stored[purposeSeal]
+	return keys{Keyring: keyring, wrapped: seal.Wrapped, generation: int(seal.Generation), perTenant: seal.PerTenant}, nil
 }

@@ -70,7 +70,7 @@ func (v *Vault) bindClientSecret(ctx context.Context, row dbgen.ConnectorClient,
 	}
 	var n int64
 	place := clientPlace(v.id, row.ConnectorID, row.ClientID, row.Origin, issuer)
-	err := v.keyring.storing(ctx, plain, place, func(sealed []byte) (err error) {
+	err := v.keyring.storing(ctx, v.scope, plain, place, func(sealed []byte) (err error) {
 		p.Sealed = sealed
 		n, err = v.q.BindClientSecret(ctx, p)
 		return err

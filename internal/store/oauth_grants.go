@@ -110,7 +110,7 @@ func (v *Vault) SaveRefreshed(ctx context.Context, l Lease, g Grant, t GrantToke
 		Scopes: listed(t.Scopes), ExpiresAt: t.ExpiresAt, GrantMeta: meta,
 	}
 	var n int64
-	err = v.keyring.storing(ctx, plain, credentialPlace(v.id, g.ConnectorID, g.AgentID, g.Origin), func(sealed []byte) (err error) {
+	err = v.keyring.storing(ctx, v.scope, plain, credentialPlace(v.id, g.ConnectorID, g.AgentID, g.Origin), func(sealed []byte) (err error) {
 		p.Sealed = sealed
 		n, err = v.q.SaveRefreshed(ctx, p)
 		return err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -20,8 +21,11 @@ const rereadTime = 5 * time.Second
 // keys are the keyring as it was stored at one time.
 type keys struct {
 	*secret.Keyring
-	generation int             // grows with each change of the sealing keys
+	wrapped    []byte          // the sealing keys, as stored
+	generation int             // grows with each change of the sealing keys, and of tenants' keys
+	perTenant  bool            // secrets are sealed by their tenant's key
 	before     *secret.Keyring // what this process had until then; nil: nothing
+	tenants    *tenantKeys
 }
 
 // ring is the keyring of this process. A rotation in another process changes the stored one; this one reads it again when it
@@ -39,6 +43,7 @@ func openRing(ctx context.Context, s scope, kek secret.KEK) (*ring, error) {
 	if err != nil {
 		return nil, err
 	}
+	loaded.tenants = newTenantKeys()
 	r := &ring{scope: s, kek: kek}
 	r.now.Store(&loaded)
 	return r, nil
@@ -47,22 +52,46 @@ func openRing(ctx context.Context, s scope, kek secret.KEK) (*ring, error) {
 // Open decrypts what was sealed for the same place, by whichever process.
 func (r *ring) Open(sealed []byte, ad secret.AD) (secret.Text, error) {
 	have := r.now.Load()
-	plain, err := have.Open(sealed, ad)
+	plain, err := have.open(sealed, ad)
 	if !errors.Is(err, secret.ErrUnknownKey) {
 		return plain, err
 	}
-	// A row may have been read just before it was sealed anew and its key retired.
-	if have.before != nil {
-		if plain, err := have.before.Open(sealed, ad); err == nil {
-			return plain, nil
-		}
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), rereadTime)
 	defer cancel()
+	if have.tenants.of(ad.Tenant) == nil { // not in memory yet, which is no reason to read the installation's keys again
+		if _, err := r.tenantSealer(ctx, r.scope, have, ad.Tenant); err != nil {
+			return "", err
+		}
+		if plain, err = have.open(sealed, ad); !errors.Is(err, secret.ErrUnknownKey) {
+			return plain, err
+		}
+	}
 	if err := r.reread(ctx, have); err != nil {
 		return "", err
 	}
-	return r.now.Load().Open(sealed, ad)
+	have = r.now.Load()
+	if _, err := r.tenantSealer(ctx, r.scope, have, ad.Tenant); err != nil {
+		return "", err
+	}
+	return have.open(sealed, ad)
+}
+
+// open tries the keys that are in memory. A row may have been read just before it was sealed anew and its key retired, so that the keys
+// from before count, too.
+func (k *keys) open(sealed []byte, ad secret.AD) (secret.Text, error) {
+	plain, err := k.tenants.open(sealed, ad)
+	if err == nil {
+		return plain, nil
+	}
+	if plain, own := k.Open(sealed, ad); own == nil || !errors.Is(own, secret.ErrUnknownKey) && errors.Is(err, secret.ErrUnknownKey) {
+		return plain, own
+	}
+	if k.before != nil {
+		if plain, err := k.before.Open(sealed, ad); err == nil {
+			return plain, nil
+		}
+	}
+	return "", err
 }
 
 // catchUp reads the stored keys where they have changed, and returns the generation that this process has.
@@ -87,46 +116,67 @@ func (r *ring) reread(ctx context.Context, seen *keys) error {
 	if err != nil {
 		return err
 	}
-	stored, err := openKeyring(rows, r.kek)
-	if err != nil {
+	stored, err := have.reopened(rows, r.kek)
+	if err != nil || stored.generation == have.generation {
 		return err
 	}
-	if stored.generation == have.generation {
-		return nil
+	// After the generation: what is read here is at least as new as it.
+	if stored.tenants, err = have.tenants.reread(ctx, r.scope, stored.Sealer); err != nil {
+		return err
 	}
-	stored.before = have.Keyring
 	r.now.Store(&stored)
 	return nil
 }
 
+// reopened are the stored keys. Those that are as they were are not unwrapped again: whoever holds the key that wraps them may be away.
+func (k *keys) reopened(rows []dbgen.KeysetsRow, kek secret.KEK) (keys, error) {
+	for _, row := range rows {
+		if row.Purpose == purposeSeal && bytes.Equal(row.Wrapped, k.wrapped) {
+			same := *k
+			same.generation, same.perTenant = int(row.Generation), row.PerTenant
+			return same, nil
+		}
+	}
+	stored, err := openKeyring(rows, kek)
+	stored.before = k.Keyring
+	return stored, err
+}
+
 // storing seals plain for its place and has it written. Where the key is retired between the two, the database refuses it, and
-// this is done once more by the newest key.
-func (r *ring) storing(ctx context.Context, plain secret.Text, ad secret.AD, write func(sealed []byte) error) error {
+// this is done once more by the newest key. A transaction of s survives the refusal.
+func (r *ring) storing(ctx context.Context, s scope, plain secret.Text, ad secret.AD, write func(sealed []byte) error) error {
 	have := r.now.Load()
-	err := have.storing(plain, ad, write)
+	err := r.store(ctx, s, have, plain, ad, write)
 	if !errors.Is(err, errRetiredKey) {
 		return err
 	}
 	if err := r.reread(ctx, have); err != nil {
 		return err
 	}
-	return r.now.Load().storing(plain, ad, write)
+	return r.store(ctx, s, r.now.Load(), plain, ad, write)
 }
 
-func (k *keys) storing(plain secret.Text, ad secret.AD, write func(sealed []byte) error) error {
-	sealed, err := k.Seal(plain, ad)
-	if err != nil {
-		return err
+func (r *ring) store(ctx context.Context, s scope, have *keys, plain secret.Text, ad secret.AD, write func(sealed []byte) error) error {
+	attempt := func() error {
+		by := have.Sealer
+		if have.perTenant {
+			var err error
+			if by, err = r.tenantSealerOrNew(ctx, s, have, ad.Tenant); err != nil {
+				return err
+			}
+		}
+		sealed, err := by.Seal(plain, ad)
+		if err != nil {
+			return err
+		}
+		return write(sealed)
 	}
-	return write(sealed)
+	if s.tx == nil {
+		return attempt()
+	}
+	return s.apart(ctx, attempt)
 }
 
-// storing is the ring's; a transaction that is open survives the refusal.
 func (t *Tenant) storing(ctx context.Context, plain secret.Text, ad secret.AD, write func(sealed []byte) error) error {
-	if t.scope.tx == nil {
-		return t.store.keyring.storing(ctx, plain, ad, write)
-	}
-	return t.store.keyring.storing(ctx, plain, ad, func(sealed []byte) error {
-		return t.scope.apart(ctx, func() error { return write(sealed) })
-	})
+	return t.store.keyring.storing(ctx, t.scope, plain, ad, write)
 }

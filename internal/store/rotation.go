@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/secret"
 	"patchbay/internal/store/dbgen"
@@ -26,6 +27,7 @@ const (
 	SecretsResealed                      // Done of Total rows
 	SecretUnreadable                     // no key opens Row
 	OldKeysRetired                       // nothing is sealed by them, and nothing can be
+	TenantsDivided                       // each tenant's own key seals its secrets
 )
 
 // RotationProgress is what a rotation just did.
@@ -41,8 +43,8 @@ type RotationOptions struct {
 	Patience time.Duration          // for processes that do not read the new keys; 0: a minute
 }
 
-// RotateSealingKeys replaces the key that seals secrets, while other processes go on using them. What is next is read from the
-// database alone, so one that was cut off, at whatever moment, goes on when it is begun again:
+// RotateSealingKeys replaces the installation's key, which seals the tenants' keys, while other processes go on using them. What is
+// next is read from the database alone, so one that was cut off, at whatever moment, goes on when it is begun again:
 //
 //  1. There is one key: add another, which does not seal yet.
 //  2. The newest does not seal: wait until every living process has it, then let it seal. In the other order a process would
@@ -50,9 +52,31 @@ type RotationOptions struct {
 //  3. Others stand beside it: wait until every living process seals by the newest, seal anew what the others sealed, and when
 //     that is nothing, retire them. In the other order there would be no end of what the old one seals.
 //
+// On an installation that is older than tenants' keys it has them seal from then on, and moves every secret to its tenant's key.
+//
 // It is a Conflict where another rotation is under way, and where rows are left that no key opens: then the old keys stay.
 func (s *Store) RotateSealingKeys(ctx context.Context, o RotationOptions) error {
-	r := &rotation{scope: systemScope(s.pool), keys: s.keyring, notify: o.Notify, patience: o.Patience}
+	return s.rotate(ctx, installationKeys{}, o)
+}
+
+// RotateTenantKeys is the same for one tenant's own key, which seals its secrets. It is a Conflict, too, as long as the installation's
+// key seals them.
+func (s *Store) RotateTenantKeys(ctx context.Context, id connectors.TenantID, o RotationOptions) error {
+	if _, err := s.keyring.catchUp(ctx); err != nil {
+		return err
+	}
+	have := s.keyring.now.Load()
+	if !have.perTenant {
+		return fault.Errorf(fault.Conflict, "The installation's key still seals the secrets of all tenants. Run patchbay keys rotate without a tenant first.")
+	}
+	if _, err := s.keyring.tenantSealerOrNew(ctx, systemScope(s.pool), have, id.String()); err != nil {
+		return err
+	}
+	return s.rotate(ctx, oneTenantsKeys{id}, o)
+}
+
+func (s *Store) rotate(ctx context.Context, of rotated, o RotationOptions) error {
+	r := &rotation{scope: systemScope(s.pool), keys: s.keyring, of: of, notify: o.Notify, patience: o.Patience}
 	if r.notify == nil {
 		r.notify = func(RotationProgress) {}
 	}
@@ -93,10 +117,11 @@ func (s *Store) alone(ctx context.Context, fn func() error) error {
 	return fn()
 }
 
-// SealingKeys tells how many sealing keys there were when this process last read them, and whether a rotation is not at its end.
-func (s *Store) SealingKeys() (n int, unfinished bool) {
+// SealingKeys tells how many keys the installation had when this process last read them, whether a rotation is not at its end, and
+// whether they seal the tenants' keys alone, and not their secrets.
+func (s *Store) SealingKeys() (n int, unfinished, perTenant bool) {
 	k := s.keyring.now.Load()
-	return len(k.Keys()), stageOf(k.Keyring) != stageSettled
+	return len(k.Keys()), stageOf(k.Sealer) != stageSettled, k.perTenant
 }
 
 // stage is how far a rotation is.
@@ -108,7 +133,7 @@ const (
 	stagePromoted              // the newest key seals, and there are others
 )
 
-func stageOf(k *secret.Keyring) stage {
+func stageOf(k *secret.Sealer) stage {
 	switch {
 	case len(k.Keys()) == 1:
 		return stageSettled
@@ -121,6 +146,7 @@ func stageOf(k *secret.Keyring) stage {
 type rotation struct {
 	scope    scope
 	keys     *ring
+	of       rotated
 	notify   func(RotationProgress)
 	patience time.Duration
 
@@ -133,32 +159,36 @@ func (r *rotation) run(ctx context.Context) error {
 			return err
 		}
 		have := r.keys.now.Load()
-		now := stageOf(have.Keyring)
+		sealer, err := r.of.stored(ctx, r.scope, have)
+		if err != nil {
+			return err
+		}
+		now := stageOf(sealer)
 		switch {
 		case now == stageSettled && begun:
 			return nil // another has ended it
 		case now != stageSettled && !begun:
 			r.notify(RotationProgress{Step: RotationResumed})
 		}
-		if err := r.step(ctx, now, have); err != nil || now == stagePromoted {
+		last := now == stagePromoted && have.perTenant
+		if err := r.step(ctx, now, have); err != nil || last {
 			return err
 		}
 	}
 }
 
 func (r *rotation) step(ctx context.Context, now stage, have *keys) error {
-	switch now {
-	case stageSettled:
+	if now == stageSettled {
 		return r.add(ctx)
-	case stageAdded:
-		if err := r.awaitReaders(ctx, have.generation); err != nil {
-			return err
-		}
-		return r.promote(ctx)
-	default:
-		if err := r.awaitReaders(ctx, have.generation); err != nil {
-			return err
-		}
-		return r.finish(ctx, have.Keyring)
 	}
+	if err := r.awaitReaders(ctx, have.generation); err != nil {
+		return err
+	}
+	switch {
+	case now == stageAdded:
+		return r.promote(ctx)
+	case !have.perTenant:
+		return r.divide(ctx)
+	}
+	return r.finish(ctx)
 }

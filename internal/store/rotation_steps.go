@@ -15,14 +15,14 @@ import (
 const rotationPoll = 200 * time.Millisecond
 
 func (r *rotation) add(ctx context.Context) error {
-	return r.change(ctx, stageSettled, KeyAdded, func(s scope, k *secret.Keyring) (*secret.Keyring, error) {
+	return r.change(ctx, stageSettled, KeyAdded, func(s scope, k *secret.Sealer) (*secret.Sealer, error) {
 		for {
 			next, err := k.WithNewKey()
 			if err != nil {
 				return nil, err
 			}
 			// An id is 32 random bits. One that was retired would be refused for ever.
-			retired, err := dbgen.New(s).IsRetiredKey(ctx, next.Newest().Prefix())
+			retired, err := r.of.isRetired(ctx, dbgen.New(s), next.Newest().Prefix())
 			if err != nil || !retired {
 				return next, err
 			}
@@ -31,14 +31,23 @@ func (r *rotation) add(ctx context.Context) error {
 }
 
 func (r *rotation) promote(ctx context.Context) error {
-	return r.change(ctx, stageAdded, KeyPromoted, func(_ scope, k *secret.Keyring) (*secret.Keyring, error) { return k.Promoted() })
+	return r.change(ctx, stageAdded, KeyPromoted, func(_ scope, k *secret.Sealer) (*secret.Sealer, error) { return k.Promoted() })
+}
+
+// divide has the tenants' keys seal from now on. Every living process understands them.
+func (r *rotation) divide(ctx context.Context) error {
+	err := dbgen.New(r.scope).DivideByTenant(ctx)
+	if err == nil {
+		r.notify(RotationProgress{Step: TenantsDivided})
+	}
+	return err
 }
 
 // errNotYet says that the old keys may still be in use.
 var errNotYet = errors.New("the old keys may be in use")
 
 // finish seals anew until nothing is left that could be, and retires the old keys.
-func (r *rotation) finish(ctx context.Context, k *secret.Keyring) error {
+func (r *rotation) finish(ctx context.Context) error {
 	again := time.NewTicker(rotationPoll)
 	defer again.Stop()
 	for {
@@ -46,7 +55,7 @@ func (r *rotation) finish(ctx context.Context, k *secret.Keyring) error {
 		if err := dbgen.New(r.scope).DropExpiredFlows(ctx); err != nil {
 			return err
 		}
-		unreadable, err := r.reseal(ctx, k)
+		unreadable, err := r.reseal(ctx)
 		if err != nil {
 			return err
 		}
@@ -69,12 +78,12 @@ func (r *rotation) finish(ctx context.Context, k *secret.Keyring) error {
 // retire drops the old keys where nothing is sealed by them. Nobody can be about to write such a thing: writers whose rows we
 // cannot see yet hold the lock, and later ones are refused.
 func (r *rotation) retire(ctx context.Context, unreadable int) error {
-	return r.change(ctx, stagePromoted, OldKeysRetired, func(s scope, k *secret.Keyring) (*secret.Keyring, error) {
+	return r.change(ctx, stagePromoted, OldKeysRetired, func(s scope, k *secret.Sealer) (*secret.Sealer, error) {
 		q := dbgen.New(s)
 		if locked, err := q.TryLockSealed(ctx); err != nil || !locked {
 			return nil, errors.Join(err, errNotYet)
 		}
-		rest, err := left(ctx, s, k)
+		rest, err := r.left(ctx, s)
 		switch {
 		case err != nil:
 			return nil, err
@@ -87,7 +96,7 @@ func (r *rotation) retire(ctx context.Context, unreadable int) error {
 			if id == k.Primary() {
 				continue
 			}
-			if err := q.RetireKey(ctx, id.Prefix()); err != nil {
+			if err := r.of.retire(ctx, q, id.Prefix()); err != nil {
 				return nil, err
 			}
 		}
@@ -104,32 +113,19 @@ func unreadableFault(n int) error {
 }
 
 // change stores what next makes of the stored keys, as a new generation, where the rotation is at the given stage.
-func (r *rotation) change(ctx context.Context, at stage, done RotationStep, next func(scope, *secret.Keyring) (*secret.Keyring, error)) error {
+func (r *rotation) change(ctx context.Context, at stage, done RotationStep, next func(scope, *secret.Sealer) (*secret.Sealer, error)) error {
 	changed := false
 	err := r.scope.inTx(ctx, func(s scope) error {
-		q := dbgen.New(s)
-		if err := q.LockKeysets(ctx); err != nil {
-			return err
-		}
-		rows, err := q.Keysets(ctx)
-		if err != nil {
-			return err
-		}
-		have, err := openKeyring(rows, r.keys.kek)
-		if err != nil || stageOf(have.Keyring) != at {
+		have, err := r.of.locked(ctx, s, r.keys)
+		if err != nil || stageOf(have) != at {
 			return err
 		}
 		changed = true
-		k, err := next(s, have.Keyring)
+		k, err := next(s, have)
 		if err != nil {
 			return err
 		}
-		wrapped, err := k.Wrap(r.keys.kek)
-		if err != nil {
-			return err
-		}
-		_, err = q.ReplaceSealingKeys(ctx, wrapped.Seal)
-		return err
+		return r.of.replace(ctx, s, r.keys, k)
 	})
 	if err == nil && changed {
 		r.notify(RotationProgress{Step: done})

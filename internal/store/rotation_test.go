@@ -34,7 +34,7 @@ func TestARotationSealsEverythingAnewAndRetiresTheOldKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []store.RotationStep{
-		store.KeyAdded, store.ReadersAwaited, store.KeyPromoted, store.ReadersAwaited,
+		store.KeyAdded, store.ReadersAwaited, store.KeyPromoted, store.ReadersAwaited, store.TenantsDivided, store.ReadersAwaited,
 		store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed,
 		store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.OldKeysRetired,
 	}
@@ -94,7 +94,7 @@ func sealAndOpen(t *testing.T, y treasury, st *store.Store, c connectors.Connect
 // process.
 func TestARotationThatWasCutOffGoesOn(t *testing.T) {
 	t.Parallel()
-	const moments = 14 // three batches of flows, and one of each other place
+	const moments = 16 // three batches of flows, and one of each other place
 	for moment := range moments {
 		t.Run(fmt.Sprint(moment), func(t *testing.T) {
 			t.Parallel()
@@ -169,7 +169,7 @@ func TestWhatNoKeyOpensKeepsTheOldKeyAndIsNamed(t *testing.T) {
 			t.Errorf("named: %q", named)
 		}
 		st := y.open(t)
-		if n, unfinished := st.SealingKeys(); n != 2 || !unfinished || !st.Keyring().Holds(y.old) {
+		if n, unfinished, _ := st.SealingKeys(); n != 2 || !unfinished || !st.Keyring().Holds(y.old) {
 			t.Errorf("%d keys, unfinished: %v", n, unfinished)
 		}
 	}

@@ -19,6 +19,14 @@ var settingsAttempts = map[string]attempt{
 		theirs, err := o.Door().Self(ctx)
 		return theirs.Defaults == mine, err
 	},
+	"SealingKeys": func(ctx context.Context, o outsider) (bool, error) {
+		mine, err := o.door.SealingKeys(ctx)
+		if err != nil {
+			return false, err
+		}
+		theirs, err := o.Door().SealingKeys(ctx)
+		return mine.Primary == theirs.Primary, err
+	},
 	"SealedBy": func(ctx context.Context, o outsider) (bool, error) {
 		mine, err := o.door.SealedBy(ctx)
 		return len(mine) > 0, err

@@ -20,6 +20,7 @@ type sealedPlace struct {
 
 // sealedPlaces is where secrets lie: every table that has a column "sealed", which a test holds. A rotation seals all of them anew.
 var sealedPlaces = []sealedPlace{
+	{"tenant_keys", "", "", func(r sealedRow) secret.AD { return tenantKeyPlace(r.tenant().String()) }},
 	{"credentials", "id", "connector_id, agent_id, origin", func(r sealedRow) secret.AD {
 		return credentialPlace(r.tenant(), connectors.ConnectorID{UUID: r.uuid("connector_id")}, r.agent(), r.text("origin"))
 	}},
@@ -50,19 +51,34 @@ var sealedPlaces = []sealedPlace{
 // keyColumns are the primary key's.
 func (p sealedPlace) keyColumns() []string { return append([]string{"tenant_id"}, columns(p.key)...) }
 
-// elsewhere is the condition of a row that another key has sealed than the one whose prefix is $1.
-const elsewhere = "sealed is not null and substring(sealed from 1 for 5) <> $1"
+// elsewhere is the condition of a row p that another key has sealed than the one that should: its tenant's, in every place but that of
+// the tenants' keys themselves, which the installation's seals, whose prefix is $1. Of one tenant alone $1 is its id.
+func (p sealedPlace) elsewhere(one bool) string {
+	const byAnother = "p.sealed is not null and not exists (select from tenant_keys k where k.tenant_id = p.tenant_id and k.prefix = substring(p.sealed from 1 for 5))"
+	switch {
+	case one && p.ofKeys():
+		return "$1::uuid is null" // the installation's business
+	case one:
+		return "p.tenant_id = $1::uuid and " + byAnother
+	case p.ofKeys():
+		return "substring(p.sealed from 1 for 5) <> $1::bytea"
+	}
+	return "$1::bytea is not null and " + byAnother
+}
+
+// ofKeys tells whether the place is that of the tenants' keys.
+func (p sealedPlace) ofKeys() bool { return p.table == "tenant_keys" }
 
 // batchQuery reads and locks rows that another key has sealed, in the order of the primary key; those that somebody else is about
-// to change are left for later. $1 is the prefix, $2 the most rows; with after, the last row's key follows.
-func (p sealedPlace) batchQuery(after bool) string {
+// to change are left for later. $1 is that of elsewhere, $2 the most rows; with after, the last row's key follows.
+func (p sealedPlace) batchQuery(one, after bool) string {
 	key := strings.Join(p.keyColumns(), ", ")
 	from := ""
 	if after {
 		from = fmt.Sprintf(" and (%s) > (%s)", key, parameters(3, len(p.keyColumns())))
 	}
-	return fmt.Sprintf("select %s, sealed from %s where %s%s order by %s limit $2 for no key update skip locked",
-		strings.Join(append(p.keyColumns(), columns(p.more)...), ", "), p.table, elsewhere, from, key)
+	return fmt.Sprintf("select %s, sealed from %s p where %s%s order by %s limit $2 for no key update of p skip locked",
+		strings.Join(append(p.keyColumns(), columns(p.more)...), ", "), p.table, p.elsewhere(one), from, key)
 }
 
 // resealQuery changes nothing but sealed, and that only where it still is what was opened. $1 is new, $2 old, the key follows.
@@ -71,11 +87,11 @@ func (p sealedPlace) resealQuery() string {
 		p.table, strings.Join(p.keyColumns(), ", "), parameters(3, len(p.keyColumns())))
 }
 
-// leftQuery counts the rows of all places that another key has sealed than the one whose prefix is $1.
-func leftQuery() string {
+// leftQuery counts the rows of all places that another key has sealed than the one that should. $1 is that of elsewhere.
+func leftQuery(one bool) string {
 	counts := make([]string, len(sealedPlaces))
 	for i, p := range sealedPlaces {
-		counts[i] = fmt.Sprintf("(select count(*) from %s where %s)", p.table, elsewhere)
+		counts[i] = fmt.Sprintf("(select count(*) from %s p where %s)", p.table, p.elsewhere(one))
 	}
 	return "select " + strings.Join(counts, " + ")
 }

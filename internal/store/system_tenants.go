@@ -10,6 +10,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/store/dbgen"
 )
 
 // maxSlugTries bounds the search for a free slug.
@@ -23,7 +24,7 @@ func (s *System) CreateTenant(ctx context.Context, name, slug string) (connector
 		base, tries = connectors.Slug(name, "tenant"), maxSlugTries
 	}
 	for n := 1; n <= tries; n++ {
-		row, err := s.q.CreateTenant(ctx, connectors.TenantID{UUID: newID()}, numbered(base, n), name)
+		row, err := s.createTenant(ctx, numbered(base, n), name)
 		if err == nil {
 			return tenantOf(row), nil
 		}
@@ -34,6 +35,28 @@ func (s *System) CreateTenant(ctx context.Context, name, slug string) (connector
 	f := fault.Errorf(fault.Conflict, "A tenant with the slug %q exists already.", base)
 	f.Fields = []fault.Field{{Location: "slug", Message: f.Message}}
 	return connectors.Tenant{}, f
+}
+
+// createTenant makes a tenant and its keys.
+func (s *System) createTenant(ctx context.Context, slug, name string) (row dbgen.Tenant, err error) {
+	have := s.keys.now.Load()
+	err = s.tx(ctx, func(tx *System) error {
+		if row, err = tx.q.CreateTenant(ctx, connectors.TenantID{UUID: newID()}, slug, name); err != nil || !have.perTenant {
+			return err
+		}
+		return addTenantKeys(ctx, tx.q, have.Sealer, row.ID)
+	})
+	if errors.Is(err, errRetiredKey) { // by the next rotation, if not by the tenant's first secret
+		row, err = s.q.CreateTenant(ctx, connectors.TenantID{UUID: newID()}, slug, name)
+	}
+	return row, err
+}
+
+// DeleteTenant deletes a tenant and all that is its own, in one transaction. Its keys go with it: what they have sealed does not open any
+// more, wherever a copy lies, but by a backup that has the keys, too.
+func (s *System) DeleteTenant(ctx context.Context, id connectors.TenantID) error {
+	n, err := s.q.DeleteTenant(ctx, id)
+	return touched(n, err, "tenant")
 }
 
 // numbered is base for 1, and base-2, base-3 … after it, within the length of a slug.

@@ -9,6 +9,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/secret"
+	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
 )
 
@@ -60,30 +61,29 @@ func TestTheDatabaseRefusesDefaultsThatNoConnectorMayHave(t *testing.T) {
 
 func TestSealedValuesAreCountedByTheKeyThatSealedThem(t *testing.T) {
 	t.Parallel()
-	y := newTreasury(t, 3)
-	st := y.open(t)
-	count := func() map[secret.KeyID]int {
+	y := dividedTreasury(t, 3)
+	state := func() (map[secret.KeyID]int, store.SealingKeys) {
 		t.Helper()
-		sealed, err := st.Tenant(y.Tenant).SealedBy(t.Context())
-		if err != nil {
-			t.Fatal(err)
+		door := y.open(t).Tenant(y.Tenant)
+		sealed, err := door.SealedBy(t.Context())
+		own, keysErr := door.SealingKeys(t.Context())
+		if err != nil || keysErr != nil {
+			t.Fatal(err, keysErr)
 		}
-		return sealed
+		return sealed, own
 	}
-	before := count()
-	if len(before) != 1 || before[y.old] < 3 {
-		t.Errorf("%v", before)
+	before, first := state()
+	if len(before) != 1 || before[first.Primary] < 3 || !first.ChangedAt.Equal(first.MadeAt) {
+		t.Errorf("%v, %+v", before, first)
 	}
-	y.rotate(t)
-	st = y.open(t)
-	ring, err := st.System().SealingKeyring(t.Context())
-	if err != nil {
+	if err := y.St.RotateTenantKeys(t.Context(), y.Tenant, y.alone(t, nil)); err != nil {
 		t.Fatal(err)
 	}
-	if after := count(); len(after) != 1 || after[ring.Primary] != before[y.old] {
+	after, second := state()
+	if len(after) != 1 || after[second.Primary] != before[first.Primary] {
 		t.Errorf("%v after %v", after, before)
 	}
-	if ring.Primary == y.old || len(ring.Keys) != 1 || ring.Unfinished || !ring.ChangedAt.After(ring.MadeAt) {
-		t.Errorf("%+v", ring)
+	if second.Primary == first.Primary || len(second.Keys) != 1 || second.Unfinished || !second.ChangedAt.After(second.MadeAt) {
+		t.Errorf("%+v", second)
 	}
 }

@@ -16,7 +16,8 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// treasury is a world with a secret in every place that there is.
+// treasury is a world with a secret in every place that there is. The installation's key has sealed them all, as before tenants had keys of
+// their own, or each tenant's.
 type treasury struct {
 	*fixture.World
 	old   secret.KeyID
@@ -31,9 +32,32 @@ type treasury struct {
 	hook       connectors.Webhook
 }
 
+// newTreasury is one from before tenants had keys of their own.
 func newTreasury(t *testing.T, flows int) treasury {
 	t.Helper()
 	w := fixture.New(t)
+	owner, err := pgx.Connect(t.Context(), w.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = owner.Close(t.Context()) }()
+	if _, err := owner.Exec(t.Context(), "select set_config('app.system', 'on', false); delete from tenant_keys; update keysets set per_tenant = false"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.St.System().Beat(t.Context(), w.Instance); err != nil { // who reads it
+		t.Fatal(err)
+	}
+	return filled(t, w, flows)
+}
+
+// dividedTreasury is a fresh one.
+func dividedTreasury(t *testing.T, flows int) treasury {
+	t.Helper()
+	return filled(t, fixture.New(t), flows)
+}
+
+func filled(t *testing.T, w *fixture.World, flows int) treasury {
+	t.Helper()
 	y := treasury{World: w, old: w.Keyring.Primary(), plain: w.Connector(t), agent: w.Agent(t), their: w.ConnectorIn(t, w.Other), oauth: withClient(t, w), stdio: w.Connector(t, program), flows: flows}
 	w.Credential(t, y.plain.ID, nil, "shared")
 	w.Credential(t, y.plain.ID, &y.agent.ID, "agent's")
@@ -191,43 +215,76 @@ func sealedTables(t *testing.T, pool *pgxpool.Pool) []string {
 	return tables
 }
 
+// sealer is who sealed a row, and whose it is.
+type sealer struct {
+	tenant connectors.TenantID
+	key    secret.KeyID
+}
+
 // sealers counts, for each table with secrets, the rows by the key that sealed them.
-func sealers(t *testing.T, pool *pgxpool.Pool) map[string]map[secret.KeyID]int {
+func sealers(t *testing.T, pool *pgxpool.Pool) map[string]map[sealer]int {
 	t.Helper()
-	all := map[string]map[secret.KeyID]int{}
+	all := map[string]map[sealer]int{}
 	for _, table := range sealedTables(t, pool) {
-		all[table] = map[secret.KeyID]int{}
+		all[table] = map[sealer]int{}
+		var tenants []uuid.UUID
 		var texts [][]byte
-		if err := asSystem(t.Context(), pool, "select array_agg(sealed) from "+table+" where sealed is not null", nil, &texts); err != nil {
+		if err := asSystem(t.Context(), pool, "select array_agg(tenant_id), array_agg(sealed) from "+table+" where sealed is not null", nil, &tenants, &texts); err != nil {
 			t.Fatal(err)
 		}
-		for _, sealed := range texts {
+		for i, sealed := range texts {
 			id, ok := secret.SealedBy(sealed)
 			if !ok {
 				t.Errorf("%s has what no key sealed", table)
 			}
-			all[table][id]++
+			all[table][sealer{connectors.TenantID{UUID: tenants[i]}, id}]++
 		}
 	}
 	return all
 }
 
-// wantRotated wants one key, another than the old one, to have sealed every row of every table that has secrets: a table that is
-// not in the store's list of places fails here, and so does one without the trigger.
+// wantRotated wants the installation to have one key, another than the old one, that has sealed every tenant's, and wantDivided.
 func (y treasury) wantRotated(t *testing.T) {
 	t.Helper()
 	st := y.open(t)
-	if n, unfinished := st.SealingKeys(); n != 1 || unfinished || st.Keyring().Primary() == y.old {
-		t.Errorf("%d keys, unfinished: %v", n, unfinished)
+	if n, unfinished, perTenant := st.SealingKeys(); n != 1 || unfinished || !perTenant || st.Keyring().Primary() == y.old {
+		t.Errorf("%d keys, unfinished: %v, per tenant: %v", n, unfinished, perTenant)
+	}
+	y.wantDivided(t, st)
+	y.wantAll(t, st)
+}
+
+// wantDivided wants each tenant's one key to have sealed every row of it in every table that has secrets, and the installation's the
+// tenants' keys: a table that is not in the store's list of places fails here, and so does one without the trigger.
+func (y treasury) wantDivided(t *testing.T, st *store.Store) {
+	t.Helper()
+	keys := map[connectors.TenantID]secret.KeyID{}
+	for _, id := range []connectors.TenantID{y.Tenant, y.Other} {
+		own, err := st.Tenant(id).SealingKeys(t.Context())
+		if err != nil || len(own.Keys) != 1 || own.Unfinished {
+			t.Errorf("the keys of a tenant: %+v, %v", own, err)
+		}
+		keys[id] = own.Primary
+	}
+	if keys[y.Tenant] == keys[y.Other] || st.Keyring().Holds(keys[y.Tenant]) {
+		t.Error("two share a key")
 	}
 	for table, by := range sealers(t, y.Pool) {
-		if len(by) != 1 || by[st.Keyring().Primary()] == 0 {
-			t.Errorf("%s is sealed by %v, want rows, and all by %s", table, by, st.Keyring().Primary())
+		if len(by) == 0 {
+			t.Errorf("%s has no sealed row", table)
+		}
+		for row, n := range by {
+			want := keys[row.tenant]
+			if table == "tenant_keys" {
+				want = st.Keyring().Primary()
+			}
+			if row.key != want {
+				t.Errorf("%s: %d rows are sealed by %s, want %s", table, n, row.key, want)
+			}
 		}
 		var guarded bool
 		if err := y.Pool.QueryRow(t.Context(), `select exists (select from pg_trigger where tgrelid = $1::regclass and tgname = 'sealed_by_a_living_key')`, table).Scan(&guarded); err != nil || !guarded {
 			t.Errorf("%s takes what a retired key sealed (%v)", table, err)
 		}
 	}
-	y.wantAll(t, st)
 }

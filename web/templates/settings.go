@@ -18,6 +18,7 @@ type HistoryLimits struct{ Least, Most string }
 // SealingKeysPanel says how the keys are that seal secrets. It has their names alone.
 type SealingKeysPanel struct {
 	Keys       []SealingKeyRow // oldest first
+	Own        bool            // the tenant's own, and not the installation's
 	Unfinished bool            // a rotation is not at its end
 	Facts      []Fact          // made, rotated
 }

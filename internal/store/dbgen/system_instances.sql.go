@@ -13,12 +13,13 @@ import (
 
 const beat = `-- name: Beat :exec
 
-insert into instances (id, keyset_generation)
-values ($1, $2)
+insert into instances (id, keyset_generation, tenant_keys)
+values ($1, $2, true)
 on conflict (id) do update
 set steady_since = case when instances.beat_at < now() - interval '4 seconds' then now() else instances.steady_since end,
     beat_at = now(),
-    keyset_generation = excluded.keyset_generation
+    keyset_generation = excluded.keyset_generation,
+    tenant_keys = true
 `
 
 // Which processes are alive, and the end of what dead ones left running.

@@ -8,7 +8,35 @@ package dbgen
 import (
 	"context"
 	"time"
+
+	"github.com/google/uuid"
+	connectors "patchbay/internal/connectors"
 )
+
+const changedTenantKeys = `-- name: ChangedTenantKeys :exec
+update keysets
+set generation = generation + 1
+where purpose = 'seal'
+`
+
+// Has every process read the tenants' keys again.
+func (q *Queries) ChangedTenantKeys(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, changedTenantKeys)
+	return err
+}
+
+const divideByTenant = `-- name: DivideByTenant :exec
+update keysets
+set per_tenant = true,
+    generation = generation + 1
+where purpose = 'seal'
+`
+
+// From now on each tenant's own key seals its secrets.
+func (q *Queries) DivideByTenant(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, divideByTenant)
+	return err
+}
 
 const dropExpiredFlows = `-- name: DropExpiredFlows :exec
 delete from oauth_flows
@@ -23,7 +51,7 @@ func (q *Queries) DropExpiredFlows(ctx context.Context) error {
 
 const instancesOfGeneration = `-- name: InstancesOfGeneration :one
 select count(*) as alive,
-       count(*) filter (where keyset_generation >= $1::integer) as ready
+       count(*) filter (where keyset_generation >= $1::integer and tenant_keys) as ready
 from instances
 where beat_at >= now() - interval '6 seconds'
 `
@@ -33,7 +61,7 @@ type InstancesOfGenerationRow struct {
 	Ready int64
 }
 
-// How many living processes there are, and how many of them have read the keys of a generation.
+// How many living processes there are, and how many of them have read the keys of a generation and understand that tenants have keys.
 func (q *Queries) InstancesOfGeneration(ctx context.Context, generation int32) (InstancesOfGenerationRow, error) {
 	row := q.db.QueryRow(ctx, instancesOfGeneration, generation)
 	var i InstancesOfGenerationRow
@@ -42,14 +70,50 @@ func (q *Queries) InstancesOfGeneration(ctx context.Context, generation int32) (
 }
 
 const isRetiredKey = `-- name: IsRetiredKey :one
-select exists (select from retired_keys where prefix = $1)
+select (exists (select from retired_keys where retired_keys.prefix = $1)
+    or exists (select from tenant_keys where tenant_keys.prefix = $1))::boolean as taken
 `
 
+// Or another's already: a prefix tells one key from all that a row may be sealed by.
+// @sqlc-vet-disable tenant-scope
 func (q *Queries) IsRetiredKey(ctx context.Context, prefix []byte) (bool, error) {
 	row := q.db.QueryRow(ctx, isRetiredKey, prefix)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
+	var taken bool
+	err := row.Scan(&taken)
+	return taken, err
+}
+
+const keysOfTenants = `-- name: KeysOfTenants :many
+select tenant_id, sealed
+from tenant_keys
+where tenant_id = any($1::uuid[])
+`
+
+type KeysOfTenantsRow struct {
+	TenantID connectors.TenantID
+	Sealed   []byte
+}
+
+// Of those that a process has in memory: who is not among them is gone.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) KeysOfTenants(ctx context.Context, tenants []uuid.UUID) ([]KeysOfTenantsRow, error) {
+	rows, err := q.db.Query(ctx, keysOfTenants, tenants)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []KeysOfTenantsRow
+	for rows.Next() {
+		var i KeysOfTenantsRow
+		if err := rows.Scan(&i.TenantID, &i.Sealed); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const keysetDates = `-- name: KeysetDates :one

@@ -31,7 +31,7 @@ func (q *Queries) DeleteSession(ctx context.Context, token string) error {
 }
 
 const keysets = `-- name: Keysets :many
-select purpose, wrapped, generation
+select purpose, wrapped, generation, per_tenant
 from keysets
 order by purpose
 `
@@ -40,6 +40,7 @@ type KeysetsRow struct {
 	Purpose    string
 	Wrapped    []byte
 	Generation int32
+	PerTenant  bool
 }
 
 func (q *Queries) Keysets(ctx context.Context) ([]KeysetsRow, error) {
@@ -51,7 +52,12 @@ func (q *Queries) Keysets(ctx context.Context) ([]KeysetsRow, error) {
 	var items []KeysetsRow
 	for rows.Next() {
 		var i KeysetsRow
-		if err := rows.Scan(&i.Purpose, &i.Wrapped, &i.Generation); err != nil {
+		if err := rows.Scan(
+			&i.Purpose,
+			&i.Wrapped,
+			&i.Generation,
+			&i.PerTenant,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -75,10 +81,11 @@ func (q *Queries) LockKeysets(ctx context.Context) error {
 }
 
 const saveKeyset = `-- name: SaveKeyset :exec
-insert into keysets (purpose, wrapped)
-values ($1, $2)
+insert into keysets (purpose, wrapped, per_tenant)
+values ($1, $2, true)
 `
 
+// Of a fresh installation: its tenants have keys of their own from the beginning.
 func (q *Queries) SaveKeyset(ctx context.Context, purpose string, wrapped []byte) error {
 	_, err := q.db.Exec(ctx, saveKeyset, purpose, wrapped)
 	return err

@@ -43,6 +43,20 @@ func (q *Queries) CreateTenant(ctx context.Context, iD connectors.TenantID, slug
 	return i, err
 }
 
+const deleteTenant = `-- name: DeleteTenant :execrows
+delete from tenants
+where id = $1
+`
+
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) DeleteTenant(ctx context.Context, id connectors.TenantID) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteTenant, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const dropSetupLinks = `-- name: DropSetupLinks :exec
 delete from setup_links
 where tenant_id = $1
