@@ -15,7 +15,7 @@ func (h *Handler) connectorEnable(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	enabled := f.checked(words.T(r.Context(), "enabled"))
+	enabled := f.checked("enabled")
 	c, _, err := h.registry.UpdateConnector(r.Context(), actor(r), ref(r, "id"), registry.Change{
 		Draft: func(d *connectors.Draft) { d.Enabled = enabled },
 	})

@@ -3,6 +3,7 @@ package admin_test
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -152,6 +153,21 @@ func TestConnectorIsDisabledEnabledAndDeleted(t *testing.T) {
 	b.submit(path+"/enabled", url.Values{"enabled": {"true"}}).want(t, http.StatusOK, "is enabled.", "Never synced")
 	b.submit(path+"/delete", nil).want(t, http.StatusOK, "'"+c.Name+"' is deleted.", "Add your first connector")
 	b.get(path).want(t, http.StatusNotFound)
+}
+
+// What a form's fields are called is no text.
+func TestConnectorIsEnabledInEveryLanguage(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	c := d.Connector(t)
+	b := d.as(connectors.RoleAdmin)
+	b.header.Set("Accept-Language", "de")
+	for _, want := range []bool{false, true} {
+		b.submit("/connectors/"+c.Slug+"/enabled", url.Values{"enabled": {strconv.FormatBool(want)}}).want(t, http.StatusOK)
+		if now, err := d.Door().Connector(t.Context(), connectors.Ref(c.Slug)); err != nil || now.Enabled != want {
+			t.Errorf("enabled %t, want %t; %v", now.Enabled, want, err)
+		}
+	}
 }
 
 func TestAgentsHaveCredentialsOfTheirOwn(t *testing.T) {
