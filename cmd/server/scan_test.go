@@ -47,6 +47,12 @@ var public = map[string]int{
 // newHouse is the program as it is built, over a database of its own, with nothing that works by itself.
 func newHouse(t *testing.T) *house {
 	t.Helper()
+	return newHouseAt(t, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080})
+}
+
+// newHouseAt is newHouse behind a listener's address.
+func newHouseAt(t *testing.T, addr net.Addr) *house {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	kek, err := secret.NewKEK()
 	if err != nil {
@@ -61,8 +67,8 @@ func newHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &serving{server: config.Server{Addr: "127.0.0.1:8080", Egress: config.EgressLocal}, log: log, catalog: offered, stdout: io.Discard}
-	h, err := s.build(d, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080})
+	s := &serving{server: config.Server{Addr: addr.String(), Egress: config.EgressLocal}, log: log, catalog: offered, stdout: io.Discard}
+	h, err := s.build(d, addr)
 	if err != nil {
 		t.Fatal(err)
 	}
