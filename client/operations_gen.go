@@ -1412,6 +1412,11 @@ func (c *Client) SetCredential(ctx context.Context, id string, in SecretPut) err
 	return c.do(ctx, http.MethodPut, []string{"api", "v1", "connectors", url.PathEscape(id), "credential"}, nil, in, nil)
 }
 
+// SignOutMember: Sign a member out in every browser, whichever tenant it shows. It needs the role owner.
+func (c *Client) SignOutMember(ctx context.Context, id string) error {
+	return c.do(ctx, http.MethodPost, []string{"api", "v1", "members", url.PathEscape(id), "sign_out"}, nil, nil, nil)
+}
+
 // SyncAllTools: Queue a sync of every enabled connector. It needs the role member.
 func (c *Client) SyncAllTools(ctx context.Context) (Queued, error) {
 	var out Queued

@@ -411,6 +411,26 @@ alter table audit_heads force row level security;
 create policy tenant_rows on audit_heads for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant select on audit_heads to patchbay_app;
 
+create table browser_sessions (
+    id uuid not null,
+    user_id uuid not null,
+    user_agent text not null default ''::text,
+    address text not null default ''::text,
+    began_at timestamp with time zone not null,
+    seen_at timestamp with time zone not null,
+    constraint browser_sessions_address_length CHECK ((length(address) <= 400)),
+    constraint browser_sessions_pkey PRIMARY KEY (id),
+    constraint browser_sessions_user_agent_length CHECK ((length(user_agent) <= 400)),
+    constraint browser_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX browser_sessions_began_at_idx ON public.browser_sessions USING btree (began_at);
+CREATE INDEX browser_sessions_user_id_idx ON public.browser_sessions USING btree (user_id);
+alter table browser_sessions enable row level security;
+alter table browser_sessions force row level security;
+create policy member_rows on browser_sessions for all using ((( SELECT system_scope() AS system_scope) OR (user_id IN ( SELECT memberships.user_id
+   FROM memberships)))) with check (( SELECT system_scope() AS system_scope));
+grant delete, insert, select, update on browser_sessions to patchbay_app;
+
 create table call_hours (
     tenant_id uuid not null,
     hour timestamp with time zone not null,

@@ -141,7 +141,7 @@ func (u *inUse) people(t *testing.T) {
 	if ctx, err = sessions.Load(ctx, ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := u.auth.StartSession(ctx, u.world.Member(t, connectors.RoleAdmin).UserID); err != nil {
+	if err := u.auth.StartSession(ctx, u.world.Member(t, connectors.RoleAdmin).UserID, auth.Browser{}); err != nil {
 		t.Fatal(err)
 	}
 	if u.session, _, err = sessions.Commit(ctx); err != nil {

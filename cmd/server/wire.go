@@ -79,7 +79,10 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 		UserAgent: "Patchbay/" + version(),
 		Proxy:     s.proxy,
 	})
-	h.auth = auth.New(auth.Options{Store: d.store, Secure: h.baseURL.Scheme == "https", Log: s.log, HistoryDays: s.server.HistoryDays})
+	h.auth = auth.New(auth.Options{
+		Store: d.store, Secure: h.baseURL.Scheme == "https", Log: s.log, HistoryDays: s.server.HistoryDays,
+		SessionIdle: s.server.SessionIdle, SessionLifetime: s.server.SessionLife,
+	})
 	h.respond = respond.New(s.log, h.auth.Sessions())
 	h.auth.Sessions().ErrorFunc = h.refuse // a session that cannot be read is a failure like any other
 	reg := registry.New(d.store, egress, allowedCommands(s.server)...).Limited(s.server.Connectors).Offering(s.catalog)

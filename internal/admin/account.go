@@ -38,10 +38,17 @@ func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f form, pr
 		respond.SetRetryAfter(w.Header(), problem)
 		status = respond.Status(problem.Kind)
 	}
+	sessions, err := h.auth.SessionsOf(r.Context(), actor(r))
+	if err != nil {
+		return err
+	}
 	return h.respond.Page(w, r, status, templates.Account(templates.AccountPage{
 		Frame: h.frame(r, templates.NavAccount, crumb(words.T(r.Context(), "Account"), "")),
 		Facts: accountFacts(r.Context(), actor(r)),
 		Form:  f.again(problem),
+
+		Sessions: sessionRows(r.Context(), sessions, actor(r).Session, h.now()),
+		Limits:   sessionLimits(r.Context(), h.auth),
 	}))
 }
 

@@ -172,6 +172,8 @@ func (h *Handler) forViewers(r routes) {
 	r.get("/account", h.accountShow)
 	// One's own session and password are nobody else's, and so is what one has read: a viewer may change them.
 	r.post("/account/password", h.passwordSave)
+	r.post("/account/sessions/{id}/revoke", h.sessionRevoke)
+	r.post("/account/sign-out", h.sessionsEnd)
 	r.post("/notices/read", h.noticeRead)
 	r.post("/tenant", h.tenantSwitch)
 	r.post("/logout", h.logout)
@@ -254,6 +256,7 @@ func (h *Handler) forOwners(r routes) {
 	r.get("/members", h.memberList)
 	r.post("/members", h.memberAdd)
 	r.post("/members/{id}/role", h.memberRole)
+	r.post("/members/{id}/sign-out", h.memberSignOut)
 	r.post("/members/{id}/delete", h.memberRemove)
 	r.post("/invitations", h.invite)
 	r.post("/invitations/{id}/send", h.inviteAgain)

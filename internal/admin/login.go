@@ -32,7 +32,7 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) error {
 	returnTo := respond.OwnPath(f.text("return_to"), "/")
 	user, err := h.auth.SignIn(r.Context(), f.text("email"), f.secret("password"), auth.Address(r))
 	if err == nil {
-		err = h.auth.StartSession(r.Context(), user.ID)
+		err = h.auth.StartSession(r.Context(), user.ID, auth.BrowserOf(r))
 	}
 	if err == nil {
 		return respond.See(w, r, returnTo)

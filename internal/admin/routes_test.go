@@ -41,6 +41,9 @@ var routeRoles = map[string]connectors.Role{
 	"POST /logout":           oneself,
 	"POST /tenant":           oneself,
 	"POST /account/password": oneself,
+	"POST /account/sign-out": oneself,
+
+	"POST /account/sessions/{id}/revoke": oneself,
 
 	"GET /notices":       connectors.RoleViewer,
 	"POST /notices/read": oneself,
@@ -166,7 +169,9 @@ var routeRoles = map[string]connectors.Role{
 	"POST /members":              connectors.RoleOwner,
 	"POST /members/{id}/delete":  connectors.RoleOwner,
 	"POST /members/{id}/role":    connectors.RoleOwner,
-	"POST /settings":             connectors.RoleOwner,
+
+	"POST /members/{id}/sign-out": connectors.RoleOwner,
+	"POST /settings":              connectors.RoleOwner,
 
 	"POST /invitations":             connectors.RoleOwner,
 	"POST /invitations/{id}/send":   connectors.RoleOwner,
@@ -190,7 +195,7 @@ func (d *dashboard) routes() []string {
 
 // things are the ids that paths are filled with.
 type things struct {
-	connector, agent, member, key, invitation, tool, link, token, waiting, picture, webhook, delivery, change, run string
+	connector, agent, member, key, invitation, tool, link, token, waiting, picture, webhook, delivery, change, run, session string
 
 	offer string // an entry of the catalog, which is everybody's
 }
@@ -204,6 +209,8 @@ func (x things) fill(pattern string) string {
 		id = x.waiting
 	case strings.HasPrefix(pattern, "/agents"):
 		id, token = x.agent, x.token
+	case strings.HasPrefix(pattern, "/account/sessions"):
+		id = x.session
 	case strings.HasPrefix(pattern, "/members"):
 		id = x.member
 	case strings.HasPrefix(pattern, "/invitations"):
@@ -231,6 +238,7 @@ func (d *dashboard) thingsOf(tenant connectors.TenantID) things {
 	c := d.ConnectorIn(d.t, tenant)
 	run := d.SyncedIn(d.t, tenant, c.ID, "search")
 	a := d.AgentIn(d.t, tenant)
+	member := d.MemberIn(d.t, tenant, connectors.RoleViewer).UserID
 	d.GrantIn(d.t, tenant, a.ID, c.ID)
 	d.taskIn(tenant, a, c, working("of the tenant"))
 	hook, delivery := d.webhookIn(tenant)
@@ -243,7 +251,8 @@ func (d *dashboard) thingsOf(tenant connectors.TenantID) things {
 		token:   d.tokenIn(tenant, a.ID).String(),
 		waiting: d.waitingIn(tenant, a, c).String(),
 		picture: d.pictureIn(tenant, a, c).String(),
-		member:  d.MemberIn(d.t, tenant, connectors.RoleViewer).UserID.String(),
+		member:  member.String(),
+		session: d.sessionOf(member).String(),
 
 		invitation: d.invitationIn(tenant).String(),
 		key:        d.APIKeyIn(d.t, tenant, connectors.RoleViewer).ID.String(),
@@ -318,8 +327,8 @@ func TestWhatIsAnothersOrNowhereIsNotFound(t *testing.T) {
 	own, theirs := d.own(), d.thingsOf(d.Other)
 	before := d.snapshot()
 	nowhere, odd := uuid.NewString(), "Not-An-Id!"
-	unknown := things{offer: "nothing", connector: nowhere, agent: nowhere, member: nowhere, key: nowhere, tool: "nothing", token: nowhere, waiting: nowhere, picture: nowhere, webhook: nowhere, delivery: nowhere, run: nowhere}
-	malformed := things{offer: odd, connector: odd, agent: odd, member: odd, key: odd, tool: "nothing", token: odd, waiting: odd, picture: odd, webhook: odd, delivery: odd, run: odd}
+	unknown := things{offer: "nothing", connector: nowhere, agent: nowhere, member: nowhere, key: nowhere, tool: "nothing", token: nowhere, waiting: nowhere, picture: nowhere, webhook: nowhere, delivery: nowhere, run: nowhere, session: nowhere}
+	malformed := things{offer: odd, connector: odd, agent: odd, member: odd, key: odd, tool: "nothing", token: odd, waiting: odd, picture: odd, webhook: odd, delivery: odd, run: odd, session: odd}
 	for route := range routeRoles {
 		method, pattern, _ := strings.Cut(route, " ")
 		if !strings.Contains(pattern, "{") {

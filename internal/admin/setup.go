@@ -43,7 +43,7 @@ func (h *Handler) setupFinish(w http.ResponseWriter, r *http.Request) error {
 			Text: words.T(r.Context(), "The account is an owner now. Sign in."),
 		})
 	}
-	if err := h.auth.StartSession(r.Context(), user.ID); err != nil {
+	if err := h.auth.StartSession(r.Context(), user.ID, auth.BrowserOf(r)); err != nil {
 		return err
 	}
 	return respond.See(w, r, "/")

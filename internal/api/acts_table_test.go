@@ -128,6 +128,27 @@ var acts = map[string]act{
 			return w.auth.ChangePassword(ctx, person, "long enough", "even longer than that")
 		}
 	}},
+	"account.session_end": {prepare: func(t *testing.T, w *world) func() error {
+		t.Helper()
+		person, session := w.signedInSomewhere(t)
+		return func() error { return w.auth.RevokeSession(t.Context(), person, session) }
+	}},
+	"account.sign_out": {prepare: func(t *testing.T, w *world) func() error {
+		t.Helper()
+		person, _ := w.signedInSomewhere(t)
+		return func() error {
+			ctx, err := w.auth.Sessions().Load(t.Context(), "")
+			if err != nil {
+				return err
+			}
+			return w.auth.SignOutEverywhere(ctx, person)
+		}
+	}},
+	"member.sign_out": {prepare: func(t *testing.T, w *world) func() error {
+		t.Helper()
+		person, _ := w.signedInSomewhere(t)
+		return asks("POST", "/api/v1/members/"+person.UserID.String()+"/sign_out", nil)(t, w)
+	}},
 
 	"api_key.create": {thing: "key", prepare: asks("POST", "/api/v1/api_keys", `{"name": "A", "role": "viewer"}`)},
 	"api_key.revoke": {thing: "key", prepare: asks("DELETE", "/api/v1/api_keys/{id}", nil)},

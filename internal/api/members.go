@@ -82,6 +82,18 @@ func (h *Handler) mountMembers() {
 		method: http.MethodDelete, path: "/api/v1/members/{id}", id: "removeMember", tag: tag,
 		summary: "Remove a member; the last owner stays", role: connectors.RoleOwner,
 	}, h.removeMember)
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/members/{id}/sign_out", id: "signOutMember", tag: tag,
+		summary: "Sign a member out in every browser, whichever tenant it shows", role: connectors.RoleOwner,
+	}, h.signOutMember)
+}
+
+func (h *Handler) signOutMember(ctx context.Context, who auth.Actor, in *MemberPath) (*nothing, error) {
+	id, err := in.userID()
+	if err != nil {
+		return nil, err
+	}
+	return nil, h.auth.SignOutMember(ctx, who, id)
 }
 
 func (h *Handler) listMembers(ctx context.Context, who auth.Actor, in *Paging) (*answer[list[memberJSON]], error) {

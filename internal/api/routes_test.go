@@ -88,6 +88,7 @@ var routes = map[string]struct {
 	"GET /api/v1/members/{id}":                                 {connectors.RoleOwner, ""},
 	"PATCH /api/v1/members/{id}":                               {connectors.RoleOwner, `{"role": "member"}`},
 	"DELETE /api/v1/members/{id}":                              {connectors.RoleOwner, ""},
+	"POST /api/v1/members/{id}/sign_out":                       {connectors.RoleOwner, ""},
 	"GET /api/v1/invitations":                                  {connectors.RoleOwner, ""},
 	"POST /api/v1/invitations":                                 {connectors.RoleOwner, `{"email": "b@example.com", "role": "viewer"}`},
 	"POST /api/v1/invitations/{id}/send":                       {connectors.RoleOwner, ""},

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/mcptest"
 )
@@ -14,7 +15,7 @@ func (w *world) signIn(t *testing.T, user connectors.UserID) *http.Cookie {
 	t.Helper()
 	rec := httptest.NewRecorder()
 	w.auth.Sessions().LoadAndSave(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if err := w.auth.StartSession(r.Context(), user); err != nil {
+		if err := w.auth.StartSession(r.Context(), user, auth.BrowserOf(r)); err != nil {
 			t.Error(err)
 		}
 	})).ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/login", nil))
@@ -23,6 +24,21 @@ func (w *world) signIn(t *testing.T, user connectors.UserID) *http.Cookie {
 		t.Fatalf("cookies: %v", cookies)
 	}
 	return cookies[0]
+}
+
+func TestAnOwnersKeySignsAMemberOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.Member(t, connectors.RoleAdmin)
+	cookie := w.signIn(t, m.UserID)
+	ask := func() reply {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/connectors", nil)
+		r.AddCookie(cookie)
+		return w.serve(t, r)
+	}
+	ask().want(http.StatusOK)
+	w.call(t, w.key(t, connectors.RoleOwner), http.MethodPost, "/api/v1/members/"+m.UserID.String()+"/sign_out", nil).want(http.StatusNoContent)
+	ask().problem(http.StatusUnauthorized, "unauthenticated")
 }
 
 func TestASessionServesWhereAKeyDoes(t *testing.T) {
@@ -49,4 +65,17 @@ func TestASessionServesWhereAKeyDoes(t *testing.T) {
 	both.AddCookie(cookie)
 	both.Header.Set("Authorization", "Bearer pb_key_garbage")
 	w.serve(t, both).problem(http.StatusUnauthorized, "unauthenticated")
+}
+
+// signedInSomewhere is a member who is signed in, and where.
+func (w *world) signedInSomewhere(t *testing.T) (auth.Actor, connectors.SessionID) {
+	t.Helper()
+	m := w.Member(t, connectors.RoleMember)
+	w.signIn(t, m.UserID)
+	a := auth.Actor{Kind: auth.KindPerson, Tenant: w.operator(t).Tenant, Role: m.Role, UserID: &m.UserID, Name: m.Name, Email: m.Email}
+	all, err := w.auth.SessionsOf(t.Context(), a)
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d sessions (%v)", len(all), err)
+	}
+	return a, all[0].ID
 }

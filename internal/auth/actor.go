@@ -31,7 +31,8 @@ type Actor struct {
 	Name   string               // for people and the audit log; a key's own name
 	Email  string               // of a person
 
-	Memberships []store.Membership // of a person: the tenants to switch between
+	Memberships []store.Membership   // of a person: the tenants to switch between
+	Session     connectors.SessionID // of a person: where they are signed in
 
 	RequestID string // of the request that the actor makes; for the audit log
 	Address   string // where the request comes from; for the audit log

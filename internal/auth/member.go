@@ -107,7 +107,7 @@ func (s *Service) ChangePassword(ctx context.Context, a Actor, present, next sec
 	if err != nil {
 		return err
 	}
-	if err := s.store.System().ChangePassword(ctx, *a.UserID, hash, a.Tenant.ID, a.Event("account.password", a.Email)); err != nil {
+	if err := s.store.System().ChangePassword(ctx, *a.UserID, hash, a.Session, a.Tenant.ID, a.Event("account.password", a.Email)); err != nil {
 		return fmt.Errorf("set password: %w", err)
 	}
 	return s.keepSession(ctx, a)

@@ -46,6 +46,14 @@ func identified(r *http.Request) func(Actor, error) (context.Context, []slog.Att
 	}
 }
 
+// Browser is what signs in: what it says of itself, and where it is.
+type Browser struct{ UserAgent, Address string }
+
+// BrowserOf is the one that a request comes from.
+func BrowserOf(r *http.Request) Browser {
+	return Browser{UserAgent: r.UserAgent(), Address: Address(r)}
+}
+
 // Address is where a request comes from, without a port.
 func Address(r *http.Request) string {
 	if ip := middleware.GetClientIP(r.Context()); ip != "" {

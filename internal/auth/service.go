@@ -21,6 +21,9 @@ type Options struct {
 	Now          func() time.Time // nil: time.Now
 	PasswordCost *argon2id.Params // nil: 64 MiB, one pass
 	HistoryDays  int              // that a tenant may keep at most; 0: connectors.DefaultHistoryDays
+
+	SessionIdle     time.Duration // after which a session that nobody uses ends; 0: [SessionIdle]
+	SessionLifetime time.Duration // after which every session ends; 0: [SessionLifetime]
 }
 
 // Service establishes actors.
@@ -31,6 +34,8 @@ type Service struct {
 	sessions *scs.SessionManager
 	hasher   *hasher
 	most     int // days of history
+	idle     time.Duration
+	lifetime time.Duration
 
 	touchedMu sync.Mutex
 	touched   map[connectors.APIKeyID]time.Time // guarded by touchedMu: when a key's last use was noted
@@ -51,9 +56,11 @@ func New(o Options) *Service {
 		store:    o.Store,
 		log:      o.Log,
 		now:      o.Now,
-		sessions: newSessions(o.Store, o.Secure),
+		sessions: newSessions(o.Store, o.Secure, cmp.Or(o.SessionLifetime, SessionLifetime)),
 		hasher:   newHasher(*o.PasswordCost),
 		most:     cmp.Or(o.HistoryDays, connectors.DefaultHistoryDays),
+		idle:     cmp.Or(o.SessionIdle, SessionIdle),
+		lifetime: cmp.Or(o.SessionLifetime, SessionLifetime),
 		touched:  map[connectors.APIKeyID]time.Time{},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/alexedwards/scs/v2"
+	"github.com/go-chi/chi/v5/middleware"
 	"github.com/google/uuid"
 
 	"patchbay/internal/connectors"
@@ -15,7 +16,7 @@ import (
 	"patchbay/internal/store"
 )
 
-// Limits of a browser session.
+// Limits of a browser session, where nothing else is configured.
 const (
 	SessionLifetime = 7 * 24 * time.Hour
 	SessionIdle     = 24 * time.Hour
@@ -29,13 +30,14 @@ const touchEvery = time.Minute
 const (
 	sessionUser   = "user"
 	sessionTenant = "tenant"
-	sessionSeen   = "seen"     // last use in Unix seconds, to within touchEvery
+	sessionID     = "session"  // of the row that says where and when its person signed in; without the row it is over
+	sessionSeen   = "seen"     // when it began in Unix seconds; for programs that know of no such row
 	sessionSince  = "password" // when the person's password was chosen, in Unix microseconds
 )
 
-func newSessions(st *store.Store, secure bool) *scs.SessionManager {
+func newSessions(st *store.Store, secure bool, lifetime time.Duration) *scs.SessionManager {
 	m := &scs.SessionManager{ // scs.New would begin a goroutine for a store that nobody uses, and that cannot be ended without a race
-		Store: st.SessionStore(), Codec: scs.GobCodec{}, Lifetime: SessionLifetime, HashTokenInStore: true,
+		Store: st.SessionStore(), Codec: scs.GobCodec{}, Lifetime: lifetime, HashTokenInStore: true,
 		ErrorFunc: func(w http.ResponseWriter, _ *http.Request, _ error) {
 			http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		},
@@ -55,7 +57,7 @@ func newSessions(st *store.Store, secure bool) *scs.SessionManager {
 func (s *Service) Sessions() *scs.SessionManager { return s.sessions }
 
 // StartSession signs the user in to this browser, under a new token and in the first of the user's tenants.
-func (s *Service) StartSession(ctx context.Context, user connectors.UserID) error {
+func (s *Service) StartSession(ctx context.Context, user connectors.UserID, b Browser) error {
 	memberships, err := s.store.System().Memberships(ctx, user)
 	if err != nil {
 		return fmt.Errorf("list memberships: %w", err)
@@ -63,25 +65,34 @@ func (s *Service) StartSession(ctx context.Context, user connectors.UserID) erro
 	if len(memberships) == 0 {
 		return fault.Errorf(fault.Denied, "Your account is a member of no tenant any more. Ask an owner to add you.")
 	}
-	return s.startSession(ctx, user, memberships[0])
+	return s.startSession(ctx, user, memberships[0], b)
 }
 
 // StartSessionIn is StartSession in one of the user's tenants.
-func (s *Service) StartSessionIn(ctx context.Context, user connectors.UserID, tenant connectors.TenantID) error {
+func (s *Service) StartSessionIn(ctx context.Context, user connectors.UserID, tenant connectors.TenantID, b Browser) error {
 	m, err := s.store.System().Membership(ctx, user, tenant)
 	if err != nil {
 		return fmt.Errorf("read membership: %w", err)
 	}
-	return s.startSession(ctx, user, m)
+	return s.startSession(ctx, user, m, b)
 }
 
-func (s *Service) startSession(ctx context.Context, user connectors.UserID, m store.Membership) error {
+// startSession begins a session of its own: whatever this browser was signed in to before is over.
+func (s *Service) startSession(ctx context.Context, user connectors.UserID, m store.Membership, b Browser) error {
+	if err := s.endRow(ctx); err != nil {
+		return err
+	}
+	n := connectors.Session{ID: store.NewSessionID(), UserAgent: b.UserAgent, Address: b.Address, Began: s.now()}
+	if err := s.store.System().BeginSession(ctx, user, n); err != nil {
+		return fmt.Errorf("note session: %w", err)
+	}
 	if err := s.sessions.RenewToken(ctx); err != nil {
 		return fmt.Errorf("renew session token: %w", err)
 	}
 	s.sessions.Put(ctx, sessionUser, user.String())
 	s.sessions.Put(ctx, sessionTenant, m.Tenant.ID.String())
-	s.sessions.Put(ctx, sessionSeen, s.now().Unix())
+	s.sessions.Put(ctx, sessionID, n.ID.String())
+	s.sessions.Put(ctx, sessionSeen, n.Began.Unix())
 	s.sessions.Put(ctx, sessionSince, m.PasswordSetAt.UnixMicro())
 	s.seen(ctx, user, m.Tenant.ID)
 	return nil
@@ -109,6 +120,9 @@ func (s *Service) keepSession(ctx context.Context, a Actor) error {
 
 // EndSession signs this browser out.
 func (s *Service) EndSession(ctx context.Context) error {
+	if err := s.endRow(ctx); err != nil {
+		return err
+	}
 	if err := s.sessions.Destroy(ctx); err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}
@@ -128,45 +142,78 @@ func (s *Service) SwitchTenant(ctx context.Context, a Actor, slug string) (conne
 	return connectors.Tenant{}, fault.Errorf(fault.NotFound, "There is no such tenant.")
 }
 
-// FromSession establishes the person of the session that is loaded in ctx. The role is read anew each time. A person who is
-// no member of the session's tenant any more is signed out, and so is every browser where another password was typed than
-// the person has now.
+// FromSession establishes the person of the session that is loaded in ctx, and notes that it is in use. Whether it stands, and the role, are
+// read anew each time: a session that was ended is over with its next request, whichever process that reaches. A person who is no member
+// of the session's tenant any more is signed out, and so is every browser where another password was typed than the person has now.
 func (s *Service) FromSession(ctx context.Context) (Actor, error) {
-	user, err := uuid.Parse(s.sessions.GetString(ctx, sessionUser))
+	a, seen, err := s.fromSession(ctx)
 	if err != nil {
-		return Actor{}, notSignedIn()
+		return Actor{}, err
 	}
-	tenant, err := uuid.Parse(s.sessions.GetString(ctx, sessionTenant))
-	if err != nil {
-		return Actor{}, notSignedIn()
-	}
-	if idle := s.now().Sub(time.Unix(s.sessions.GetInt64(ctx, sessionSeen), 0)); idle > SessionIdle {
-		return Actor{}, s.expel(ctx)
-	} else if idle >= touchEvery {
-		s.sessions.Put(ctx, sessionSeen, s.now().Unix())
-		s.seen(ctx, connectors.UserID{UUID: user}, connectors.TenantID{UUID: tenant})
-	}
-	userID := connectors.UserID{UUID: user}
-	memberships, err := s.store.System().Memberships(ctx, userID)
-	if err != nil {
-		return Actor{}, fmt.Errorf("list memberships: %w", err)
-	}
-	for _, m := range memberships {
-		if m.Tenant.ID.UUID == tenant && m.PasswordSetAt.UnixMicro() == s.sessions.GetInt64(ctx, sessionSince) {
-			return person(userID, m, memberships), nil
+	if now := s.now(); now.Sub(seen) >= touchEvery {
+		s.seen(ctx, *a.UserID, a.Tenant.ID)
+		if err := s.store.System().UseSession(ctx, a.Session, now, middleware.GetClientIP(ctx)); err != nil {
+			return Actor{}, fmt.Errorf("note use of the session: %w", err)
 		}
 	}
-	return Actor{}, s.expel(ctx)
+	return a, nil
 }
 
 // FromToken establishes the person of a session by its cookie's value, as it is now in the database: for a stream that
-// outlives the request's own view of its session.
+// outlives the request's own view of its session. A page that stands open uses no session.
 func (s *Service) FromToken(ctx context.Context, token secret.Text) (Actor, error) {
 	loaded, err := s.sessions.Load(ctx, token.Reveal())
 	if err != nil {
 		return Actor{}, fmt.Errorf("load session: %w", err)
 	}
-	return s.FromSession(loaded)
+	a, _, err := s.fromSession(loaded)
+	return a, err
+}
+
+// fromSession also tells when the session was last used.
+func (s *Service) fromSession(ctx context.Context) (Actor, time.Time, error) {
+	user, errUser := uuid.Parse(s.sessions.GetString(ctx, sessionUser))
+	tenant, errTenant := uuid.Parse(s.sessions.GetString(ctx, sessionTenant))
+	if errUser != nil || errTenant != nil {
+		return Actor{}, time.Time{}, notSignedIn()
+	}
+	id, ok := s.rowID(ctx)
+	if !ok {
+		return Actor{}, time.Time{}, s.expel(ctx)
+	}
+	userID := connectors.UserID{UUID: user}
+	memberships, times, err := s.store.System().SessionMemberships(ctx, id, userID)
+	if err != nil {
+		return Actor{}, time.Time{}, fmt.Errorf("read session: %w", err)
+	}
+	if now := s.now(); now.Sub(times.Seen) > s.idle || now.Sub(times.Began) > s.lifetime {
+		return Actor{}, time.Time{}, s.expel(ctx)
+	}
+	for _, m := range memberships {
+		if m.Tenant.ID.UUID == tenant && m.PasswordSetAt.UnixMicro() == s.sessions.GetInt64(ctx, sessionSince) {
+			a := person(userID, m, memberships)
+			a.Session = id
+			return a, times.Seen, nil
+		}
+	}
+	return Actor{}, time.Time{}, s.expel(ctx)
+}
+
+// rowID is the id of the row of the session in ctx.
+func (s *Service) rowID(ctx context.Context) (connectors.SessionID, bool) {
+	id, err := uuid.Parse(s.sessions.GetString(ctx, sessionID))
+	return connectors.SessionID{UUID: id}, err == nil
+}
+
+func (s *Service) endRow(ctx context.Context) error {
+	id, ok := s.rowID(ctx)
+	if !ok {
+		return nil
+	}
+	if err := s.store.System().EndSession(ctx, id); err != nil {
+		return fmt.Errorf("end session: %w", err)
+	}
+	return nil
 }
 
 func (s *Service) expel(ctx context.Context) error {

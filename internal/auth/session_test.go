@@ -43,7 +43,7 @@ func TestSignInRenewsTheSessionToken(t *testing.T) {
 	b := w.signedIn(t, m.UserID)
 	before := b.cookie.Value
 	b.do(func(ctx context.Context) {
-		if err := w.auth.StartSession(ctx, m.UserID); err != nil {
+		if err := w.auth.StartSession(ctx, m.UserID, somewhere); err != nil {
 			t.Error(err)
 		}
 	})
@@ -98,6 +98,58 @@ func TestIdleSessionEnds(t *testing.T) {
 	}
 	w.clock.forward(auth.SessionIdle + 2*time.Minute)
 	_, err := b.who()
+	wantKind(t, err, fault.Unauthenticated)
+}
+
+func TestSessionEndsHoweverMuchItIsUsed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleMember)
+	b, began := w.signedIn(t, m.UserID), w.clock.Now()
+	for w.clock.Now().Sub(began) < auth.SessionLifetime-12*time.Hour {
+		w.clock.forward(12 * time.Hour)
+		if _, err := b.who(); err != nil {
+			t.Fatalf("after %v: %v", w.clock.Now().Sub(began), err)
+		}
+	}
+	w.clock.forward(12*time.Hour + time.Minute)
+	_, err := b.who()
+	wantKind(t, err, fault.Unauthenticated)
+}
+
+func TestLimitsOfSessionsAreConfigured(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.auth = auth.New(auth.Options{
+		Store: w.St, Now: w.clock.Now, PasswordCost: &cheap, SessionIdle: 10 * time.Minute, SessionLifetime: 25 * time.Minute,
+	})
+	m := w.person(t, connectors.RoleMember)
+	idle, busy := w.signedIn(t, m.UserID), w.signedIn(t, m.UserID)
+	for range 2 {
+		w.clock.forward(9 * time.Minute)
+		if _, err := busy.who(); err != nil {
+			t.Fatalf("in use: %v", err)
+		}
+	}
+	_, err := idle.who()
+	wantKind(t, err, fault.Unauthenticated)
+	w.clock.forward(8 * time.Minute)
+	_, err = busy.who()
+	wantKind(t, err, fault.Unauthenticated)
+}
+
+func TestAStreamThatStandsOpenKeepsNoSessionAlive(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.signedIn(t, w.person(t, connectors.RoleMember).UserID)
+	for range 3 {
+		w.clock.forward(auth.SessionIdle / 4)
+		if _, err := w.auth.FromToken(t.Context(), secret.Text(b.cookie.Value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.clock.forward(auth.SessionIdle/4 + time.Minute)
+	_, err := w.auth.FromToken(t.Context(), secret.Text(b.cookie.Value))
 	wantKind(t, err, fault.Unauthenticated)
 }
 
@@ -205,6 +257,6 @@ func TestPersonWithoutTenantCannotStartASession(t *testing.T) {
 		t.Fatal(err)
 	}
 	(&browser{t: t, w: w}).do(func(ctx context.Context) {
-		wantKind(t, w.auth.StartSession(ctx, m.UserID), fault.Denied)
+		wantKind(t, w.auth.StartSession(ctx, m.UserID, somewhere), fault.Denied)
 	})
 }

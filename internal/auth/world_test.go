@@ -18,6 +18,9 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
+// somewhere is where a test's person signs in.
+var somewhere = auth.Browser{UserAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0", Address: "192.0.2.7"}
+
 const password = secret.Text("correct horse battery")
 
 // cheap makes tests fast; what it costs is no part of what they show.
@@ -108,7 +111,7 @@ func (w world) signedIn(t *testing.T, user connectors.UserID) *browser {
 	t.Helper()
 	b := &browser{t: t, w: w}
 	b.do(func(ctx context.Context) {
-		if err := w.auth.StartSession(ctx, user); err != nil {
+		if err := w.auth.StartSession(ctx, user, somewhere); err != nil {
 			t.Errorf("start session: %v", err)
 		}
 	})

@@ -145,6 +145,11 @@ func TestServerRefusals(t *testing.T) {
 		"a week of history":        {config.ServerFlags{HistoryDays: 7}, []string{"PATCHBAY_HISTORY_DAYS"}},
 		"a century of history":     {config.ServerFlags{HistoryDays: 36500}, []string{"PATCHBAY_HISTORY_DAYS"}},
 		"history of the future":    {config.ServerFlags{HistoryDays: -1}, []string{"PATCHBAY_HISTORY_DAYS"}},
+		"a session of a minute":    {config.ServerFlags{SessionLife: time.Minute}, []string{"PATCHBAY_SESSION_LIFETIME"}},
+		"a session of a year":      {config.ServerFlags{SessionLife: 365 * 24 * time.Hour}, []string{"PATCHBAY_SESSION_LIFETIME"}},
+		"idle for a minute":        {config.ServerFlags{SessionIdle: time.Minute}, []string{"PATCHBAY_SESSION_IDLE"}},
+		"idle for a week and more": {config.ServerFlags{SessionIdle: 8 * 24 * time.Hour}, []string{"PATCHBAY_SESSION_IDLE"}},
+		"idle beyond the lifetime": {config.ServerFlags{SessionIdle: 9 * time.Hour, SessionLife: 8 * time.Hour}, []string{"PATCHBAY_SESSION_IDLE"}},
 		"unknown egress":           {config.ServerFlags{Egress: "anything"}, []string{"PATCHBAY_EGRESS"}},
 		"client id in the clear":   {config.ServerFlags{CIMDURL: "http://example.com/client.json"}, []string{"PATCHBAY_CIMD_URL"}},
 		"client id without a path": {config.ServerFlags{CIMDURL: "https://example.com/"}, []string{"PATCHBAY_CIMD_URL"}},
@@ -207,5 +212,20 @@ func TestUnknownVariablesAreFound(t *testing.T) {
 	})
 	if diff := cmp.Diff([]string{"PATCHBAY_ADDRESS", "PATCHBAY_EGRES"}, have); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestASessionThatLastsLessThanADayIsIdleNoLonger(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[[2]time.Duration][2]time.Duration{
+		{}:                                {24 * time.Hour, 7 * 24 * time.Hour},
+		{0, 8 * time.Hour}:                {8 * time.Hour, 8 * time.Hour},
+		{15 * time.Minute, 8 * time.Hour}: {15 * time.Minute, 8 * time.Hour},
+		{0, 90 * 24 * time.Hour}:          {24 * time.Hour, 90 * 24 * time.Hour},
+	} {
+		s, err := config.ServerFlags{SessionIdle: set[0], SessionLife: set[1]}.Check()
+		if got := [2]time.Duration{s.SessionIdle, s.SessionLife}; err != nil || got != want {
+			t.Errorf("%v: %v, want %v (%v)", set, got, want, err)
+		}
 	}
 }

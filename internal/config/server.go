@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"net"
 	"net/netip"
 	"net/url"
@@ -19,6 +20,11 @@ const (
 	// What is counted over 30 days has to be there; the database holds the same for tenants.
 	leastHistoryDays = 30
 	mostHistoryDays  = 3650
+	// A session that ends sooner is no use, and one that lasts longer is not swept.
+	leastSession = 5 * time.Minute
+	mostSession  = 90 * 24 * time.Hour
+	usualSession = 7 * 24 * time.Hour
+	usualIdle    = 24 * time.Hour
 )
 
 // ServerFlags say where the server listens, what it is called, and what it may reach.
@@ -32,6 +38,8 @@ type ServerFlags struct {
 	Stdio       string        `name:"stdio-commands" env:"PATCHBAY_STDIO_COMMANDS" placeholder:"LIST" help:"Programs that connectors may start on this machine, as Patchbay's own user: absolute paths with commas between them. With arguments after a path, exactly these are allowed; without, any. Before a path may stand args=none or args=prefix, cwd=FOLDER and env=NAME. Unset: none."`
 	Connectors  int           `name:"max-connectors" env:"PATCHBAY_MAX_CONNECTORS" placeholder:"N" help:"How many connectors a tenant may have. Unset: 10000."`
 	HistoryDays int           `name:"history-days" env:"PATCHBAY_HISTORY_DAYS" placeholder:"N" help:"How many days calls, sync runs and decided changes of tools are kept, from 30 to 3650. A tenant may choose fewer. Unset: 90."`
+	SessionIdle time.Duration `name:"session-idle" env:"PATCHBAY_SESSION_IDLE" placeholder:"DURATION" help:"After how long without use a person is signed out, from 5m, as 8h. Unset: 24h."`
+	SessionLife time.Duration `name:"session-lifetime" env:"PATCHBAY_SESSION_LIFETIME" placeholder:"DURATION" help:"After how long a person is signed out in any case, up to 2160h (90 days). Unset: 168h (7 days)."`
 	Catalog     string        `name:"catalog" env:"PATCHBAY_CATALOG" placeholder:"FILE" help:"A YAML file of MCP servers that the catalog offers beside Patchbay's own, or in their place. Unset: none."`
 	CIMDURL     string        `name:"cimd-url" env:"PATCHBAY_CIMD_URL" placeholder:"URL" help:"The address at which authorization servers read who we are, which is our client id there. Unset: /oauth/client-metadata.json of the base URL, where that is https."`
 	DrainTime   time.Duration `name:"drain-time" env:"PATCHBAY_DRAIN_TIME" placeholder:"DURATION" help:"How long after SIGTERM requests are still taken while /readyz answers 503, so that a proxy sends its requests elsewhere first, as 5s. Unset: not at all."`
@@ -57,6 +65,8 @@ type Server struct {
 	Stdio       []Program     // programs that connectors may start
 	Connectors  int           // of a tenant, at most; 0: as many as usual
 	HistoryDays int           // that are kept of history; 0: as many as usual
+	SessionIdle time.Duration // of a browser's session; 0: as long as usual
+	SessionLife time.Duration // of a browser's session, used or not; 0: as long as usual
 	Catalog     string        // path of the operator's own file of servers; empty: there is none
 	CIMDURL     string        // empty: made from the base URL
 	PrivateAddr string        // empty: no private listener
@@ -87,6 +97,7 @@ func (s Server) BaseURLIsSet() bool { return s.baseURL != nil }
 func (f ServerFlags) Check() (Server, error) {
 	var c checker
 	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, EgressProxy: secret.Text(f.EgressProxy), PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, Catalog: f.Catalog, HistoryDays: f.HistoryDays}
+	s.SessionIdle, s.SessionLife = c.sessions(f.SessionIdle, f.SessionLife)
 	if s.DrainTime = f.DrainTime; s.DrainTime < 0 || s.DrainTime > maxDrainTime {
 		c.refuse("PATCHBAY_DRAIN_TIME", "must be from 0s to %s, and is %s.", maxDrainTime, s.DrainTime)
 	}
@@ -116,6 +127,19 @@ func (f ServerFlags) Check() (Server, error) {
 		c.refuse("PATCHBAY_EGRESS", "must be local or public, and is %q.", f.Egress)
 	}
 	return s, c.err()
+}
+
+// sessions checks how long people stay signed in: a session cannot be idle for longer than it lasts.
+func (c *checker) sessions(idle, life time.Duration) (time.Duration, time.Duration) {
+	if life != 0 && (life < leastSession || life > mostSession) {
+		c.refuse("PATCHBAY_SESSION_LIFETIME", "must be from %s to %s, and is %s.", leastSession, mostSession, life)
+		return idle, life
+	}
+	most := cmp.Or(life, usualSession)
+	if idle != 0 && (idle < leastSession || idle > most) {
+		c.refuse("PATCHBAY_SESSION_IDLE", "must be from %s to the %s that a session lasts, and is %s.", leastSession, most, idle)
+	}
+	return cmp.Or(idle, min(usualIdle, most)), most
 }
 
 // listenAddr checks a HOST:PORT and returns its host, which is empty for all addresses.

@@ -19,6 +19,8 @@ type (
 	SyncRunID struct{ uuid.UUID }
 	// APIKeyID names an API key; it is part of the key's text and no secret.
 	APIKeyID struct{ uuid.UUID }
+	// SessionID names a place where a person is signed in; it is no proof of anything.
+	SessionID struct{ uuid.UUID }
 	// InvitationID names an invitation.
 	InvitationID struct{ uuid.UUID }
 	// AgentTokenID names an agent's token; it is part of the token's text and no secret.

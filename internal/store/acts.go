@@ -28,7 +28,9 @@ type Act struct {
 // Acts are all kinds of acts that the audit log knows, by the names that events have for them. What is not here cannot be recorded, and so
 // not be done.
 var Acts = map[string]Act{
-	"account.password": {Shape: Changes, Secret: "password"},
+	"account.password":    {Shape: Changes, Secret: "password"},
+	"account.session_end": {Shape: Reads},
+	"account.sign_out":    {Shape: Reads}, // at how many places is not told: a session is in all of a person's tenants
 
 	"tenant.rename":       {Shape: Changes},
 	"tenant.configure":    {Shape: Changes},
@@ -39,6 +41,7 @@ var Acts = map[string]Act{
 	"member.join":         {Shape: Makes},
 	"member.role":         {Shape: Changes},
 	"member.remove":       {Shape: Ends},
+	"member.sign_out":     {Shape: Reads},
 	"member.invite":       {Shape: Makes},
 	"member.invite_again": {Shape: Changes},
 	"member.uninvite":     {Shape: Changes},

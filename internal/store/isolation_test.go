@@ -41,6 +41,7 @@ type outsider struct {
 	noticesOf
 	streamOf
 	invitationTo
+	sessionOf
 }
 
 // attempt is one case: what the outsider finds. A list or a count is found when it is not empty.
@@ -389,7 +390,7 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 		methods  reflect.Type
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, taskAttempts, settingsAttempts, stateAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts)},
 		{"Vault", reflect.TypeFor[*store.Vault](), attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts)},
 	} {
 		for m := range door.methods.Methods() {
@@ -445,6 +446,7 @@ func newOutsider(t *testing.T) outsider {
 	o.fillNotices(t)
 	o.fillStream(t)
 	o.fillInvitations(t)
+	o.fillSessions(t)
 	return o
 }
 

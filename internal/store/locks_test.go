@@ -212,8 +212,10 @@ func TestEveryTableWithATenantIsLocked(t *testing.T) {
 func TestNoTenantReachesWhatIsTheSystems(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
+	stranger := w.MemberIn(t, w.Other, connectors.RoleOwner) // whose sessions are the system's, to a tenant of which they are no member
 	for table, insert := range map[string]string{
 		"sessions":         `insert into sessions (token, data, expiry) values ('t', '\x00', now())`,
+		"browser_sessions": fmt.Sprintf(`insert into browser_sessions (id, user_id, began_at, seen_at) values (gen_random_uuid(), '%s', now(), now())`, stranger.UserID),
 		"sign_in_failures": `insert into sign_in_failures (account, address) values ('a', '192.0.2.1')`,
 		"setup_links":      fmt.Sprintf(`insert into setup_links (token_hash, tenant_id) values ('\x00', '%s')`, w.Tenant),
 		"keysets":          `insert into keysets (purpose, wrapped) values ('seal', '\x00') on conflict do nothing`,

@@ -44,6 +44,7 @@ func (s *Sessions) sweep(ctx context.Context) {
 			return
 		case <-tick.C:
 			_ = s.q.DeleteExpiredSessions(ctx) // the next one will: expired sessions are not found anyway
+			_ = s.q.DeleteOldBrowserSessions(ctx)
 		}
 	}
 }

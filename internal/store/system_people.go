@@ -40,9 +40,11 @@ func (s *System) SetPasswordHash(ctx context.Context, id connectors.UserID, hash
 	return touched(n, err, "person")
 }
 
-// ChangePassword stores a new password: what Membership.PasswordSetAt says changes with it. The event goes to the audit log of the tenant
-// in which the person is.
-func (s *System) ChangePassword(ctx context.Context, id connectors.UserID, hash string, in connectors.TenantID, event Event) error {
+// ChangePassword stores a new password: what Membership.PasswordSetAt says changes with it, and all of the person's sessions end but the one
+// that is kept. The event goes to the audit log of the tenant in which the person is.
+func (s *System) ChangePassword(
+	ctx context.Context, id connectors.UserID, hash string, kept connectors.SessionID, in connectors.TenantID, event Event,
+) error {
 	return s.tx(ctx, func(tx *System) error {
 		tenant := tx.tenant(in)
 		was, err := tenant.Before(ctx, OfPassword(id))
@@ -51,6 +53,9 @@ func (s *System) ChangePassword(ctx context.Context, id connectors.UserID, hash 
 		}
 		n, err := tx.q.ChangePassword(ctx, &hash, id)
 		if err := touched(n, err, "person"); err != nil {
+			return err
+		}
+		if err := tx.q.EndOtherBrowserSessions(ctx, id, kept); err != nil {
 			return err
 		}
 		return tenant.RecordChange(ctx, event, was, OfPassword(id))

@@ -17,7 +17,8 @@ type MembersPage struct {
 	Pager        Pager
 }
 
-// MemberRow is one person. Changing the role sends role to Action + "/role", removing posts to Action + "/delete".
+// MemberRow is one person. Changing the role sends role to Action + "/role", removing posts to Action +
+// "/delete", signing out everywhere to Action + "/sign-out".
 type MemberRow struct {
 	Name     string
 	Email    string

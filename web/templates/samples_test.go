@@ -441,7 +441,12 @@ func organisationSamples(pages map[string]templ.Component, with func(templates.F
 	})
 	pages["api-keys-empty"] = templates.APIKeys(templates.APIKeysPage{Frame: f, Roles: roles, Soon: &templates.Attention{Kind: templates.StateWarn, Title: "“warehouse” stops soon", Text: "Make another key.", When: &ago}})
 	pages["settings"] = templates.Settings(templates.SettingsPage{Frame: with(frame("Settings", templates.NavSettings)), Form: templates.Form{Values: map[string]string{"name": "Acme Inc", "call_history": "redacted", "approval_timeout_s": "300", "history_days": "30"}}, Histories: histories, Approvals: histories, Keys: templates.SealingKeysPanel{Unfinished: true, Own: true, Keys: []templates.SealingKeyRow{{ID: "09c8b1aa", State: templates.State{Kind: templates.StateBusy, Text: "Opens what it sealed before"}, Sealed: "12"}, {ID: "2b41f007", State: stateOK, Sealed: "3"}}, Facts: []templates.Fact{{Label: "Made", When: &longAgo}}}, Installation: []templates.Fact{{Label: "Address", Value: "https://patchbay.example.com", Mono: true, Copy: true}}, History: templates.HistoryLimits{Least: "30", Most: "90"}, Facts: []templates.Fact{{Label: "Slug", Value: "acme", Mono: true, Copy: true}, {Label: "Made", When: &longAgo}}})
-	pages["account"] = templates.Account(templates.AccountPage{Frame: with(frame("Account", templates.NavAccount)), Facts: []templates.Fact{{Label: "Name", Value: "Ada Lovelace"}, {Label: "E-mail", Value: "ada@example.com"}}, Form: templates.Form{Errors: map[string]string{"current_password": "This is not your password."}}})
+	pages["account"] = templates.Account(templates.AccountPage{Frame: with(frame("Account", templates.NavAccount)), Facts: []templates.Fact{{Label: "Name", Value: "Ada Lovelace"}, {Label: "E-mail", Value: "ada@example.com"}}, Form: templates.Form{Errors: map[string]string{"current_password": "This is not your password."}},
+		Limits: "A session ends after 24 hours without use, and after 7 days in any case.",
+		Sessions: []templates.SessionRow{
+			{Device: "Firefox on Linux", Address: "192.0.2.7", Here: true, Began: longAgo, Seen: ago, Action: "/account/sessions/1/revoke"},
+			{Device: "A browser that does not say its name", Address: "2001:db8:85a3:8d3:1319:8a2e:370:7348", Began: longAgo, Seen: ago, Action: "/account/sessions/2/revoke"},
+		}})
 	pages["error"] = templates.Error(templates.ErrorPage{Frame: with(frame("Not found", templates.NavNone)), Status: 404, Title: "There is no such page", Text: "It may have been deleted, or it belongs to another organisation.", RequestID: "01890000-0000-7000-8000-0000000000ff", Links: []templates.Link{{Text: "Open connectors", Href: "/connectors"}}})
 }
 

@@ -14,10 +14,3 @@ type SetupPage struct {
 	Token  string // of the setup link, handed back in a hidden field
 	Tenant string // name of the organisation
 }
-
-// AccountPage is the person's own page. Its form sends current_password and new_password to /account/password.
-type AccountPage struct {
-	Frame Frame
-	Facts []Fact
-	Form  Form
-}

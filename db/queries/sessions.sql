@@ -1,0 +1,27 @@
+-- Where the members of a tenant are signed in.
+
+-- name: MemberSessions :many
+-- The last used first; those that lapsed are left out.
+select browser_sessions.id, browser_sessions.user_agent, browser_sessions.address, browser_sessions.began_at, browser_sessions.seen_at
+from browser_sessions
+join memberships on memberships.tenant_id = @tenant_id and memberships.user_id = browser_sessions.user_id
+where browser_sessions.user_id = @user_id
+  and browser_sessions.began_at > @began_after
+  and browser_sessions.seen_at > @seen_after
+order by browser_sessions.seen_at desc, browser_sessions.id desc
+limit @max_rows;
+
+-- name: EndMemberSession :execrows
+delete from browser_sessions
+using memberships
+where memberships.tenant_id = @tenant_id
+  and memberships.user_id = browser_sessions.user_id
+  and browser_sessions.user_id = @user_id
+  and browser_sessions.id = @id;
+
+-- name: EndMemberSessions :exec
+delete from browser_sessions
+using memberships
+where memberships.tenant_id = @tenant_id
+  and memberships.user_id = browser_sessions.user_id
+  and browser_sessions.user_id = @user_id;

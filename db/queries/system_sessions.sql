@@ -1,0 +1,34 @@
+-- Where people are signed in, before their tenant is known.
+
+-- name: BeginBrowserSession :exec
+insert into browser_sessions (id, user_id, user_agent, address, began_at, seen_at)
+values (@id, @user_id, @user_agent, @address, @began_at, @began_at);
+
+-- name: SessionMemberships :many
+-- Whose session this is, and their tenants. No row: the session was ended, or its person is a member of nothing.
+-- @sqlc-vet-disable tenant-scope
+select sqlc.embed(tenants), memberships.role, users.email, users.name, users.password_set_at, browser_sessions.began_at, browser_sessions.seen_at
+from browser_sessions
+join memberships on memberships.user_id = browser_sessions.user_id
+join tenants on tenants.id = memberships.tenant_id
+join users on users.id = browser_sessions.user_id
+where browser_sessions.id = @id and browser_sessions.user_id = @user_id
+order by lower(tenants.name), tenants.id;
+
+-- name: UseBrowserSession :exec
+update browser_sessions
+set seen_at = greatest(seen_at, @seen_at), address = case when @address::text = '' then address else @address::text end
+where id = @id;
+
+-- name: EndBrowserSession :exec
+delete from browser_sessions
+where id = @id;
+
+-- name: EndOtherBrowserSessions :exec
+delete from browser_sessions
+where user_id = @user_id and id <> @kept;
+
+-- name: DeleteOldBrowserSessions :exec
+-- No session lasts for longer than the configuration allows at most.
+delete from browser_sessions
+where began_at < now() - interval '90 days';

@@ -1,0 +1,12 @@
+package connectors
+
+import "time"
+
+// Session is a place where a person is signed in: one browser.
+type Session struct {
+	ID        SessionID
+	UserAgent string // as the browser says it; cut to 400 characters
+	Address   string // where it was last used from
+	Began     time.Time
+	Seen      time.Time // its last use, to within a minute
+}

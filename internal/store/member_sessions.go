@@ -1,0 +1,46 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store/dbgen"
+)
+
+// mostSessions is how many places a person is shown to be signed in at.
+const mostSessions = 100
+
+// Sessions lists where a member is signed in, the last used first: those that began and were used after these times. Who is no member is
+// NotFound.
+func (t *Tenant) Sessions(ctx context.Context, user connectors.UserID, began, seen time.Time) ([]connectors.Session, error) {
+	rows, err := t.q.MemberSessions(ctx, dbgen.MemberSessionsParams{
+		TenantID: t.id, UserID: user, BeganAfter: began, SeenAfter: seen, MaxRows: mostSessions,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		_, err := t.Member(ctx, user)
+		return nil, err
+	}
+	all := make([]connectors.Session, len(rows))
+	for i, r := range rows {
+		all[i] = connectors.Session{ID: r.ID, UserAgent: r.UserAgent, Address: r.Address, Began: r.BeganAt.UTC(), Seen: r.SeenAt.UTC()}
+	}
+	return all, nil
+}
+
+// EndSession signs a member out at one place.
+func (t *Tenant) EndSession(ctx context.Context, user connectors.UserID, id connectors.SessionID) error {
+	n, err := t.q.EndMemberSession(ctx, t.id, user, id)
+	return touched(n, err, "session")
+}
+
+// EndSessions signs a member out everywhere, in all of their tenants: a person has one session for all of them.
+func (t *Tenant) EndSessions(ctx context.Context, user connectors.UserID) error {
+	if _, err := t.Member(ctx, user); err != nil {
+		return err
+	}
+	return t.q.EndMemberSessions(ctx, t.id, user)
+}

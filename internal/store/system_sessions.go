@@ -1,0 +1,56 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store/dbgen"
+)
+
+// longestBrowser bounds what a browser can make us store.
+const longestBrowser = 400
+
+// BeginSession notes that a person has signed in. What the browser says of itself is cut.
+func (s *System) BeginSession(ctx context.Context, user connectors.UserID, n connectors.Session) error {
+	return s.q.BeginBrowserSession(ctx, dbgen.BeginBrowserSessionParams{
+		ID: n.ID, UserID: user, UserAgent: shortened(n.UserAgent), Address: shortened(n.Address), BeganAt: n.Began,
+	})
+}
+
+// NewSessionID names a session that begins.
+func NewSessionID() connectors.SessionID { return connectors.SessionID{UUID: newID()} }
+
+// SessionTimes are those of a session that stands.
+type SessionTimes struct{ Began, Seen time.Time }
+
+// SessionMemberships is Memberships of the person whose session it is. None: it was ended, or its person is a member of nothing.
+func (s *System) SessionMemberships(ctx context.Context, id connectors.SessionID, user connectors.UserID) ([]Membership, SessionTimes, error) {
+	rows, err := s.q.SessionMemberships(ctx, id, user)
+	if err != nil || len(rows) == 0 {
+		return nil, SessionTimes{}, err
+	}
+	all := make([]Membership, len(rows))
+	for i, r := range rows {
+		all[i] = membershipOf(dbgen.MembershipRow{Tenant: r.Tenant, Role: r.Role, Email: r.Email, Name: r.Name, PasswordSetAt: r.PasswordSetAt})
+	}
+	return all, SessionTimes{Began: rows[0].BeganAt, Seen: rows[0].SeenAt}, nil
+}
+
+// UseSession notes that a session was used, and from where; address empty: from where it was last.
+func (s *System) UseSession(ctx context.Context, id connectors.SessionID, at time.Time, address string) error {
+	return s.q.UseBrowserSession(ctx, at, shortened(address), id)
+}
+
+// EndSession ends one session. One that is gone is no error.
+func (s *System) EndSession(ctx context.Context, id connectors.SessionID) error {
+	return s.q.EndBrowserSession(ctx, id)
+}
+
+func shortened(said string) string {
+	said = clean(said)
+	if len(said) > longestBrowser {
+		said = clean(said[:longestBrowser])
+	}
+	return said
+}
