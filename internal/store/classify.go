@@ -102,6 +102,9 @@ func classify(err error) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
 	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok { // also where the database says why in a way of its own
+		return fault.Wrap(fault.Unavailable, err, "The database does not answer.")
+	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return classifyState(pg, err)
 	}
@@ -155,9 +158,6 @@ func violated(constraint string, err error) error {
 }
 
 func disconnected(err error) bool {
-	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		return true
-	}
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true
 	}
