@@ -117,6 +117,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 		Handover: handover.New(handover.Options{Store: d.store, Credentials: h.tokens, Log: s.log}),
 		Access:   h.agents.access, Calls: h.agents.caller, Webhooks: h.webhooks,
 		BaseURL: h.baseURL.String(), Version: version(),
+		Rates: api.Rates{PerCaller: s.server.APIRate, PerTenant: s.server.TenantRate}, Throttled: h.metrics.RequestThrottled,
 	})
 	if err != nil {
 		return nil, err

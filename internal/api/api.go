@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
@@ -22,7 +23,7 @@ import (
 	"patchbay/internal/webhooks"
 )
 
-// Options configure a [Handler]. All are required.
+// Options configure a [Handler]. All above Rates are required.
 type Options struct {
 	Store    *store.Store
 	Registry *registry.Registry
@@ -36,6 +37,10 @@ type Options struct {
 	Respond  *respond.Responder
 	BaseURL  string // where programs reach us, without a slash at the end
 	Version  string
+
+	Rates     Rates              // how often may be asked; the zero value: without a limit
+	Throttled func(whose string) // is told of each request that came too soon: "caller" or "tenant"; nil: nobody is
+	Now       func() time.Time   // nil: time.Now
 }
 
 // Handler is the JSON API.
@@ -53,6 +58,11 @@ type Handler struct {
 	baseURL  string
 	version  string
 
+	callers *throttle // an API key or a person each
+	tenants *throttle
+	refused func(whose string)
+	now     func() time.Time
+
 	identify  middleware.Middleware
 	huma      huma.API
 	routes    *chi.Mux // below /api
@@ -62,6 +72,12 @@ type Handler struct {
 
 // New makes the API and its document.
 func New(o Options) (*Handler, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Throttled == nil {
+		o.Throttled = func(string) {}
+	}
 	h := &Handler{
 		store:    o.Store,
 		registry: o.Registry,
@@ -75,10 +91,14 @@ func New(o Options) (*Handler, error) {
 		respond:  o.Respond,
 		baseURL:  o.BaseURL,
 		version:  o.Version,
+		callers:  newThrottle(o.Rates.PerCaller),
+		tenants:  newThrottle(o.Rates.PerTenant),
+		refused:  o.Throttled,
+		now:      o.Now,
 		routes:   chi.NewMux(),
 	}
 	h.identify = middleware.Identify(o.Auth.Identify, h.refuse)
-	h.routes.Use(noStore, h.identify, headIsGet)
+	h.routes.Use(noStore, h.identify, h.throttled, headIsGet)
 	h.routes.NotFound(h.notFound)
 	h.routes.MethodNotAllowed(h.badMethod)
 	h.huma = documenting{huma.NewAPI(h.config(o.Version), adapter{h})}
@@ -146,7 +166,7 @@ func (a adapter) Handle(op *huma.Operation, serve func(huma.Context)) {
 		a.h.routes.Method(op.Method, path, handler)
 		return
 	}
-	a.h.syncTools = noStore(a.h.identify(handler))
+	a.h.syncTools = noStore(a.h.identify(a.h.throttled(handler)))
 }
 
 // ServeHTTP implements huma.Adapter.

@@ -55,7 +55,7 @@ const baseURL = "https://patchbay.example.com"
 // programs are those that may be started.
 var programs = connectors.AllowedCommands{{Path: mcptest.Shell, Args: mcptest.Program, Dirs: []string{"/tmp"}, Env: []string{"GREETING", "A", "B"}}}
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, opts ...func(*api.Options)) *world {
 	t.Helper()
 	w := &world{World: fixture.New(t), log: &logbook{}}
 	log := slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -81,14 +81,18 @@ func newWorld(t *testing.T) *world {
 		Store: w.St, Access: w.access, Credentials: resolver, Dialer: &mcp.Dialer{HTTP: egress.Client(), Version: "test"},
 		Target: w.syncer.Target, History: past, Instance: w.Instance, BaseURL: baseURL, Log: log,
 	})
-	var err error
-	w.api, err = api.New(api.Options{
+	options := api.Options{
 		Store: w.St, Registry: registry.New(w.St, egress, programs...).Offering(offered(t)), Syncer: w.syncer, Connect: w.connect,
 		Handover: handover.New(handover.Options{Store: w.St, Credentials: resolver, Log: log}),
 		Access:   w.access, Calls: w.caller,
 		Webhooks: webhooks.New(webhooks.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
 		Auth:     w.auth, Respond: respond.New(log, w.auth.Sessions()), BaseURL: baseURL, Version: "test",
-	})
+	}
+	for _, opt := range opts {
+		opt(&options)
+	}
+	var err error
+	w.api, err = api.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,6 +114,11 @@ func (d documenting) DocumentOperation(op *huma.Operation) {
 			"application/problem+json": {Schema: &huma.Schema{Ref: schemaPrefix + "Problem"}},
 		},
 	}
+	op.Responses["429"] = &huma.Response{
+		Description: "A problem (RFC 9457): requests come too fast, or too much of this is under way. Retry-After says when to come again.",
+		Headers:     map[string]*huma.Param{"Retry-After": {Description: "In how many seconds.", Schema: &huma.Schema{Type: huma.TypeInteger}}},
+		Content:     op.Responses["default"].Content,
+	}
 	also, _ := op.Metadata[alsoKey].([]int)
 	for _, status := range also {
 		response := *op.Responses[strconv.Itoa(op.DefaultStatus)]

@@ -37,6 +37,8 @@ type ServerFlags struct {
 	Proxies     string        `name:"trusted-proxies" env:"PATCHBAY_TRUSTED_PROXIES" placeholder:"LIST" help:"Addresses or cidrs, with commas between them, whose X-Forwarded-For is believed. Unset: nobody's; a request comes from whoever connects."`
 	Stdio       string        `name:"stdio-commands" env:"PATCHBAY_STDIO_COMMANDS" placeholder:"LIST" help:"Programs that connectors may start on this machine, as Patchbay's own user: absolute paths with commas between them. With arguments after a path, exactly these are allowed; without, any. Before a path may stand args=none or args=prefix, cwd=FOLDER and env=NAME. Unset: none."`
 	Connectors  int           `name:"max-connectors" env:"PATCHBAY_MAX_CONNECTORS" placeholder:"N" help:"How many connectors a tenant may have. Unset: 10000."`
+	APIRate     int           `name:"api-rate" env:"PATCHBAY_API_RATE" placeholder:"N" default:"50" help:"How many requests a second each API key and each person may make of the JSON API of one process, with four seconds' worth at once (${default}). 0: without a limit."`
+	TenantRate  int           `name:"api-tenant-rate" env:"PATCHBAY_API_TENANT_RATE" placeholder:"N" default:"100" help:"The same of all who belong to a tenant together (${default}). 0: without a limit."`
 	HistoryDays int           `name:"history-days" env:"PATCHBAY_HISTORY_DAYS" placeholder:"N" help:"How many days calls, sync runs and decided changes of tools are kept, from 30 to 3650. A tenant may choose fewer. Unset: 90."`
 	SessionIdle time.Duration `name:"session-idle" env:"PATCHBAY_SESSION_IDLE" placeholder:"DURATION" help:"After how long without use a person is signed out, from 5m, as 8h. Unset: 24h."`
 	SessionLife time.Duration `name:"session-lifetime" env:"PATCHBAY_SESSION_LIFETIME" placeholder:"DURATION" help:"After how long a person is signed out in any case, up to 2160h (90 days). Unset: 168h (7 days)."`
@@ -63,6 +65,8 @@ type Server struct {
 	EgressProxy secret.Text // likewise; it can hold a password
 	Proxies     []netip.Prefix
 	Stdio       []Program     // programs that connectors may start
+	APIRate     int           // requests a second of a key or a person; 0: without a limit
+	TenantRate  int           // likewise of a tenant
 	Connectors  int           // of a tenant, at most; 0: as many as usual
 	HistoryDays int           // that are kept of history; 0: as many as usual
 	SessionIdle time.Duration // of a browser's session; 0: as long as usual
@@ -96,13 +100,19 @@ func (s Server) BaseURLIsSet() bool { return s.baseURL != nil }
 // Check reads the flags.
 func (f ServerFlags) Check() (Server, error) {
 	var c checker
-	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, EgressProxy: secret.Text(f.EgressProxy), PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, Catalog: f.Catalog, HistoryDays: f.HistoryDays}
+	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, EgressProxy: secret.Text(f.EgressProxy), PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, Catalog: f.Catalog, HistoryDays: f.HistoryDays, APIRate: f.APIRate, TenantRate: f.TenantRate}
 	s.SessionIdle, s.SessionLife = c.sessions(f.SessionIdle, f.SessionLife)
 	if s.DrainTime = f.DrainTime; s.DrainTime < 0 || s.DrainTime > maxDrainTime {
 		c.refuse("PATCHBAY_DRAIN_TIME", "must be from 0s to %s, and is %s.", maxDrainTime, s.DrainTime)
 	}
 	if f.Connectors < 0 {
 		c.refuse("PATCHBAY_MAX_CONNECTORS", "must be a number from 1, and is %d.", f.Connectors)
+	}
+	if f.APIRate < 0 {
+		c.refuse("PATCHBAY_API_RATE", "must be a number of requests a second, or 0 for no limit, and is %d.", f.APIRate)
+	}
+	if f.TenantRate < 0 {
+		c.refuse("PATCHBAY_API_TENANT_RATE", "must be a number of requests a second, or 0 for no limit, and is %d.", f.TenantRate)
 	}
 	if days := f.HistoryDays; days != 0 && (days < leastHistoryDays || days > mostHistoryDays) {
 		c.refuse("PATCHBAY_HISTORY_DAYS", "must be a number of days from %d to %d, and is %d.", leastHistoryDays, mostHistoryDays, days)

@@ -14,6 +14,7 @@ type Metrics struct {
 	requests  *prometheus.CounterVec
 	durations *prometheus.HistogramVec
 	inFlight  prometheus.Gauge
+	throttled *prometheus.CounterVec
 
 	syncRuns      *prometheus.CounterVec
 	syncDurations prometheus.Histogram
@@ -41,6 +42,10 @@ func NewMetrics(version string) *Metrics {
 			Name: "patchbay_http_requests_in_flight",
 			Help: "Requests being answered, event streams among them.",
 		}),
+		throttled: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "patchbay_api_throttled_total",
+			Help: "Requests of the JSON API that came too soon after others, by whose limit was met: caller (an API key or a person), or tenant.",
+		}, []string{"whose"}),
 		syncRuns: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "patchbay_sync_runs_total",
 			Help: "Sync runs finished, by outcome: ok, or the reason code of the failure.",
@@ -60,7 +65,7 @@ func NewMetrics(version string) *Metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(
-		m.requests, m.durations, m.inFlight, m.syncRuns, m.syncDurations, m.calls, m.callDurations, m.upkeep.swept, m.upkeep.renewed, m.upkeep.audit, build,
+		m.requests, m.durations, m.inFlight, m.throttled, m.syncRuns, m.syncDurations, m.calls, m.callDurations, m.upkeep.swept, m.upkeep.renewed, m.upkeep.audit, build,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

@@ -60,3 +60,6 @@ func statusClass(status int) string {
 	}
 	return strconv.Itoa(status/100) + "xx"
 }
+
+// RequestThrottled counts a request of the JSON API that was refused since it came too soon. whose is "caller" or "tenant".
+func (m *Metrics) RequestThrottled(whose string) { m.throttled.WithLabelValues(whose).Inc() }
