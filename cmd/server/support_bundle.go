@@ -30,7 +30,7 @@ func (supportBundleCommand) Help() string {
 // Run writes the bundle. What cannot be had is said in it, and is no failure: a bundle is asked for when something is wrong.
 func (c supportBundleCommand) Run(ctx context.Context, p program) error {
 	b := &bundle{made: time.Now().UTC()}
-	b.hide(c.DatabaseFlags, p.environ)
+	b.hide(c.ServerFlags, c.DatabaseFlags, p.environ)
 	b.add("version.txt", func(w io.Writer) error { return writeVersion(w, b.made) })
 	b.add("settings.txt", func(w io.Writer) error { return c.writeSettings(w, p.environ) })
 	b.add("doctor.txt", func(w io.Writer) error { return c.doctor(ctx, w, p.environ) })

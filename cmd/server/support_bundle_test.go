@@ -2,8 +2,12 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"encoding/hex"
+	"io"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -56,7 +60,7 @@ func settingsOf(t *testing.T, c supportBundleCommand) string {
 func TestSecretsOfTheEnvironmentAreBlottedOutOfWhateverIsGathered(t *testing.T) {
 	t.Parallel()
 	b := &bundle{}
-	b.hide(config.DatabaseFlags{URL: "postgres://me:pa%20ss-word@db/p", DirectURL: "postgres://me@db/p?password=direct-word", Keyset: "key-set-text"}, []string{"PATCHBAY_PASSWORD=owner-word"})
+	b.hide(config.ServerFlags{}, config.DatabaseFlags{URL: "postgres://me:pa%20ss-word@db/p", DirectURL: "postgres://me@db/p?password=direct-word", Keyset: "key-set-text"}, []string{"PATCHBAY_PASSWORD=owner-word"})
 	for _, secret := range []string{"pa ss-word", "pa%20ss-word", "direct-word", "key-set-text", "owner-word"} {
 		for _, form := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)), hex.EncodeToString([]byte(secret))} {
 			if cleaned := string(b.clean([]byte("x" + form + "y"))); strings.Contains(cleaned, form) || !strings.HasPrefix(cleaned, "x[removed]") {
@@ -66,5 +70,57 @@ func TestSecretsOfTheEnvironmentAreBlottedOutOfWhateverIsGathered(t *testing.T) 
 	}
 	if packed := []byte("\x1f\x8bowner-word"); !bytes.Equal(b.clean(packed), packed) {
 		t.Error("what is packed was changed")
+	}
+}
+
+func TestTheEgressProxysPasswordIsBlottedOutInEveryForm(t *testing.T) {
+	t.Parallel()
+	for address, forms := range map[string][]string{
+		"http://patch:proxy-word@proxy.example.com:3128":         {"proxy-word", base64.StdEncoding.EncodeToString([]byte("patch:proxy-word"))},
+		"https://patch:proxy%20word%21@proxy.example.com:3128":   {"proxy word!", "proxy%20word%21", base64.StdEncoding.EncodeToString([]byte("patch:proxy word!"))},
+		"patch:proxy-word@proxy.example.com:3128":                {"proxy-word"}, // each of these is refused
+		"http://patch:proxy%word@proxy.example.com:3128":         {"proxy%word"},
+		"http://patch:proxy@word@proxy.example.com:3128":         {"proxy@word"},
+		"socks5://patch:proxy-word@proxy.example.com:1080":       {"proxy-word"},
+		"http://patch:proxy-word@proxy.example.com:3128/?a=b#me": {"proxy-word"},
+	} {
+		b := &bundle{}
+		b.hide(config.ServerFlags{EgressProxy: address}, config.DatabaseFlags{}, nil)
+		for _, form := range append(forms, address) {
+			cleaned := string(b.clean([]byte("x " + form + " y")))
+			if strings.Contains(cleaned, form) || strings.Contains(cleaned, "word") || !strings.Contains(cleaned, "[removed]") {
+				t.Errorf("%s: %s became %s", address, form, cleaned)
+			}
+		}
+		if line := "CONNECT proxy.example.com:3128 of patch"; string(b.clean([]byte(line))) != line {
+			t.Errorf("%s: what is no secret was changed", address)
+		}
+	}
+}
+
+func TestABundleLearnsTheProxysPasswordFromTheSettings(t *testing.T) {
+	t.Parallel()
+	c := supportBundleCommand{File: filepath.Join(t.TempDir(), "bundle.tar.gz")}
+	c.DataDir = filepath.Join(t.TempDir(), "none")
+	// A setting that is refused is quoted by the doctor, with whatever was put into it.
+	c.EgressProxy, c.BaseURL = "http://patch:proxy-word@127.0.0.1:9", "proxy-word"
+	if err := c.Run(t.Context(), program{stdout: io.Discard, stderr: io.Discard, environ: []string{"PATCHBAY_proxy-word=x"}}); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(c.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(unzipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(text, []byte("proxy-word")) || !bytes.Contains(text, []byte("PATCHBAY_[removed] is set")) {
+		t.Errorf("the bundle says:\n%s", text)
 	}
 }

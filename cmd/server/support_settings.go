@@ -76,22 +76,15 @@ const leastSecret = 6
 
 // hide learns the secrets of the environment. Nothing of the bundle should hold one; should something do so all the same, a word of a driver
 // or a path, it is blotted out.
-func (b *bundle) hide(d config.DatabaseFlags, environ []string) {
+func (b *bundle) hide(server config.ServerFlags, d config.DatabaseFlags, environ []string) {
 	secrets := []string{d.Keyset}
 	for _, line := range environ {
 		if value, ok := strings.CutPrefix(line, config.Password+"="); ok {
 			secrets = append(secrets, value)
 		}
 	}
-	for _, address := range []string{d.URL, d.DirectURL} {
-		u, err := url.Parse(address)
-		if err != nil {
-			continue
-		}
-		if password, ok := u.User.Password(); ok {
-			secrets = append(secrets, password, url.QueryEscape(password), url.PathEscape(password))
-		}
-		secrets = append(secrets, u.Query().Get("password"))
+	for _, address := range []string{d.URL, d.DirectURL, server.EgressProxy} {
+		secrets = append(secrets, passwordsIn(address)...)
 	}
 	var pairs []string
 	for _, s := range secrets {
@@ -103,6 +96,26 @@ func (b *bundle) hide(d config.DatabaseFlags, environ []string) {
 		}
 	}
 	b.secrets = strings.NewReplacer(pairs...)
+}
+
+// passwordsIn are the password of an address as it is written and as it is meant, and with its user name, as a request to a proxy has them.
+// An address that is refused is looked through all the same: it may be quoted where it was refused.
+func passwordsIn(address string) (found []string) {
+	if u, err := url.Parse(address); err == nil {
+		if password, ok := u.User.Password(); ok {
+			found = append(found, u.User.Username()+":"+password, password, url.QueryEscape(password), url.PathEscape(password))
+		}
+		found = append(found, u.Query().Get("password"))
+	}
+	_, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		rest = address
+	}
+	if at := strings.LastIndex(rest, "@"); at >= 0 {
+		_, written, _ := strings.Cut(rest[:at], ":")
+		found = append(found, written)
+	}
+	return found
 }
 
 // clean blots secrets out of a text; what is packed already is left as it is.
