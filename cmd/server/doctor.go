@@ -28,6 +28,7 @@ func (c doctorCommand) Run(ctx context.Context, p program) error {
 	e.settings(p.environ, mergeFields(serverErr, databaseErr, logErr))
 	if serverErr == nil {
 		e.baseURL(server)
+		e.callback(server)
 		e.egress(server)
 		e.proxy(ctx, server)
 		e.commands(server)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 
 	"patchbay/internal/catalog"
 	"patchbay/internal/config"
+	"patchbay/internal/connect"
 	"patchbay/internal/safehttp"
 )
 
@@ -38,6 +40,25 @@ func (e *examination) baseURL(server config.Server) {
 		e.problem(what, "the server listens on %s, and links are made for %s. Set PATCHBAY_BASE_URL to the address that people use.", server.Addr, base)
 	default:
 		e.ok(what, "%s", base)
+	}
+}
+
+// callback tells what to register at authorization servers that know no registration by program, and whether they can take it.
+func (e *examination) callback(server config.Server) {
+	const what = "OAuth callback"
+	addr, err := net.ResolveTCPAddr("tcp", server.Addr)
+	if err != nil {
+		return // as base URL says
+	}
+	base := server.BaseURL(addr)
+	url, loopback := connect.CallbackURL(strings.TrimSuffix(base.String(), "/")), config.IsLoopback(base.Hostname())
+	switch {
+	case base.Scheme != "https" && !loopback:
+		e.problem(what, "%s is plain http: authorization servers refuse it, and codes would travel readable. Set PATCHBAY_BASE_URL to an https address, and register the callback below that.", url)
+	case loopback && server.Egress == config.EgressPublic:
+		e.note(what, "%s is this machine alone, while connectors lead outside: only a browser on this machine comes back from connecting an account. Set PATCHBAY_BASE_URL to the https address that people use.", url)
+	default:
+		e.ok(what, "%s: register it as redirect URI where you make a client by hand", url)
 	}
 }
 

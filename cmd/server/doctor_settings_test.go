@@ -42,3 +42,60 @@ func TestTheDoctorTriesTheEgressProxy(t *testing.T) {
 		}
 	}
 }
+
+func TestTheDoctorTellsWhatIsWrongWithTheAddressesAndHowToMendIt(t *testing.T) {
+	t.Parallel()
+	const far = "https://patchbay.example.com"
+	for name, c := range map[string]struct {
+		flags config.ServerFlags
+		find  func(*examination, config.Server)
+		want  string
+	}{
+		"at home":              {config.ServerFlags{}, (*examination).baseURL, "OK       base URL       http://127.0.0.1:8080\n"},
+		"behind a proxy":       {config.ServerFlags{Addr: "0.0.0.0:80", BaseURL: far}, (*examination).baseURL, "OK       base URL       " + far + "\n"},
+		"plain":                {config.ServerFlags{BaseURL: "http://patchbay.example.com"}, (*examination).baseURL, "PROBLEM  base URL       http://patchbay.example.com is plain http: passwords and keys travel readable. Put a proxy with https in front and set PATCHBAY_BASE_URL"},
+		"open without an URL":  {config.ServerFlags{Addr: "0.0.0.0:8080"}, (*examination).baseURL, "PROBLEM  base URL       the server listens on 0.0.0.0:8080, and links are made for http://"},
+		"callback at home":     {config.ServerFlags{}, (*examination).callback, "OK       OAuth callback http://127.0.0.1:8080/oauth/callback: register it"},
+		"callback":             {config.ServerFlags{Addr: "0.0.0.0:80", BaseURL: far + "/"}, (*examination).callback, "OK       OAuth callback " + far + "/oauth/callback: register it as redirect URI"},
+		"plain callback":       {config.ServerFlags{BaseURL: "http://patchbay.example.com"}, (*examination).callback, "PROBLEM  OAuth callback http://patchbay.example.com/oauth/callback is plain http: authorization servers refuse it, and codes would travel readable. Set PATCHBAY_BASE_URL"},
+		"callback to nobody":   {config.ServerFlags{Egress: "public"}, (*examination).callback, "NOTE     OAuth callback http://127.0.0.1:8080/oauth/callback is this machine alone, while connectors lead outside: only a browser on this machine comes back from connecting an account. Set PATCHBAY_BASE_URL"},
+		"callback to itself":   {config.ServerFlags{Addr: "0.0.0.0:80", BaseURL: "http://localhost"}, (*examination).callback, "NOTE     OAuth callback http://localhost/oauth/callback is this machine alone"},
+		"egress at home":       {config.ServerFlags{}, (*examination).egress, "OK       egress         local, with 0 exceptions\n"},
+		"egress":               {config.ServerFlags{Addr: "0.0.0.0:80", EgressAllow: "10.0.0.0/8:443"}, (*examination).egress, "OK       egress         public, with 1 exceptions\n"},
+		"egress to everything": {config.ServerFlags{Addr: "0.0.0.0:80", Egress: "local"}, (*examination).egress, "PROBLEM  egress         local, while others can reach this server: every tenant's admin reaches this machine and its network. Set PATCHBAY_EGRESS=public"},
+		"egress to nonsense":   {config.ServerFlags{EgressAllow: "10.0.0.0/99:1"}, (*examination).egress, "PROBLEM  egress         "},
+		"catalog":              {config.ServerFlags{}, (*examination).catalog, "OK       catalog        "},
+		"catalog that is gone": {config.ServerFlags{Catalog: "/nowhere/catalog.json"}, (*examination).catalog, "PROBLEM  catalog        PATCHBAY_CATALOG names a file that cannot be read: /nowhere/catalog.json."},
+	} {
+		server, err := c.flags.Check()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var said bytes.Buffer
+		e := &examination{out: program{stdout: &said}}
+		c.find(e, server)
+		if got := said.String(); !strings.HasPrefix(got, c.want) || strings.Count(got, "\n") != 1 || (e.problems > 0) != strings.HasPrefix(got, "PROBLEM") {
+			t.Errorf("%s, with %d problems:\n%s", name, e.problems, got)
+		}
+	}
+}
+
+func TestTheDoctorNamesSettingsThatNobodyKnowsAndThoseThatAreRefused(t *testing.T) {
+	t.Parallel()
+	var said bytes.Buffer
+	c := doctorCommand{}
+	c.BaseURL, c.Connectors, c.DataDir = "ftp://x", -1, t.TempDir()
+	err := c.Run(t.Context(), program{stdout: &said, environ: []string{"PATCHBAY_EGRES=public"}})
+	if err == nil {
+		t.Error("nothing is found")
+	}
+	for _, want := range []string{
+		"PROBLEM  settings       PATCHBAY_EGRES is set, and no setting has that name. patchbay serve --help lists them.\n",
+		"PROBLEM  settings       PATCHBAY_BASE_URL ", "PROBLEM  settings       PATCHBAY_MAX_CONNECTORS must be a number from 1",
+	} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("%q is not said:\n%s", want, said.String())
+		}
+	}
+}

@@ -21,6 +21,9 @@ const (
 	linkPath     = "/connect/"
 )
 
+// CallbackURL is where authorization servers send browsers back to, for a base URL without a slash at its end.
+func CallbackURL(baseURL string) string { return baseURL + callbackPath }
+
 // clientName is what authorization servers show people.
 const clientName = "Patchbay"
 
@@ -68,7 +71,7 @@ func New(o Options) *Broker {
 }
 
 // RedirectURI is where authorization servers send browsers back to.
-func (b *Broker) RedirectURI() string { return b.baseURL + callbackPath }
+func (b *Broker) RedirectURI() string { return CallbackURL(b.baseURL) }
 
 // Document is our Client ID Metadata Document.
 func (b *Broker) Document() oauth.ClientDocument {
