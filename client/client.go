@@ -34,8 +34,15 @@ type Client struct {
 // Option changes a Client that is being made.
 type Option func(*Client)
 
-// WithHTTPClient has requests made by h in place of a client with a time-out of two minutes.
-func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h } }
+// WithHTTPClient has requests made as h makes them, in place of a client with a time-out of two minutes. Redirects are not followed all the
+// same.
+func WithHTTPClient(h *http.Client) Option {
+	return func(c *Client) {
+		own := *h
+		own.CheckRedirect = stay
+		c.http = &own
+	}
+}
 
 // New makes a Client of the installation at an address, as https://patchbay.example.com, with an API key (pb_key_…).
 func New(address, key string, options ...Option) (*Client, error) {

@@ -110,12 +110,14 @@ func TestTheKeyFollowsNoRedirect(t *testing.T) {
 	defer other.Close()
 	first := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	defer first.Close()
-	c, err := client.New(first.URL, "pb_key_x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.GetTenant(t.Context()); err == nil || elsewhere.Load() != 0 {
-		t.Errorf("%v; %d requests arrived elsewhere", err, elsewhere.Load())
+	for _, options := range [][]client.Option{nil, {client.WithHTTPClient(first.Client())}} {
+		c, err := client.New(first.URL, "pb_key_x", options...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.GetTenant(t.Context()); err == nil || elsewhere.Load() != 0 {
+			t.Errorf("%v; %d requests arrived elsewhere", err, elsewhere.Load())
+		}
 	}
 }
 

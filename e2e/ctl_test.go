@@ -50,7 +50,8 @@ func TestPatchbayIsWorkedByItsCommandLine(t *testing.T) {
 	contains(t, ctl("call", "helper", "mcp_dev__search_issues", `{"query": "login"}`), "issues found")
 
 	// A call that a person has to agree to.
-	ctl("agents", "grant", "helper", "dev", "--approval", "always_ask")
+	fails("say --all", "agents", "grant", "helper", "dev", "--tools", "")
+	ctl("agents", "grant", "helper", "dev", "--all", "--approval", "always_ask")
 	var call struct{ ID, Status string }
 	parse(t, ctl("-o", "json", "call", "helper", "mcp_dev__search_issues", `{"query": "billing"}`), &call)
 	if call.Status != "pending_approval" {

@@ -125,7 +125,7 @@ func (p program) fail(err error) int {
 		return exitFailed
 	}
 	for _, line := range sentences(err) {
-		_, _ = fmt.Fprintf(p.stderr, "patchbay: %s\n", line)
+		_, _ = fmt.Fprintf(p.stderr, "patchbay: %s\n", ctl.Lines(line)) // it can repeat what a server answered
 	}
 	return exitFailed
 }

@@ -1,9 +1,18 @@
 -- What a thing is before and after an act, for the audit log: its row, without what the row notes of itself. What is added to a table is part
--- of it. Bytes never are: a fingerprint stands for them (internal/store/state_secrets.go).
+-- of it. Bytes never are: a fingerprint stands for them (internal/store/state.go).
 
 -- name: HoldActs :exec
--- One act of a tenant after the other, from its first look at what it changes: what it was is what the act before left.
-select pg_advisory_xact_lock(hashtextextended('patchbay acts ' || (@tenant_id::uuid)::text, 0));
+-- One act of a tenant after the other, from its first look at what it changes: what it was is what the act before left. Whoever waits here
+-- holds a connection, of which the other tenants need some: not for longer than five seconds.
+with shortly as materialized (
+    select current_setting('lock_timeout') as before, set_config('lock_timeout', '5s', true) as now
+), held as materialized (
+    select shortly.before, pg_advisory_xact_lock(hashtextextended('patchbay acts ' || (@tenant_id::uuid)::text, 0)) as held
+    from shortly
+    where shortly.now <> ''
+)
+select set_config('lock_timeout', held.before, true)
+from held;
 
 -- name: TenantState :one
 select (to_jsonb(tenants) - '{id,created_at,updated_at}'::text[])::jsonb as state

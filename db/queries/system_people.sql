@@ -1,7 +1,7 @@
 -- Across tenants: who signs in, and with which key. Nothing here knows a tenant yet.
 
 -- name: UserByEmail :one
-select id, email, name, password_hash
+select id, email, name, password_hash, password_set_at
 from users
 where email = @email;
 
@@ -18,10 +18,11 @@ delete from users
 where email = @email
   and not exists (select from memberships where memberships.user_id = users.id);
 
--- name: SetPasswordHash :execrows
+-- name: SetPasswordHash :exec
+-- Where the person has another password by now, that stays.
 update users
 set password_hash = @password_hash, updated_at = now()
-where id = @id;
+where id = @id and password_hash = @old;
 
 -- name: ChangePassword :execrows
 update users

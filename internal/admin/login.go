@@ -32,7 +32,9 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) error {
 	returnTo := respond.OwnPath(f.text("return_to"), "/")
 	user, err := h.auth.SignIn(r.Context(), f.text("email"), f.secret("password"), auth.Address(r))
 	if err == nil {
-		err = h.auth.StartSession(r.Context(), user.ID, auth.BrowserOf(r))
+		browser := auth.BrowserOf(r)
+		browser.PasswordOf = user.PasswordSetAt
+		err = h.auth.StartSession(r.Context(), user.ID, browser)
 	}
 	if err == nil {
 		return respond.See(w, r, returnTo)

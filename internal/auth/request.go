@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/go-chi/chi/v5/middleware"
 )
@@ -47,7 +48,13 @@ func identified(r *http.Request) func(Actor, error) (context.Context, []slog.Att
 }
 
 // Browser is what signs in: what it says of itself, and where it is.
-type Browser struct{ UserAgent, Address string }
+type Browser struct {
+	UserAgent, Address string
+
+	// PasswordOf is when the password was chosen that was given here; zero: none was. A session by a password that is none any more by the
+	// time it begins is over at once: who changes it wants the others out.
+	PasswordOf time.Time
+}
 
 // BrowserOf is the one that a request comes from.
 func BrowserOf(r *http.Request) Browser {

@@ -93,7 +93,11 @@ func (s *Service) startSession(ctx context.Context, user connectors.UserID, m st
 	s.sessions.Put(ctx, sessionTenant, m.Tenant.ID.String())
 	s.sessions.Put(ctx, sessionID, n.ID.String())
 	s.sessions.Put(ctx, sessionSeen, n.Began.Unix())
-	s.sessions.Put(ctx, sessionSince, m.PasswordSetAt.UnixMicro())
+	since := m.PasswordSetAt
+	if !b.PasswordOf.IsZero() {
+		since = b.PasswordOf
+	}
+	s.sessions.Put(ctx, sessionSince, since.UnixMicro())
 	s.seen(ctx, user, m.Tenant.ID)
 	return nil
 }

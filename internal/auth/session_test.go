@@ -215,6 +215,34 @@ func TestSwitchTenantTakesOwnTenantsOnly(t *testing.T) {
 	}
 }
 
+// Whoever knows the old one may have it checked at the moment at which the new one is set.
+func TestASessionByAPasswordThatWasReplacedMeanwhileIsOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleMember)
+	mine, other := w.signedIn(t, m.UserID), &browser{t: t, w: w}
+	user, err := w.auth.SignIn(t.Context(), m.Email, password, "192.0.2.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine.do(func(ctx context.Context) {
+		a, err := w.auth.FromSession(ctx)
+		if err == nil {
+			err = w.auth.ChangePassword(ctx, a, password, "another long password")
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	other.do(func(ctx context.Context) {
+		if err := w.auth.StartSession(ctx, user.ID, auth.Browser{PasswordOf: user.PasswordSetAt}); err != nil {
+			t.Error(err)
+		}
+	})
+	_, err = other.who()
+	wantKind(t, err, fault.Unauthenticated)
+}
+
 func TestNewPasswordEndsTheOtherSessions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -97,7 +97,7 @@ func (s *Service) accept(ctx context.Context, user store.User, account string, p
 		if err != nil {
 			return err
 		}
-		if err := sys.SetPasswordHash(ctx, user.ID, hash); err != nil {
+		if err := sys.SetPasswordHash(ctx, user.ID, user.PasswordHash.Reveal(), hash); err != nil {
 			return fmt.Errorf("renew password hash: %w", err)
 		}
 	}

@@ -2,6 +2,7 @@ package ctl
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"patchbay/client"
@@ -119,18 +120,22 @@ func (c agentGrants) Run(ctx context.Context, s *session) error {
 type agentGrant struct {
 	agentRef
 	Connector string   `arg:"" help:"The connector's slug or id."`
-	Tools     []string `placeholder:"TOOL" help:"These tools alone, by the names that their server gives them; else all."`
+	All       bool     `help:"All of its tools, those of later syncs too."`
+	Tools     []string `placeholder:"TOOL" help:"These tools alone, by the names that their server gives them."`
 	Trusted   []string `placeholder:"TOOL" help:"These ask nobody where the agent's calls wait for a person."`
 	Approval  string   `enum:"auto,always_ask,trusted_only," default:"" help:"In place of the agent's own."`
 }
 
 // Run grants it, in place of what was granted of the connector before.
 func (c agentGrant) Run(ctx context.Context, s *session) error {
+	if c.All == (len(c.Tools) > 0) {
+		return errors.New("say --all, or name the tools with --tools: what is granted takes the place of what was")
+	}
 	api, err := s.client()
 	if err != nil {
 		return err
 	}
-	in := client.AgentGrantPut{Tools: client.ToolSet{All: len(c.Tools) == 0, Names: c.Tools}, TrustedTools: c.Trusted}
+	in := client.AgentGrantPut{Tools: client.ToolSet{All: c.All, Names: c.Tools}, TrustedTools: c.Trusted}
 	if c.Approval != "" {
 		in.Approval = &c.Approval
 	}

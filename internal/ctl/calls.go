@@ -67,7 +67,7 @@ func (s *session) result(call client.ToolCall) error {
 		if part.Type != "text" {
 			text = "(" + part.Type + ": --output json shows it)"
 		}
-		if _, err := fmt.Fprintln(s.world.Out, lines(text)); err != nil {
+		if _, err := fmt.Fprintln(s.world.Out, Lines(text)); err != nil {
 			return err
 		}
 	}

@@ -27,9 +27,9 @@ func (c changeList) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	t := newTable("SEEN", "CONNECTOR", "TOOL", "RISK", "WHAT", "AGENTS", "CALLS IN 30 DAYS", "STATE")
+	t := newTable("SEEN", "CONNECTOR", "TOOL", "RISK", "WHAT", "AGENTS", "CALLS IN 30 DAYS", "STATE", "HASH")
 	for _, change := range list {
-		t.row(change.SeenAt, change.ConnectorSlug, change.Tool, change.Risk, change.Kinds, change.Agents, change.Calls30d, change.State)
+		t.row(change.SeenAt, change.ConnectorSlug, change.Tool, change.Risk, change.Kinds, change.Agents, change.Calls30d, change.State, change.AfterHash)
 	}
 	return s.print(list, t)
 }
@@ -38,15 +38,10 @@ func (c changeList) Run(ctx context.Context, s *session) error {
 type verdict struct {
 	connectorRef
 	Tool string `arg:"" help:"The tool, as its server calls it."`
-	Hash string `placeholder:"HASH" help:"The definition that was looked at; where the server has another one by now, nothing is decided."`
+	Hash string `required:"" placeholder:"HASH" help:"The definition that was looked at, as the list has it; where the server has another one by now, nothing is decided."`
 }
 
-func (v verdict) in() client.ToolVerdict {
-	if v.Hash == "" {
-		return client.ToolVerdict{}
-	}
-	return client.ToolVerdict{Hash: &v.Hash}
-}
+func (v verdict) in() client.ToolVerdict { return client.ToolVerdict{Hash: &v.Hash} }
 
 type changeAccept struct{ verdict }
 

@@ -66,8 +66,8 @@ func plain(s string) string {
 	}, s)
 }
 
-// lines is plain with its lines.
-func lines(s string) string {
+// Lines is a text whose lines are without what would steer a terminal.
+func Lines(s string) string {
 	all := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	for i, line := range all {
 		all[i] = plain(line)

@@ -2,6 +2,8 @@ package registry
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"slices"
 
 	"patchbay/internal/auth"
@@ -113,5 +115,18 @@ func curation(a auth.Actor, c connectors.Connector, done []curated) store.Event 
 // tell adds a tool to a state that is about several.
 func tell(s store.State, t store.CuratedTool) {
 	s[t.Name+" enabled"], s[t.Name+" alias"] = t.Enabled, t.Alias
-	s[t.Name+" agent_description"], s[t.Name+" tags"] = t.AgentText, append([]string{}, t.Tags...)
+	s[t.Name+" agent_description"], s[t.Name+" tags"] = told(t.AgentText), append([]string{}, t.Tags...)
+}
+
+// mostTold is how much of a text an entry of the audit log tells, in characters: it may be about thousands of tools, and is kept for good.
+const mostTold = 200
+
+// told is a text, or its beginning with what tells it from another of the same beginning.
+func told(text string) string {
+	all := []rune(text)
+	if len(all) <= mostTold {
+		return text
+	}
+	sum := sha256.Sum256([]byte(text))
+	return fmt.Sprintf("%s… (%d characters, sha256 %x)", string(all[:mostTold]), len(all), sum[:8])
 }

@@ -1,6 +1,7 @@
 package safehttp
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -26,7 +27,7 @@ func (e *ProxyError) Forbidden() bool { return e.Status == http.StatusForbidden 
 
 func unreachable(cause error) *ProxyError {
 	e := &ProxyError{Why: "The egress proxy cannot be reached. Try again later; whoever runs Patchbay finds out more with patchbay doctor.", Err: cause}
-	if failed, ok := cause.(net.Error); ok && failed.Timeout() {
+	if failed, ok := errors.AsType[net.Error](cause); ok && failed.Timeout() {
 		e.Why = "The egress proxy did not answer in time. Try again later; whoever runs Patchbay finds out more with patchbay doctor."
 	}
 	return e

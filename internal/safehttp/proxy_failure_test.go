@@ -117,7 +117,7 @@ func TestAProxyThatHangsIsLeftWhenTheCallerLeaves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = beyond(t, proxy.Setting(t), nil, "1.1.1.1").Client().Do(req) //nolint:bodyclose // there is none
+		_, err = beyond(t, proxy.Setting(t), nil, "1.1.1.1").Client().Do(req)
 		close(ended)
 		if !errors.Is(err, gone) && !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", url, err)

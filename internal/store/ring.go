@@ -76,6 +76,25 @@ func (r *ring) Open(sealed []byte, ad secret.AD) (secret.Text, error) {
 	return have.open(sealed, ad)
 }
 
+// openWithin is Open in the middle of a transaction: the tenant's key may be one that it has made itself, and waiting for a second connection
+// could wait for others who wait for this one.
+func (r *ring) openWithin(ctx context.Context, s scope, sealed []byte, ad secret.AD) (secret.Text, error) {
+	have := r.now.Load()
+	if plain, err := have.open(sealed, ad); !errors.Is(err, secret.ErrUnknownKey) {
+		return plain, err
+	}
+	sealer, err := r.tenantSealer(ctx, s, have, ad.Tenant)
+	if err != nil {
+		return "", err
+	}
+	if sealer != nil {
+		if plain, err := sealer.Open(sealed, ad); !errors.Is(err, secret.ErrUnknownKey) {
+			return plain, err
+		}
+	}
+	return r.Open(sealed, ad)
+}
+
 // open tries the keys that are in memory. A row may have been read just before it was sealed anew and its key retired, so that the keys
 // from before count, too.
 func (k *keys) open(sealed []byte, ad secret.AD) (secret.Text, error) {

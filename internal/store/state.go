@@ -21,7 +21,8 @@ type State map[string]any
 type Subject func(ctx context.Context, t *Tenant) (State, error)
 
 // Before reads what a thing is before an act, in the act's transaction and before that locks anything: until its end no other act of the tenant
-// gets further than here, so that what was is what the act before has left.
+// gets further than here, so that what was is what the act before has left. Who waits here for more than five seconds is told that it is
+// busy.
 func (t *Tenant) Before(ctx context.Context, of Subject) (State, error) {
 	if err := t.q.HoldActs(ctx, t.id.UUID); err != nil {
 		return nil, err
@@ -131,12 +132,12 @@ func OfWebhook(id connectors.WebhookID) Subject {
 		if state, err = state.with(t, "url", secret.Text(row.Url), id.String()); err != nil {
 			return nil, err
 		}
-		return t.webhookPrint(state, row.Sealed, id)
+		return t.webhookPrint(ctx, state, row.Sealed, id)
 	}
 }
 
-func (t *Tenant) webhookPrint(state State, sealed []byte, id connectors.WebhookID) (State, error) {
-	plain, ok := t.readable(sealed, webhookPlace(t.id, id))
+func (t *Tenant) webhookPrint(ctx context.Context, state State, sealed []byte, id connectors.WebhookID) (State, error) {
+	plain, ok := t.readable(ctx, sealed, webhookPlace(t.id, id))
 	if !ok {
 		return state.unreadable("secret"), nil
 	}
@@ -148,8 +149,8 @@ func (t *Tenant) webhookPrint(state State, sealed []byte, id connectors.WebhookI
 }
 
 // readable opens a secret, where a key does: what none opens can still be replaced and deleted.
-func (t *Tenant) readable(sealed []byte, place secret.AD) (plain secret.Text, ok bool) {
-	plain, err := t.store.keyring.Open(sealed, place)
+func (t *Tenant) readable(ctx context.Context, sealed []byte, place secret.AD) (plain secret.Text, ok bool) {
+	plain, err := t.store.keyring.openWithin(ctx, t.scope, sealed, place)
 	return plain, err == nil
 }
 

@@ -28,7 +28,7 @@ func OfConnector(id connectors.ConnectorID) Subject {
 			if row.AgentID != nil {
 				field += " of " + row.AgentID.String()
 			}
-			if err := t.tellCredential(state, field, row); err != nil {
+			if err := t.tellCredential(ctx, state, field, row); err != nil {
 				return nil, err
 			}
 		}
@@ -52,7 +52,7 @@ func OfCredential(id connectors.ConnectorID, agent *connectors.AgentID) Subject 
 				continue
 			}
 			state["type"], state["origin"], state["status"], state["account"], state["scopes"] = row.Type, row.Origin, row.Status, row.Account, row.Scopes
-			if err := t.tellCredential(state, "secret", row); err != nil {
+			if err := t.tellCredential(ctx, state, "secret", row); err != nil {
 				return nil, err
 			}
 		}
@@ -70,12 +70,12 @@ func OfClientSecret(id connectors.ConnectorID) Subject {
 		if err != nil {
 			return nil, err
 		}
-		return t.clientPrint(State{"client_id": row.ClientID, "origin": row.Origin}, "secret", row)
+		return t.clientPrint(ctx, State{"client_id": row.ClientID, "origin": row.Origin}, "secret", row)
 	}
 }
 
-func (t *Tenant) tellCredential(state State, field string, row dbgen.ConnectorSecretStatesRow) error {
-	plain, ok := t.readable(row.Sealed, credentialPlace(t.id, row.ConnectorID, row.AgentID, row.Origin))
+func (t *Tenant) tellCredential(ctx context.Context, state State, field string, row dbgen.ConnectorSecretStatesRow) error {
+	plain, ok := t.readable(ctx, row.Sealed, credentialPlace(t.id, row.ConnectorID, row.AgentID, row.Origin))
 	if !ok {
 		state.unreadable(field)
 		return nil
@@ -96,12 +96,12 @@ func (t *Tenant) tellClient(ctx context.Context, state State, id connectors.Conn
 	if err != nil {
 		return err
 	}
-	_, err = t.clientPrint(state, "client_secret", row)
+	_, err = t.clientPrint(ctx, state, "client_secret", row)
 	return err
 }
 
-func (t *Tenant) clientPrint(state State, field string, row dbgen.ConnectorClient) (State, error) {
-	plain, ok := t.readable(row.Sealed, clientPlace(t.id, row.ConnectorID, row.ClientID, row.Origin, row.Issuer))
+func (t *Tenant) clientPrint(ctx context.Context, state State, field string, row dbgen.ConnectorClient) (State, error) {
+	plain, ok := t.readable(ctx, row.Sealed, clientPlace(t.id, row.ConnectorID, row.ClientID, row.Origin, row.Issuer))
 	if !ok {
 		return state.unreadable(field), nil
 	}
@@ -116,7 +116,7 @@ func (t *Tenant) tellEnvironment(ctx context.Context, state State, id connectors
 	if err != nil {
 		return err
 	}
-	plain, ok := t.readable(row.Sealed, environmentPlace(t.id, id, row.Program))
+	plain, ok := t.readable(ctx, row.Sealed, environmentPlace(t.id, id, row.Program))
 	if !ok {
 		state.unreadable("env")
 		return nil

@@ -135,6 +135,36 @@ func TestWhatWasIsWhatTheActBeforeHasLeft(t *testing.T) {
 	}
 }
 
+// Whoever waits holds a connection that others need.
+func TestAnActThatOthersHoldUpIsToldSoAndHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	agent := w.Agent(t)
+	begins := func(door *store.Tenant) error {
+		return door.Tx(t.Context(), func(tx *store.Tenant) error {
+			_, err := tx.Before(t.Context(), store.OfAgent(agent.ID))
+			return err
+		})
+	}
+	err := w.Door().Tx(t.Context(), func(tx *store.Tenant) error {
+		if _, err := tx.Before(t.Context(), store.OfAgent(agent.ID)); err != nil {
+			return err
+		}
+		if err := begins(w.OtherDoor()); err != nil {
+			t.Errorf("another tenant's: %v", err)
+		}
+		err := begins(w.Door())
+		wantKind(t, err, fault.Unavailable)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := begins(w.Door()); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
 // The same secret of the same thing can be recognised, another one and another thing's cannot.
 func TestAFingerprintTellsTheSameSecretAndNothingElse(t *testing.T) {
 	t.Parallel()

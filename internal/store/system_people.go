@@ -18,7 +18,7 @@ func (s *System) UserByEmail(ctx context.Context, email string) (User, error) {
 	if err != nil {
 		return User{}, found(err, "person")
 	}
-	return User{ID: row.ID, Email: row.Email, Name: row.Name, PasswordHash: secret.Text(text(row.PasswordHash))}, nil
+	return User{ID: row.ID, Email: row.Email, Name: row.Name, PasswordHash: secret.Text(text(row.PasswordHash)), PasswordSetAt: row.PasswordSetAt}, nil
 }
 
 // ForgetWithoutTenant forgets a person who is a member of no tenant any more. Whoever adds the address next makes a new account,
@@ -34,10 +34,9 @@ func (s *System) ForgetWithoutTenant(ctx context.Context, email string) error {
 	})
 }
 
-// SetPasswordHash stores another hash of the same password.
-func (s *System) SetPasswordHash(ctx context.Context, id connectors.UserID, hash string) error {
-	n, err := s.q.SetPasswordHash(ctx, &hash, id)
-	return touched(n, err, "person")
+// SetPasswordHash stores another hash of the same password, in place of old. A person who has chosen another one meanwhile keeps that.
+func (s *System) SetPasswordHash(ctx context.Context, id connectors.UserID, old, hash string) error {
+	return s.q.SetPasswordHash(ctx, &hash, id, &old)
 }
 
 // ChangePassword stores a new password: what Membership.PasswordSetAt says changes with it, and all of the person's sessions end but the one

@@ -198,8 +198,11 @@ func TestAPasswordIsChanged(t *testing.T) {
 	w := fixture.New(t)
 	m := w.Member(t, connectors.RoleViewer)
 	sys := w.St.System()
-	if err := sys.SetPasswordHash(t.Context(), m.UserID, "new"); err != nil {
-		t.Fatal(err)
+	w.AsOwner(t, "update users set password_hash = 'old'")
+	for _, hash := range []string{"new", "late"} { // the second comes when the old one is none any more
+		if err := sys.SetPasswordHash(t.Context(), m.UserID, "old", hash); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := sys.SignedIn(t.Context(), m.UserID); err != nil {
 		t.Fatal(err)

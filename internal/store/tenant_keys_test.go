@@ -234,6 +234,28 @@ func TestNobodyRetiresAKeyThatWrapsTenantsKeys(t *testing.T) {
 	}
 }
 
+// A tenant's first secret makes its key in the same transaction, which tells the audit log of the secret, too.
+func TestWhatAKeyOfTheSameTransactionSealedIsRead(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c := w.Connector(t)
+	w.AsOwner(t, "delete from tenant_keys")
+	err := w.Door().Tx(t.Context(), func(tx *store.Tenant) error {
+		credential := store.NewCredential{ConnectorID: c.ID, Type: connectors.AuthBearer, Origin: connectors.Origin(c.URL), Secret: "kept"}
+		if err := tx.SetCredential(t.Context(), credential); err != nil {
+			return err
+		}
+		state, err := tx.State(t.Context(), store.OfCredential(c.ID, nil))
+		if mark, _ := state["secret"].(string); !strings.HasPrefix(mark, "hmac:") {
+			t.Errorf("the secret is told as %q", mark)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestATransactionThatFailsTakesTheKeyItMadeWithIt(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)

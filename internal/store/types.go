@@ -129,6 +129,8 @@ type User struct {
 	Email        string
 	Name         string
 	PasswordHash secret.Text // empty: cannot sign in by password
+
+	PasswordSetAt time.Time // when the person chose the password of that hash
 }
 
 // Membership is a person's role in a tenant.

@@ -140,12 +140,21 @@ func (q *Queries) ConnectorState(ctx context.Context, tenantID connectors.Tenant
 
 const holdActs = `-- name: HoldActs :exec
 
-select pg_advisory_xact_lock(hashtextextended('patchbay acts ' || ($1::uuid)::text, 0))
+with shortly as materialized (
+    select current_setting('lock_timeout') as before, set_config('lock_timeout', '5s', true) as now
+), held as materialized (
+    select shortly.before, pg_advisory_xact_lock(hashtextextended('patchbay acts ' || ($1::uuid)::text, 0)) as held
+    from shortly
+    where shortly.now <> ''
+)
+select set_config('lock_timeout', held.before, true)
+from held
 `
 
 // What a thing is before and after an act, for the audit log: its row, without what the row notes of itself. What is added to a table is part
-// of it. Bytes never are: a fingerprint stands for them (internal/store/state_secrets.go).
-// One act of a tenant after the other, from its first look at what it changes: what it was is what the act before left.
+// of it. Bytes never are: a fingerprint stands for them (internal/store/state.go).
+// One act of a tenant after the other, from its first look at what it changes: what it was is what the act before left. Whoever waits here
+// holds a connection, of which the other tenants need some: not for longer than five seconds.
 func (q *Queries) HoldActs(ctx context.Context, tenantID uuid.UUID) error {
 	_, err := q.db.Exec(ctx, holdActs, tenantID)
 	return err

@@ -259,18 +259,16 @@ func (q *Queries) Seen(ctx context.Context, tenantID connectors.TenantID, userID
 	return err
 }
 
-const setPasswordHash = `-- name: SetPasswordHash :execrows
+const setPasswordHash = `-- name: SetPasswordHash :exec
 update users
 set password_hash = $1, updated_at = now()
-where id = $2
+where id = $2 and password_hash = $3
 `
 
-func (q *Queries) SetPasswordHash(ctx context.Context, passwordHash *string, iD connectors.UserID) (int64, error) {
-	result, err := q.db.Exec(ctx, setPasswordHash, passwordHash, iD)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+// Where the person has another password by now, that stays.
+func (q *Queries) SetPasswordHash(ctx context.Context, passwordHash *string, iD connectors.UserID, old *string) error {
+	_, err := q.db.Exec(ctx, setPasswordHash, passwordHash, iD, old)
+	return err
 }
 
 const signInFailures = `-- name: SignInFailures :one
@@ -339,16 +337,17 @@ func (q *Queries) TouchAgentToken(ctx context.Context, id connectors.AgentTokenI
 
 const userByEmail = `-- name: UserByEmail :one
 
-select id, email, name, password_hash
+select id, email, name, password_hash, password_set_at
 from users
 where email = $1
 `
 
 type UserByEmailRow struct {
-	ID           connectors.UserID
-	Email        string
-	Name         string
-	PasswordHash *string
+	ID            connectors.UserID
+	Email         string
+	Name          string
+	PasswordHash  *string
+	PasswordSetAt time.Time
 }
 
 // Across tenants: who signs in, and with which key. Nothing here knows a tenant yet.
@@ -360,6 +359,7 @@ func (q *Queries) UserByEmail(ctx context.Context, email string) (UserByEmailRow
 		&i.Email,
 		&i.Name,
 		&i.PasswordHash,
+		&i.PasswordSetAt,
 	)
 	return i, err
 }
