@@ -77,6 +77,18 @@ func (c *Client) CancelToolCall(ctx context.Context, id string) (ToolCall, error
 	return out, err
 }
 
+// CheckSSO: Read what the provider says about itself, without a sign-in. It needs the role owner.
+func (c *Client) CheckSSO(ctx context.Context) error {
+	return c.do(ctx, http.MethodPost, []string{"api", "v1", "sso", "check"}, nil, nil, nil)
+}
+
+// ClaimSSODomain: Claim an e-mail domain; it opens nothing until it is verified. It needs the role owner.
+func (c *Client) ClaimSSODomain(ctx context.Context, in SSODomainInput) (SSO, error) {
+	var out SSO
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "sso", "domains"}, nil, in, &out)
+	return out, err
+}
+
 // ConnectAccount: Begin to connect an account by OAuth. It needs the role admin.
 func (c *Client) ConnectAccount(ctx context.Context, id string, in ConnectRequest) (Connection, error) {
 	var out Connection
@@ -139,6 +151,11 @@ func (c *Client) DeleteConnector(ctx context.Context, id string) error {
 // DeleteCredential: Delete the shared credential; an account is revoked at its server, too. It needs the role admin.
 func (c *Client) DeleteCredential(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id), "credential"}, nil, nil, nil)
+}
+
+// DeleteSSO: Forget the provider; domains and members stay. It needs the role owner.
+func (c *Client) DeleteSSO(ctx context.Context) error {
+	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "sso"}, nil, nil, nil)
 }
 
 // DeleteWebhook: Delete a webhook, and what it was told. It needs the role admin.
@@ -307,6 +324,13 @@ func (q GetOverviewQuery) values() url.Values {
 func (c *Client) GetOverview(ctx context.Context, q GetOverviewQuery) (Overview, error) {
 	var out Overview
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "overview"}, q.values(), nil, &out)
+	return out, err
+}
+
+// GetSSO: Read how people sign in at the tenant's own OpenID provider. It needs the role owner.
+func (c *Client) GetSSO(ctx context.Context) (SSO, error) {
+	var out SSO
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "sso"}, nil, nil, &out)
 	return out, err
 }
 
@@ -1367,6 +1391,13 @@ func (c *Client) RejectTool(ctx context.Context, id string, name string, in Tool
 	return out, err
 }
 
+// ReleaseSSODomain: Give a domain up. It needs the role owner.
+func (c *Client) ReleaseSSODomain(ctx context.Context, in SSODomainInput) (SSO, error) {
+	var out SSO
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "sso", "domains", "release"}, nil, in, &out)
+	return out, err
+}
+
 // RemoveMember: Remove a member; the last owner stays. It needs the role owner.
 func (c *Client) RemoveMember(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "members", url.PathEscape(id)}, nil, nil, nil)
@@ -1480,6 +1511,14 @@ func (c *Client) UpdateMember(ctx context.Context, id string, in MemberPatch) (M
 	return out, err
 }
 
+// UpdateSSO: Change it, turn it on or off, or make it the only way. It needs the role owner.
+// It is turned on after an owner has signed in at the provider once, to try it: in the dashboard, under Settings, Single sign-on.
+func (c *Client) UpdateSSO(ctx context.Context, in SSOPatch) (SSO, error) {
+	var out SSO
+	err := c.do(ctx, http.MethodPatch, []string{"api", "v1", "sso"}, nil, in, &out)
+	return out, err
+}
+
 // UpdateTenant: Change the tenant's settings. It needs the role owner.
 func (c *Client) UpdateTenant(ctx context.Context, in TenantPatch) (Tenant, error) {
 	var out Tenant
@@ -1513,6 +1552,13 @@ func (c *Client) UpdateWebhook(ctx context.Context, id string, in WebhookPatch) 
 func (c *Client) VerifyAuditEvents(ctx context.Context) (AuditCheck, error) {
 	var out AuditCheck
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "audit_events", "verify"}, nil, nil, &out)
+	return out, err
+}
+
+// VerifySSODomain: Look up the TXT record of a claimed domain. It needs the role owner.
+func (c *Client) VerifySSODomain(ctx context.Context, in SSODomainInput) (SSO, error) {
+	var out SSO
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "sso", "domains", "verify"}, nil, in, &out)
 	return out, err
 }
 

@@ -1231,6 +1231,75 @@ type ShownChangeList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// SSO is what the API answers with.
+type SSO struct {
+	// The owner whose password goes on working; null: nobody.
+	BreakGlassOwner *string `json:"break_glass_owner"`
+	ClientID        string  `json:"client_id"`
+	// Of whoever is in none of the groups; null: such a person has no access. One of: viewer, member, admin.
+	DefaultRole *string     `json:"default_role"`
+	Domains     []SSODomain `json:"domains"`
+	Enabled     bool        `json:"enabled"`
+	// Passwords open the tenant no more, but for one owner.
+	Enforced bool `json:"enforced"`
+	// Which role a group gives; the highest counts, at each sign-in. Empty: members keep the role that they have.
+	Groups      []SSOGroup `json:"groups"`
+	GroupsClaim string     `json:"groups_claim"`
+	// Empty: it was never set up.
+	Issuer string `json:"issuer"`
+	// Whoever signs in and is no member becomes one.
+	Joins bool `json:"joins"`
+	// To be registered at the provider.
+	RedirectURI string `json:"redirect_uri"`
+	// When an owner last signed in with this provider and client to try them; null: not yet.
+	TestedAt *time.Time `json:"tested_at"`
+}
+
+// SSODomain is what the API answers with.
+type SSODomain struct {
+	Domain string `json:"domain"`
+	// Of the TXT record that verifies it.
+	RecordName string `json:"record_name"`
+	// What the record has to hold.
+	RecordText string `json:"record_text"`
+	// null: it opens nothing yet.
+	VerifiedAt *time.Time `json:"verified_at"`
+	// One of: dns, operator.
+	VerifiedBy *string `json:"verified_by"`
+}
+
+// SSODomainInput is what the API is asked with. What is nil is left out.
+type SSODomainInput struct {
+	// What follows the @ of its addresses.
+	Domain string `json:"domain"`
+}
+
+// SSOGroup is what the API is asked with. What is nil is left out.
+type SSOGroup struct {
+	Group string `json:"group"`
+	// One of: viewer, member, admin, owner.
+	Role string `json:"role"`
+}
+
+// SSOPatch is what the API is asked with. What is nil is left out.
+type SSOPatch struct {
+	// An owner's id; empty: nobody.
+	BreakGlassOwner *string `json:"break_glass_owner,omitzero"`
+	ClientID        *string `json:"client_id,omitzero"`
+	// It is never shown.
+	ClientSecret *string `json:"client_secret,omitzero"`
+	// viewer, member or admin; empty: no access.
+	DefaultRole *string `json:"default_role,omitzero"`
+	// After a test in the dashboard, and with a verified domain.
+	Enabled     *bool      `json:"enabled,omitzero"`
+	Enforced    *bool      `json:"enforced,omitzero"`
+	Groups      []SSOGroup `json:"groups,omitzero"`
+	GroupsClaim *string    `json:"groups_claim,omitzero"`
+	// Another one needs its own client_secret, and is off until it was tested in the dashboard.
+	Issuer *string `json:"issuer,omitzero"`
+	Joins  *bool   `json:"joins,omitzero"`
+}
+
 // SyncRequest is what the API is asked with. What is nil is left out.
 type SyncRequest struct {
 	// The agent, by id or slug, whose credential to use.

@@ -827,6 +827,7 @@ create table memberships (
     role text not null,
     created_at timestamp with time zone not null default now(),
     seen_at timestamp with time zone,
+    sso_only boolean not null default false,
     constraint memberships_pkey PRIMARY KEY (tenant_id, user_id),
     constraint memberships_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text]))),
     constraint memberships_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
@@ -988,6 +989,106 @@ alter table sign_in_failures enable row level security;
 alter table sign_in_failures force row level security;
 create policy system_rows on sign_in_failures for all using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
 grant delete, insert, select, update on sign_in_failures to patchbay_app;
+
+create table sso_domains (
+    tenant_id uuid not null,
+    domain text not null,
+    proof text not null,
+    created_at timestamp with time zone not null default now(),
+    verified_at timestamp with time zone,
+    verified_by text,
+    constraint sso_domains_form CHECK (((domain = lower(domain)) AND (domain ~ '^[a-z0-9-]+(\.[a-z0-9-]+)+$'::text) AND (length(domain) <= 253))),
+    constraint sso_domains_pkey PRIMARY KEY (tenant_id, domain),
+    constraint sso_domains_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint sso_domains_verified_by_known CHECK ((verified_by = ANY (ARRAY['dns'::text, 'operator'::text]))),
+    constraint sso_domains_verified_whole CHECK (((verified_at IS NULL) = (verified_by IS NULL)))
+);
+CREATE UNIQUE INDEX sso_domains_verified_key ON public.sso_domains USING btree (domain) WHERE (verified_at IS NOT NULL);
+alter table sso_domains enable row level security;
+alter table sso_domains force row level security;
+create policy tenant_rows on sso_domains for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on sso_domains to patchbay_app;
+
+create table sso_flows (
+    tenant_id uuid not null,
+    id uuid not null,
+    browser bytea not null,
+    issuer text not null,
+    client_id text not null,
+    tester uuid,
+    return_to text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    expires_at timestamp with time zone not null,
+    constraint sso_flows_browser_length CHECK ((length(browser) = 32)),
+    constraint sso_flows_pkey PRIMARY KEY (tenant_id, id),
+    constraint sso_flows_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX sso_flows_expires_idx ON public.sso_flows USING btree (tenant_id, expires_at);
+alter table sso_flows enable row level security;
+alter table sso_flows force row level security;
+create policy tenant_rows on sso_flows for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on sso_flows to patchbay_app;
+
+create table sso_groups (
+    tenant_id uuid not null,
+    group_name text not null,
+    role text not null,
+    constraint sso_groups_name_length CHECK (((length(group_name) >= 1) AND (length(group_name) <= 200))),
+    constraint sso_groups_pkey PRIMARY KEY (tenant_id, group_name),
+    constraint sso_groups_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text]))),
+    constraint sso_groups_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table sso_groups enable row level security;
+alter table sso_groups force row level security;
+create policy tenant_rows on sso_groups for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on sso_groups to patchbay_app;
+
+create table sso_identities (
+    tenant_id uuid not null,
+    issuer text not null,
+    subject text not null,
+    user_id uuid not null,
+    created_at timestamp with time zone not null default now(),
+    signed_in_at timestamp with time zone not null default now(),
+    constraint sso_identities_member_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES memberships(tenant_id, user_id) ON DELETE CASCADE,
+    constraint sso_identities_pkey PRIMARY KEY (tenant_id, issuer, subject),
+    constraint sso_identities_subject_length CHECK (((length(subject) >= 1) AND (length(subject) <= 255))),
+    constraint sso_identities_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint sso_identities_user_key UNIQUE (tenant_id, issuer, user_id)
+);
+CREATE INDEX sso_identities_member_idx ON public.sso_identities USING btree (tenant_id, user_id);
+alter table sso_identities enable row level security;
+alter table sso_identities force row level security;
+create policy tenant_rows on sso_identities for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on sso_identities to patchbay_app;
+
+create table sso_settings (
+    tenant_id uuid not null,
+    issuer text not null,
+    client_id text not null,
+    sealed bytea not null,
+    groups_claim text not null default 'groups'::text,
+    joins boolean not null default false,
+    default_role text,
+    enabled boolean not null default false,
+    enforced boolean not null default false,
+    break_glass uuid,
+    tested_at timestamp with time zone,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint sso_settings_break_glass_fkey FOREIGN KEY (tenant_id, break_glass) REFERENCES memberships(tenant_id, user_id),
+    constraint sso_settings_default_role_known CHECK ((default_role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text]))),
+    constraint sso_settings_enabled_tested CHECK (((NOT enabled) OR (tested_at IS NOT NULL))),
+    constraint sso_settings_enforced_has_a_way CHECK (((NOT enforced) OR (enabled AND (break_glass IS NOT NULL)))),
+    constraint sso_settings_lengths CHECK ((((length(issuer) >= 1) AND (length(issuer) <= 2048)) AND ((length(client_id) >= 1) AND (length(client_id) <= 500)) AND ((length(groups_claim) >= 1) AND (length(groups_claim) <= 200)))),
+    constraint sso_settings_pkey PRIMARY KEY (tenant_id),
+    constraint sso_settings_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.sso_settings FOR EACH ROW WHEN ((new.sealed IS NOT NULL)) EXECUTE FUNCTION refuse_retired_key();
+alter table sso_settings enable row level security;
+alter table sso_settings force row level security;
+create policy tenant_rows on sso_settings for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on sso_settings to patchbay_app;
 
 create table sync_hours (
     tenant_id uuid not null,

@@ -46,6 +46,9 @@ type commandLine struct {
 	APIKey struct {
 		Create apikeyCreateCommand `cmd:"" help:"Make an API key and print it, once."`
 	} `cmd:"" name:"apikey" help:"API keys."`
+	SSO struct {
+		VerifyDomain ssoVerifyDomainCommand `cmd:"" name:"verify-domain" help:"Say that an e-mail domain is a tenant's."`
+	} `cmd:"" name:"sso" help:"Single sign-on."`
 	Keys struct {
 		New    keysNewCommand    `cmd:"" help:"Print a new value for PATCHBAY_KEYSET."`
 		Rotate keysRotateCommand `cmd:"" help:"Replace the key that seals stored secrets, while servers go on serving."`

@@ -37,6 +37,8 @@ var public = map[string]int{
 	"POST /connect/{token}":           http.StatusNotFound,
 	"GET /login":                      http.StatusOK,
 	"POST /login":                     http.StatusUnauthorized,
+	"POST /login/sso":                 http.StatusUnprocessableEntity, // without an address
+	"GET /login/sso/callback":         http.StatusForbidden,           // without a state that this browser was given
 	"GET /setup":                      http.StatusNotFound,
 	"POST /setup":                     http.StatusNotFound,
 	"GET /setup/invitation":           http.StatusNotFound,

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -22,6 +23,7 @@ import (
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
 	"patchbay/internal/safehttp"
+	"patchbay/internal/sso"
 	"patchbay/internal/telemetry"
 	"patchbay/internal/toolsync"
 	"patchbay/internal/webhooks"
@@ -31,6 +33,12 @@ import (
 const (
 	answersRoom     = 256 << 20
 	answersRoomEach = 64 << 20
+)
+
+// What a provider of single sign-on may answer, and how long one of its answers may take.
+const (
+	providerAnswer = 1 << 20
+	providerTime   = 15 * time.Second
 )
 
 // house is everything that is built once.
@@ -46,6 +54,7 @@ type house struct {
 	syncer   *toolsync.Syncer
 	connect  *connect.Broker
 	webhooks *webhooks.Post
+	sso      *sso.Service
 	api      *api.Handler
 	admin    *admin.Handler
 	agents   agents
@@ -111,9 +120,12 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	h.webhooks = webhooks.New(webhooks.Options{
 		Store: d.store, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: h.baseURL.String(), Log: s.log,
 	})
+	h.sso = sso.New(sso.Options{
+		Store: d.store, HTTP: safehttp.Bounded(egress.Client(), providerAnswer, providerTime), CheckURL: egress.CheckURL, BaseURL: h.baseURL.String(), Log: s.log,
+	})
 	h.agents = h.buildAgents(dialer)
 	h.api, err = api.New(api.Options{
-		Store: d.store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, Respond: h.respond,
+		Store: d.store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, SSO: h.sso, Respond: h.respond,
 		Handover: handover.New(handover.Options{Store: d.store, Credentials: h.tokens, Log: s.log}),
 		Access:   h.agents.access, Calls: h.agents.caller, Webhooks: h.webhooks,
 		BaseURL: h.baseURL.String(), Version: version(),
@@ -123,7 +135,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 		return nil, err
 	}
 	h.admin = admin.New(admin.Options{
-		Store: d.store, Auth: h.auth, Registry: reg, Syncer: h.syncer, Connect: h.connect, Respond: h.respond, Log: s.log,
+		Store: d.store, Auth: h.auth, SSO: h.sso, Registry: reg, Syncer: h.syncer, Connect: h.connect, Respond: h.respond, Log: s.log,
 		Access: h.agents.access, Calls: h.agents.caller, Webhooks: h.webhooks, History: h.agents.history, Listings: listings.New(egress.Client(), egress.CheckURL),
 		BaseURL: h.baseURL.String(), Version: version(), Done: h.draining,
 		ProgramSync: h.auth.Sessions().LoadAndSave(h.api.SyncTools()),

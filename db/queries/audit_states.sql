@@ -81,3 +81,16 @@ select coalesce(users.password_hash, '')::text as hash
 from memberships
 join users on users.id = memberships.user_id
 where memberships.tenant_id = @tenant_id and memberships.user_id = @user_id;
+
+-- name: SSOState :one
+-- The groups stand beside the settings, as one table of names and roles.
+select ((to_jsonb(s) - '{tenant_id,sealed,tested_at,created_at,updated_at}'::text[])
+    || jsonb_build_object('groups', (select coalesce(jsonb_object_agg(g.group_name, g.role), '{}') from sso_groups g where g.tenant_id = @tenant_id)))::jsonb as state,
+    s.issuer, s.sealed
+from sso_settings s
+where s.tenant_id = @tenant_id;
+
+-- name: SSODomainState :one
+select (to_jsonb(d) - '{tenant_id,proof,created_at}'::text[])::jsonb as state
+from sso_domains d
+where d.tenant_id = @tenant_id and d.domain = @domain;

@@ -36,18 +36,24 @@ where id = @id;
 
 -- name: Memberships :many
 -- @sqlc-vet-disable tenant-scope
-select sqlc.embed(tenants), memberships.role, users.email, users.name, users.password_set_at
+select sqlc.embed(tenants), memberships.role, users.email, users.name, users.password_set_at,
+       coalesce(sso.enabled, false)::boolean as sso,
+       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
+left join sso_settings sso on sso.tenant_id = memberships.tenant_id
 where memberships.user_id = @user_id
 order by lower(tenants.name), tenants.id;
 
 -- name: Membership :one
-select sqlc.embed(tenants), memberships.role, users.email, users.name, users.password_set_at
+select sqlc.embed(tenants), memberships.role, users.email, users.name, users.password_set_at,
+       coalesce(sso.enabled, false)::boolean as sso,
+       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
+left join sso_settings sso on sso.tenant_id = memberships.tenant_id
 where memberships.user_id = @user_id and memberships.tenant_id = @tenant_id;
 
 -- name: Seen :exec

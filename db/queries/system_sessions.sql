@@ -7,11 +7,15 @@ values (@id, @user_id, @user_agent, @address, @began_at, @began_at);
 -- name: SessionMemberships :many
 -- Whose session this is, and their tenants. No row: the session was ended, or its person is a member of nothing.
 -- @sqlc-vet-disable tenant-scope
-select sqlc.embed(tenants), memberships.role, users.email, users.name, users.password_set_at, browser_sessions.began_at, browser_sessions.seen_at
+select sqlc.embed(tenants), memberships.role, users.email, users.name, users.password_set_at,
+       coalesce(sso.enabled, false)::boolean as sso,
+       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
+       browser_sessions.began_at, browser_sessions.seen_at
 from browser_sessions
 join memberships on memberships.user_id = browser_sessions.user_id
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = browser_sessions.user_id
+left join sso_settings sso on sso.tenant_id = memberships.tenant_id
 where browser_sessions.id = @id and browser_sessions.user_id = @user_id
 order by lower(tenants.name), tenants.id;
 

@@ -36,6 +36,7 @@ import (
 	"patchbay/internal/respond"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/secret"
+	"patchbay/internal/sso"
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
 	"patchbay/internal/toolcall"
@@ -123,6 +124,7 @@ func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *da
 			Store: d.St, OAuth: authorization, Dialer: dialer, Log: log, BaseURL: base.String(),
 		}),
 		Access: agents.access, Calls: agents.calls, History: agents.history,
+		SSO:      sso.New(sso.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
 		Webhooks: webhooks.New(webhooks.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
 		BaseURL:  base.String(), Done: d.stop, Now: d.now, ProgramSync: http.HandlerFunc(forPrograms),
 	}

@@ -20,6 +20,7 @@ var noPages = map[string]string{
 	"/audit/export.sig":        "a file, of what its address names",
 	"/calls/{id}/pictures/{n}": "a picture",
 	"/oauth/callback":          "an authorization server sends somebody there",
+	"/login/sso/callback":      "a provider sends somebody there",
 	"/setup":                   "there is an owner",
 	"/setup/invitation":        "it wants the link of an invitation",
 	"/login":                   "whoever is signed in is sent on; looked at below",

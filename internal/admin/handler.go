@@ -16,6 +16,7 @@ import (
 	"patchbay/internal/middleware"
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
+	"patchbay/internal/sso"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
 	"patchbay/internal/toolsync"
@@ -26,6 +27,7 @@ import (
 type Options struct {
 	Store    *store.Store
 	Auth     *auth.Service
+	SSO      *sso.Service
 	Registry *registry.Registry
 	Syncer   *toolsync.Syncer
 	Connect  *connect.Broker
@@ -51,6 +53,7 @@ type Options struct {
 type Handler struct {
 	store       *store.Store
 	auth        *auth.Service
+	sso         *sso.Service
 	registry    *registry.Registry
 	syncer      *toolsync.Syncer
 	connect     *connect.Broker
@@ -82,7 +85,7 @@ func New(o Options) *Handler {
 		o.Patience = syncPatience
 	}
 	h := &Handler{
-		store: o.Store, auth: o.Auth, registry: o.Registry, syncer: o.Syncer, connect: o.Connect,
+		store: o.Store, auth: o.Auth, sso: o.SSO, registry: o.Registry, syncer: o.Syncer, connect: o.Connect,
 		access: o.Access, calls: o.Calls, webhooks: o.Webhooks, history: o.History, listings: o.Listings, respond: o.Respond,
 		log: o.Log, now: o.Now, baseURL: o.BaseURL, version: o.Version, done: o.Done, streams: newCrowd(o.Streams),
 		patience: o.Patience, programSync: o.ProgramSync,
@@ -121,6 +124,8 @@ func (h *Handler) open(r chi.Router) {
 	r.Post("/setup/invitation", h.respond.Browser(h.joinFinish))
 	r.Get("/login", h.respond.Browser(h.loginShow))
 	r.Post("/login", h.respond.Browser(h.login))
+	r.Post("/login/sso", h.respond.Browser(h.loginSSO))
+	r.Get(sso.CallbackPath, h.respond.Browser(h.ssoCallback))
 	r.Get("/oauth/callback", h.respond.Browser(h.oauthCallback))
 	r.Get("/connect/done", h.respond.Browser(h.connectDone))
 	r.Get("/connect/{token}", h.respond.Browser(h.connectShow))
@@ -263,6 +268,13 @@ func (h *Handler) forOwners(r routes) {
 	r.post("/invitations/{id}/revoke", h.inviteRevoke)
 	r.get("/settings", h.settingsShow)
 	r.post("/settings", h.settingsSave)
+	r.get("/settings/sso", h.ssoShow)
+	r.post("/settings/sso", h.ssoSave)
+	r.post("/settings/sso/test", h.ssoTry)
+	r.post("/settings/sso/delete", h.ssoForget)
+	r.post("/settings/sso/domains", h.ssoClaim)
+	r.post("/settings/sso/domains/verify", h.ssoVerify)
+	r.post("/settings/sso/domains/release", h.ssoRelease)
 }
 
 // routes are those that need one least role.

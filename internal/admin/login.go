@@ -42,12 +42,7 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) error {
 	refused := respond.Told(r.Context(), err)
 	switch refused.Kind {
 	case fault.Unauthenticated, fault.RateLimited, fault.Denied, fault.Unavailable:
-		respond.SetRetryAfter(w.Header(), refused)
-		return h.respond.Page(w, r, respond.Status(refused.Kind), templates.SignIn(templates.SignInPage{
-			Frame:    h.door(r, words.T(r.Context(), "Sign in")),
-			Form:     f.again(refused),
-			ReturnTo: returnTo,
-		}))
+		return h.signInPage(w, r, f.again(refused), refused, returnTo)
 	default:
 		return err
 	}

@@ -33,6 +33,17 @@ var routeRoles = map[string]connectors.Role{
 
 	"POST /language": anyone,
 
+	"POST /login/sso":         anyone,
+	"GET /login/sso/callback": anyone,
+
+	"GET /settings/sso":                  connectors.RoleOwner,
+	"POST /settings/sso":                 connectors.RoleOwner,
+	"POST /settings/sso/test":            connectors.RoleOwner,
+	"POST /settings/sso/delete":          connectors.RoleOwner,
+	"POST /settings/sso/domains":         connectors.RoleOwner,
+	"POST /settings/sso/domains/verify":  connectors.RoleOwner,
+	"POST /settings/sso/domains/release": connectors.RoleOwner,
+
 	"GET /connect/done":     anyone,
 	"GET /connect/{token}":  anyone,
 	"GET /oauth/callback":   anyone,

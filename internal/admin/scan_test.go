@@ -19,7 +19,8 @@ import (
 var nowhere = []string{
 	"POST /tenant",                                     // it names none
 	"GET /audit/export.jsonl", "GET /audit/export.sig", // neither
-	"POST /account/sessions/{id}/revoke", // it is another member's
+	"POST /account/sessions/{id}/revoke",                                                                   // it is another member's
+	"POST /settings/sso/delete", "POST /settings/sso/domains/verify", "POST /settings/sso/domains/release", // there is none
 	"POST /connectors/{id}/credential/delete",
 	"POST /connectors/{id}/agents/{agent}/credential/delete",
 }

@@ -12,6 +12,7 @@ import (
 // fullAtOnce are the pages without a place in their address that have something to show however new a tenant is.
 var fullAtOnce = []string{
 	"/account", "/agents/new", "/audit", "/catalog", "/catalog/registry", "/connect/done", "/connectors/import", "/connectors/new", "/members", "/search", "/settings",
+	"/settings/sso",
 }
 
 // browsedTo tells whether a route is a page, with nothing in its address to fill in.

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -89,7 +90,13 @@ func changedInstructions(t *testing.T, w *world, ids targets, _ string) {
 }
 
 // acts are all kinds of acts.
-var acts = map[string]act{
+var acts = func() map[string]act {
+	all := maps.Clone(otherActs)
+	maps.Copy(all, ssoActs)
+	return all
+}()
+
+var otherActs = map[string]act{
 	"tenant.rename":       {thing: "tenant", prepare: asks("PATCH", "/api/v1/tenant", `{"name": "Another"}`)},
 	"tenant.configure":    {thing: "tenant", prepare: asks("PATCH", "/api/v1/tenant", `{"call_history": "full", "approval_timeout_s": 77}`)},
 	"tenant.keep_history": {thing: "tenant", prepare: asks("PATCH", "/api/v1/tenant", `{"history_days": 40}`)},

@@ -38,6 +38,10 @@ var things = map[string]string{
 		|| (select coalesce(jsonb_object_agg('env ' || name, sealed), '{}') from connector_envs e, unnest(names) name where e.tenant_id = $1 and e.connector_id = t.id)
 		|| (select coalesce(jsonb_object_agg('client_secret', sealed), '{}') from connector_clients k where k.tenant_id = $1 and k.connector_id = t.id)
 		from connectors t where tenant_id = $1`,
+	"sso": `select tenant_id::text, (to_jsonb(t) - '{tenant_id,sealed,tested_at,created_at,updated_at}'::text[])
+			|| jsonb_build_object('groups', (select coalesce(jsonb_object_agg(group_name, role), '{}') from sso_groups g where g.tenant_id = $1)),
+		jsonb_build_object('client_secret', sealed) from sso_settings t where tenant_id = $1`,
+	"domain":    `select domain, to_jsonb(t) - '{tenant_id,proof,created_at}'::text[], '{}'::jsonb from sso_domains t where tenant_id = $1`,
 	"listening": `select connector_id::text, jsonb_build_object('listening', state <> 'off', 'reason', reason), '{}'::jsonb from upstream_listeners where tenant_id = $1`,
 	"credential": `select id::text, jsonb_build_object('type', type, 'origin', origin, 'status', status, 'account', account, 'scopes', scopes),
 		jsonb_build_object('secret', sealed) from credentials where tenant_id = $1`,

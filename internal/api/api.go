@@ -17,6 +17,7 @@ import (
 	"patchbay/internal/middleware"
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
+	"patchbay/internal/sso"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
 	"patchbay/internal/toolsync"
@@ -33,7 +34,8 @@ type Options struct {
 	Access   *access.Keeper   // what agents see
 	Calls    *toolcall.Caller // what they call
 	Webhooks *webhooks.Post   // who is told of notices
-	Auth     *auth.Service    // its sessions are loaded before a request gets here
+	SSO      *sso.Service
+	Auth     *auth.Service // its sessions are loaded before a request gets here
 	Respond  *respond.Responder
 	BaseURL  string // where programs reach us, without a slash at the end
 	Version  string
@@ -54,6 +56,7 @@ type Handler struct {
 	calls    *toolcall.Caller
 	webhooks *webhooks.Post
 	auth     *auth.Service
+	sso      *sso.Service
 	respond  *respond.Responder
 	baseURL  string
 	version  string
@@ -88,6 +91,7 @@ func New(o Options) (*Handler, error) {
 		calls:    o.Calls,
 		webhooks: o.Webhooks,
 		auth:     o.Auth,
+		sso:      o.SSO,
 		respond:  o.Respond,
 		baseURL:  o.BaseURL,
 		version:  o.Version,
@@ -131,6 +135,7 @@ func New(o Options) (*Handler, error) {
 	h.mountMembers()
 	h.mountInvitations()
 	h.mountTenant()
+	h.mountSSO()
 	var err error
 	h.document, err = encodeDocument(h.huma.OpenAPI())
 	return h, err

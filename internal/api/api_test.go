@@ -29,6 +29,7 @@ import (
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
 	"patchbay/internal/safehttp"
+	"patchbay/internal/sso"
 	"patchbay/internal/testing/fixture"
 	"patchbay/internal/toolcall"
 	"patchbay/internal/toolsync"
@@ -85,6 +86,7 @@ func newWorld(t *testing.T, opts ...func(*api.Options)) *world {
 		Store: w.St, Registry: registry.New(w.St, egress, programs...).Offering(offered(t)), Syncer: w.syncer, Connect: w.connect,
 		Handover: handover.New(handover.Options{Store: w.St, Credentials: resolver, Log: log}),
 		Access:   w.access, Calls: w.caller,
+		SSO:      sso.New(sso.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
 		Webhooks: webhooks.New(webhooks.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
 		Auth:     w.auth, Respond: respond.New(log, w.auth.Sessions()), BaseURL: baseURL, Version: "test",
 	}

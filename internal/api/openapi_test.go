@@ -108,6 +108,7 @@ func TestAnswersHaveTheFieldsThatTheDocumentNames(t *testing.T) {
 		"/api/v1/tool_calls/" + ids.call:              "ToolCall",
 		"/api/v1/members/" + ids.member:               "Member",
 		"/api/v1/tenant":                              "Tenant",
+		"/api/v1/sso":                                 "Sso",
 		"/api/v1/tenant/sealing_keys":                 "SealingKeys",
 		"/api/v1/installation":                        "Installation",
 		"/api/v1/agents/" + ids.agent + "/mcp_config": "McpConfig",

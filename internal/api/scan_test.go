@@ -121,6 +121,10 @@ func TestARoleThatIsTooLowIsRefusedAndChangesNothing(t *testing.T) {
 
 // otherwise are the routes on which a role that may is told something else than a success: what they are for is not to be had here.
 var otherwise = map[string]int{
+	"DELETE /api/v1/sso":                                       http.StatusNotFound,   // it was never set up
+	"POST /api/v1/sso/check":                                   http.StatusBadGateway, // nothing listens at the provider's address
+	"POST /api/v1/sso/domains/verify":                          http.StatusNotFound,   // it was never claimed
+	"POST /api/v1/sso/domains/release":                         http.StatusNotFound,
 	"POST /api/v1/notices/read":                                http.StatusConflict, // a key reads for nobody
 	"POST /api/v1/agents/{id}/tool_calls":                      http.StatusUnprocessableEntity,
 	"POST /connectors/{id}/sync_tools":                         http.StatusBadGateway, // nothing listens at the connector's address

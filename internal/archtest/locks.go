@@ -31,6 +31,11 @@ var Locks = []Lock{
 		Because: "sealing is the business of secret",
 	},
 	{
+		Library: "github.com/coreos/go-oidc",
+		For:     []string{"internal/sso"},
+		Because: "who signs in elsewhere is judged in one place",
+	},
+	{
 		Library: "code.dny.dev/ssrf",
 		For:     []string{"internal/safehttp"},
 		Because: "which addresses may be reached is decided in one place",

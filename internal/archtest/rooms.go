@@ -43,6 +43,7 @@ var Rooms = []Room{
 	{Path: "internal/connect", Floor: Deeds, Sentence: "starts and finishes the connection of an account, which any replica may do"},
 	{Path: "internal/listings", Floor: Deeds, Sentence: "reads the lists of servers that MCP registries publish"},
 	{Path: "internal/registry", Floor: Deeds, Sentence: "what an admin does to connectors, credentials and agents"},
+	{Path: "internal/sso", Floor: Deeds, Sentence: "signs people in at their organisation's own OpenID provider"},
 	{Path: "internal/toolsync", Floor: Deeds, Sentence: "performs one sync run, from handshake to stored difference"},
 	{Path: "internal/toolcall", Floor: Deeds, Sentence: "performs one call of an agent: policy, approval, credential, forward, history"},
 	{Path: "internal/toolcall/upstream", Floor: Deeds, Part: true, Sentence: "keeps MCP sessions open, so that a call needs one request and no handshake"},

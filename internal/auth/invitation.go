@@ -179,6 +179,10 @@ func (s *Service) JoinAs(ctx context.Context, a Actor, token secret.Text, addres
 		return connectors.Tenant{}, connectors.Member{}, fault.Errorf(fault.Conflict,
 			"You are signed in as %s, and the invitation is for %s. Sign out, and open the link again.", a.Email, i.Email).WithType(TypeInvitationAddress)
 	}
+	if a.BySSO { // by the word of one tenant's provider nobody gets into another tenant
+		return connectors.Tenant{}, connectors.Member{}, fault.Errorf(fault.Conflict,
+			"You are signed in by the single sign-on of another organisation. Sign out, and open the link again.").WithType(TypeInvitationAddress)
+	}
 	return s.join(ctx, token, store.NewMember{}, address)
 }
 

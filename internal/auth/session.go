@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -28,11 +29,13 @@ const touchEvery = time.Minute
 
 // What a session holds.
 const (
-	sessionUser   = "user"
+	sessionUser   = "user"  // who signed in by a password
+	sessionGuest  = "guest" // who signed in at a tenant's provider; programs that know of no such session open none by it
 	sessionTenant = "tenant"
 	sessionID     = "session"  // of the row that says where and when its person signed in; without the row it is over
 	sessionSeen   = "seen"     // when it began in Unix seconds; for programs that know of no such row
 	sessionSince  = "password" // when the person's password was chosen, in Unix microseconds
+	sessionSSO    = "sso"      // the tenant at whose provider the person signed in; none: by a password
 )
 
 func newSessions(st *store.Store, secure bool, lifetime time.Duration) *scs.SessionManager {
@@ -65,7 +68,11 @@ func (s *Service) StartSession(ctx context.Context, user connectors.UserID, b Br
 	if len(memberships) == 0 {
 		return fault.Errorf(fault.Denied, "Your account is a member of no tenant any more. Ask an owner to add you.")
 	}
-	return s.startSession(ctx, user, memberships[0], b)
+	open := byPassword(memberships)
+	if len(open) == 0 {
+		return ssoOnly()
+	}
+	return s.startSession(ctx, user, open[0], b)
 }
 
 // StartSessionIn is StartSession in one of the user's tenants.
@@ -73,6 +80,9 @@ func (s *Service) StartSessionIn(ctx context.Context, user connectors.UserID, te
 	m, err := s.store.System().Membership(ctx, user, tenant)
 	if err != nil {
 		return fmt.Errorf("read membership: %w", err)
+	}
+	if m.SSOOnly {
+		return ssoOnly()
 	}
 	return s.startSession(ctx, user, m, b)
 }
@@ -98,6 +108,8 @@ func (s *Service) startSession(ctx context.Context, user connectors.UserID, m st
 		since = b.PasswordOf
 	}
 	s.sessions.Put(ctx, sessionSince, since.UnixMicro())
+	s.sessions.Remove(ctx, sessionGuest)
+	s.sessions.Remove(ctx, sessionSSO)
 	s.seen(ctx, user, m.Tenant.ID)
 	return nil
 }
@@ -176,7 +188,7 @@ func (s *Service) FromToken(ctx context.Context, token secret.Text) (Actor, erro
 
 // fromSession also tells when the session was last used.
 func (s *Service) fromSession(ctx context.Context) (Actor, time.Time, error) {
-	user, errUser := uuid.Parse(s.sessions.GetString(ctx, sessionUser))
+	user, errUser := uuid.Parse(cmp.Or(s.sessions.GetString(ctx, sessionUser), s.sessions.GetString(ctx, sessionGuest)))
 	tenant, errTenant := uuid.Parse(s.sessions.GetString(ctx, sessionTenant))
 	if errUser != nil || errTenant != nil {
 		return Actor{}, time.Time{}, notSignedIn()
@@ -190,13 +202,14 @@ func (s *Service) fromSession(ctx context.Context) (Actor, time.Time, error) {
 	if err != nil {
 		return Actor{}, time.Time{}, fmt.Errorf("read session: %w", err)
 	}
+	memberships = s.opened(ctx, memberships)
 	if now := s.now(); now.Sub(times.Seen) > s.idle || now.Sub(times.Began) > s.lifetime {
 		return Actor{}, time.Time{}, s.expel(ctx)
 	}
 	for _, m := range memberships {
 		if m.Tenant.ID.UUID == tenant && m.PasswordSetAt.UnixMicro() == s.sessions.GetInt64(ctx, sessionSince) {
 			a := person(userID, m, memberships)
-			a.Session = id
+			a.Session, a.BySSO = id, s.sessions.GetString(ctx, sessionSSO) != ""
 			return a, times.Seen, nil
 		}
 	}

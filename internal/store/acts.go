@@ -87,6 +87,15 @@ var Acts = map[string]Act{
 	"webhook.test":          {Shape: Reads},
 	"webhook.redeliver":     {Shape: Reads},
 
+	"sso.configure":      {Shape: Puts, Secret: "client_secret"},
+	"sso.forget":         {Shape: Ends},
+	"sso.claim_domain":   {Shape: Puts},
+	"sso.verify_domain":  {Shape: Changes},
+	"sso.release_domain": {Shape: Ends},
+	"sso.test":           {Shape: Reads},
+	"sso.sign_in":        {Shape: Reads},
+	"sso.refuse":         {Shape: Reads},
+
 	"table.export": {Shape: Reads},
 	"audit.export": {Shape: Reads},
 }

@@ -42,6 +42,7 @@ type outsider struct {
 	streamOf
 	invitationTo
 	sessionOf
+	ssoOf
 }
 
 // attempt is one case: what the outsider finds. A list or a count is found when it is not empty.
@@ -390,8 +391,8 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 		methods  reflect.Type
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts)},
-		{"Vault", reflect.TypeFor[*store.Vault](), attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts, ssoAttempts)},
+		{"Vault", reflect.TypeFor[*store.Vault](), attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts, ssoVaultAttempts)},
 	} {
 		for m := range door.methods.Methods() {
 			try, ok := door.attempts[m.Name]
@@ -401,7 +402,7 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 			}
 			found, err := try(t.Context(), o)
 			switch {
-			case ownWorld[m.Name] || ownClock[m.Name] || ownNotices[m.Name] || ownStreams[m.Name] || ownChanges[m.Name] || ownHours[m.Name] || ownHistory[m.Name]:
+			case ownWorld[m.Name] || ownClock[m.Name] || ownNotices[m.Name] || ownStreams[m.Name] || ownChanges[m.Name] || ownHours[m.Name] || ownHistory[m.Name] || ownSSO[m.Name]:
 				if found || err != nil {
 					t.Errorf("%s.%s: the outsider found something (%v), or met an error: %v", door.name, m.Name, found, err)
 				}
@@ -447,6 +448,7 @@ func newOutsider(t *testing.T) outsider {
 	o.fillStream(t)
 	o.fillInvitations(t)
 	o.fillSessions(t)
+	o.fillSSO(t)
 	return o
 }
 

@@ -144,6 +144,18 @@ func (t *Tenant) keepOwner(ctx context.Context, id connectors.UserID) error {
 	if len(owners) == 1 && owners[0] == id {
 		return fault.Errorf(fault.Conflict, "This is the last owner. Make somebody else an owner first.").WithType("last-owner")
 	}
+	return t.keepBreakGlass(ctx, id)
+}
+
+// keepBreakGlass refuses where id is the one whose password still opens a tenant that wants single sign-on.
+func (t *Tenant) keepBreakGlass(ctx context.Context, id connectors.UserID) error {
+	kept, err := t.q.BreakGlass(ctx, t.id)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return err
+	}
+	if kept != nil && *kept == id {
+		return fault.Errorf(fault.Conflict, "This owner's password is the way in if single sign-on fails. Choose another owner for that first, in the settings.").WithType("break-glass")
+	}
 	return nil
 }
 

@@ -45,6 +45,7 @@ var sealedPlaces = []sealedPlace{
 	{"webhooks", "id", "", func(r sealedRow) secret.AD {
 		return webhookPlace(r.tenant(), connectors.WebhookID{UUID: r.uuid("id")})
 	}},
+	{"sso_settings", "", "issuer", func(r sealedRow) secret.AD { return ssoPlace(r.tenant(), r.text("issuer")) }},
 	{"oauth_flows", "id", "", func(r sealedRow) secret.AD { return flowPlace(r.tenant(), r.uuid("id")) }},
 }
 

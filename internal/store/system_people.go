@@ -90,7 +90,9 @@ func (s *System) Membership(ctx context.Context, id connectors.UserID, tenant co
 }
 
 func membershipOf(r dbgen.MembershipRow) Membership {
-	return Membership{Tenant: tenantOf(r.Tenant), Role: r.Role, Email: r.Email, Name: r.Name, PasswordSetAt: r.PasswordSetAt}
+	return Membership{
+		Tenant: tenantOf(r.Tenant), Role: r.Role, Email: r.Email, Name: r.Name, PasswordSetAt: r.PasswordSetAt, SSO: r.Sso, SSOOnly: r.SsoOnly,
+	}
 }
 
 // APIKey finds a key in any tenant. A revoked or expired one is found, too: Key says so.

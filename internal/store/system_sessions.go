@@ -32,7 +32,9 @@ func (s *System) SessionMemberships(ctx context.Context, id connectors.SessionID
 	}
 	all := make([]Membership, len(rows))
 	for i, r := range rows {
-		all[i] = membershipOf(dbgen.MembershipRow{Tenant: r.Tenant, Role: r.Role, Email: r.Email, Name: r.Name, PasswordSetAt: r.PasswordSetAt})
+		all[i] = membershipOf(dbgen.MembershipRow{
+			Tenant: r.Tenant, Role: r.Role, Email: r.Email, Name: r.Name, PasswordSetAt: r.PasswordSetAt, Sso: r.Sso, SsoOnly: r.SsoOnly,
+		})
 	}
 	return all, SessionTimes{Began: rows[0].BeganAt, Seen: rows[0].SeenAt}, nil
 }

@@ -69,6 +69,7 @@ func filled(t *testing.T, w *fixture.World, flows int) treasury {
 		door.SaveRegistration(t.Context(), redirectURI, oauth.Registration{Issuer: "https://open.example.com", ClientID: "public", Source: oauth.SourceDynamic}),
 		door.SetClientSecret(t.Context(), y.oauth, "configured"),
 		door.SetEnvironment(t.Context(), y.stdio, connectors.Environment{"TOKEN": "in the environment"}),
+		door.SaveSSO(t.Context(), connectors.SSO{Issuer: "https://login.example.com", ClientID: "patchbay", GroupsClaim: "groups"}, "a provider's client"),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -153,6 +154,7 @@ func (y treasury) wantAll(t *testing.T, st *store.Store) {
 			e, err := vault.Environment(t.Context(), y.stdio)
 			return e["TOKEN"], err
 		},
+		"a provider's client":    func() (secret.Text, error) { return vault.SSOSecret(t.Context()) },
 		"arguments of same call": func() (secret.Text, error) { return second(vault.ApprovalCall(t.Context(), y.call.ID)) },
 		"a message": func() (secret.Text, error) {
 			letters, err := vault.Mail(t.Context(), y.agent.ID, "box", uuid.Nil)

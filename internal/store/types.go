@@ -140,6 +140,8 @@ type Membership struct {
 	Email         string
 	Name          string
 	PasswordSetAt time.Time // when the person last chose a password
+	SSO           bool      // the tenant has single sign-on turned on
+	SSOOnly       bool      // it opens by single sign-on alone
 }
 
 // StoredKey is an API key with what recognises it. Whether it is revoked or expired the caller reads from Key.

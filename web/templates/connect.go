@@ -8,10 +8,11 @@ import (
 
 // LeavingPage sends a browser on to another site. Whoever answers with it also sends the header Refresh.
 type LeavingPage struct {
-	Frame Frame
-	Host  string // "accounts.example.com"
-	URL   string
-	Back  string // where to go instead
+	Frame   Frame
+	Host    string // "accounts.example.com"
+	URL     string
+	Back    string // where to go instead
+	SignsIn bool   // to Patchbay itself, at the provider of an organisation
 }
 
 // InvitationPage asks the owner of an account to connect it. Its button posts to Action.

@@ -32,7 +32,7 @@ var routes = []string{
 	"POST /connectors/{id}/tools", "POST /connectors/{id}/tools/{name}/curate", "GET /connectors/{id}/runs/{run}", "POST /connectors/{id}/tools/{name}/accept", "POST /connectors/{id}/tools/{name}/reject",
 	"GET /api-keys", "POST /api-keys", "POST /api-keys/{id}/revoke", "GET /members", "POST /members", "POST /members/{id}/role", "POST /members/{id}/delete", "POST /invitations", "POST /invitations/{id}/send", "POST /invitations/{id}/revoke", "POST /setup/invitation",
 	"GET /exports/{table...}", "GET /tasks", "GET /notices", "POST /notices/read", "GET /audit", "POST /audit/verify", "GET /audit/export.jsonl", "GET /audit/export.sig", "GET /webhooks", "POST /webhooks", "GET /webhooks/{id}", "POST /webhooks/{id}", "POST /webhooks/{id}/test", "POST /webhooks/{id}/rotate", "POST /webhooks/{id}/delete", "POST /webhooks/{id}/deliveries/{delivery}/redeliver",
-	"GET /settings", "POST /settings", "GET /account", "POST /account/password", "POST /account/sessions/{id}/revoke", "POST /account/sign-out", "POST /members/{id}/sign-out", "GET /login", "POST /login", "POST /logout", "POST /setup", "POST /tenant", "POST /language", "GET /static/{name}",
+	"GET /settings", "POST /settings", "GET /account", "POST /account/password", "POST /account/sessions/{id}/revoke", "POST /account/sign-out", "POST /members/{id}/sign-out", "GET /login", "POST /login", "POST /login/sso", "GET /settings/sso", "POST /settings/sso", "POST /settings/sso/test", "POST /settings/sso/delete", "POST /settings/sso/domains", "POST /settings/sso/domains/verify", "POST /settings/sso/domains/release", "POST /logout", "POST /setup", "POST /tenant", "POST /language", "GET /static/{name}",
 }
 
 func render(t *testing.T, c templ.Component) *htmlcheck.Page {

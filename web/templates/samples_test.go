@@ -452,6 +452,12 @@ func organisationSamples(pages map[string]templ.Component, with func(templates.F
 
 func doorSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame) {
 	f := with(templates.Frame{Title: "Sign in"})
+	pages["sso"] = templates.SSO(templates.SSOPage{
+		Frame: with(frame("Single sign-on", templates.NavSettings)), State: stateOK, SetUp: true, Facts: []templates.Fact{{Label: "Tested", When: &longAgo}},
+		Form:  templates.Form{Values: map[string]string{"issuer": "https://login.example.com", "client_id": "patchbay", "groups": "engineers = admin"}},
+		Roles: []templates.Option{{Label: "No access"}}, Owners: []templates.Option{{Label: "Nobody's"}},
+		Domains: []templates.SSODomainRow{{Domain: "acme.example", State: stateOK}, {Domain: "acme.test", State: stateOK, Host: "_patchbay.acme.test", Proof: "patchbay-verify=A"}},
+	})
 	pages["sign-in"] = templates.SignIn(templates.SignInPage{Frame: f, ReturnTo: "/connectors"})
 	pages["sign-in-wrong"] = templates.SignIn(templates.SignInPage{Frame: f, Form: templates.Form{Problem: "E-mail or password is wrong.", Values: map[string]string{"email": "ada@example.com"}}})
 	pages["setup"] = templates.Setup(templates.SetupPage{Frame: with(templates.Frame{Title: "Set up"}), Token: "once", Tenant: "Default"})

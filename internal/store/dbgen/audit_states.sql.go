@@ -219,6 +219,41 @@ func (q *Queries) PasswordState(ctx context.Context, tenantID connectors.TenantI
 	return hash, err
 }
 
+const sSODomainState = `-- name: SSODomainState :one
+select (to_jsonb(d) - '{tenant_id,proof,created_at}'::text[])::jsonb as state
+from sso_domains d
+where d.tenant_id = $1 and d.domain = $2
+`
+
+func (q *Queries) SSODomainState(ctx context.Context, tenantID connectors.TenantID, domain string) ([]byte, error) {
+	row := q.db.QueryRow(ctx, sSODomainState, tenantID, domain)
+	var state []byte
+	err := row.Scan(&state)
+	return state, err
+}
+
+const sSOState = `-- name: SSOState :one
+select ((to_jsonb(s) - '{tenant_id,sealed,tested_at,created_at,updated_at}'::text[])
+    || jsonb_build_object('groups', (select coalesce(jsonb_object_agg(g.group_name, g.role), '{}') from sso_groups g where g.tenant_id = $1)))::jsonb as state,
+    s.issuer, s.sealed
+from sso_settings s
+where s.tenant_id = $1
+`
+
+type SSOStateRow struct {
+	State  []byte
+	Issuer string
+	Sealed []byte
+}
+
+// The groups stand beside the settings, as one table of names and roles.
+func (q *Queries) SSOState(ctx context.Context, tenantID connectors.TenantID) (SSOStateRow, error) {
+	row := q.db.QueryRow(ctx, sSOState, tenantID)
+	var i SSOStateRow
+	err := row.Scan(&i.State, &i.Issuer, &i.Sealed)
+	return i, err
+}
+
 const tenantState = `-- name: TenantState :one
 select (to_jsonb(tenants) - '{id,created_at,updated_at}'::text[])::jsonb as state
 from tenants

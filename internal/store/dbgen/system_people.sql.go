@@ -131,10 +131,13 @@ func (q *Queries) LockUserByEmail(ctx context.Context, email string) error {
 }
 
 const membership = `-- name: Membership :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, memberships.role, users.email, users.name, users.password_set_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, memberships.role, users.email, users.name, users.password_set_at,
+       coalesce(sso.enabled, false)::boolean as sso,
+       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
+left join sso_settings sso on sso.tenant_id = memberships.tenant_id
 where memberships.user_id = $1 and memberships.tenant_id = $2
 `
 
@@ -144,6 +147,8 @@ type MembershipRow struct {
 	Email         string
 	Name          string
 	PasswordSetAt time.Time
+	Sso           bool
+	SsoOnly       bool
 }
 
 func (q *Queries) Membership(ctx context.Context, userID connectors.UserID, tenantID connectors.TenantID) (MembershipRow, error) {
@@ -167,15 +172,20 @@ func (q *Queries) Membership(ctx context.Context, userID connectors.UserID, tena
 		&i.Email,
 		&i.Name,
 		&i.PasswordSetAt,
+		&i.Sso,
+		&i.SsoOnly,
 	)
 	return i, err
 }
 
 const memberships = `-- name: Memberships :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, memberships.role, users.email, users.name, users.password_set_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, memberships.role, users.email, users.name, users.password_set_at,
+       coalesce(sso.enabled, false)::boolean as sso,
+       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
+left join sso_settings sso on sso.tenant_id = memberships.tenant_id
 where memberships.user_id = $1
 order by lower(tenants.name), tenants.id
 `
@@ -186,6 +196,8 @@ type MembershipsRow struct {
 	Email         string
 	Name          string
 	PasswordSetAt time.Time
+	Sso           bool
+	SsoOnly       bool
 }
 
 // @sqlc-vet-disable tenant-scope
@@ -216,6 +228,8 @@ func (q *Queries) Memberships(ctx context.Context, userID connectors.UserID) ([]
 			&i.Email,
 			&i.Name,
 			&i.PasswordSetAt,
+			&i.Sso,
+			&i.SsoOnly,
 		); err != nil {
 			return nil, err
 		}

@@ -70,11 +70,15 @@ func (q *Queries) EndOtherBrowserSessions(ctx context.Context, userID connectors
 }
 
 const sessionMemberships = `-- name: SessionMemberships :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, memberships.role, users.email, users.name, users.password_set_at, browser_sessions.began_at, browser_sessions.seen_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, memberships.role, users.email, users.name, users.password_set_at,
+       coalesce(sso.enabled, false)::boolean as sso,
+       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
+       browser_sessions.began_at, browser_sessions.seen_at
 from browser_sessions
 join memberships on memberships.user_id = browser_sessions.user_id
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = browser_sessions.user_id
+left join sso_settings sso on sso.tenant_id = memberships.tenant_id
 where browser_sessions.id = $1 and browser_sessions.user_id = $2
 order by lower(tenants.name), tenants.id
 `
@@ -85,6 +89,8 @@ type SessionMembershipsRow struct {
 	Email         string
 	Name          string
 	PasswordSetAt time.Time
+	Sso           bool
+	SsoOnly       bool
 	BeganAt       time.Time
 	SeenAt        time.Time
 }
@@ -118,6 +124,8 @@ func (q *Queries) SessionMemberships(ctx context.Context, iD connectors.SessionI
 			&i.Email,
 			&i.Name,
 			&i.PasswordSetAt,
+			&i.Sso,
+			&i.SsoOnly,
 			&i.BeganAt,
 			&i.SeenAt,
 		); err != nil {

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/sso"
+)
+
+type ssoVerifyDomainCommand struct {
+	databaseCommand
+	Tenant string `required:"" placeholder:"SLUG" help:"Slug or id of the tenant."`
+	Domain string `arg:"" help:"What follows the @ of its people's addresses."`
+}
+
+// Help is shown under the flags.
+func (ssoVerifyDomainCommand) Help() string {
+	return "The domain's people then sign in at the tenant's provider, and it can be no other tenant's. Say so only where you know it: a tenant proves it by itself with a TXT record, in the dashboard."
+}
+
+// Run says, by the word of whoever runs the installation, that a domain is a tenant's.
+func (c ssoVerifyDomainCommand) Run(ctx context.Context, p program) error {
+	d, err := c.open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	tenant, err := findTenant(ctx, d.store, c.Tenant)
+	if err != nil {
+		return err
+	}
+	if err := sso.New(sso.Options{Store: d.store}).Vouch(ctx, auth.Operator(tenant), c.Domain); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s is verified for %s.\n", c.Domain, tenant.Slug)
+	return err
+}

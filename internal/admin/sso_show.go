@@ -1,0 +1,148 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/words"
+	"patchbay/web/templates"
+)
+
+// ssoShow is how people sign in at the organisation's own provider.
+func (h *Handler) ssoShow(w http.ResponseWriter, r *http.Request) error {
+	return h.ssoPage(w, r, http.StatusOK, ssoNews{})
+}
+
+// ssoNews is what the page shows besides the settings as they are.
+type ssoNews struct {
+	form  *templates.Form // with what is wrong; nil: as it is
+	claim templates.Form
+}
+
+func (h *Handler) ssoPage(w http.ResponseWriter, r *http.Request, status int, news ssoNews) error {
+	s, err := h.sso.Settings(r.Context(), actor(r))
+	if err != nil {
+		return err
+	}
+	owners, err := h.ownerOptions(r)
+	if err != nil {
+		return err
+	}
+	page := templates.SSOPage{
+		Frame:  h.frame(r, templates.NavSettings, crumb(words.T(r.Context(), "Settings"), "/settings"), crumb(words.T(r.Context(), "Single sign-on"), "")),
+		Form:   ssoForm(s),
+		SetUp:  s.IsSetUp(),
+		Roles:  defaultRoleOptions(r.Context()),
+		Owners: owners,
+		Facts:  h.ssoFacts(r.Context(), s),
+		Claim:  news.claim,
+	}
+	page.State, page.Reason = ssoState(r.Context(), s)
+	if news.form != nil {
+		page.Form = *news.form
+	}
+	for _, d := range s.Domains {
+		page.Domains = append(page.Domains, ssoDomainRow(r.Context(), d))
+	}
+	return h.respond.Page(w, r, status, templates.SSO(page))
+}
+
+func ssoForm(s connectors.SSO) templates.Form {
+	v := map[string]string{
+		"issuer": s.Issuer, "client_id": s.ClientID, "groups_claim": s.GroupsClaim, "default_role": string(s.DefaultRole), "groups": groupLines(s.Groups),
+		"joins": strconv.FormatBool(s.Joins), "enabled": strconv.FormatBool(s.Enabled), "enforced": strconv.FormatBool(s.Enforced),
+	}
+	if s.GroupsClaim == "" {
+		v["groups_claim"] = "groups"
+	}
+	if s.BreakGlass != nil {
+		v["break_glass"] = s.BreakGlass.String()
+	}
+	return templates.Form{Values: v}
+}
+
+// groupLines is the table as people write it.
+func groupLines(groups []connectors.GroupRole) string {
+	lines := make([]string, len(groups))
+	for i, g := range groups {
+		lines[i] = g.Group + " = " + string(g.Role)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func ssoState(ctx context.Context, s connectors.SSO) (templates.State, string) {
+	verified := false
+	for _, d := range s.Domains {
+		verified = verified || d.VerifiedAt != nil
+	}
+	switch {
+	case s.Enforced:
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "On, and the only way")}, ""
+	case s.Enabled:
+		return templates.State{Kind: templates.StateOK, Text: words.T(ctx, "On")}, ""
+	case !s.IsSetUp():
+		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Off")}, words.T(ctx, "Write the provider and its client below. At the provider, register the address for the way back.")
+	case s.TestedAt == nil:
+		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Off")}, words.T(ctx, "Test the connection before you turn it on.")
+	case !verified:
+		return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Off")}, words.T(ctx, "Verify an e-mail domain before you turn it on.")
+	}
+	return templates.State{Kind: templates.StateOff, Text: words.T(ctx, "Off")}, words.T(ctx, "It is tested, and can be turned on.")
+}
+
+func (h *Handler) ssoFacts(ctx context.Context, s connectors.SSO) []templates.Fact {
+	facts := []templates.Fact{{Label: words.T(ctx, "Address for the way back"), Value: h.sso.RedirectURI(), Mono: true, Copy: true}}
+	if s.IsSetUp() {
+		tested := whenOrNever(ctx, s.TestedAt, h.now())
+		facts = append(facts, templates.Fact{Label: words.T(ctx, "Tested"), When: &tested})
+	}
+	return facts
+}
+
+func ssoDomainRow(ctx context.Context, d connectors.SSODomain) templates.SSODomainRow {
+	row := templates.SSODomainRow{Domain: d.Domain}
+	switch {
+	case d.VerifiedAt == nil:
+		row.State, row.Host, row.Proof = templates.State{Kind: templates.StateWarn, Text: words.T(ctx, "Not verified")}, connectors.ProofHost(d.Domain), d.Proof
+	case d.VerifiedBy == connectors.ProofOperator:
+		row.State = templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Verified by the operator")}
+	default:
+		row.State = templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Verified")}
+	}
+	return row
+}
+
+// defaultRoleOptions offers the role of who is in no group that gives one.
+func defaultRoleOptions(ctx context.Context) []templates.Option {
+	options := []templates.Option{{Value: "", Label: words.T(ctx, "No access")}}
+	for _, o := range roleOptions(ctx) {
+		if o.Value != string(connectors.RoleOwner) {
+			options = append(options, o)
+		}
+	}
+	return options
+}
+
+// ownerOptions offers the owners.
+func (h *Handler) ownerOptions(r *http.Request) ([]templates.Option, error) {
+	options := []templates.Option{{Value: "", Label: words.T(r.Context(), "Nobody's")}}
+	page := store.Page{Limit: store.MaxLimit}
+	for {
+		list, err := h.tenant(r).Members(r.Context(), page)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range list.Items {
+			if m.Role == connectors.RoleOwner {
+				options = append(options, templates.Option{Value: m.UserID.String(), Label: m.DisplayName() + " (" + m.Email + ")"})
+			}
+		}
+		if page.Cursor = list.Next; page.Cursor == "" {
+			return options, nil
+		}
+	}
+}

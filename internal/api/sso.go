@@ -1,0 +1,198 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/sso"
+)
+
+// ssoJSON is how people sign in at the tenant's own provider, without the client's secret.
+type ssoJSON struct {
+	Issuer          string          `json:"issuer" doc:"Empty: it was never set up."`
+	ClientID        string          `json:"client_id"`
+	RedirectURI     string          `json:"redirect_uri" doc:"To be registered at the provider."`
+	GroupsClaim     string          `json:"groups_claim"`
+	Groups          []ssoGroupJSON  `json:"groups" nullable:"false" doc:"Which role a group gives; the highest counts, at each sign-in. Empty: members keep the role that they have."`
+	Joins           bool            `json:"joins" doc:"Whoever signs in and is no member becomes one."`
+	DefaultRole     *string         `json:"default_role" enum:"viewer,member,admin" doc:"Of whoever is in none of the groups; null: such a person has no access."`
+	Enabled         bool            `json:"enabled"`
+	Enforced        bool            `json:"enforced" doc:"Passwords open the tenant no more, but for one owner."`
+	BreakGlassOwner *string         `json:"break_glass_owner" format:"uuid" doc:"The owner whose password goes on working; null: nobody."`
+	TestedAt        *time.Time      `json:"tested_at" doc:"When an owner last signed in with this provider and client to try them; null: not yet."`
+	Domains         []ssoDomainJSON `json:"domains" nullable:"false"`
+}
+
+// ssoGroupJSON is the role that a group of the provider gives.
+type ssoGroupJSON struct {
+	Group string `json:"group" minLength:"1" maxLength:"200"`
+	Role  string `json:"role" enum:"viewer,member,admin,owner"`
+}
+
+// ssoDomainJSON is an e-mail domain that the tenant says is its own.
+type ssoDomainJSON struct {
+	Domain     string     `json:"domain"`
+	VerifiedAt *time.Time `json:"verified_at" doc:"null: it opens nothing yet."`
+	VerifiedBy *string    `json:"verified_by" enum:"dns,operator"`
+	RecordName string     `json:"record_name" doc:"Of the TXT record that verifies it."`
+	RecordText string     `json:"record_text" doc:"What the record has to hold."`
+}
+
+// ssoPatch changes the settings. An absent field keeps what it has.
+type ssoPatch struct {
+	Issuer          *string         `json:"issuer,omitempty" doc:"Another one needs its own client_secret, and is off until it was tested in the dashboard."`
+	ClientID        *string         `json:"client_id,omitempty"`
+	ClientSecret    *string         `json:"client_secret,omitempty" doc:"It is never shown."`
+	GroupsClaim     *string         `json:"groups_claim,omitempty"`
+	Groups          *[]ssoGroupJSON `json:"groups,omitempty"`
+	Joins           *bool           `json:"joins,omitempty"`
+	DefaultRole     *string         `json:"default_role,omitempty" doc:"viewer, member or admin; empty: no access."`
+	Enabled         *bool           `json:"enabled,omitempty" doc:"After a test in the dashboard, and with a verified domain."`
+	Enforced        *bool           `json:"enforced,omitempty"`
+	BreakGlassOwner *string         `json:"break_glass_owner,omitempty" doc:"An owner's id; empty: nobody."`
+}
+
+// ssoDomainInput names an e-mail domain.
+type ssoDomainInput struct {
+	Domain string `json:"domain" doc:"What follows the @ of its addresses."`
+}
+
+func (h *Handler) viewSSO(s connectors.SSO) ssoJSON {
+	out := ssoJSON{
+		Issuer: s.Issuer, ClientID: s.ClientID, RedirectURI: h.sso.RedirectURI(), GroupsClaim: s.GroupsClaim, Groups: []ssoGroupJSON{}, Joins: s.Joins,
+		Enabled: s.Enabled, Enforced: s.Enforced, TestedAt: utc(s.TestedAt), Domains: []ssoDomainJSON{},
+	}
+	if s.DefaultRole != "" {
+		out.DefaultRole = new(string(s.DefaultRole))
+	}
+	if s.BreakGlass != nil {
+		out.BreakGlassOwner = new(s.BreakGlass.String())
+	}
+	for _, g := range s.Groups {
+		out.Groups = append(out.Groups, ssoGroupJSON{Group: g.Group, Role: string(g.Role)})
+	}
+	for _, d := range s.Domains {
+		row := ssoDomainJSON{Domain: d.Domain, VerifiedAt: utc(d.VerifiedAt), RecordName: connectors.ProofHost(d.Domain), RecordText: d.Proof}
+		if d.VerifiedBy != "" {
+			row.VerifiedBy = new(string(d.VerifiedBy))
+		}
+		out.Domains = append(out.Domains, row)
+	}
+	return out
+}
+
+func (p ssoPatch) change() (sso.Change, error) {
+	c := sso.Change{
+		Issuer: p.Issuer, ClientID: p.ClientID, GroupsClaim: p.GroupsClaim, Joins: p.Joins, Enabled: p.Enabled, Enforced: p.Enforced,
+	}
+	if p.ClientSecret != nil {
+		c.ClientSecret = secret.Text(*p.ClientSecret)
+	}
+	if p.DefaultRole != nil {
+		c.DefaultRole = new(connectors.Role(*p.DefaultRole))
+	}
+	if p.Groups != nil {
+		groups := []connectors.GroupRole{}
+		for _, g := range *p.Groups {
+			groups = append(groups, connectors.GroupRole{Group: g.Group, Role: connectors.Role(g.Role)})
+		}
+		c.Groups = &groups
+	}
+	if p.BreakGlassOwner != nil {
+		c.BreakGlass = &connectors.UserID{}
+		if *p.BreakGlassOwner != "" {
+			id, ok := connectors.Ref(*p.BreakGlassOwner).UUID()
+			if !ok {
+				return c, fault.InvalidFields(fault.Field{Location: "break_glass_owner", Message: "This is no member's id."})
+			}
+			c.BreakGlass.UUID = id
+		}
+	}
+	return c, nil
+}
+
+func (h *Handler) mountSSO() {
+	const tag = "Single sign-on"
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/sso", id: "getSSO", tag: tag,
+		summary: "Read how people sign in at the tenant's own OpenID provider", role: connectors.RoleOwner,
+	}, h.getSSO)
+	register(h, operation{
+		method: http.MethodPatch, path: "/api/v1/sso", id: "updateSSO", tag: tag,
+		summary: "Change it, turn it on or off, or make it the only way", role: connectors.RoleOwner,
+		about: "It is turned on after an owner has signed in at the provider once, to try it: in the dashboard, under Settings, Single sign-on.",
+	}, h.updateSSO)
+	register(h, operation{
+		method: http.MethodDelete, path: "/api/v1/sso", id: "deleteSSO", tag: tag,
+		summary: "Forget the provider; domains and members stay", role: connectors.RoleOwner,
+	}, h.deleteSSO)
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/sso/check", id: "checkSSO", tag: tag,
+		summary: "Read what the provider says about itself, without a sign-in", role: connectors.RoleOwner, status: http.StatusNoContent,
+	}, h.checkSSO)
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/sso/domains", id: "claimSSODomain", tag: tag,
+		summary: "Claim an e-mail domain; it opens nothing until it is verified", role: connectors.RoleOwner, status: http.StatusOK,
+	}, h.ssoDomain(h.sso.Claim))
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/sso/domains/verify", id: "verifySSODomain", tag: tag,
+		summary: "Look up the TXT record of a claimed domain", role: connectors.RoleOwner, status: http.StatusOK,
+	}, h.ssoDomain(h.sso.Verify))
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/sso/domains/release", id: "releaseSSODomain", tag: tag,
+		summary: "Give a domain up", role: connectors.RoleOwner, status: http.StatusOK,
+	}, h.ssoDomain(h.sso.Release))
+}
+
+func (h *Handler) getSSO(ctx context.Context, who auth.Actor, _ *struct{}) (*answer[ssoJSON], error) {
+	s, err := h.sso.Settings(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[ssoJSON]{Body: h.viewSSO(s)}, nil
+}
+
+func (h *Handler) updateSSO(ctx context.Context, who auth.Actor, in *struct{ JSON document[ssoPatch] }) (*answer[ssoJSON], error) {
+	patch, err := in.JSON.read()
+	if err != nil {
+		return nil, err
+	}
+	change, err := patch.change()
+	if err != nil {
+		return nil, err
+	}
+	s, err := h.sso.Save(ctx, who, change)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[ssoJSON]{Body: h.viewSSO(s)}, nil
+}
+
+func (h *Handler) deleteSSO(ctx context.Context, who auth.Actor, _ *struct{}) (*nothing, error) {
+	return nil, h.sso.Forget(ctx, who)
+}
+
+func (h *Handler) checkSSO(ctx context.Context, who auth.Actor, _ *struct{}) (*nothing, error) {
+	return nil, h.sso.Check(ctx, who)
+}
+
+type ssoDomainBody struct{ JSON document[ssoDomainInput] }
+
+// ssoDomain does something with a domain, and answers with all that is set.
+func (h *Handler) ssoDomain(act func(context.Context, auth.Actor, string) error) handlerFunc[ssoDomainBody, answer[ssoJSON]] {
+	return func(ctx context.Context, who auth.Actor, in *ssoDomainBody) (*answer[ssoJSON], error) {
+		doc, err := in.JSON.read()
+		if err != nil {
+			return nil, err
+		}
+		if err := act(ctx, who, doc.Domain); err != nil {
+			return nil, err
+		}
+		return h.getSSO(ctx, who, nil)
+	}
+}

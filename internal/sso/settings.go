@@ -1,0 +1,248 @@
+package sso
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+// maxGroups is how many groups may give a role.
+const maxGroups = 200
+
+// Change is what becomes different of the settings. What is nil stays.
+type Change struct {
+	Issuer       *string
+	ClientID     *string
+	ClientSecret secret.Text // empty: it stays
+	GroupsClaim  *string
+	Groups       *[]connectors.GroupRole
+	Joins        *bool
+	DefaultRole  *connectors.Role // empty: none
+	Enabled      *bool
+	Enforced     *bool
+	BreakGlass   *connectors.UserID // the zero id: nobody
+}
+
+// Settings are the tenant's, for an owner.
+func (s *Service) Settings(ctx context.Context, a auth.Actor) (connectors.SSO, error) {
+	if err := a.Require(connectors.RoleOwner); err != nil {
+		return connectors.SSO{}, err
+	}
+	return s.store.Tenant(a.Tenant.ID).SSO(ctx)
+}
+
+// Save changes the settings of the actor's tenant. Another provider or client has to be tried before people sign in there: single
+// sign-on is off until then.
+func (s *Service) Save(ctx context.Context, a auth.Actor, c Change) (connectors.SSO, error) {
+	if err := a.Require(connectors.RoleOwner); err != nil {
+		return connectors.SSO{}, err
+	}
+	var after connectors.SSO
+	err := s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		was, err := tx.Before(ctx, store.OfSSO())
+		if err != nil {
+			return err
+		}
+		before, err := tx.LockSSO(ctx)
+		if err != nil {
+			return err
+		}
+		after = c.apply(before)
+		if err := s.check(ctx, tx, a, before, after, c.ClientSecret); err != nil {
+			return err
+		}
+		if err := tx.SaveSSO(ctx, after, c.ClientSecret); err != nil {
+			return err
+		}
+		if err := tx.RecordChange(ctx, a.Event("sso.configure", after.Issuer), was, store.OfSSO()); err != nil {
+			return err
+		}
+		after, err = tx.SSO(ctx)
+		return err
+	})
+	return after, err
+}
+
+// Forget turns single sign-on off, and forgets the provider and its client's secret. The domains stay the tenant's.
+func (s *Service) Forget(ctx context.Context, a auth.Actor) error {
+	if err := a.Require(connectors.RoleOwner); err != nil {
+		return err
+	}
+	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		was, err := tx.Before(ctx, store.OfSSO())
+		if err != nil {
+			return err
+		}
+		before, err := tx.LockSSO(ctx)
+		if err != nil {
+			return err
+		}
+		if err := staysIn(a, before, connectors.SSO{}); err != nil {
+			return err
+		}
+		if err := tx.ForgetSSO(ctx); err != nil {
+			return err
+		}
+		return tx.RecordChange(ctx, a.Event("sso.forget", before.Issuer), was, store.OfSSO())
+	})
+}
+
+// apply is s with the change.
+func (c Change) apply(s connectors.SSO) connectors.SSO {
+	was := s
+	set(&s.Issuer, c.Issuer)
+	set(&s.ClientID, c.ClientID)
+	set(&s.GroupsClaim, c.GroupsClaim)
+	set(&s.Groups, c.Groups)
+	set(&s.Joins, c.Joins)
+	set(&s.DefaultRole, c.DefaultRole)
+	set(&s.Enabled, c.Enabled)
+	set(&s.Enforced, c.Enforced)
+	if c.BreakGlass != nil {
+		s.BreakGlass = c.BreakGlass
+		if *c.BreakGlass == (connectors.UserID{}) {
+			s.BreakGlass = nil
+		}
+	}
+	s.Issuer, s.ClientID, s.GroupsClaim = strings.TrimSpace(s.Issuer), strings.TrimSpace(s.ClientID), strings.TrimSpace(s.GroupsClaim)
+	if s.GroupsClaim == "" {
+		s.GroupsClaim = "groups"
+	}
+	if s.Issuer != was.Issuer || s.ClientID != was.ClientID {
+		s.TestedAt, s.Enabled = nil, false
+	}
+	if !s.Enabled {
+		s.Enforced = false
+	}
+	return s
+}
+
+func set[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// check tells why the settings cannot be stored.
+func (s *Service) check(ctx context.Context, tx *store.Tenant, a auth.Actor, before, after connectors.SSO, client secret.Text) error {
+	fields := s.checkProvider(before, after, client)
+	fields = append(fields, checkGroups(after)...)
+	if after.Enabled && after.TestedAt == nil {
+		fields = append(fields, fault.Field{Location: "enabled", Message: "Test the connection first: sign in at the provider once."})
+	}
+	if after.Enabled && !hasDomain(after) {
+		fields = append(fields, fault.Field{Location: "enabled", Message: "Verify an e-mail domain first."})
+	}
+	if err := fault.InvalidFields(fields...); err != nil {
+		return err
+	}
+	if err := checkBreakGlass(ctx, tx, after); err != nil {
+		return err
+	}
+	return staysIn(a, before, after)
+}
+
+func (s *Service) checkProvider(before, after connectors.SSO, client secret.Text) []fault.Field {
+	var fields []fault.Field
+	u, err := s.checkURL(after.Issuer)
+	switch {
+	case after.Issuer == "":
+		fields = append(fields, fault.Field{Location: "issuer", Message: "Write the URL of the provider, as https://login.example.com."})
+	case err != nil:
+		fields = append(fields, fault.Field{Location: "issuer", Message: err.Error()})
+	case u.RawQuery != "" || u.ForceQuery:
+		fields = append(fields, fault.Field{Location: "issuer", Message: "A provider's URL has no question mark."})
+	}
+	if n := utf8.RuneCountInString(after.ClientID); n < 1 || n > 500 {
+		fields = append(fields, fault.Field{Location: "client_id", Message: "Write the client id that the provider gave you."})
+	}
+	if client.Empty() && after.Issuer != before.Issuer {
+		fields = append(fields, fault.Field{Location: "client_secret", Message: "Write the client's secret. It is for one provider, so that another one needs its own."})
+	}
+	if len(client.Reveal()) > 4096 {
+		fields = append(fields, fault.Field{Location: "client_secret", Message: "A client's secret has at most 4096 characters."})
+	}
+	if utf8.RuneCountInString(after.GroupsClaim) > 200 {
+		fields = append(fields, fault.Field{Location: "groups_claim", Message: "The name of a claim has at most 200 characters."})
+	}
+	return fields
+}
+
+func checkGroups(after connectors.SSO) []fault.Field {
+	var fields []fault.Field
+	wrong := func(message string) { fields = []fault.Field{{Location: "groups", Message: message}} }
+	seen := map[string]bool{}
+	for _, g := range after.Groups {
+		switch n := utf8.RuneCountInString(g.Group); {
+		case n < 1 || n > 200:
+			wrong("A group has a name of 1 to 200 characters.")
+		case !g.Role.Valid():
+			wrong("Write a group and its role on each line, as: engineers = admin. The role is viewer, member, admin or owner.")
+		case seen[g.Group]:
+			wrong("A group stands there twice.")
+		}
+		seen[g.Group] = true
+	}
+	if len(after.Groups) > maxGroups {
+		wrong("At most 200 groups give a role.")
+	}
+	if r := after.DefaultRole; r != "" && (!r.Valid() || r == connectors.RoleOwner) {
+		fields = append(fields, fault.Field{Location: "default_role", Message: "The role is viewer, member or admin."})
+	}
+	if after.Joins && after.DefaultRole == "" && len(after.Groups) == 0 {
+		fields = append(fields, fault.Field{Location: "joins", Message: "Say which role a new member has: by a group, or the one of everybody else."})
+	}
+	return fields
+}
+
+func hasDomain(s connectors.SSO) bool {
+	for _, d := range s.Domains {
+		if d.VerifiedAt != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// checkBreakGlass refuses to enforce single sign-on where no owner could come in without the provider.
+func checkBreakGlass(ctx context.Context, tx *store.Tenant, after connectors.SSO) error {
+	if after.BreakGlass == nil {
+		if after.Enforced {
+			return noWayIn("Choose the owner whose password goes on working, for the day on which the provider does not.")
+		}
+		return nil
+	}
+	m, err := tx.Member(ctx, *after.BreakGlass)
+	if fault.Is(err, fault.NotFound) || err == nil && m.Role != connectors.RoleOwner {
+		return noWayIn("This has to be an owner of your organisation.")
+	}
+	if err != nil {
+		return err
+	}
+	opens, err := tx.PasswordOpens(ctx, m.UserID)
+	if err != nil {
+		return err
+	}
+	if !opens {
+		return noWayIn("This owner has no password that opens your organisation.")
+	}
+	return nil
+}
+
+func noWayIn(message string) error {
+	return fault.InvalidFields(fault.Field{Location: "break_glass", Message: message})
+}
+
+// staysIn refuses what would end the session of whoever does it.
+func staysIn(a auth.Actor, before, after connectors.SSO) error {
+	if a.BySSO && before.Enabled && !after.Enabled {
+		return fault.Errorf(fault.Conflict, "You are signed in by single sign-on, and this would turn it off and sign you out. Let an owner do it who signs in by a password.")
+	}
+	return nil
+}

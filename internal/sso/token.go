@@ -1,0 +1,147 @@
+package sso
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+const (
+	clockSkew = time.Minute // between the provider and us
+	maxClaims = 1000        // groups of a person that are looked at
+)
+
+// identity is who signed in, as the provider says.
+type identity struct {
+	Subject store.SSOSubject
+	Email   string
+	Name    string
+	Groups  []string
+}
+
+// expected is what an id token must answer to.
+type expected struct {
+	nonce string
+	since time.Time
+}
+
+// verify holds an id token against OpenID Connect Core §3.1.3.7: go-oidc the signature, iss, aud and exp, what follows the rest.
+func (s *Service) verify(ctx context.Context, p *provider, settings connectors.SSO, raw string, want expected) (*oidc.IDToken, error) {
+	token, err := p.Verifier(&oidc.Config{ClientID: settings.ClientID, Now: s.now}).Verify(ctx, raw)
+	if err != nil {
+		return nil, s.whyNot(ctx, p, settings, raw, err)
+	}
+	var azp struct {
+		Party *string `json:"azp"`
+	}
+	if err := token.Claims(&azp); err != nil {
+		return nil, refuse("sso-token", fault.Upstream, "What the provider says of you cannot be read.")
+	}
+	switch {
+	case len(token.Audience) > 1 && azp.Party == nil, azp.Party != nil && *azp.Party != settings.ClientID:
+		return nil, refuse("sso-azp", fault.Denied, "The provider's answer was made for another program (azp). Begin again.")
+	case token.IssuedAt.IsZero() || token.IssuedAt.After(s.now().Add(clockSkew)):
+		return nil, refuse("sso-iat", fault.Denied, "The provider's answer says that it was made in the future (iat). The clocks differ: the provider's, or this server's.")
+	case token.IssuedAt.Before(want.since.Add(-clockSkew)):
+		return nil, refuse("sso-old", fault.Denied, "The provider's answer is older than your sign-in (iat). Begin again.")
+	case !sameText(token.Nonce, want.nonce):
+		return nil, refuse("sso-nonce", fault.Denied, "The provider's answer belongs to another sign-in (nonce). Begin again.")
+	case token.Subject == "" || len(token.Subject) > 255:
+		return nil, refuse("sso-sub", fault.Upstream, "The provider does not say who you are: its answer has no subject (sub).")
+	}
+	return token, nil
+}
+
+// whyNot says which of the library's checks an id token failed.
+func (s *Service) whyNot(ctx context.Context, p *provider, settings connectors.SSO, raw string, cause error) error {
+	if _, ok := errors.AsType[*oidc.TokenExpiredError](cause); ok {
+		return refuse("sso-expired", fault.Denied, "The provider's answer has expired (exp). Begin again; if it stays so, the clocks differ: the provider's, or this server's.")
+	}
+	signed := &oidc.Config{SkipClientIDCheck: true, SkipExpiryCheck: true, SkipIssuerCheck: true, Now: s.now}
+	token, err := p.Verifier(signed).Verify(ctx, raw)
+	switch {
+	case err != nil:
+		return refuse("sso-signature", fault.Denied, "The provider's answer is not signed by a key of the provider.")
+	case token.Issuer != settings.Issuer:
+		return refuse("sso-issuer", fault.Denied, "The provider's answer was made by another provider (iss).")
+	case !slices.Contains(token.Audience, settings.ClientID):
+		return refuse("sso-audience", fault.Denied, "The provider's answer was made for another program (aud).")
+	}
+	return refuse("sso-token", fault.Denied, "The provider's answer does not hold.")
+}
+
+// claims are what is read of a person.
+type claims struct {
+	Subject  string          `json:"sub"`
+	Email    string          `json:"email"`
+	Verified json.RawMessage `json:"email_verified"`
+	Name     string          `json:"name"`
+}
+
+// identify reads who a token speaks of. What it does not say the provider is asked: many keep addresses and groups out of tokens.
+func (s *Service) identify(ctx context.Context, p *provider, settings connectors.SSO, token *oidc.IDToken, tokens *oauth2.Token) (identity, error) {
+	var who claims
+	all := map[string]json.RawMessage{}
+	if token.Claims(&who) != nil || token.Claims(&all) != nil {
+		return identity{}, refuse("sso-token", fault.Upstream, "What the provider says of you cannot be read.")
+	}
+	_, grouped := all[settings.GroupsClaim]
+	if (who.Email == "" || !grouped) && p.UserInfoEndpoint() != "" && tokens.AccessToken != "" {
+		if err := s.ask(ctx, p, settings.Issuer, tokens, &who, all); err != nil {
+			return identity{}, err
+		}
+	}
+	found := identity{
+		Subject: store.SSOSubject{Issuer: token.Issuer, ID: token.Subject}, Email: auth.Account(who.Email), Name: who.Name, Groups: groupsOf(all[settings.GroupsClaim]),
+	}
+	switch {
+	case who.Subject != token.Subject:
+		return identity{}, refuse("sso-sub", fault.Denied, "The provider speaks of two persons in one answer. Begin again.")
+	case connectors.EmailDomain(found.Email) == "":
+		return found, refuse("sso-no-email", fault.Upstream, "The provider does not say your e-mail address. Its client needs the scope email.")
+	case !isTrue(who.Verified):
+		return found, refuse("sso-unverified", fault.Denied, "The provider has not verified your e-mail address (email_verified). Verify it there, and sign in again.")
+	}
+	return found, nil
+}
+
+// ask adds what the UserInfo endpoint says (OpenID Connect Core §5.3).
+func (s *Service) ask(ctx context.Context, p *provider, issuer string, tokens *oauth2.Token, who *claims, all map[string]json.RawMessage) error {
+	if _, err := s.checkURL(p.UserInfoEndpoint()); err != nil {
+		return unreachable(issuer, err)
+	}
+	info, err := p.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
+	if err != nil {
+		return unreachable(issuer, err)
+	}
+	if info.Claims(who) != nil || info.Claims(&all) != nil {
+		return refuse("sso-token", fault.Upstream, "What the provider says of you cannot be read.")
+	}
+	return nil
+}
+
+// isTrue reads a claim that some providers send as text.
+func isTrue(raw json.RawMessage) bool { return string(raw) == "true" || string(raw) == `"true"` }
+
+// groupsOf reads a list of names, or one name.
+func groupsOf(raw json.RawMessage) []string {
+	var many []string
+	if json.Unmarshal(raw, &many) == nil {
+		return many[:min(len(many), maxClaims)]
+	}
+	var one string
+	if json.Unmarshal(raw, &one) == nil && one != "" {
+		return []string{one}
+	}
+	return nil
+}

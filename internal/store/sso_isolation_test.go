@@ -1,0 +1,145 @@
+package store_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// ssoOf is what the victim has of single sign-on.
+type ssoOf struct {
+	sso     connectors.SSO
+	ssoFlow store.SSOFlow
+	subject store.SSOSubject
+}
+
+func flowOf(browser string) store.SSOFlow {
+	hash := sha256.Sum256([]byte(browser))
+	now := time.Now()
+	return store.SSOFlow{
+		ID: uuid.Must(uuid.NewV7()), Browser: hash[:], Issuer: "https://login.example.com", ClientID: "patchbay", CreatedAt: now, ExpiresAt: now.Add(time.Minute),
+	}
+}
+
+// ownSSO are the methods that an outsider calls with success: on what is its own.
+var ownSSO = map[string]bool{"SSO": true, "LockSSO": true, "SaveSSO": true, "ClaimDomain": true, "StartSSO": true, "JoinBySSO": true}
+
+// ssoAttempts are the outsider's at how people sign in elsewhere.
+var ssoAttempts = map[string]attempt{
+	"SSO": func(ctx context.Context, o outsider) (bool, error) {
+		mine, err := o.door.SSO(ctx)
+		return mine.IsSetUp() || len(mine.Domains) > 0 || len(mine.Groups) > 0, err
+	},
+	"LockSSO": func(ctx context.Context, o outsider) (bool, error) {
+		found := false
+		return found, o.door.Tx(ctx, func(tx *store.Tenant) error {
+			mine, err := tx.LockSSO(ctx)
+			found = mine.IsSetUp()
+			return err
+		})
+	},
+	"SaveSSO": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.SaveSSO(ctx, o.sso, ""); !fault.Is(err, fault.NotFound) {
+			return true, err // there is none of its own to be changed
+		}
+		if err := o.door.SaveSSO(ctx, connectors.SSO{Issuer: "https://mine.example.com", ClientID: "mine", GroupsClaim: "groups"}, "mine"); err != nil {
+			return true, err
+		}
+		theirs, err := o.Door().SSO(ctx)
+		if err != nil || theirs.Issuer != o.sso.Issuer || len(theirs.Groups) != len(o.sso.Groups) {
+			return true, err
+		}
+		return false, o.door.ForgetSSO(ctx)
+	},
+	"ForgetSSO": func(ctx context.Context, o outsider) (bool, error) { return true, o.door.ForgetSSO(ctx) },
+	"SSOTested": func(ctx context.Context, o outsider) (bool, error) {
+		s := o.sso
+		s.TestedAt = new(time.Now())
+		return true, o.door.SSOTested(ctx, s)
+	},
+	"ClaimDomain": func(ctx context.Context, o outsider) (bool, error) {
+		// That another tenant claims a domain, or has proven it, cannot be told by claiming it.
+		if err := o.door.ClaimDomain(ctx, "theirs.example", "mine"); err != nil {
+			return true, err
+		}
+		theirs, err := o.Door().SSO(ctx)
+		if err != nil || len(theirs.Domains) != 1 || theirs.Domains[0].Proof != o.sso.Domains[0].Proof {
+			return true, err
+		}
+		return false, o.door.ReleaseDomain(ctx, "theirs.example")
+	},
+	"VerifyDomain": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.VerifyDomain(ctx, "theirs.example", connectors.ProofDNS)
+	},
+	"ReleaseDomain": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.ReleaseDomain(ctx, "theirs.example")
+	},
+	"StartSSO": func(ctx context.Context, o outsider) (bool, error) {
+		f := o.ssoFlow // with the victim's id, which is another flow in another tenant
+		f.ReturnTo = "/mine"
+		if err := o.door.StartSSO(ctx, f); err != nil {
+			return true, err
+		}
+		mine, err := o.door.TakeSSO(ctx, f.ID, f.Browser)
+		return mine.ReturnTo != "/mine", err
+	},
+	"TakeSSO": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.TakeSSO(ctx, o.ssoFlow.ID, o.ssoFlow.Browser))
+	},
+	"PasswordOpens": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.PasswordOpens(ctx, o.member.UserID))
+	},
+	"MemberOf": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.MemberOf(ctx, o.subject)) },
+	"MemberAt": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.MemberAt(ctx, o.member.Email)) },
+	"Bind": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Bind(ctx, store.SSOSubject{Issuer: o.subject.Issuer, ID: "mine"}, o.member.UserID)
+	},
+	"JoinBySSO": func(ctx context.Context, o outsider) (bool, error) {
+		if _, err := o.door.JoinBySSO(ctx, store.NewMember{Email: o.member.Email, Name: "Mine", Role: connectors.RoleViewer}); err != nil {
+			return false, err
+		}
+		theirs, err := o.Door().Member(ctx, o.member.UserID)
+		if err != nil || theirs.Role != o.member.Role || theirs.Name != o.member.Name {
+			return true, err
+		}
+		return false, o.door.RemoveMember(ctx, o.member.UserID)
+	},
+}
+
+var ssoVaultAttempts = map[string]attempt{
+	"SSOSecret": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.vault.SSOSecret(ctx))
+	},
+}
+
+func (o *outsider) fillSSO(t *testing.T) {
+	t.Helper()
+	ctx, door := t.Context(), o.Door()
+	o.subject = store.SSOSubject{Issuer: "https://login.example.com", ID: "subject-1"}
+	o.ssoFlow = flowOf("theirs")
+	given := connectors.SSO{
+		Issuer: o.subject.Issuer, ClientID: "patchbay", GroupsClaim: "groups", Groups: []connectors.GroupRole{{Group: "admins", Role: connectors.RoleAdmin}},
+	}
+	for _, err := range []error{
+		door.SaveSSO(ctx, given, "theirs"),
+		door.ClaimDomain(ctx, "theirs.example", "patchbay=theirs"),
+		door.VerifyDomain(ctx, "theirs.example", connectors.ProofOperator),
+		door.Bind(ctx, o.subject, o.member.UserID),
+		door.StartSSO(ctx, o.ssoFlow),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	if o.sso, err = door.SSO(ctx); err != nil || len(o.sso.Domains) != 1 || o.sso.Domains[0].VerifiedAt == nil {
+		t.Fatalf("%+v, %v", o.sso, err)
+	}
+}
