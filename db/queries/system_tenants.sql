@@ -8,6 +8,31 @@ values (@id, @slug, @name)
 on conflict (slug) do nothing
 returning tenants.*;
 
+-- name: TakeAnyTime :exec
+-- The statements of this transaction take as long as they take.
+-- @sqlc-vet-disable tenant-scope
+select set_config('statement_timeout', '0', true);
+
+-- name: PeopleOfTenant :many
+-- Whoever makes one of them a member of another tenant waits until the transaction ends.
+select users.id
+from memberships
+join users on users.id = memberships.user_id
+where memberships.tenant_id = @tenant_id
+order by users.id
+for update of users;
+
+-- name: DeleteCallsOfTenant :exec
+-- Before its agents and connectors, whose end would change each of them.
+delete from tool_calls
+where tenant_id = @tenant_id;
+
+-- name: ForgetPeopleWithoutTenant :exec
+-- @sqlc-vet-disable tenant-scope
+delete from users
+where id = any(@ids::uuid[])
+  and not exists (select from memberships where memberships.user_id = users.id);
+
 -- name: DeleteTenant :execrows
 -- @sqlc-vet-disable tenant-scope
 delete from tenants

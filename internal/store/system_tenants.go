@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"patchbay/internal/connectors"
@@ -52,11 +53,30 @@ func (s *System) createTenant(ctx context.Context, slug, name string) (row dbgen
 	return row, err
 }
 
-// DeleteTenant deletes a tenant and all that is its own, in one transaction. Its keys go with it: what they have sealed does not open any
-// more, wherever a copy lies, but by a backup that has the keys, too.
+// DeleteTenant deletes a tenant and all that is its own, people who are in no other one among it, in one transaction, however long that takes.
+// Its keys go with it: what they have sealed does not open any more, wherever a copy lies, but by a backup that has the keys, too.
 func (s *System) DeleteTenant(ctx context.Context, id connectors.TenantID) error {
-	n, err := s.q.DeleteTenant(ctx, id)
-	return touched(n, err, "tenant")
+	return s.tx(ctx, func(tx *System) error {
+		if err := tx.q.TakeAnyTime(ctx); err != nil {
+			return err
+		}
+		people, err := tx.q.PeopleOfTenant(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := tx.q.DeleteCallsOfTenant(ctx, id); err != nil {
+			return err
+		}
+		n, err := tx.q.DeleteTenant(ctx, id)
+		if err := touched(n, err, "tenant"); err != nil {
+			return err
+		}
+		ids := make([]uuid.UUID, len(people))
+		for i, p := range people {
+			ids[i] = p.UUID
+		}
+		return tx.q.ForgetPeopleWithoutTenant(ctx, ids)
+	})
 }
 
 // numbered is base for 1, and base-2, base-3 … after it, within the length of a slug.

@@ -8,6 +8,7 @@ package dbgen
 import (
 	"context"
 
+	"github.com/google/uuid"
 	connectors "patchbay/internal/connectors"
 )
 
@@ -43,6 +44,17 @@ func (q *Queries) CreateTenant(ctx context.Context, iD connectors.TenantID, slug
 	return i, err
 }
 
+const deleteCallsOfTenant = `-- name: DeleteCallsOfTenant :exec
+delete from tool_calls
+where tenant_id = $1
+`
+
+// Before its agents and connectors, whose end would change each of them.
+func (q *Queries) DeleteCallsOfTenant(ctx context.Context, tenantID connectors.TenantID) error {
+	_, err := q.db.Exec(ctx, deleteCallsOfTenant, tenantID)
+	return err
+}
+
 const deleteTenant = `-- name: DeleteTenant :execrows
 delete from tenants
 where id = $1
@@ -64,6 +76,18 @@ where tenant_id = $1
 
 func (q *Queries) DropSetupLinks(ctx context.Context, tenantID connectors.TenantID) error {
 	_, err := q.db.Exec(ctx, dropSetupLinks, tenantID)
+	return err
+}
+
+const forgetPeopleWithoutTenant = `-- name: ForgetPeopleWithoutTenant :exec
+delete from users
+where id = any($1::uuid[])
+  and not exists (select from memberships where memberships.user_id = users.id)
+`
+
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) ForgetPeopleWithoutTenant(ctx context.Context, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, forgetPeopleWithoutTenant, ids)
 	return err
 }
 
@@ -94,6 +118,36 @@ func (q *Queries) LockTenant(ctx context.Context, tenantID connectors.TenantID) 
 	return id, err
 }
 
+const peopleOfTenant = `-- name: PeopleOfTenant :many
+select users.id
+from memberships
+join users on users.id = memberships.user_id
+where memberships.tenant_id = $1
+order by users.id
+for update of users
+`
+
+// Whoever makes one of them a member of another tenant waits until the transaction ends.
+func (q *Queries) PeopleOfTenant(ctx context.Context, tenantID connectors.TenantID) ([]connectors.UserID, error) {
+	rows, err := q.db.Query(ctx, peopleOfTenant, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []connectors.UserID
+	for rows.Next() {
+		var id connectors.UserID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const saveSetupLink = `-- name: SaveSetupLink :exec
 insert into setup_links (token_hash, tenant_id)
 values ($1, $2)
@@ -120,6 +174,17 @@ func (q *Queries) SetupLink(ctx context.Context, tokenHash []byte) (connectors.T
 	var tenant_id connectors.TenantID
 	err := row.Scan(&tenant_id)
 	return tenant_id, err
+}
+
+const takeAnyTime = `-- name: TakeAnyTime :exec
+select set_config('statement_timeout', '0', true)
+`
+
+// The statements of this transaction take as long as they take.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) TakeAnyTime(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, takeAnyTime)
+	return err
 }
 
 const takeSetupLink = `-- name: TakeSetupLink :execrows
