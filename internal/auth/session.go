@@ -207,11 +207,16 @@ func (s *Service) fromSession(ctx context.Context) (Actor, time.Time, error) {
 		return Actor{}, time.Time{}, s.expel(ctx)
 	}
 	for _, m := range memberships {
-		if m.Tenant.ID.UUID == tenant && m.PasswordSetAt.UnixMicro() == s.sessions.GetInt64(ctx, sessionSince) {
-			a := person(userID, m, memberships)
-			a.Session, a.BySSO = id, s.sessions.GetString(ctx, sessionSSO) != ""
-			return a, times.Seen, nil
+		if m.Tenant.ID.UUID != tenant {
+			continue
 		}
+		if m.PasswordSetAt.UnixMicro() != s.sessions.GetInt64(ctx, sessionSince) {
+			// The password is another one. The browser that changed it goes on with the same row under a new token, which this may be the old one of.
+			return Actor{}, time.Time{}, s.destroy(ctx)
+		}
+		a := person(userID, m, memberships)
+		a.Session, a.BySSO = id, s.sessions.GetString(ctx, sessionSSO) != ""
+		return a, times.Seen, nil
 	}
 	return Actor{}, time.Time{}, s.expel(ctx)
 }
@@ -231,6 +236,14 @@ func (s *Service) endRow(ctx context.Context) error {
 		return fmt.Errorf("end session: %w", err)
 	}
 	return nil
+}
+
+// destroy ends what the browser holds, and leaves the row: it ends with the password, or goes on.
+func (s *Service) destroy(ctx context.Context) error {
+	if err := s.sessions.Destroy(ctx); err != nil {
+		return fmt.Errorf("end session: %w", err)
+	}
+	return notSignedIn()
 }
 
 func (s *Service) expel(ctx context.Context) error {
