@@ -18,7 +18,7 @@ type fieldProps struct {
 	Rows         int    // more than 0: a textarea
 	Options      []Option
 	Optional     bool
-	Later        bool // may be left empty for now, but is needed in the end
+	Later        bool // may be left empty, and is not called optional: it is needed in the end, or empty is a choice, too
 	Mono         bool
 	Secret       bool
 	Focus        bool

@@ -206,7 +206,7 @@ func SSO(p SSOPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "default_role", Label: words.T(ctx, "Everybody else"), Options: p.Roles, Help: words.T(ctx, "Who is in none of these groups.")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "default_role", Label: words.T(ctx, "Everybody else"), Options: p.Roles, Later: true, Help: words.T(ctx, "Who is in none of these groups.")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -235,7 +235,7 @@ func SSO(p SSOPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "break_glass", Label: words.T(ctx, "This owner's password goes on working"), Options: p.Owners, Help: words.T(ctx, "For the day on which the provider does not work.")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "break_glass", Label: words.T(ctx, "This owner's password goes on working"), Options: p.Owners, Later: true, Help: words.T(ctx, "For the day on which the provider does not work.")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
