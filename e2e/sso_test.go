@@ -1,0 +1,210 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"patchbay/internal/testing/browser"
+	"patchbay/internal/testing/pgtest"
+)
+
+// known is what an organisation's provider says of a person.
+type known struct {
+	Name     string   `json:"name"`
+	Verified bool     `json:"verified"`
+	Groups   []string `json:"groups"`
+}
+
+// organisation is an installation whose people are known to a provider: npm's oidc-provider, peers/openid-provider.mjs.
+type organisation struct {
+	*home
+	c        client
+	base     string
+	provider *authorizationServer
+}
+
+const providerSecret = "the client's secret at the provider"
+
+func newOrganisation(t *testing.T, people map[string]known) *organisation {
+	t.Helper()
+	h := newHome(t, "DATABASE_URL="+pgtest.URL(t), "PATCHBAY_PASSWORD="+ownerPassword)
+	h.env = append(h.env, "PATCHBAY_KEYSET="+h.run("keys", "new"))
+	s := h.serve()
+	s.setUp(newPerson(t))
+	o := &organisation{home: h, base: s.base, provider: &authorizationServer{t: t}}
+	o.c = client{t: t, base: s.base, key: h.run("apikey", "create", "--tenant", "default", "--role", "owner", "--name", "tests")}
+	list, err := json.Marshal(people)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := startPeer(t, []string{
+		"CLIENT_ID=patchbay", "CLIENT_SECRET=" + providerSecret, "REDIRECT_URI=" + s.base + "/login/sso/callback", "PEOPLE=" + string(list),
+	}, "openid-provider.mjs").line(`{"issuer":`)
+	if err := json.Unmarshal([]byte(line), o.provider); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// arrives goes to the sign-in page in a browser of its own, and signs in at the provider.
+func (o *organisation) arrives(email string) *browser.Tab {
+	o.t.Helper()
+	tab := browser.Open(o.t)
+	tab.Go(o.base + "/login")
+	tab.Fill("[name=email]", email)
+	tab.Click("[formaction='/login/sso']")
+	o.provider.agree(tab, email)
+	return tab
+}
+
+// roles are those of the members, by address.
+func (o *organisation) roles() map[string]string {
+	o.t.Helper()
+	roles := map[string]string{}
+	items, _ := o.c.must(http.StatusOK, http.MethodGet, "/api/v1/members", nil)["items"].([]any)
+	for _, item := range items {
+		m, _ := item.(object)
+		email, _ := m["email"].(string)
+		roles[email], _ = m["role"].(string)
+	}
+	return roles
+}
+
+func (o *organisation) wantRoles(want map[string]string) {
+	o.t.Helper()
+	got := o.roles()
+	for email, role := range want {
+		if got[email] != role {
+			o.t.Errorf("%s is %q, want %q", email, got[email], role)
+		}
+	}
+	if len(got) != len(want) {
+		o.t.Errorf("the members are %v, want %v", got, want)
+	}
+}
+
+// TestAnOrganisationsPeopleSignInAtItsProvider sets single sign-on up in the browser, and has people come in by it: one who was never here, one
+// who is a member, and some who may not. In the end it is the only way.
+func TestAnOrganisationsPeopleSignInAtItsProvider(t *testing.T) {
+	t.Parallel()
+	const ada, grace = "ada@acme.example", "grace@acme.example"
+	o := newOrganisation(t, map[string]known{
+		ada:                     {Name: "Ada Lovelace", Verified: true, Groups: []string{"staff", "engineers"}},
+		grace:                   {Name: "Grace Hopper", Verified: true, Groups: []string{"engineers"}},
+		"eve@acme.example":      {Verified: true, Groups: []string{"visitors"}},
+		"mallory@acme.example":  {Verified: false, Groups: []string{"engineers"}},
+		"bob@elsewhere.example": {Verified: true, Groups: []string{"engineers"}},
+	})
+	o.run("user", "create", "--tenant", "default", "--email", grace, "--role", "viewer", "--name", "Grace")
+	byPassword := newPerson(t)
+	signIn := url.Values{"email": {grace}, "password": {ownerPassword}}
+	if in := byPassword.post(o.base+"/login", signIn); in.status != http.StatusSeeOther {
+		t.Fatalf("a member's password: %d", in.status)
+	}
+
+	owner := browser.Open(t)
+	look := newLooker(t, owner)
+	signInTab(owner, o.base)
+	o.setUp(owner, look)
+	o.wantRoles(map[string]string{ownerEmail: "owner", grace: "viewer"})
+
+	tab := o.arrives(ada)
+	tab.WaitPath("/")
+	tab.WaitText("h1", "Welcome to Patchbay")
+	o.wantRoles(map[string]string{ownerEmail: "owner", grace: "viewer", ada: "admin"})
+	tab.Go(o.base + "/account")
+	tab.WaitText("main", ada)
+	tab.WaitText("main", "Ada Lovelace")
+	tab.Go(o.base + "/connectors/new") // for admins
+	tab.WaitText("h1", "connector")
+
+	for email, why := range map[string]string{
+		"eve@acme.example":     "None of your groups at the provider has access here.",
+		"mallory@acme.example": "The provider has not verified your e-mail address",
+	} {
+		tab := o.arrives(email)
+		tab.WaitText("main", why)
+		tab.Forgive("403")
+	}
+	o.refusesAnotherDomain("bob@elsewhere.example")
+	o.wantRoles(map[string]string{ownerEmail: "owner", grace: "viewer", ada: "admin"})
+
+	owner.Go(o.base + "/settings/sso")
+	owner.Click("[name=enforced]")
+	owner.Choose("[name=break_glass]", o.memberID(ownerEmail))
+	owner.Click("form[action='/settings/sso'] > .actions button")
+	owner.WaitText("main", "On, and the only way")
+	if at := byPassword.get(o.base + "/account"); at.status != http.StatusSeeOther || !strings.HasPrefix(at.location, "/login") {
+		t.Errorf("a session by a password, from before: %d %s", at.status, at.location)
+	}
+	if in := newPerson(t).post(o.base+"/login", signIn); in.status != http.StatusForbidden || !strings.Contains(in.body, "Your organisation wants single sign-on.") {
+		t.Errorf("the right password of a member: %d", in.status)
+	}
+	signInTab(browser.Open(t), o.base) // the owner whose password goes on working
+	tab = o.arrives(grace)
+	tab.WaitPath("/")
+	o.wantRoles(map[string]string{ownerEmail: "owner", grace: "admin", ada: "admin"})
+}
+
+// setUp writes the provider into the dashboard's form, has the domain verified from the command line, tries it and turns it on.
+func (o *organisation) setUp(tab *browser.Tab, look looker) {
+	o.t.Helper()
+	save := "form[action='/settings/sso'] > .actions button"
+	tab.Go(o.base + "/settings")
+	tab.Click("a[href='/settings/sso']")
+	tab.WaitPath("/settings/sso")
+	tab.Fill("[name=issuer]", o.provider.Issuer)
+	tab.Fill("[name=client_id]", "patchbay")
+	tab.Fill("[name=client_secret]", providerSecret)
+	tab.Click("[name=groups]") // a text area that is empty cannot be emptied by Fill
+	tab.Press("engineers = admin")
+	tab.Click("[name=joins]")
+	tab.Click(save)
+	tab.WaitText("body", "The settings are saved.")
+	tab.WaitText("main", "Test the connection before you turn it on.")
+	if said := o.run("sso", "verify-domain", "--tenant", "default", "acme.example"); said != "acme.example is verified for default." {
+		o.t.Errorf("the command says %q", said)
+	}
+	tab.Click("form[action='/settings/sso/test'] button")
+	o.provider.agree(tab, "ada@acme.example")
+	tab.WaitPath("/settings/sso")
+	tab.WaitText("body", "The connection works: the provider knows you as ada@acme.example. Your groups: staff, engineers. They make you: Admin.")
+	tab.WaitText("main", "Verified by the operator")
+	tab.Click("[name=enabled]")
+	tab.Click(save)
+	tab.WaitText("body", "The settings are saved.")
+	tab.WaitText("main header", "On")
+	look.at("sso-on")
+}
+
+// refusesAnotherDomain has somebody begin with an address of the organisation, and sign in at its provider as somebody who has none.
+func (o *organisation) refusesAnotherDomain(email string) {
+	o.t.Helper()
+	tab := browser.Open(o.t)
+	tab.Go(o.base + "/login")
+	tab.Fill("[name=email]", email)
+	tab.Click("[formaction='/login/sso']")
+	tab.WaitText("main", "No organisation here has single sign-on for this address.")
+	tab.Forgive("422")
+	tab.Fill("[name=email]", "anybody@acme.example")
+	tab.Click("[formaction='/login/sso']")
+	o.provider.agree(tab, email)
+	tab.WaitText("main", "Your e-mail address is of a domain that is not this organisation's.")
+	tab.Forgive("403")
+}
+
+func (o *organisation) memberID(email string) string {
+	o.t.Helper()
+	items, _ := o.c.must(http.StatusOK, http.MethodGet, "/api/v1/members", nil)["items"].([]any)
+	for _, item := range items {
+		if m, _ := item.(object); m["email"] == email {
+			id, _ := m["id"].(string)
+			return id
+		}
+	}
+	o.t.Fatalf("no member %s", email)
+	return ""
+}
