@@ -1,0 +1,24 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/testing/fixture"
+)
+
+func TestATenantThatWantsSingleSignOnIsDeletedWithTheOwnerWhomItKeeps(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	owner := w.MemberIn(t, w.Other, connectors.RoleOwner)
+	err := w.OtherDoor().SaveSSO(t.Context(), connectors.SSO{
+		Issuer: "https://login.example.com", ClientID: "patchbay", GroupsClaim: "groups", TestedAt: new(time.Now()), Enabled: true, Enforced: true, BreakGlass: &owner.UserID,
+	}, "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.St.System().DeleteTenant(t.Context(), w.Other); err != nil {
+		t.Fatal(err)
+	}
+}
