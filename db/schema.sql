@@ -418,12 +418,15 @@ create table browser_sessions (
     address text not null default ''::text,
     began_at timestamp with time zone not null,
     seen_at timestamp with time zone not null,
+    sso_tenant_id uuid,
     constraint browser_sessions_address_length CHECK ((length(address) <= 400)),
     constraint browser_sessions_pkey PRIMARY KEY (id),
+    constraint browser_sessions_sso_tenant_id_fkey FOREIGN KEY (sso_tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
     constraint browser_sessions_user_agent_length CHECK ((length(user_agent) <= 400)),
     constraint browser_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 CREATE INDEX browser_sessions_began_at_idx ON public.browser_sessions USING btree (began_at);
+CREATE INDEX browser_sessions_sso_idx ON public.browser_sessions USING btree (sso_tenant_id) WHERE (sso_tenant_id IS NOT NULL);
 CREATE INDEX browser_sessions_user_id_idx ON public.browser_sessions USING btree (user_id);
 alter table browser_sessions enable row level security;
 alter table browser_sessions force row level security;
@@ -1021,6 +1024,7 @@ create table sso_flows (
     expires_at timestamp with time zone not null,
     constraint sso_flows_browser_length CHECK ((length(browser) = 32)),
     constraint sso_flows_pkey PRIMARY KEY (tenant_id, id),
+    constraint sso_flows_return_to_length CHECK ((length(return_to) <= 2048)),
     constraint sso_flows_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
 CREATE INDEX sso_flows_expires_idx ON public.sso_flows USING btree (tenant_id, expires_at);

@@ -81,7 +81,8 @@ create table sso_flows (
     created_at timestamptz not null default now(),
     expires_at timestamptz not null,
     constraint sso_flows_pkey primary key (tenant_id, id),
-    constraint sso_flows_browser_length check (length(browser) = 32)
+    constraint sso_flows_browser_length check (length(browser) = 32),
+    constraint sso_flows_return_to_length check (length(return_to) <= 2048)
 );
 create index sso_flows_expires_idx on sso_flows (tenant_id, expires_at);
 
@@ -91,6 +92,10 @@ create trigger sealed_by_a_living_key before insert or update of sealed on sso_s
 -- sso_only: the membership came of a sign-in at the tenant's provider, and opens by that alone. The account may be older, and its
 -- password may be known to an owner elsewhere.
 alter table memberships add column sso_only boolean not null default false;
+
+-- The tenant at whose provider somebody signed in, whose session ends with that; null: by a password.
+alter table browser_sessions add column sso_tenant_id uuid references tenants (id) on delete cascade;
+create index browser_sessions_sso_idx on browser_sessions (sso_tenant_id) where sso_tenant_id is not null;
 
 -- +goose StatementBegin
 do $$
@@ -107,6 +112,7 @@ end $$;
 -- +goose StatementEnd
 
 -- +goose Down
+alter table browser_sessions drop column sso_tenant_id;
 alter table memberships drop column sso_only;
 drop table sso_flows;
 drop table sso_identities;

@@ -2,7 +2,8 @@
 
 -- name: MemberSessions :many
 -- The last used first; those that lapsed are left out.
-select browser_sessions.id, browser_sessions.user_agent, browser_sessions.address, browser_sessions.began_at, browser_sessions.seen_at
+select browser_sessions.id, browser_sessions.user_agent, browser_sessions.address, browser_sessions.began_at, browser_sessions.seen_at,
+       coalesce(browser_sessions.sso_tenant_id = memberships.tenant_id, false)::boolean as sso
 from browser_sessions
 join memberships on memberships.tenant_id = @tenant_id and memberships.user_id = browser_sessions.user_id
 where browser_sessions.user_id = @user_id
@@ -25,3 +26,11 @@ using memberships
 where memberships.tenant_id = @tenant_id
   and memberships.user_id = browser_sessions.user_id
   and browser_sessions.user_id = @user_id;
+
+-- name: EndSSOSessions :exec
+-- Those that began at this tenant's provider.
+delete from browser_sessions
+using memberships
+where memberships.tenant_id = @tenant_id
+  and memberships.user_id = browser_sessions.user_id
+  and browser_sessions.sso_tenant_id = memberships.tenant_id;

@@ -5,9 +5,10 @@ from sso_settings
 where tenant_id = @tenant_id;
 
 -- name: SSOSecret :one
+-- Of this client at this issuer: the settings may be others by now.
 select issuer, sealed
 from sso_settings
-where tenant_id = @tenant_id;
+where tenant_id = @tenant_id and issuer = @issuer and client_id = @client_id;
 
 -- name: SaveSSO :exec
 -- With a new secret, which is sealed for this issuer.
@@ -92,10 +93,18 @@ delete from sso_domains
 where tenant_id = @tenant_id and domain = @domain;
 
 -- name: StartSSO :exec
--- Each takes a few that have expired with it, so that the table needs no sweeper.
-with swept as (
-    delete from sso_flows
+-- Each takes a few that have expired with it, more than it adds, and waits for nobody.
+with old as (
+    select sso_flows.id
+    from sso_flows
     where sso_flows.tenant_id = @tenant_id and sso_flows.expires_at < now()
+    order by sso_flows.expires_at
+    limit 10
+    for update skip locked
+), swept as (
+    delete from sso_flows
+    using old
+    where sso_flows.tenant_id = @tenant_id and sso_flows.id = old.id
 )
 insert into sso_flows (tenant_id, id, browser, issuer, client_id, tester, return_to, created_at, expires_at)
 values (@tenant_id, @id, @browser, @issuer, @client_id, @tester, @return_to, @created_at, @expires_at);

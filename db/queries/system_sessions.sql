@@ -1,8 +1,8 @@
 -- Where people are signed in, before their tenant is known.
 
 -- name: BeginBrowserSession :exec
-insert into browser_sessions (id, user_id, user_agent, address, began_at, seen_at)
-values (@id, @user_id, @user_agent, @address, @began_at, @began_at);
+insert into browser_sessions (id, user_id, user_agent, address, began_at, seen_at, sso_tenant_id)
+values (@id, @user_id, @user_agent, @address, @began_at, @began_at, sqlc.narg(sso_tenant_id));
 
 -- name: SessionMemberships :many
 -- Whose session this is, and their tenants. No row: the session was ended, or its person is a member of nothing.

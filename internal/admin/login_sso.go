@@ -24,6 +24,9 @@ func (h *Handler) loginSSO(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	returnTo, browser := respond.OwnPath(f.text("return_to"), "/"), h.ssoBrowser(r)
+	if len(returnTo) > mostReturnTo {
+		returnTo = "/"
+	}
 	waitLong(w)
 	to, err := h.sso.Start(r.Context(), f.text("email"), returnTo, browser)
 	if problem, ok := mendable(r.Context(), err); ok {
@@ -35,6 +38,9 @@ func (h *Handler) loginSSO(w http.ResponseWriter, r *http.Request) error {
 	h.keepBrowser(w, browser)
 	return h.leaveToSignIn(w, r, to, "/login")
 }
+
+// mostReturnTo bounds what is stored of a sign-in that begins, in bytes: whoever begins one is nobody yet.
+const mostReturnTo = 2048
 
 // ssoCallback is where providers send browsers back to. Its address holds a code and a state, as that of oauthCallback.
 func (h *Handler) ssoCallback(w http.ResponseWriter, r *http.Request) error {

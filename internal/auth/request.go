@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5/middleware"
+
+	"patchbay/internal/connectors"
 )
 
 // Identify establishes who makes a request: it is an identifier for package middleware. A request with an Authorization
@@ -54,6 +56,8 @@ type Browser struct {
 	// PasswordOf is when the password was chosen that was given here; zero: none was. A session by a password that is none any more by the
 	// time it begins is over at once: who changes it wants the others out.
 	PasswordOf time.Time
+
+	sso *connectors.TenantID // at whose provider its person signed in
 }
 
 // BrowserOf is the one that a request comes from.

@@ -92,7 +92,7 @@ func (s *Service) startSession(ctx context.Context, user connectors.UserID, m st
 	if err := s.endRow(ctx); err != nil {
 		return err
 	}
-	n := connectors.Session{ID: store.NewSessionID(), UserAgent: b.UserAgent, Address: b.Address, Began: s.now()}
+	n := connectors.Session{ID: store.NewSessionID(), UserAgent: b.UserAgent, Address: b.Address, Began: s.now(), SSO: b.sso}
 	if err := s.store.System().BeginSession(ctx, user, n); err != nil {
 		return fmt.Errorf("note session: %w", err)
 	}
@@ -215,7 +215,7 @@ func (s *Service) fromSession(ctx context.Context) (Actor, time.Time, error) {
 			return Actor{}, time.Time{}, s.destroy(ctx)
 		}
 		a := person(userID, m, memberships)
-		a.Session, a.BySSO = id, s.sessions.GetString(ctx, sessionSSO) != ""
+		a.Session, a.BySSO = id, s.bySSO(ctx) != ""
 		return a, times.Seen, nil
 	}
 	return Actor{}, time.Time{}, s.expel(ctx)

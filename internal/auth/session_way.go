@@ -20,6 +20,7 @@ func (s *Service) StartSessionBySSO(ctx context.Context, user connectors.UserID,
 	if err != nil {
 		return fmt.Errorf("read membership: %w", err)
 	}
+	b.sso = &tenant
 	if err := s.startSession(ctx, user, m, b); err != nil {
 		return err
 	}
@@ -31,10 +32,19 @@ func (s *Service) StartSessionBySSO(ctx context.Context, user connectors.UserID,
 
 // opened are the memberships that the session in ctx opens, by how the person signed in.
 func (s *Service) opened(ctx context.Context, all []store.Membership) []store.Membership {
-	if tenant := s.sessions.GetString(ctx, sessionSSO); tenant != "" {
+	if tenant := s.bySSO(ctx); tenant != "" {
 		return slices.DeleteFunc(slices.Clone(all), func(m store.Membership) bool { return !m.SSO || m.Tenant.ID.String() != tenant })
 	}
 	return byPassword(all)
+}
+
+// bySSO is the tenant at whose provider the person of the session signed in; empty: a password opened it. A program from before that signs
+// somebody in leaves what it does not know.
+func (s *Service) bySSO(ctx context.Context) string {
+	if s.sessions.GetString(ctx, sessionUser) != "" {
+		return ""
+	}
+	return s.sessions.GetString(ctx, sessionSSO)
 }
 
 // byPassword are the memberships that a password opens.

@@ -70,6 +70,49 @@ func TestASessionBySingleSignOnOpensItsTenantAlone(t *testing.T) {
 	wantKind(t, err, fault.Unauthenticated)
 }
 
+// A session does not open again when another provider is set.
+func TestSessionsOfAProviderEndWithIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleMember)
+	w.singleSignOn(t, w.Tenant, nil)
+	gone, byPassword := w.bySSO(t, m.UserID, w.Tenant), w.signedIn(t, m.UserID)
+	if err := w.Door().ForgetSSO(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.singleSignOn(t, w.Tenant, nil)
+	_, err := gone.who()
+	wantKind(t, err, fault.Unauthenticated)
+	if _, err := byPassword.who(); err != nil {
+		t.Errorf("the session by a password: %v", err)
+	}
+}
+
+// Whoever runs a tenant's provider can be anybody of its domain, and learns nothing of what they do elsewhere.
+func TestWhoCameBySingleSignOnSeesAndEndsThoseSessionsAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleMember)
+	w.singleSignOn(t, w.Tenant, nil)
+	elsewhere, b, second := w.signedIn(t, m.UserID), w.bySSO(t, m.UserID, w.Tenant), w.bySSO(t, m.UserID, w.Tenant)
+	a := b.actor()
+	list, err := w.auth.SessionsOf(t.Context(), a)
+	if err != nil || len(list) != 2 {
+		t.Errorf("%d sessions are shown, %v", len(list), err)
+	}
+	wantKind(t, w.auth.RevokeSession(t.Context(), a, elsewhere.actor().Session), fault.NotFound)
+	b.do(func(ctx context.Context) {
+		if err := w.auth.SignOutEverywhere(ctx, a); err != nil {
+			t.Error(err)
+		}
+	})
+	_, err = second.who()
+	wantKind(t, err, fault.Unauthenticated)
+	if _, err := elsewhere.who(); err != nil {
+		t.Errorf("the session by a password: %v", err)
+	}
+}
+
 func TestWhereSingleSignOnIsTheOnlyWayPasswordsOpenNothingButForOneOwner(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

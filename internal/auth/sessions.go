@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"patchbay/internal/connectors"
@@ -15,7 +16,11 @@ func (s *Service) SessionsOf(ctx context.Context, a Actor) ([]connectors.Session
 		return nil, onlyPeople()
 	}
 	now := s.now()
-	return s.store.Tenant(a.Tenant.ID).Sessions(ctx, *a.UserID, now.Add(-s.lifetime), now.Add(-s.idle))
+	all, err := s.store.Tenant(a.Tenant.ID).Sessions(ctx, *a.UserID, now.Add(-s.lifetime), now.Add(-s.idle))
+	if a.BySSO { // whoever runs the provider could be anybody of its domain, and those are their sessions elsewhere
+		all = slices.DeleteFunc(all, func(n connectors.Session) bool { return n.SSO == nil })
+	}
+	return all, err
 }
 
 // SessionLimits are how long a session lasts that nobody uses, and any at most.
@@ -25,6 +30,9 @@ func (s *Service) SessionLimits() (idle, lifetime time.Duration) { return s.idle
 func (s *Service) RevokeSession(ctx context.Context, a Actor, id connectors.SessionID) error {
 	if a.UserID == nil {
 		return onlyPeople()
+	}
+	if err := s.sees(ctx, a, id); err != nil {
+		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		if err := tx.EndSession(ctx, *a.UserID, id); err != nil {
@@ -36,12 +44,44 @@ func (s *Service) RevokeSession(ctx context.Context, a Actor, id connectors.Sess
 	})
 }
 
-// SignOutEverywhere ends all sessions of the person who makes the request, this one too.
+// sees is NotFound for a session that is none of those that the person is shown.
+func (s *Service) sees(ctx context.Context, a Actor, id connectors.SessionID) error {
+	all, err := s.SessionsOf(ctx, a)
+	if err == nil && a.BySSO && !slices.ContainsFunc(all, func(n connectors.Session) bool { return n.ID == id }) {
+		err = fault.Errorf(fault.NotFound, "There is no such session.")
+	}
+	return err
+}
+
+// SignOutEverywhere ends all sessions of the person who makes the request, this one too; of one who signed in at a tenant's provider those
+// that began there.
 func (s *Service) SignOutEverywhere(ctx context.Context, a Actor) error {
 	if a.UserID == nil {
 		return onlyPeople()
 	}
+	if a.BySSO {
+		return s.endThoseBySSO(ctx, a)
+	}
 	if err := s.endSessions(ctx, a, *a.UserID, a.Event("account.sign_out", a.Email)); err != nil {
+		return err
+	}
+	return s.EndSession(ctx)
+}
+
+func (s *Service) endThoseBySSO(ctx context.Context, a Actor) error {
+	all, err := s.SessionsOf(ctx, a)
+	if err != nil {
+		return err
+	}
+	err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		for _, n := range all {
+			if err := tx.EndSession(ctx, *a.UserID, n.ID); err != nil && !fault.Is(err, fault.NotFound) {
+				return err
+			}
+		}
+		return tx.Record(ctx, a.Event("account.sign_out", a.Email))
+	})
+	if err != nil {
 		return err
 	}
 	return s.EndSession(ctx)

@@ -9,4 +9,5 @@ type Session struct {
 	Address   string // where it was last used from
 	Began     time.Time
 	Seen      time.Time // its last use, to within a minute
+	SSO       *TenantID // at whose provider it began, as far as that may be told; nil: by a password, or elsewhere
 }

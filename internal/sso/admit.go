@@ -20,6 +20,14 @@ func (s *Service) admit(ctx context.Context, r Return, tenant connectors.TenantI
 	var member connectors.Member
 	var refusal error // one that ends a membership is committed
 	err := s.store.Tenant(tenant).Tx(ctx, func(tx *store.Tenant) error {
+		now, err := tx.SSO(ctx)
+		if err != nil {
+			return err
+		}
+		if now.Issuer != settings.Issuer || now.ClientID != settings.ClientID || !now.Enabled || !now.Covers(who.Email) {
+			return changedMeanwhile() // the provider was asked in between, for as long as it liked
+		}
+		settings = now
 		a := admission{tx: tx, settings: settings, who: who, by: auth.Actor{Kind: auth.KindPerson, RequestID: r.RequestID, Address: r.Address}}
 		m, isNew, err := a.find(ctx)
 		if err != nil {

@@ -101,6 +101,9 @@ func (s *Service) Release(ctx context.Context, a auth.Actor, domain string) erro
 		if err := tx.ReleaseDomain(ctx, domain); err != nil {
 			return err
 		}
+		if err := tx.EndSSOSessions(ctx); err != nil { // some are of people with its addresses
+			return err
+		}
 		return tx.RecordChange(ctx, a.Event("sso.release_domain", domain), was, store.OfDomain(domain))
 	})
 }

@@ -3,7 +3,6 @@ package sso
 import (
 	"context"
 	"crypto/subtle"
-	"errors"
 	"net/url"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -103,11 +102,15 @@ func (s *Service) stillMeant(ctx context.Context, r Return, own flow, begun stor
 	case s.now().After(begun.ExpiresAt):
 		return settings, refuse("sso-late", fault.Denied, "The sign-in took more than ten minutes. Begin it again.")
 	case settings.Issuer != begun.Issuer || settings.ClientID != begun.ClientID || begun.Tester == nil && !settings.Enabled:
-		return settings, refuse("sso-changed", fault.Denied, "Single sign-on was changed while you signed in. Begin again.")
+		return settings, changedMeanwhile()
 	case begun.Tester != nil && !tests(r.Person, own.tenant, *begun.Tester):
 		return settings, refuse("sso-tester", fault.Denied, "Whoever began this test is not signed in any more. Sign in, and test again.")
 	}
 	return settings, nil
+}
+
+func changedMeanwhile() error {
+	return refuse("sso-changed", fault.Denied, "Single sign-on was changed while you signed in. Begin again.")
 }
 
 // tests tells whether the person in the browser is the owner who began the test.
@@ -131,7 +134,10 @@ func readAnswer(q url.Values, issuer string, p *provider) (string, error) {
 
 // exchange turns a code into who signed in.
 func (s *Service) exchange(ctx context.Context, p *provider, settings connectors.SSO, own flow, begun store.SSOFlow, code string) (identity, error) {
-	client, err := s.store.Vault(own.tenant).SSOSecret(ctx)
+	client, err := s.store.Vault(own.tenant).SSOSecret(ctx, settings.Issuer, settings.ClientID)
+	if fault.Is(err, fault.NotFound) {
+		return identity{}, changedMeanwhile()
+	}
 	if err != nil {
 		return identity{}, err
 	}
@@ -167,7 +173,7 @@ func (s *Service) tried(ctx context.Context, a auth.Actor, settings connectors.S
 		return tx.Record(ctx, e)
 	})
 	if fault.Is(err, fault.NotFound) {
-		return Finished{}, refuse("sso-changed", fault.Denied, "Single sign-on was changed while you signed in. Begin again.")
+		return Finished{}, changedMeanwhile()
 	}
 	return Finished{User: *a.UserID, Trial: &Trial{Email: who.Email, Covered: settings.Covers(who.Email), Groups: who.Groups, Role: role}}, err
 }
@@ -175,9 +181,10 @@ func (s *Service) tried(ctx context.Context, a auth.Actor, settings connectors.S
 // refused tells the tenant's audit log of a sign-in that failed, and is why it failed.
 func (s *Service) refused(ctx context.Context, r Return, tenant connectors.Tenant, begun store.SSOFlow, who *identity, err error) error {
 	f := fault.As(err)
-	if f == nil || f.Kind == fault.Internal || errors.Is(ctx.Err(), context.Canceled) {
+	if f == nil || f.Kind == fault.Internal {
 		return err
 	}
+	ctx = context.WithoutCancel(ctx) // who hangs up is on record all the same
 	actor := auth.Actor{Kind: auth.KindPerson, Name: "somebody at the provider", RequestID: r.RequestID, Address: r.Address}
 	if who.Email != "" {
 		actor.Name = who.Email

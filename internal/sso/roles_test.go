@@ -10,7 +10,7 @@ import (
 )
 
 func inGroups(email, subject string, groups ...string) lies {
-	return lies{person: map[string]any{"sub": subject, "email": email, "email_verified": true, "groups": groups}}
+	return lies{person: map[string]any{"sub": subject, "email": email, "email_verified": true, "groups": append([]string{}, groups...)}}
 }
 
 func TestGroupsGiveTheRoleAtEachSignIn(t *testing.T) {

@@ -60,6 +60,11 @@ func (s *Service) Save(ctx context.Context, a auth.Actor, c Change) (connectors.
 		if err := tx.SaveSSO(ctx, after, c.ClientSecret); err != nil {
 			return err
 		}
+		if after.Issuer != before.Issuer || after.ClientID != before.ClientID || after.Enabled != before.Enabled {
+			if err := tx.EndSSOSessions(ctx); err != nil { // they would open again when another provider is set
+				return err
+			}
+		}
 		if err := tx.RecordChange(ctx, a.Event("sso.configure", after.Issuer), was, store.OfSSO()); err != nil {
 			return err
 		}

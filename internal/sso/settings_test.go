@@ -4,11 +4,13 @@ import (
 	"context"
 	"net"
 	"testing"
+	"time"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/sso"
+	"patchbay/internal/store"
 )
 
 func operatorOf(a auth.Actor) auth.Actor { return auth.Operator(a.Tenant) }
@@ -39,9 +41,16 @@ func TestSingleSignOnIsTurnedOnAfterItWasTriedAndNotBefore(t *testing.T) {
 		t.Errorf("signed in before it is on: %v", err)
 	}
 	w.save(w.owner, on)
+	began := connectors.Session{ID: store.NewSessionID(), Began: time.Now(), SSO: &w.Tenant}
+	if err := w.St.System().BeginSession(t.Context(), *w.owner.UserID, began); err != nil {
+		t.Fatal(err)
+	}
 	after, err := w.sso.Save(t.Context(), w.owner, sso.Change{ClientID: new("another")})
 	if err != nil || after.Enabled || after.TestedAt != nil {
 		t.Errorf("another client: %+v, %v", after, err)
+	}
+	if left, err := w.Door().Sessions(t.Context(), *w.owner.UserID, time.Time{}, time.Time{}); err != nil || len(left) != 0 {
+		t.Errorf("%d sessions of the client before are left, %v", len(left), err)
 	}
 }
 

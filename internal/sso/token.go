@@ -1,6 +1,7 @@
 package sso
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +19,7 @@ import (
 
 const (
 	clockSkew = time.Minute // between the provider and us
-	maxClaims = 1000        // groups of a person that are looked at
+	maxClaims = 1000        // groups of a person
 )
 
 // identity is who signed in, as the provider says.
@@ -101,8 +102,9 @@ func (s *Service) identify(ctx context.Context, p *provider, settings connectors
 			return identity{}, err
 		}
 	}
+	groups, said := groupsOf(all[settings.GroupsClaim])
 	found := identity{
-		Subject: store.SSOSubject{Issuer: token.Issuer, ID: token.Subject}, Email: auth.Account(who.Email), Name: who.Name, Groups: groupsOf(all[settings.GroupsClaim]),
+		Subject: store.SSOSubject{Issuer: token.Issuer, ID: token.Subject}, Email: auth.Account(who.Email), Name: who.Name, Groups: groups,
 	}
 	switch {
 	case who.Subject != token.Subject:
@@ -111,6 +113,8 @@ func (s *Service) identify(ctx context.Context, p *provider, settings connectors
 		return found, refuse("sso-no-email", fault.Upstream, "The provider does not say your e-mail address. Its client needs the scope email.")
 	case !isTrue(who.Verified):
 		return found, refuse("sso-unverified", fault.Denied, "The provider has not verified your e-mail address (email_verified). Verify it there, and sign in again.")
+	case settings.Governs() && !said:
+		return found, refuse("sso-groups", fault.Upstream, "The provider does not say your groups as a list of names, under the name that is set here. Whoever runs it adds them to what it tells Patchbay's client.")
 	}
 	return found, nil
 }
@@ -124,24 +128,31 @@ func (s *Service) ask(ctx context.Context, p *provider, issuer string, tokens *o
 	if err != nil {
 		return unreachable(issuer, err)
 	}
-	if info.Claims(who) != nil || info.Claims(&all) != nil {
+	var said claims
+	if info.Claims(&said) != nil || info.Claims(&all) != nil {
 		return refuse("sso-token", fault.Upstream, "What the provider says of you cannot be read.")
 	}
+	if said.Subject != who.Subject { // OpenID Connect Core §5.3.2
+		return refuse("sso-sub", fault.Denied, "The provider speaks of two persons in one answer. Begin again.")
+	}
+	if who.Email == "" { // an address and whether it is verified are of one answer
+		who.Email, who.Verified = said.Email, said.Verified
+	}
+	who.Name = cmp.Or(who.Name, said.Name)
 	return nil
 }
 
 // isTrue reads a claim that some providers send as text.
 func isTrue(raw json.RawMessage) bool { return string(raw) == "true" || string(raw) == `"true"` }
 
-// groupsOf reads a list of names, or one name.
-func groupsOf(raw json.RawMessage) []string {
-	var many []string
-	if json.Unmarshal(raw, &many) == nil {
-		return many[:min(len(many), maxClaims)]
+// groupsOf reads a list of names, or one name. Not ok: there is none, or something else in its place, which is no word on who may what.
+func groupsOf(raw json.RawMessage) (groups []string, ok bool) {
+	if json.Unmarshal(raw, &groups) == nil {
+		return groups, groups != nil && len(groups) <= maxClaims
 	}
 	var one string
 	if json.Unmarshal(raw, &one) == nil && one != "" {
-		return []string{one}
+		return []string{one}, true
 	}
-	return nil
+	return nil, false
 }

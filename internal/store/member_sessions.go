@@ -27,6 +27,9 @@ func (t *Tenant) Sessions(ctx context.Context, user connectors.UserID, began, se
 	all := make([]connectors.Session, len(rows))
 	for i, r := range rows {
 		all[i] = connectors.Session{ID: r.ID, UserAgent: r.UserAgent, Address: r.Address, Began: r.BeganAt.UTC(), Seen: r.SeenAt.UTC()}
+		if r.Sso {
+			all[i].SSO = &t.id
+		}
 	}
 	return all, nil
 }
@@ -44,3 +47,6 @@ func (t *Tenant) EndSessions(ctx context.Context, user connectors.UserID) error 
 	}
 	return t.q.EndMemberSessions(ctx, t.id, user)
 }
+
+// EndSSOSessions ends the sessions that began at the tenant's own provider.
+func (t *Tenant) EndSSOSessions(ctx context.Context) error { return t.q.EndSSOSessions(ctx, t.id) }

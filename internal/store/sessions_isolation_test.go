@@ -21,6 +21,16 @@ var sessionAttempts = map[string]attempt{
 	"EndSession": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.EndSession(ctx, o.member.UserID, o.session.ID)
 	},
+	"EndSSOSessions": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.EndSSOSessions(ctx); err != nil {
+			return false, err
+		}
+		list, err := o.Door().Sessions(ctx, o.member.UserID, time.Time{}, time.Time{})
+		if len(list) != 1 {
+			return true, err
+		}
+		return false, missingHere
+	},
 	"EndSessions": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.EndSessions(ctx, o.member.UserID)
 	},
@@ -28,7 +38,7 @@ var sessionAttempts = map[string]attempt{
 
 func (o *outsider) fillSessions(t *testing.T) {
 	t.Helper()
-	o.session = connectors.Session{ID: store.NewSessionID(), UserAgent: "theirs", Began: time.Now(), Seen: time.Now()}
+	o.session = connectors.Session{ID: store.NewSessionID(), UserAgent: "theirs", Began: time.Now(), Seen: time.Now(), SSO: &o.World.Tenant}
 	if err := o.St.System().BeginSession(t.Context(), o.member.UserID, o.session); err != nil {
 		t.Fatal(err)
 	}

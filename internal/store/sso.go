@@ -80,6 +80,9 @@ func (t *Tenant) saveSSO(ctx context.Context, s connectors.SSO, client secret.Te
 // ForgetSSO forgets the provider, and whom it knew. The domains stay the tenant's.
 func (t *Tenant) ForgetSSO(ctx context.Context) error {
 	return t.within(ctx, func(tx *Tenant) error {
+		if err := tx.EndSSOSessions(ctx); err != nil {
+			return err
+		}
 		n, err := tx.q.ForgetSSO(ctx, tx.id)
 		if err := touched(n, err, "single sign-on"); err != nil {
 			return err
@@ -111,9 +114,9 @@ func (t *Tenant) groupRoles(ctx context.Context) ([]connectors.GroupRole, error)
 	return groups, nil
 }
 
-// SSOSecret opens what the provider knows the tenant's Patchbay by.
-func (v *Vault) SSOSecret(ctx context.Context) (secret.Text, error) {
-	row, err := v.q.SSOSecret(ctx, v.id)
+// SSOSecret opens what a provider knows the tenant's Patchbay by. NotFound: another one, or another client of it, is set by now.
+func (v *Vault) SSOSecret(ctx context.Context, issuer, client string) (secret.Text, error) {
+	row, err := v.q.SSOSecret(ctx, v.id, clean(issuer), clean(client))
 	if err != nil {
 		return "", found(err, "single sign-on")
 	}

@@ -115,7 +115,7 @@ var ssoAttempts = map[string]attempt{
 
 var ssoVaultAttempts = map[string]attempt{
 	"SSOSecret": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.vault.SSOSecret(ctx))
+		return one(o.vault.SSOSecret(ctx, "https://login.example.com", "patchbay"))
 	},
 }
 

@@ -13,9 +13,13 @@ const longestBrowser = 400
 
 // BeginSession notes that a person has signed in. What the browser says of itself is cut.
 func (s *System) BeginSession(ctx context.Context, user connectors.UserID, n connectors.Session) error {
-	return s.q.BeginBrowserSession(ctx, dbgen.BeginBrowserSessionParams{
+	p := dbgen.BeginBrowserSessionParams{
 		ID: n.ID, UserID: user, UserAgent: shortened(n.UserAgent), Address: shortened(n.Address), BeganAt: n.Began,
-	})
+	}
+	if n.SSO != nil {
+		p.SsoTenantID = &n.SSO.UUID
+	}
+	return s.q.BeginBrowserSession(ctx, p)
 }
 
 // NewSessionID names a session that begins.

@@ -154,7 +154,9 @@ func (y treasury) wantAll(t *testing.T, st *store.Store) {
 			e, err := vault.Environment(t.Context(), y.stdio)
 			return e["TOKEN"], err
 		},
-		"a provider's client":    func() (secret.Text, error) { return vault.SSOSecret(t.Context()) },
+		"a provider's client": func() (secret.Text, error) {
+			return vault.SSOSecret(t.Context(), "https://login.example.com", "patchbay")
+		},
 		"arguments of same call": func() (secret.Text, error) { return second(vault.ApprovalCall(t.Context(), y.call.ID)) },
 		"a message": func() (secret.Text, error) {
 			letters, err := vault.Mail(t.Context(), y.agent.ID, "box", uuid.Nil)

@@ -42,9 +42,24 @@ func (q *Queries) EndMemberSessions(ctx context.Context, tenantID connectors.Ten
 	return err
 }
 
+const endSSOSessions = `-- name: EndSSOSessions :exec
+delete from browser_sessions
+using memberships
+where memberships.tenant_id = $1
+  and memberships.user_id = browser_sessions.user_id
+  and browser_sessions.sso_tenant_id = memberships.tenant_id
+`
+
+// Those that began at this tenant's provider.
+func (q *Queries) EndSSOSessions(ctx context.Context, tenantID connectors.TenantID) error {
+	_, err := q.db.Exec(ctx, endSSOSessions, tenantID)
+	return err
+}
+
 const memberSessions = `-- name: MemberSessions :many
 
-select browser_sessions.id, browser_sessions.user_agent, browser_sessions.address, browser_sessions.began_at, browser_sessions.seen_at
+select browser_sessions.id, browser_sessions.user_agent, browser_sessions.address, browser_sessions.began_at, browser_sessions.seen_at,
+       coalesce(browser_sessions.sso_tenant_id = memberships.tenant_id, false)::boolean as sso
 from browser_sessions
 join memberships on memberships.tenant_id = $1 and memberships.user_id = browser_sessions.user_id
 where browser_sessions.user_id = $2
@@ -68,6 +83,7 @@ type MemberSessionsRow struct {
 	Address   string
 	BeganAt   time.Time
 	SeenAt    time.Time
+	Sso       bool
 }
 
 // Where the members of a tenant are signed in.
@@ -93,6 +109,7 @@ func (q *Queries) MemberSessions(ctx context.Context, arg MemberSessionsParams) 
 			&i.Address,
 			&i.BeganAt,
 			&i.SeenAt,
+			&i.Sso,
 		); err != nil {
 			return nil, err
 		}

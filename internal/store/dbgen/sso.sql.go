@@ -331,7 +331,7 @@ func (q *Queries) SSOIdentity(ctx context.Context, tenantID connectors.TenantID,
 const sSOSecret = `-- name: SSOSecret :one
 select issuer, sealed
 from sso_settings
-where tenant_id = $1
+where tenant_id = $1 and issuer = $2 and client_id = $3
 `
 
 type SSOSecretRow struct {
@@ -339,8 +339,9 @@ type SSOSecretRow struct {
 	Sealed []byte
 }
 
-func (q *Queries) SSOSecret(ctx context.Context, tenantID connectors.TenantID) (SSOSecretRow, error) {
-	row := q.db.QueryRow(ctx, sSOSecret, tenantID)
+// Of this client at this issuer: the settings may be others by now.
+func (q *Queries) SSOSecret(ctx context.Context, tenantID connectors.TenantID, issuer string, clientID string) (SSOSecretRow, error) {
+	row := q.db.QueryRow(ctx, sSOSecret, tenantID, issuer, clientID)
 	var i SSOSecretRow
 	err := row.Scan(&i.Issuer, &i.Sealed)
 	return i, err
@@ -441,9 +442,17 @@ func (q *Queries) SaveSSO(ctx context.Context, arg SaveSSOParams) error {
 }
 
 const startSSO = `-- name: StartSSO :exec
-with swept as (
-    delete from sso_flows
+with old as (
+    select sso_flows.id
+    from sso_flows
     where sso_flows.tenant_id = $1 and sso_flows.expires_at < now()
+    order by sso_flows.expires_at
+    limit 10
+    for update skip locked
+), swept as (
+    delete from sso_flows
+    using old
+    where sso_flows.tenant_id = $1 and sso_flows.id = old.id
 )
 insert into sso_flows (tenant_id, id, browser, issuer, client_id, tester, return_to, created_at, expires_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -461,7 +470,7 @@ type StartSSOParams struct {
 	ExpiresAt time.Time
 }
 
-// Each takes a few that have expired with it, so that the table needs no sweeper.
+// Each takes a few that have expired with it, more than it adds, and waits for nobody.
 func (q *Queries) StartSSO(ctx context.Context, arg StartSSOParams) error {
 	_, err := q.db.Exec(ctx, startSSO,
 		arg.TenantID,

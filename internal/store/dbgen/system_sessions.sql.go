@@ -9,21 +9,23 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
 	connectors "patchbay/internal/connectors"
 )
 
 const beginBrowserSession = `-- name: BeginBrowserSession :exec
 
-insert into browser_sessions (id, user_id, user_agent, address, began_at, seen_at)
-values ($1, $2, $3, $4, $5, $5)
+insert into browser_sessions (id, user_id, user_agent, address, began_at, seen_at, sso_tenant_id)
+values ($1, $2, $3, $4, $5, $5, $6)
 `
 
 type BeginBrowserSessionParams struct {
-	ID        connectors.SessionID
-	UserID    connectors.UserID
-	UserAgent string
-	Address   string
-	BeganAt   time.Time
+	ID          connectors.SessionID
+	UserID      connectors.UserID
+	UserAgent   string
+	Address     string
+	BeganAt     time.Time
+	SsoTenantID *uuid.UUID
 }
 
 // Where people are signed in, before their tenant is known.
@@ -34,6 +36,7 @@ func (q *Queries) BeginBrowserSession(ctx context.Context, arg BeginBrowserSessi
 		arg.UserAgent,
 		arg.Address,
 		arg.BeganAt,
+		arg.SsoTenantID,
 	)
 	return err
 }
