@@ -116,7 +116,7 @@ soak: build ## a million calls through the gateway, each reply checked (SOAK_CAL
 	$(GO) build -o bin/bench-gateway ./bench/gateway
 	@bin/bench-gateway soak -calls $${SOAK_CALLS:-1000000}
 
-chaos: build ## everything around Patchbay goes wrong under load, for 6 minutes; what was lost is counted (CHAOS_TIME=1m for another time)
+chaos: ## everything around Patchbay goes wrong under load, for 6 minutes; what was lost is counted (CHAOS_TIME=1m for another time)
 	@scripts/get-postgres
 	$(GO) build -o bin/bench-chaos ./bench/chaos
 	@bin/bench-chaos -time $${CHAOS_TIME:-6m}

@@ -2,9 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,20 +24,27 @@ func TestNothingIsLostWhileEverythingGoesWrong(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real processes")
 	}
-	dir, err := os.MkdirTemp("", "patchbay-chaos-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "patchbay")
-	if said, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "patchbay/cmd/server").CombinedOutput(); err != nil {
-		t.Fatalf("build the program: %v\n%s", err, said)
-	}
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"-patchbay", program, "-home", memory(t), "-time", "10s", "-replicas", "2"}, &out); err != nil {
+	if err := run(t.Context(), []string{"-home", memory(t), "-time", "10s", "-replicas", "2"}, &out); err != nil {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 	for _, row := range []string{"| acknowledged writes lost | 0 | 0 |", "| audit chains verified | 2 | 2 |", "| gateway, SSE |", "| dashboard, forms |", "| webhooks, received |"} {
+		if !strings.Contains(out.String(), row) {
+			t.Errorf("the tables have no %q:\n%s", row, out.String())
+		}
+	}
+}
+
+func TestClocksJumpAndNothingIsLost(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts real processes")
+	}
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"-home", memory(t), "-time", "4s", "-replicas", "2", "-only", "clock"}, &out); err != nil {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+	for _, row := range []string{"| process 1's clock jumps an hour ahead | 1 |", "| all processes' clocks jump ten minutes back | 1 |", "| acknowledged writes lost | 0 | 0 |"} {
 		if !strings.Contains(out.String(), row) {
 			t.Errorf("the tables have no %q:\n%s", row, out.String())
 		}

@@ -9,11 +9,12 @@
 //	engine.go    PostgreSQL on a small filesystem of its own: killed, restarted, full, without a free connection
 //	cable.go     what lies between the program and PostgreSQL: slow, still, cut
 //	upstream.go  MCP servers that flap, drip and lie, and count every call; protected ones stand behind oauthtest's authorization server
+//	clock.go     builds the program with a clock that can be moved, and moves it
 //	load.go      who asks: agents, programs, people, webhooks' receivers
 //	faults.go    what goes wrong, and when
 //	ledger.go    what was acknowledged, held against what is there at the end
 //	search.go    looks for secrets and for other tenants' marks in all that was said and stored
 //	report.go    the table, and whether anything in it is not as it must be
 //
-// It uses the program by its doors alone. The clocks of the machine stay as they are: where clocks that jump are tried says the table.
+// It uses the program by its doors alone. The clock of the machine stays as it is: those of the processes jump.
 package main

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -48,11 +50,14 @@ func (w *world) faults() []fault {
 	} {
 		all = append(all, fault{name, w.tokens(how), w.tokens(oauthtest.NoTrouble)})
 	}
+	all = append(all, w.clocks()...)
 	for i, r := range w.replicas {
 		for how, word := range map[syscall.Signal]string{syscall.SIGKILL: "killed (-9)", syscall.SIGTERM: "ended (SIGTERM)"} {
 			all = append(all, fault{fmt.Sprintf("process %d is %s", i+1, word), func(context.Context) error { return w.takeDown(r, how) }, func(context.Context) error { return r.start() }})
 		}
 	}
+	all = slices.DeleteFunc(all, func(f fault) bool { return !strings.Contains(f.name, w.only) })
+	slices.SortFunc(all, func(a, b fault) int { return strings.Compare(a.name, b.name) }) // so that a seed has one order
 	return all
 }
 
@@ -101,13 +106,16 @@ const (
 func (w *world) breakThings(ctx context.Context) map[string]int {
 	dice := rand.New(rand.NewPCG(w.seed, 0)) //nolint:gosec // the order is to be had again
 	faults, times := w.faults(), map[string]int{}
+	if len(faults) == 0 {
+		return times
+	}
 	each := min(oneFault, w.lasts/time.Duration(len(faults)))
 	over := time.After(w.lasts)
 	for round := 0; ; round++ {
 		order := dice.Perm(len(faults))
 		for i := range order {
 			now := []fault{faults[order[i]]}
-			if other := faults[order[(i+1)%len(order)]]; round > 0 {
+			if other := faults[order[(i+1)%len(order)]]; round > 0 && len(faults) > 1 {
 				now = append(now, other)
 			}
 			for _, f := range now {

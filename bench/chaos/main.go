@@ -29,16 +29,18 @@ type options struct {
 	lasts    time.Duration
 	replicas int
 	seed     uint64
+	only     string // of the faults, those with this in their name
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	o := options{out: out}
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
-	flags.StringVar(&o.program, "patchbay", "bin/patchbay", "the program")
+	flags.StringVar(&o.program, "patchbay", "", "the program; unset: it is built, with a clock that can be moved")
 	flags.StringVar(&o.home, "home", "", "where to keep what runs; unset: where temporary files are")
 	flags.DurationVar(&o.lasts, "time", 6*time.Minute, "how long things go wrong; setting up and counting come on top")
 	flags.IntVar(&o.replicas, "replicas", 3, "processes of Patchbay")
 	flags.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "of the order in which things go wrong") //nolint:gosec // never negative
+	flags.StringVar(&o.only, "only", "", "let only that go wrong in whose name this stands, as in the table")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

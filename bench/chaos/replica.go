@@ -20,6 +20,7 @@ type replica struct {
 	private string
 	env     []string
 	log     string
+	clock   string // a file that says by how much its clock is wrong
 
 	mu     sync.Mutex // guards what follows
 	cmd    *exec.Cmd
@@ -32,7 +33,7 @@ type replica struct {
 }
 
 func (w *world) newReplica(ctx context.Context, n int) (*replica, error) {
-	r := &replica{world: w, log: filepath.Join(w.home, "logs", fmt.Sprintf("replica-%d", n))}
+	r := &replica{world: w, log: filepath.Join(w.home, "logs", fmt.Sprintf("replica-%d", n)), clock: filepath.Join(w.home, fmt.Sprintf("clock-%d", n))}
 	for _, at := range []*string{&r.base, &r.private} {
 		var on net.ListenConfig
 		l, err := on.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -42,7 +43,7 @@ func (w *world) newReplica(ctx context.Context, n int) (*replica, error) {
 		*at = l.Addr().String()
 		_ = l.Close()
 	}
-	r.env = append(w.env(), "PATCHBAY_ADDR="+r.base, "PATCHBAY_PRIVATE_ADDR="+r.private, "PATCHBAY_API_RATE=0", "PATCHBAY_API_TENANT_RATE=0", fmt.Sprintf("PATCHBAY_DATA_DIR=%s/data-%d", w.files.dir, n))
+	r.env = append(w.env(), "PATCHBAY_ADDR="+r.base, "PATCHBAY_PRIVATE_ADDR="+r.private, "PATCHBAY_API_RATE=0", "PATCHBAY_API_TENANT_RATE=0", clockFile+"="+r.clock, fmt.Sprintf("PATCHBAY_DATA_DIR=%s/data-%d", w.files.dir, n))
 	r.base = "http://" + r.base
 	return r, r.start()
 }

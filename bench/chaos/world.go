@@ -30,6 +30,8 @@ const planted = "chaos-planted-"
 type world struct {
 	options
 	home     string
+	movable  bool // the processes' clocks can be moved
+	jumps    int  // of them, which a process was seen to show
 	engine   engine
 	files    small // where the data directories are
 	cable    *cable
@@ -68,6 +70,12 @@ func (o options) open(ctx context.Context) (*world, error) {
 		t := &tenant{slug: fmt.Sprintf("tenant-%d", i), mark: "mark" + rand.Text(), token: planted + rand.Text(), password: planted + rand.Text()}
 		t.email = t.mark + "@example.com"
 		w.tenants = append(w.tenants, t)
+	}
+	if w.program == "" {
+		w.movable, w.program = true, filepath.Join(home, "patchbay")
+		if err := buildMovable(ctx, w.program); err != nil {
+			return nil, err
+		}
 	}
 	if w.engine.disk, err = newSmall(ctx, filepath.Join(home, "disk"), 640); err != nil {
 		return nil, err

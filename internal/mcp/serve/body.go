@@ -10,16 +10,30 @@ import (
 	"patchbay/internal/mcp/revision"
 )
 
-// buffers are what bodies are read into and answers are put together in.
-var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
+const (
+	// leastPooled is what is worth being kept for the next one, in bytes, and what a buffer begins with.
+	leastPooled = 4 << 10
+	// mostPooled bounds what is kept.
+	mostPooled = 1 << 20
+)
 
-// mostPooled bounds what is kept for the next one.
-const mostPooled = 1 << 20
+// buffers are what bodies are read into and answers are put together in.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, leastPooled); return &b }}
 
 func buffer() *[]byte { return buffers.Get().(*[]byte) }
 
+// bufferFor is for a body of size bytes; -1: nobody knows. A short one, as most tool calls are, gets no more than it needs: a backend
+// that looked at it keeps it.
+func bufferFor(size int64) *[]byte {
+	if size < 0 || size >= leastPooled/2 {
+		return buffer()
+	}
+	b := make([]byte, 0, size+1) // the byte more is where the end shows
+	return &b
+}
+
 func reuse(b *[]byte) {
-	if cap(*b) <= mostPooled {
+	if leastPooled <= cap(*b) && cap(*b) <= mostPooled {
 		*b = (*b)[:0]
 		buffers.Put(b)
 	}
