@@ -36,6 +36,7 @@ var borne = map[string]string{
 	"function refuse_retired_key": "refuses a tenant's retired keys, too; the release before seals with the installation's alone",
 	"trigger retired_keys.wraps_nothing": "keeps the release before from retiring a key that seals tenants' keys, of which it knows nothing; " +
 		"there are none before the newer program's rotation, which waits until no older one runs",
+	"trigger keysets.both_copies_are_one": "keeps the release before from rotating keys of which there is a second copy, in the midst of a move to another PATCHBAY_KEYSET",
 }
 
 // TestTheStatementsOfTheReleaseBeforeRunOnTodaysSchema has PostgreSQL read and plan each as the runtime role, which shows what is gone and what may not be

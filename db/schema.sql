@@ -62,6 +62,17 @@ begin
     return coalesce(cardinality(tenants), 0);
 end $function$
 
+CREATE OR REPLACE FUNCTION public.keep_both_copies()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    if old.moving is not null and new.moving is not distinct from old.moving and new.wrapped <> old.wrapped then
+        raise exception 'these keys are being moved to another PATCHBAY_KEYSET' using errcode = 'PB002';
+    end if;
+    return new;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.keep_hour()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -775,6 +786,7 @@ create table instances (
     keyset_generation integer not null default 0,
     steady_since timestamp with time zone not null default pg_postmaster_start_time(),
     tenant_keys boolean not null default false,
+    kek bytea,
     constraint instances_pkey PRIMARY KEY (id)
 );
 grant delete, insert, select, update on instances to patchbay_app;
@@ -815,14 +827,28 @@ create table keysets (
     updated_at timestamp with time zone not null default now(),
     generation integer not null default 1,
     per_tenant boolean not null default false,
+    moving bytea,
     constraint keysets_generation_positive CHECK ((generation > 0)),
     constraint keysets_pkey PRIMARY KEY (purpose),
     constraint keysets_purpose_known CHECK ((purpose = ANY (ARRAY['seal'::text, 'mac'::text])))
 );
+CREATE TRIGGER both_copies_are_one BEFORE UPDATE ON public.keysets FOR EACH ROW EXECUTE FUNCTION keep_both_copies();
 alter table keysets enable row level security;
 alter table keysets force row level security;
 create policy system_rows on keysets for all using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
 grant delete, insert, select, update on keysets to patchbay_app;
+
+create table kms_keys (
+    uri text not null,
+    wrapped bytea not null,
+    created_at timestamp with time zone not null default now(),
+    constraint kms_keys_pkey PRIMARY KEY (uri),
+    constraint kms_keys_uri_names_a_kms CHECK ((uri ~ '^(aws-kms|hcvault)://'::text))
+);
+alter table kms_keys enable row level security;
+alter table kms_keys force row level security;
+create policy system_rows on kms_keys for all using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
+grant delete, insert, select on kms_keys to patchbay_app;
 
 create table memberships (
     tenant_id uuid not null,

@@ -14,7 +14,6 @@ import (
 	"patchbay/internal/config"
 	"patchbay/internal/fault"
 	"patchbay/internal/postgres"
-	"patchbay/internal/secret"
 	"patchbay/internal/store"
 	"patchbay/internal/telemetry"
 )
@@ -43,7 +42,7 @@ func (c databaseCommand) open(ctx context.Context, p program) (*database, error)
 	if err != nil {
 		return nil, err
 	}
-	kek, err := keyset(settings)
+	keys, err := holderOf(settings)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +51,7 @@ func (c databaseCommand) open(ctx context.Context, p program) (*database, error)
 	if err != nil {
 		return nil, err
 	}
-	d, err := openDatabase(ctx, route, kek, log)
+	d, err := openDatabase(ctx, route, keys, log)
 	if err != nil {
 		stop()
 		return nil, err
@@ -67,13 +66,13 @@ func postgresOptions(d config.Database, log *slog.Logger) postgres.Options {
 
 // openDatabase migrates and opens the store. It leaves nothing open where it fails, and writes nothing where the key is wrong. Behind
 // a pooler nothing is migrated without a way past it.
-func openDatabase(ctx context.Context, route db.Route, kek secret.KEK, log *slog.Logger) (*database, error) {
-	route, err := migrate(ctx, route, kek, log)
+func openDatabase(ctx context.Context, route db.Route, keys *keyHolder, log *slog.Logger) (*database, error) {
+	route, err := migrate(ctx, route, keys, log)
 	if err != nil {
 		return nil, err
 	}
 	d := &database{log: log, stop: func() {}}
-	err = d.connect(ctx, route, kek)
+	err = d.connect(ctx, route, keys)
 	if err == nil {
 		err = d.ensureTenant(ctx)
 	}
@@ -85,7 +84,7 @@ func openDatabase(ctx context.Context, route db.Route, kek secret.KEK, log *slog
 }
 
 // checkKey refuses a key that does not open what is there, before the schema is touched.
-func checkKey(ctx context.Context, url string, kek secret.KEK) error {
+func checkKey(ctx context.Context, url string, keys *keyHolder) error {
 	pool, err := db.OpenPool(ctx, url, db.PoolOptions{MaxConns: 1})
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && slices.Contains([]string{"22023", "42501", "42704"}, refused.Code) {
 		return nil // before the first migration there is no runtime role, or it is not ours yet
@@ -94,7 +93,7 @@ func checkKey(ctx context.Context, url string, kek secret.KEK) error {
 		return err
 	}
 	defer pool.Close()
-	return store.CheckKey(ctx, pool, kek)
+	return keys.check(ctx, pool)
 }
 
 // ensureTenant makes the first tenant of a fresh database. One that an operator has emptied of it stays without.

@@ -17,7 +17,6 @@ import (
 	"patchbay/db"
 	"patchbay/internal/config"
 	"patchbay/internal/postgres"
-	"patchbay/internal/secret"
 	"patchbay/internal/store"
 )
 
@@ -42,7 +41,7 @@ func (e *examination) database(ctx context.Context, d config.Database) {
 			return
 		}
 	}
-	kek, ok := e.keyset(d)
+	keys, ok := e.keyset(d)
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
 	route, stop, err := attach(ctx, d, log)
@@ -67,7 +66,7 @@ func (e *examination) database(ctx context.Context, d config.Database) {
 	e.clock(ctx, pool)
 	e.pooler(ctx, route, pool)
 	if e.schema(ctx, pool) && ok {
-		e.opens(ctx, pool, kek)
+		e.opens(ctx, pool, keys)
 	}
 }
 
@@ -153,23 +152,23 @@ func (e *examination) disk(dir string) {
 	e.ok("disk", "%d GiB free", free>>30)
 }
 
-func (e *examination) keyset(d config.Database) (secret.KEK, bool) {
+func (e *examination) keyset(d config.Database) (*keyHolder, bool) {
 	if d.Keyset.Empty() {
 		info, err := os.Stat(d.KeysetFile())
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			e.problem("keyset", "%s is gone, and nothing else opens the database. Restore it from a backup, or set PATCHBAY_KEYSET.", d.KeysetFile())
-			return secret.KEK{}, false
+			return nil, false
 		case err == nil && info.Mode().Perm()&0o077 != 0:
 			e.problem("keyset", "%s can be read by others. Run chmod 600 on it.", d.KeysetFile())
 		}
 	}
-	kek, err := keyset(d)
+	keys, err := holderOf(d)
 	if err != nil {
 		e.failed("keyset", err)
-		return secret.KEK{}, false
+		return nil, false
 	}
-	return kek, true
+	return keys, true
 }
 
 func (e *examination) clock(ctx context.Context, pool *pgxpool.Pool) {
@@ -204,14 +203,22 @@ func (e *examination) schema(ctx context.Context, pool *pgxpool.Pool) bool {
 }
 
 // opens tells whether the keyset is the one that the database was made with, and how the keys in it are.
-func (e *examination) opens(ctx context.Context, pool *pgxpool.Pool, kek secret.KEK) {
+func (e *examination) opens(ctx context.Context, pool *pgxpool.Pool, keys *keyHolder) {
+	kek, err := keys.open(ctx, pool)
+	if err != nil {
+		e.failed("keyset", err)
+		return
+	}
 	st, err := store.Open(ctx, pool, kek)
 	if err != nil {
 		e.failed("keyset", err)
 		return
 	}
 	defer st.Close()
-	e.ok("keyset", "opens the database")
+	e.ok("keyset", "opens the database%s", keys.by())
+	if st.KeysMoving() {
+		e.note("keyset", "the installation is being moved to another PATCHBAY_KEYSET, and both open the database. Restart each server with the new one, and run patchbay keys rewrap again.")
+	}
 	e.sealingKeys(st)
 	if e.allowedKnown {
 		e.storedPrograms(ctx, st)

@@ -27,7 +27,7 @@ func (c migrateCommand) Run(ctx context.Context, p program) error {
 	}
 	if settings.Embedded() {
 		// The keyset comes before the cluster, whichever command makes it.
-		if _, err := keyset(settings); err != nil {
+		if _, err := holderOf(settings); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"patchbay/db"
 	"patchbay/internal/config"
 	"patchbay/internal/postgres"
-	"patchbay/internal/secret"
 	"patchbay/internal/store"
 )
 
@@ -29,7 +28,7 @@ func external(d config.Database) db.Route {
 
 // migrate checks the key and brings the schema up to date where a session can be had, and says whether there is a pooler. With a way
 // past it that comes first: the role that the pooler signs in as may be what a migration makes.
-func migrate(ctx context.Context, route db.Route, kek secret.KEK, log *slog.Logger) (db.Route, error) {
+func migrate(ctx context.Context, route db.Route, keys *keyHolder, log *slog.Logger) (db.Route, error) {
 	if route.Direct == "" {
 		found, err := route.Find(ctx)
 		if err != nil || found.Pooled() {
@@ -38,7 +37,7 @@ func migrate(ctx context.Context, route db.Route, kek secret.KEK, log *slog.Logg
 		route = found
 	}
 	session, _ := route.Session()
-	if err := checkKey(ctx, session, kek); err != nil {
+	if err := checkKey(ctx, session, keys); err != nil {
 		return route, err
 	}
 	if err := db.Migrate(ctx, session, log); err != nil {
@@ -48,7 +47,7 @@ func migrate(ctx context.Context, route db.Route, kek secret.KEK, log *slog.Logg
 }
 
 // connect opens the pools and the store.
-func (d *database) connect(ctx context.Context, route db.Route, kek secret.KEK) (err error) {
+func (d *database) connect(ctx context.Context, route db.Route, keys *keyHolder) (err error) {
 	if d.pool, err = db.OpenPool(ctx, route.URL, db.PoolOptions{Pooled: route.Pooled()}); err != nil {
 		return err
 	}
@@ -64,6 +63,10 @@ func (d *database) connect(ctx context.Context, route db.Route, kek secret.KEK) 
 		if d.listens, err = db.OpenPool(ctx, route.Direct, db.PoolOptions{MaxConns: 1}); err != nil {
 			return err
 		}
+	}
+	kek, err := keys.open(ctx, d.pool)
+	if err != nil {
+		return err
 	}
 	d.store, err = store.OpenPooled(ctx, d.pool, d.listens, kek)
 	return err

@@ -52,6 +52,7 @@ type commandLine struct {
 	Keys struct {
 		New    keysNewCommand    `cmd:"" help:"Print a new value for PATCHBAY_KEYSET."`
 		Rotate keysRotateCommand `cmd:"" help:"Replace the key that seals stored secrets, while servers go on serving."`
+		Rewrap keysRewrapCommand `cmd:"" help:"Move from one PATCHBAY_KEYSET to another, as into a KMS."`
 	} `cmd:"" help:"The keys that seal secrets."`
 	Audit struct {
 		Verify auditVerifyCommand `cmd:"" help:"Compute the chains of the audit logs anew, and tell whether every entry is as it was recorded."`

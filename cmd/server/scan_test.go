@@ -60,7 +60,7 @@ func newHouseAt(t *testing.T, addr net.Addr) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := openDatabase(t.Context(), db.Route{URL: pgtest.URL(t), Pooler: db.PoolerNone}, kek, log)
+	d, err := openDatabase(t.Context(), db.Route{URL: pgtest.URL(t), Pooler: db.PoolerNone}, &keyHolder{kek: kek}, log)
 	if err != nil {
 		t.Fatal(err)
 	}

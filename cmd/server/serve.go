@@ -116,7 +116,7 @@ func (s *serving) live(ctx context.Context) (err error) {
 	}
 	defer func() { _ = listener.Close() }()
 
-	kek, err := keyset(s.database)
+	keys, err := holderOf(s.database)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (s *serving) live(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, stopPostgres()) }()
 
-	d, err := openDatabase(ctx, route, kek, s.log)
+	d, err := openDatabase(ctx, route, keys, s.log)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"patchbay/internal/config"
+	"patchbay/internal/kms"
 	"patchbay/internal/safehttp"
 )
 
@@ -71,6 +72,9 @@ func writeVersion(w io.Writer, now time.Time) error {
 	return nil
 }
 
+// secretVariables are no settings of Patchbay's, or none of the server's, and hold secrets all the same.
+var secretVariables = []string{config.Password, "VAULT_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN"}
+
 // leastSecret is the length from which a text is taken for a secret: shorter ones stand in ordinary words.
 const leastSecret = 6
 
@@ -79,8 +83,9 @@ const leastSecret = 6
 func (b *bundle) hide(server config.ServerFlags, d config.DatabaseFlags, environ []string) {
 	secrets := []string{d.Keyset}
 	for _, line := range environ {
-		if value, ok := strings.CutPrefix(line, config.Password+"="); ok {
-			secrets = append(secrets, value)
+		name, value, _ := strings.Cut(line, "=")
+		if slices.Contains(secretVariables, name) {
+			secrets = append(secrets, strings.TrimSpace(value))
 		}
 	}
 	for _, address := range []string{d.URL, d.DirectURL, server.EgressProxy} {
@@ -88,7 +93,7 @@ func (b *bundle) hide(server config.ServerFlags, d config.DatabaseFlags, environ
 	}
 	var pairs []string
 	for _, s := range secrets {
-		if len(s) < leastSecret || strings.HasPrefix(s, "file:") {
+		if len(s) < leastSecret || strings.HasPrefix(s, "file:") || kms.Is(s) {
 			continue
 		}
 		for _, form := range []string{s, base64.StdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s)), hex.EncodeToString([]byte(s))} {

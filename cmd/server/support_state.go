@@ -77,7 +77,7 @@ func lookInto(ctx context.Context, flags config.DatabaseFlags) (state databaseSt
 	if d.Embedded() && !postgres.Exists(d.DataDir) {
 		return state, fault.Errorf(fault.NotFound, "There is no database yet.")
 	}
-	kek, err := keyset(d)
+	keys, err := holderOf(d)
 	if err != nil {
 		return state, err
 	}
@@ -105,6 +105,10 @@ func lookInto(ctx context.Context, flags config.DatabaseFlags) (state databaseSt
 		return state, err
 	}
 	if state.Migrations, err = pgx.CollectRows(rows, pgx.RowToStructByPos[migration]); err != nil {
+		return state, err
+	}
+	kek, err := keys.open(ctx, pool)
+	if err != nil {
 		return state, err
 	}
 	st, err := store.Open(ctx, pool, kek)

@@ -1,12 +1,13 @@
 -- Which processes are alive, and the end of what dead ones left running.
 
 -- name: Beat :exec
-insert into instances (id, keyset_generation, tenant_keys)
-values (@id, @keyset_generation, true)
+insert into instances (id, keyset_generation, kek, tenant_keys)
+values (@id, @keyset_generation, @kek, true)
 on conflict (id) do update
 set steady_since = case when instances.beat_at < now() - interval '4 seconds' then now() else instances.steady_since end,
     beat_at = now(),
     keyset_generation = excluded.keyset_generation,
+    kek = excluded.kek,
     tenant_keys = true;
 
 -- name: ForgetSilentInstances :exec

@@ -5,13 +5,13 @@
 select pg_advisory_xact_lock(hashtextextended('patchbay keysets', 0));
 
 -- name: Keysets :many
-select purpose, wrapped, generation, per_tenant
+select purpose, wrapped, moving, generation, per_tenant
 from keysets
 order by purpose;
 
 -- name: WrappedKeysets :many
--- As of the first migration: whether a key is the right one is asked before the later ones run.
-select purpose, wrapped
+-- As of the first migration, and of 00050 where that has run: whether a key is the right one is asked before the later ones run.
+select purpose, wrapped, decode(coalesce(substr(to_jsonb(keysets) ->> 'moving', 3), ''), 'hex')::bytea as moving
 from keysets
 order by purpose;
 

@@ -2,7 +2,7 @@
 // one for the database and opens it again.
 //
 //	PATCHBAY_KEYSET ── KEK ──wraps── Keyring ─┬─ Sealer: AES-256-GCM, the installation's ──seals── Sealer of each tenant: what the database stores
-//	                  (32 bytes)              └─ MAC keyset: HMAC-SHA-256, what a key or token is recognised by
+//	(or a KMS's)      (32 bytes)              └─ MAC keyset: HMAC-SHA-256, what a key or token is recognised by
 //
 // A sealed secret is bound to its place ([AD]: tenant, table, column, row): moved to another row it does not open. The
 // keysets are tink's, so each ciphertext names its key (bytes 2–5), and a keyset may hold older keys beside the one that

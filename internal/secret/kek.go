@@ -1,7 +1,9 @@
 package secret
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -14,6 +16,8 @@ import (
 
 // kekSize is the length of a key-encryption key in bytes: AES-256.
 const kekSize = 32
+
+const kekIDSize = 8 // bytes
 
 // KEK is the key-encryption key, the value of PATCHBAY_KEYSET. It wraps a Keyring and nothing else. The zero KEK is not
 // set. It prints as [secret].
@@ -41,9 +45,14 @@ func ParseKEK(s string) (KEK, error) {
 		}
 		s = strings.TrimSpace(b)
 	}
-	raw, err := decodeBase64(s)
+	return DecodeKEK(Text(s))
+}
+
+// DecodeKEK reads 32 bytes in base64. The fault never repeats them.
+func DecodeKEK(text Text) (KEK, error) {
+	raw, err := decodeBase64(strings.TrimSpace(text.Reveal()))
 	if err != nil || len(raw) != kekSize {
-		return KEK{}, fault.Errorf(fault.Invalid, "PATCHBAY_KEYSET must be 32 random bytes in base64, or file:PATH of a file that holds them.")
+		return KEK{}, fault.Errorf(fault.Invalid, "PATCHBAY_KEYSET must be 32 random bytes in base64, file:PATH of a file that holds them, or the URI of a KMS.")
 	}
 	return KEK{key: (*[kekSize]byte)(raw)}, nil
 }
@@ -54,6 +63,16 @@ func (k KEK) Encode() string {
 		return ""
 	}
 	return base64.StdEncoding.EncodeToString(k.key[:])
+}
+
+// ID tells one KEK from another, and nothing else about it; nil where none is set.
+func (k KEK) ID() []byte {
+	if k.IsZero() {
+		return nil
+	}
+	mac := hmac.New(sha256.New, k.key[:])
+	mac.Write([]byte("patchbay key-encryption key id"))
+	return mac.Sum(nil)[:kekIDSize]
 }
 
 // IsZero tells whether no key is set.

@@ -31,7 +31,7 @@ func CheckKey(ctx context.Context, pool *pgxpool.Pool, kek secret.KEK) error {
 	}
 	var stored []dbgen.KeysetsRow
 	for _, r := range rows {
-		stored = append(stored, dbgen.KeysetsRow{Purpose: r.Purpose, Wrapped: r.Wrapped})
+		stored = append(stored, dbgen.KeysetsRow{Purpose: r.Purpose, Wrapped: r.Wrapped, Moving: r.Moving})
 	}
 	_, err = openKeyring(stored, kek)
 	return err
@@ -86,7 +86,11 @@ func openKeyring(rows []dbgen.KeysetsRow, kek secret.KEK) (keys, error) {
 	if wrapped.Seal == nil || wrapped.MAC == nil {
 		return keys{}, fault.Errorf(fault.Unavailable, "One of the two keysets stored in this database is missing. Restore the table keysets from a backup.")
 	}
+	moving := secret.Wrapped{Seal: stored[purposeSeal].Moving, MAC: stored[purposeMAC].Moving}
 	keyring, err := secret.Unwrap(kek, wrapped)
+	if errors.Is(err, secret.ErrWrongKEK) && len(moving.Seal) > 0 { // while they move, two keys open them
+		keyring, err = secret.Unwrap(kek, moving)
+	}
 	if errors.Is(err, secret.ErrWrongKEK) {
 		return keys{}, fault.Wrap(fault.Unavailable, err, "PATCHBAY_KEYSET does not open the keys stored in this database.")
 	}
@@ -94,5 +98,7 @@ func openKeyring(rows []dbgen.KeysetsRow, kek secret.KEK) (keys, error) {
 		return keys{}, fmt.Errorf("open the stored keyring: %w", err)
 	}
 	seal := stored[purposeSeal]
-	return keys{Keyring: keyring, wrapped: seal.Wrapped, generation: int(seal.Generation), perTenant: seal.PerTenant}, nil
+	return keys{
+		Keyring: keyring, wrapped: seal.Wrapped, generation: int(seal.Generation), perTenant: seal.PerTenant, moving: len(moving.Seal) > 0,
+	}, nil
 }

@@ -218,6 +218,7 @@ func TestNoTenantReachesWhatIsTheSystems(t *testing.T) {
 		"browser_sessions": fmt.Sprintf(`insert into browser_sessions (id, user_id, began_at, seen_at) values (gen_random_uuid(), '%s', now(), now())`, stranger.UserID),
 		"sign_in_failures": `insert into sign_in_failures (account, address) values ('a', '192.0.2.1')`,
 		"setup_links":      fmt.Sprintf(`insert into setup_links (token_hash, tenant_id) values ('\x00', '%s')`, w.Tenant),
+		"kms_keys":         `insert into kms_keys (uri, wrapped) values ('hcvault://vault.example/transit/keys/x', '\x00')`,
 		"keysets":          `insert into keysets (purpose, wrapped) values ('seal', '\x00') on conflict do nothing`,
 	} {
 		if err := asSystem(t.Context(), w.Pool, insert, nil); err != nil {

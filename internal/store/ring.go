@@ -24,6 +24,7 @@ type keys struct {
 	wrapped    []byte          // the sealing keys, as stored
 	generation int             // grows with each change of the sealing keys, and of tenants' keys
 	perTenant  bool            // secrets are sealed by their tenant's key
+	moving     bool            // to another PATCHBAY_KEYSET, when they were read
 	before     *secret.Keyring // what this process had until then; nil: nothing
 	tenants    *tenantKeys
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
 	"patchbay/internal/secret"
 	"patchbay/internal/store/dbgen"
 )
@@ -37,6 +38,11 @@ func (installationKeys) locked(ctx context.Context, s scope, r *ring) (*secret.S
 	rows, err := q.Keysets(ctx)
 	if err != nil {
 		return nil, err
+	}
+	for _, row := range rows {
+		if row.Moving != nil { // of two copies this process could wrap one
+			return nil, fault.Errorf(fault.Conflict, "The installation is being moved to another PATCHBAY_KEYSET. Run patchbay keys rewrap to its end first.")
+		}
 	}
 	have, err := r.now.Load().reopened(rows, r.kek)
 	if err != nil {

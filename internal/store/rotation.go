@@ -124,6 +124,9 @@ func (s *Store) SealingKeys() (n int, unfinished, perTenant bool) {
 	return len(k.Keys()), stageOf(k.Sealer) != stageSettled, k.perTenant
 }
 
+// KeysMoving tells whether the installation was being moved to another PATCHBAY_KEYSET when this process last read its keys.
+func (s *Store) KeysMoving() bool { return s.keyring.now.Load().moving }
+
 // stage is how far a rotation is.
 type stage int
 

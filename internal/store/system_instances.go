@@ -19,7 +19,7 @@ func (s *System) Beat(ctx context.Context, id connectors.InstanceID) error {
 func (s *System) beat(ctx context.Context, id connectors.InstanceID, generation int) error {
 	return s.tx(ctx, func(tx *System) error {
 		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
-			if err := q.Beat(ctx, id, int32(generation)); err != nil {
+			if err := q.Beat(ctx, id, int32(generation), s.keys.kek.ID()); err != nil {
 				return err
 			}
 			if err := q.ForgetSilentInstances(ctx, id); err != nil {

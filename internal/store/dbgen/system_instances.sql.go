@@ -13,18 +13,19 @@ import (
 
 const beat = `-- name: Beat :exec
 
-insert into instances (id, keyset_generation, tenant_keys)
-values ($1, $2, true)
+insert into instances (id, keyset_generation, kek, tenant_keys)
+values ($1, $2, $3, true)
 on conflict (id) do update
 set steady_since = case when instances.beat_at < now() - interval '4 seconds' then now() else instances.steady_since end,
     beat_at = now(),
     keyset_generation = excluded.keyset_generation,
+    kek = excluded.kek,
     tenant_keys = true
 `
 
 // Which processes are alive, and the end of what dead ones left running.
-func (q *Queries) Beat(ctx context.Context, iD connectors.InstanceID, keysetGeneration int32) error {
-	_, err := q.db.Exec(ctx, beat, iD, keysetGeneration)
+func (q *Queries) Beat(ctx context.Context, iD connectors.InstanceID, keysetGeneration int32, kek []byte) error {
+	_, err := q.db.Exec(ctx, beat, iD, keysetGeneration, kek)
 	return err
 }
 

@@ -31,7 +31,7 @@ func (q *Queries) DeleteSession(ctx context.Context, token string) error {
 }
 
 const keysets = `-- name: Keysets :many
-select purpose, wrapped, generation, per_tenant
+select purpose, wrapped, moving, generation, per_tenant
 from keysets
 order by purpose
 `
@@ -39,6 +39,7 @@ order by purpose
 type KeysetsRow struct {
 	Purpose    string
 	Wrapped    []byte
+	Moving     []byte
 	Generation int32
 	PerTenant  bool
 }
@@ -55,6 +56,7 @@ func (q *Queries) Keysets(ctx context.Context) ([]KeysetsRow, error) {
 		if err := rows.Scan(
 			&i.Purpose,
 			&i.Wrapped,
+			&i.Moving,
 			&i.Generation,
 			&i.PerTenant,
 		); err != nil {
@@ -116,7 +118,7 @@ func (q *Queries) SessionData(ctx context.Context, token string) ([]byte, error)
 }
 
 const wrappedKeysets = `-- name: WrappedKeysets :many
-select purpose, wrapped
+select purpose, wrapped, decode(coalesce(substr(to_jsonb(keysets) ->> 'moving', 3), ''), 'hex')::bytea as moving
 from keysets
 order by purpose
 `
@@ -124,9 +126,10 @@ order by purpose
 type WrappedKeysetsRow struct {
 	Purpose string
 	Wrapped []byte
+	Moving  []byte
 }
 
-// As of the first migration: whether a key is the right one is asked before the later ones run.
+// As of the first migration, and of 00050 where that has run: whether a key is the right one is asked before the later ones run.
 func (q *Queries) WrappedKeysets(ctx context.Context) ([]WrappedKeysetsRow, error) {
 	rows, err := q.db.Query(ctx, wrappedKeysets)
 	if err != nil {
@@ -136,7 +139,7 @@ func (q *Queries) WrappedKeysets(ctx context.Context) ([]WrappedKeysetsRow, erro
 	var items []WrappedKeysetsRow
 	for rows.Next() {
 		var i WrappedKeysetsRow
-		if err := rows.Scan(&i.Purpose, &i.Wrapped); err != nil {
+		if err := rows.Scan(&i.Purpose, &i.Wrapped, &i.Moving); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
