@@ -356,6 +356,8 @@ func (c *Client) GetTenant(ctx context.Context) (Tenant, error) {
 }
 
 // GetToolCall: Read a call. It needs the role viewer.
+// Where the tenant keeps arguments and results for its auditors (its body_readers), an auditor reads them here, call by call, and each reading is an
+// audit event, tool_call.read. All others get the call without them, and so does everybody in lists: bodies says so.
 func (c *Client) GetToolCall(ctx context.Context, id string) (ToolCall, error) {
 	var out ToolCall
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "tool_calls", url.PathEscape(id)}, nil, nil, &out)

@@ -171,7 +171,7 @@ type APIKey struct {
 	Prefix string `json:"prefix"`
 	// Null: usable.
 	RevokedAt *time.Time `json:"revoked_at"`
-	// One of: viewer, member, admin, owner.
+	// One of: viewer, member, admin, owner, auditor.
 	Role string `json:"role"`
 }
 
@@ -180,7 +180,7 @@ type APIKeyCreate struct {
 	// Null or absent: never.
 	ExpiresAt *time.Time `json:"expires_at,omitzero"`
 	Name      string     `json:"name"`
-	// One of: viewer, member, admin, owner.
+	// One of: viewer, member, admin, owner, auditor.
 	Role string `json:"role"`
 }
 
@@ -848,7 +848,7 @@ type Invitation struct {
 	InvitedBy string    `json:"invited_by"`
 	// To be sent to the address; only in the answer that makes it. It works once.
 	Link *string `json:"link,omitzero"`
-	// One of: viewer, member, admin, owner.
+	// One of: viewer, member, admin, owner, auditor.
 	Role string `json:"role"`
 	// When its present link was made.
 	SentAt time.Time `json:"sent_at"`
@@ -859,7 +859,7 @@ type Invitation struct {
 // InvitationCreate is what the API is asked with. What is nil is left out.
 type InvitationCreate struct {
 	Email string `json:"email"`
-	// One of: viewer, member, admin, owner.
+	// One of: viewer, member, admin, owner, auditor.
 	Role string `json:"role"`
 }
 
@@ -919,7 +919,7 @@ type Member struct {
 	// Null: never.
 	LastSignedInAt *time.Time `json:"last_signed_in_at"`
 	Name           string     `json:"name"`
-	// One of: viewer, member, admin, owner.
+	// One of: viewer, member, admin, owner, auditor.
 	Role string `json:"role"`
 }
 
@@ -929,7 +929,7 @@ type MemberCreate struct {
 	Name  *string `json:"name,omitzero"`
 	// The first password.
 	Password string `json:"password"`
-	// One of: viewer, member, admin, owner.
+	// One of: viewer, member, admin, owner, auditor.
 	Role string `json:"role"`
 }
 
@@ -942,7 +942,7 @@ type MemberList struct {
 
 // MemberPatch is what the API is asked with. What is nil is left out.
 type MemberPatch struct {
-	// One of: viewer, member, admin, owner.
+	// One of: viewer, member, admin, owner, auditor.
 	Role *string `json:"role,omitzero"`
 }
 
@@ -1277,7 +1277,7 @@ type SSODomainInput struct {
 // SSOGroup is what the API is asked with. What is nil is left out.
 type SSOGroup struct {
 	Group string `json:"group"`
-	// One of: viewer, member, admin, owner.
+	// One of: viewer, member, admin, owner, auditor.
 	Role string `json:"role"`
 }
 
@@ -1354,6 +1354,8 @@ type SyncRunList struct {
 type Tenant struct {
 	// How long a call waits for a person, before its agent is told to come back.
 	ApprovalTimeoutS int64 `json:"approval_timeout_s"`
+	// Who reads what is kept of arguments and results: everyone who sees the call, or auditors alone, each of whose readings is put on record. One of: everyone, auditors.
+	BodyReaders string `json:"body_readers"`
 	// What the history keeps of arguments and results. One of: none, redacted, full.
 	CallHistory string    `json:"call_history"`
 	CreatedAt   time.Time `json:"created_at"`
@@ -1402,6 +1404,8 @@ type TenantDefaultsPatch struct {
 // TenantPatch is what the API is asked with. What is nil is left out.
 type TenantPatch struct {
 	ApprovalTimeoutS *int64 `json:"approval_timeout_s,omitzero"`
+	// One of: everyone, auditors.
+	BodyReaders *string `json:"body_readers,omitzero"`
 	// One of: none, redacted, full.
 	CallHistory *string `json:"call_history,omitzero"`
 	// What new agents and connectors begin with, where whoever makes one says nothing else. Those that are there keep what they have.
@@ -1464,6 +1468,8 @@ type ToolCall struct {
 	ApprovedBy string `json:"approved_by"`
 	// As the tenant's call_history says; null where they are not kept, and in lists where they are long.
 	Arguments json.RawMessage `json:"arguments"`
+	// withheld: arguments, content, structured_content, and the words of task and progress are for the tenant's auditors alone, and are left out here; shown: what is kept of them stands here. One of: shown, withheld.
+	Bodies string `json:"bodies"`
 	// Who called for the agent, where a person or a key did.
 	Caller string `json:"caller"`
 	// Null: it has not ended.

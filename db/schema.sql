@@ -308,7 +308,7 @@ create table api_keys (
     constraint api_keys_id_key UNIQUE (id),
     constraint api_keys_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
     constraint api_keys_pkey PRIMARY KEY (tenant_id, id),
-    constraint api_keys_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text]))),
+    constraint api_keys_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text, 'auditor'::text]))),
     constraint api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
 alter table api_keys enable row level security;
@@ -808,7 +808,7 @@ create table invitations (
     constraint invitations_email_form CHECK (((email = lower(email)) AND (email ~ '^[^@\s]+@[^@\s]+$'::text) AND (length(email) <= 254))),
     constraint invitations_one_end CHECK (((accepted_at IS NULL) OR (revoked_at IS NULL))),
     constraint invitations_pkey PRIMARY KEY (tenant_id, id),
-    constraint invitations_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text]))),
+    constraint invitations_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text, 'auditor'::text]))),
     constraint invitations_sends_positive CHECK ((sends > 0)),
     constraint invitations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
     constraint invitations_token_hash_key UNIQUE (token_hash),
@@ -858,7 +858,7 @@ create table memberships (
     seen_at timestamp with time zone,
     sso_only boolean not null default false,
     constraint memberships_pkey PRIMARY KEY (tenant_id, user_id),
-    constraint memberships_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text]))),
+    constraint memberships_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text, 'auditor'::text]))),
     constraint memberships_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
     constraint memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
@@ -1065,7 +1065,7 @@ create table sso_groups (
     role text not null,
     constraint sso_groups_name_length CHECK (((length(group_name) >= 1) AND (length(group_name) <= 200))),
     constraint sso_groups_pkey PRIMARY KEY (tenant_id, group_name),
-    constraint sso_groups_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text]))),
+    constraint sso_groups_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text, 'auditor'::text]))),
     constraint sso_groups_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
 alter table sso_groups enable row level security;
@@ -1224,7 +1224,9 @@ create table tenants (
     default_definition_age_s integer not null default 900,
     default_tool_changes text not null default 'hold_risky'::text,
     default_listen text not null default 'auto'::text,
+    body_readers text not null default 'everyone'::text,
     constraint tenants_approval_timeout_range CHECK (((approval_timeout_s >= 1) AND (approval_timeout_s <= 86400))),
+    constraint tenants_body_readers_known CHECK ((body_readers = ANY (ARRAY['everyone'::text, 'auditors'::text]))),
     constraint tenants_call_history_known CHECK ((call_history = ANY (ARRAY['none'::text, 'redacted'::text, 'full'::text]))),
     constraint tenants_default_approval_known CHECK ((default_approval = ANY (ARRAY['auto'::text, 'always_ask'::text, 'trusted_only'::text]))),
     constraint tenants_default_definition_age_bounds CHECK (((default_definition_age_s = 0) OR ((default_definition_age_s >= 60) AND (default_definition_age_s <= 86400)))),

@@ -15,7 +15,7 @@ import (
 type apikeyCreateCommand struct {
 	databaseCommand
 	Tenant  string `required:"" placeholder:"SLUG" help:"Slug or id of the tenant."`
-	Role    string `required:"" enum:"viewer,member,admin,owner" placeholder:"ROLE" help:"viewer, member, admin or owner."`
+	Role    string `required:"" enum:"viewer,member,admin,owner,auditor" placeholder:"ROLE" help:"viewer, member, admin, owner or auditor."`
 	Name    string `required:"" placeholder:"NAME" help:"What the key is for."`
 	Expires string `placeholder:"WHEN" help:"A duration from now (720h, 30d) or a time (2027-01-31, or RFC 3339). Unset: never."`
 }

@@ -12,7 +12,7 @@ type userCreateCommand struct {
 	databaseCommand
 	Tenant string `required:"" placeholder:"SLUG" help:"Slug or id of the tenant."`
 	Email  string `required:"" placeholder:"ADDRESS" help:"What the person signs in with."`
-	Role   string `required:"" enum:"viewer,member,admin,owner" placeholder:"ROLE" help:"viewer, member, admin or owner."`
+	Role   string `required:"" enum:"viewer,member,admin,owner,auditor" placeholder:"ROLE" help:"viewer, member, admin, owner or auditor."`
 	Name   string `placeholder:"NAME" help:"What others see. Unset: the address."`
 }
 

@@ -10,7 +10,7 @@ where tenants.id = @tenant_id;
 
 -- name: ConfigureTenant :execrows
 update tenants
-set call_history = @call_history, approval_timeout_s = @approval_timeout_s, updated_at = now()
+set call_history = @call_history, body_readers = @body_readers, approval_timeout_s = @approval_timeout_s, updated_at = now()
 where tenants.id = @tenant_id;
 
 -- name: SetTenantDefaults :execrows

@@ -35,7 +35,7 @@ func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	calls, err := tenant.ToolCalls(r.Context(), store.CallFilter{Agent: &a.ID, Page: store.Page{Limit: callsOnOverview}})
+	calls, err := h.calls.Calls(r.Context(), actor(r), store.CallFilter{Agent: &a.ID, Page: store.Page{Limit: callsOnOverview}})
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func approvalCard(ctx context.Context, asset templates.Assets, w waitingCall, ca
 		Badges:    approvalBadges(ctx, w, definition),
 		Effect:    approvalEffect(ctx, w, definition),
 		Risky:     changedMeanwhile(ctx, w),
-		Arguments: waitingArguments(ctx, w.Arguments, can),
+		Arguments: waitingArguments(ctx, w.Waiting, can),
 		History:   lately(ctx, w.counts.Calls, w.counts.Denied),
 		Asked:     when(ctx, w.AskedAt, now),
 		Since:     w.AskedAt.UTC().Format(time.RFC3339Nano),
@@ -76,9 +76,13 @@ func changedMeanwhile(ctx context.Context, w waitingCall) *templates.Attention {
 	return &templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "The tool has changed"), Text: words.T(ctx, "Its definition is not the one by which the agent made this call.")}
 }
 
-func waitingArguments(ctx context.Context, raw []byte, can templates.Can) templates.Content {
-	if !can.Sync {
+func waitingArguments(ctx context.Context, w toolcall.Waiting, can templates.Can) templates.Content {
+	raw := w.Arguments
+	switch {
+	case !can.Sync:
 		return templates.Content{Note: words.T(ctx, "Those who may decide see the arguments.")}
+	case w.Withheld:
+		return templates.Content{Note: words.T(ctx, "Nothing is to be decided any more: the arguments are for your organisation's auditors now.")}
 	}
 	if len(raw) == 0 || string(raw) == "{}" {
 		return templates.Content{Note: words.T(ctx, "The call has no arguments.")}

@@ -44,7 +44,7 @@ func (q callQuery) values() url.Values {
 // callList lists tool calls, the newest first.
 func (h *Handler) callList(w http.ResponseWriter, r *http.Request) error {
 	query := readCallQuery(r.URL.Query())
-	found, err := h.findCalls(r, query, h.tenant(r).ToolCalls)
+	found, err := h.findCalls(r, query, h.calls.Calls)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (h *Handler) findCalls(r *http.Request, q callQuery, read readCalls) (found
 		connectors: withChosen(connectorOptions(r.Context(), all.Items), q.connector),
 	}
 	if filter.Limit >= 0 {
-		found.calls, err = read(r.Context(), filter)
+		found.calls, err = read(r.Context(), actor(r), filter)
 	}
 	return found, err
 }

@@ -26,10 +26,11 @@ func (h *Handler) callShow(w http.ResponseWriter, r *http.Request) error {
 	if !c.Status.Ended() {
 		frame.Listen = "/events?on=call&id=" + c.ID.String()
 	}
-	return h.respond.Page(w, r, http.StatusOK, templates.Call(templates.CallPage{
-		Frame:  frame,
-		Detail: callDetail(r.Context(), web.Asset, c, actor(r).Tenant.CallHistory, frame.Can, h.now()),
-	}))
+	detail := callDetail(r.Context(), web.Asset, c, actor(r).Tenant.CallHistory, frame.Can, h.now())
+	if actor(r).Tenant.WithholdsBodies() && !c.Withheld && c.HasBodies() {
+		detail.Facts = append(detail.Facts, templates.Fact{Label: words.T(r.Context(), "That you read it"), Value: words.T(r.Context(), "is on record")})
+	}
+	return h.respond.Page(w, r, http.StatusOK, templates.Call(templates.CallPage{Frame: frame, Detail: detail}))
 }
 
 func (h *Handler) call(r *http.Request) (connectors.ToolCall, error) {
@@ -37,7 +38,7 @@ func (h *Handler) call(r *http.Request) (connectors.ToolCall, error) {
 	if err != nil {
 		return connectors.ToolCall{}, err
 	}
-	return h.tenant(r).ToolCall(r.Context(), id)
+	return h.calls.Read(r.Context(), actor(r), id)
 }
 
 // callCancel ends a call that waits or runs.

@@ -171,13 +171,13 @@ func hrefIf(there bool, href string) string {
 func callDetail(ctx context.Context, asset templates.Assets, c connectors.ToolCall, keeps connectors.CallHistory, can templates.Can, now time.Time) templates.CallDetail {
 	d := templates.CallDetail{
 		Asset: asset, Call: callRow(ctx, c, can, now), Facts: callFacts(ctx, c, now),
-		Attention: callAttention(ctx, c), Arguments: callArguments(ctx, c, keeps),
+		Attention: callAttention(ctx, c), Arguments: callArguments(ctx, c, keeps, can),
 	}
 	if can.Sync && c.Kind == connectors.CallTool && c.ConnectorID != nil && c.AgentID != nil && len(c.Arguments) > 0 {
 		d.Again = &templates.Link{Text: words.T(ctx, "Try it again"), Href: toolPath(c.ConnectorSlug, c.Tool) + "?call=" + c.ID.String()}
 	}
 	if c.Status == connectors.CallSuccess || c.IsError {
-		d.Result = callResult(ctx, c, keeps)
+		d.Result = callResult(ctx, c, keeps, can)
 	}
 	return d
 }
@@ -199,7 +199,10 @@ func callAttention(ctx context.Context, c connectors.ToolCall) *templates.Attent
 
 func approvalPath(id connectors.ToolCallID) string { return "/approvals/" + id.String() }
 
-func callArguments(ctx context.Context, c connectors.ToolCall, keeps connectors.CallHistory) templates.Content {
+func callArguments(ctx context.Context, c connectors.ToolCall, keeps connectors.CallHistory, can templates.Can) templates.Content {
+	if c.Withheld {
+		return templates.Content{Note: withheldNote(ctx, can)}
+	}
 	if len(c.Arguments) > 0 {
 		return templates.Content{JSON: indent(ctx, c.Arguments, onPage.json)}
 	}
@@ -218,8 +221,20 @@ func notKept(ctx context.Context, size int64, keeps connectors.CallHistory, none
 	}
 }
 
-func callResult(ctx context.Context, c connectors.ToolCall, keeps connectors.CallHistory) *templates.Result {
+// withheldNote says why arguments and results are not there although they may be kept. What comes by itself to an open page is not read by
+// anybody yet, and so has none of them for an auditor either.
+func withheldNote(ctx context.Context, can templates.Can) string {
+	if can.Bodies {
+		return words.T(ctx, "Load the page again to read this. It is put on record that you do.")
+	}
+	return words.T(ctx, "What is kept of this is for your organisation's auditors.")
+}
+
+func callResult(ctx context.Context, c connectors.ToolCall, keeps connectors.CallHistory, can templates.Can) *templates.Result {
 	facts := took(ctx, c.Duration) + " · " + sized(ctx, c.ResponseBytes)
+	if c.Withheld {
+		return &templates.Result{Facts: facts, State: callState(ctx, c.Status), Note: withheldNote(ctx, can)}
+	}
 	if len(c.Content) == 0 && len(c.Structured) == 0 {
 		v := templates.Result{Facts: facts, Note: notKept(ctx, c.ResponseBytes, keeps, words.T(ctx, "The result is empty."))}
 		v.State = callState(ctx, c.Status)

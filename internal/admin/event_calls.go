@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
@@ -26,18 +27,18 @@ func lookOfCall(ctx context.Context, c connectors.ToolCall) callLook {
 }
 
 // readCalls reads a list of calls.
-type readCalls func(context.Context, store.CallFilter) (store.List[connectors.ToolCall], error)
+type readCalls func(context.Context, auth.Actor, store.CallFilter) (store.List[connectors.ToolCall], error)
 
 // callsOf sends the first page of the calls that a query finds, whenever it is another one.
 func (s *stream) callsOf(q callQuery) func() error {
-	return s.listOf(q, s.h.store.Tenant(s.actor.Tenant.ID).ToolCalls, func(calls store.List[connectors.ToolCall]) error {
+	return s.listOf(q, s.h.calls.Calls, func(calls store.List[connectors.ToolCall]) error {
 		return s.show(templates.CallsChanged(s.h.callListView(s.ctx, calls, q, abilities(s.actor.Role), firstPager("/calls", q.values(), s.size, calls.Next))))
 	})
 }
 
 // tasksOf sends the first page of the tasks that a query finds, whenever it is another one.
 func (s *stream) tasksOf(q callQuery) func() error {
-	return s.listOf(q, s.h.store.Tenant(s.actor.Tenant.ID).TaskCalls, func(tasks store.List[connectors.ToolCall]) error {
+	return s.listOf(q, s.h.calls.Tasks, func(tasks store.List[connectors.ToolCall]) error {
 		return s.show(templates.TasksChanged(s.h.taskListView(s.ctx, tasks, q, abilities(s.actor.Role), firstPager("/tasks", q.values(), s.size, tasks.Next))))
 	})
 }
@@ -52,7 +53,7 @@ func (s *stream) listOf(q callQuery, read readCalls, send func(store.List[connec
 			return err
 		}
 		filter.Limit = s.size
-		list, err := read(s.ctx, filter)
+		list, err := read(s.ctx, s.actor, filter)
 		if err != nil {
 			return fmt.Errorf("list calls: %w", err)
 		}
@@ -76,7 +77,10 @@ func (s *stream) callOf(ref connectors.Ref) func() error {
 		if last.status.Ended() && last.status != "" {
 			return nil
 		}
-		c, err := s.h.store.Tenant(s.actor.Tenant.ID).ToolCall(s.ctx, connectors.ToolCallID{UUID: id})
+		if err := s.check(); err != nil { // the settings say what may be shown
+			return err
+		}
+		c, err := s.h.calls.Glance(s.ctx, s.actor, connectors.ToolCallID{UUID: id})
 		if fault.Is(err, fault.NotFound) {
 			return nil
 		}

@@ -230,7 +230,7 @@ func (s *stream) check() error {
 	if a.Tenant.ID != s.actor.Tenant.ID {
 		return fault.Errorf(fault.Unauthenticated, "The session has moved to another tenant.")
 	}
-	s.actor.Role, s.checked = a.Role, s.h.now()
+	s.actor.Role, s.actor.Tenant, s.checked = a.Role, a.Tenant, s.h.now()
 	return nil
 }
 

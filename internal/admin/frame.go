@@ -62,9 +62,11 @@ func (h *Handler) news(ctx context.Context, a auth.Actor) store.News {
 
 func abilities(role connectors.Role) templates.Can {
 	return templates.Can{
-		Sync:   role.AtLeast(connectors.RoleMember),
-		Manage: role.AtLeast(connectors.RoleAdmin),
-		Own:    role.AtLeast(connectors.RoleOwner),
+		Sync:   role.May(connectors.PermOperate),
+		Manage: role.May(connectors.PermManage),
+		Bodies: role.May(connectors.PermBodies),
+		Audit:  role.May(connectors.PermAudit),
+		Own:    role.May(connectors.PermOwn),
 	}
 }
 

@@ -103,15 +103,16 @@ func (h *Handler) Mount(r chi.Router) {
 	r.Group(func(r chi.Router) {
 		r.Use(h.programsElsewhere)
 		r.Use(h.signedIn()...)
-		h.role(r, connectors.RoleMember).post("/connectors/{id}/sync_tools", h.connectorSync)
+		h.may(r, connectors.PermOperate).post("/connectors/{id}/sync_tools", h.connectorSync)
 	})
 	r.Group(func(r chi.Router) {
 		r.Use(h.signedIn()...)
 		r.Use(h.rememberSize)
-		h.forViewers(h.role(r, connectors.RoleViewer))
-		h.forMembers(h.role(r, connectors.RoleMember))
-		h.forAdmins(h.role(r, connectors.RoleAdmin))
-		h.forOwners(h.role(r, connectors.RoleOwner))
+		h.forViewers(h.may(r, connectors.PermRead))
+		h.forMembers(h.may(r, connectors.PermOperate))
+		h.forAdmins(h.may(r, connectors.PermManage))
+		h.forAuditors(h.may(r, connectors.PermAudit))
+		h.forOwners(h.may(r, connectors.PermOwn))
 	})
 }
 
@@ -236,11 +237,6 @@ func (h *Handler) forAdmins(r routes) {
 	r.post("/agents/{id}/connectors/{connector}", h.grantSave)
 	r.post("/agents/{id}/connectors/{connector}/choose", h.grantChoose)
 	r.post("/agents/{id}/connectors/{connector}/remove", h.grantRemove)
-	r.get("/audit", h.auditList)
-	r.post("/audit/verify", h.auditVerify)
-	r.get("/audit/export.jsonl", h.auditExport)
-	r.get("/audit/export.sig", h.auditSignature)
-	r.get(filePrefix+"/audit", h.auditFile)
 	r.get(filePrefix+"/webhooks/{id}", h.deliveryFile)
 	r.get("/webhooks", h.webhookList)
 	r.post("/webhooks", h.webhookCreate)
@@ -250,6 +246,15 @@ func (h *Handler) forAdmins(r routes) {
 	r.post("/webhooks/{id}/rotate", h.webhookRotate)
 	r.post("/webhooks/{id}/delete", h.webhookDelete)
 	r.post("/webhooks/{id}/deliveries/{delivery}/redeliver", h.webhookRedeliver)
+}
+
+// forAuditors are the routes of the audit log, which admins and owners read, too.
+func (h *Handler) forAuditors(r routes) {
+	r.get("/audit", h.auditList)
+	r.post("/audit/verify", h.auditVerify)
+	r.get("/audit/export.jsonl", h.auditExport)
+	r.get("/audit/export.sig", h.auditSignature)
+	r.get(filePrefix+"/audit", h.auditFile)
 }
 
 func (h *Handler) forOwners(r routes) {
@@ -277,17 +282,17 @@ func (h *Handler) forOwners(r routes) {
 	r.post("/settings/sso/domains/release", h.ssoRelease)
 }
 
-// routes are those that need one least role.
+// routes are those that need one permission.
 type routes struct {
 	router chi.Router
 	h      *Handler
 }
 
-// role returns r behind a check of the actor's role, so that a refusal comes before anything is read.
-func (h *Handler) role(r chi.Router, least connectors.Role) routes {
+// may returns r behind a check of the actor's role, so that a refusal comes before anything is read.
+func (h *Handler) may(r chi.Router, p connectors.Permission) routes {
 	check := func(next http.Handler) http.Handler {
 		return h.respond.Browser(func(w http.ResponseWriter, r *http.Request) error {
-			if err := actor(r).Require(least); err != nil {
+			if err := actor(r).Require(p); err != nil {
 				return err
 			}
 			next.ServeHTTP(w, r)

@@ -18,8 +18,8 @@ var (
 	ledTo    = regexp.MustCompile(`<a [^>]*href="(/[^"#]*)`)
 )
 
-// least is the least role of who may ask for an address.
-func (d *dashboard) least(method, address string) (connectors.Role, string) {
+// needs is what one needs to ask for an address.
+func (d *dashboard) needs(method, address string) (connectors.Permission, string) {
 	d.t.Helper()
 	at, err := url.Parse(html.UnescapeString(address))
 	if err != nil {
@@ -51,14 +51,14 @@ func TestNobodyIsOfferedWhatTheyMayNotDo(t *testing.T) {
 			}
 			opened++
 			for _, form := range postedTo.FindAllStringSubmatch(p.Body, -1) {
-				least, route := d.least(http.MethodPost, form[1]+form[2]+form[3])
-				if rank(least) > rank(role) {
+				needs, route := d.needs(http.MethodPost, form[1]+form[2]+form[3])
+				if !mayUse(role, needs) {
 					t.Errorf("%s offers a %s %s", path, role, route)
 				}
 				offers[route] = true
 			}
 			for _, link := range ledTo.FindAllStringSubmatch(p.Body, -1) {
-				if least, route := d.least(http.MethodGet, link[1]); rank(least) > rank(role) {
+				if needs, route := d.needs(http.MethodGet, link[1]); !mayUse(role, needs) {
 					t.Errorf("%s leads a %s to %s", path, role, route)
 				}
 			}
@@ -73,11 +73,11 @@ func TestWhatARoleMayNotDoIsRefusedWithAPageInTheFrame(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	ids := d.own()
-	for i, role := range connectors.Roles[:len(connectors.Roles)-1] {
+	for _, role := range notOwners() {
 		b := d.as(role)
-		for route, least := range routeRoles {
+		for route, needs := range routeRoles {
 			method, pattern, _ := strings.Cut(route, " ")
-			if rank(least) <= i {
+			if mayUse(role, needs) {
 				continue
 			}
 			var form url.Values
@@ -85,7 +85,7 @@ func TestWhatARoleMayNotDoIsRefusedWithAPageInTheFrame(t *testing.T) {
 				form = url.Values{}
 			}
 			b.do(method, ids.fill(pattern), form).want(t, http.StatusForbidden,
-				inFrame, "You may not do this", "This needs the role "+string(least)+"; yours is "+string(role)+".")
+				inFrame, "You may not do this", "This needs the role "+string(connectors.LeastRole(needs))+"; yours is "+string(role)+".")
 		}
 	}
 }

@@ -91,7 +91,7 @@ func timedPages() []timed {
 // pagePatterns are the patterns of all pages that somebody who is signed in opens.
 func pagePatterns() []string {
 	var pages []string
-	for route := range routeRoles { // which are all of them: TestEveryRouteHasALeastRole
+	for route := range routeRoles { // which are all of them: TestEveryRouteSaysWhatItNeeds
 		method, pattern, _ := strings.Cut(route, " ")
 		if method == http.MethodGet && noPages[pattern] == "" && !strings.HasPrefix(pattern, "/exports/") {
 			pages = append(pages, pattern)

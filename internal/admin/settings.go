@@ -27,7 +27,7 @@ func tenantForm(t connectors.Tenant, kept int) templates.Form {
 		days = strconv.Itoa(kept)
 	}
 	values := map[string]string{
-		"name": t.Name, "call_history": string(t.CallHistory), "approval_timeout_s": strconv.Itoa(int(t.ApprovalTimeout.Seconds())),
+		"name": t.Name, "call_history": string(t.CallHistory), "body_readers": string(t.BodyReaders), "approval_timeout_s": strconv.Itoa(int(t.ApprovalTimeout.Seconds())),
 		"history_days": days,
 	}
 	maps.Copy(values, defaultValues(t.Defaults))
@@ -59,6 +59,9 @@ func (f form) tenantChange(before connectors.Tenant) (auth.TenantChange, error) 
 	if f.values.Has("call_history") {
 		change.CallHistory = new(connectors.CallHistory(f.text("call_history")))
 	}
+	if f.values.Has("body_readers") {
+		change.BodyReaders = new(connectors.BodyReaders(f.text("body_readers")))
+	}
 	if f.values.Has("approval_timeout_s") {
 		seconds := f.number("approval_timeout_s", int(before.ApprovalTimeout.Seconds()))
 		change.ApprovalTimeout = new(time.Duration(seconds) * time.Second)
@@ -83,6 +86,14 @@ func historyOptions(ctx context.Context) []templates.Option {
 	}
 }
 
+// readerOptions offers who reads that.
+func readerOptions(ctx context.Context) []templates.Option {
+	return []templates.Option{
+		{Value: string(connectors.ReadersEveryone), Label: words.T(ctx, "Everyone who sees the call")},
+		{Value: string(connectors.ReadersAuditors), Label: words.T(ctx, "Auditors alone, on record")},
+	}
+}
+
 func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form) error {
 	tenant := actor(r).Tenant
 	created := when(r.Context(), tenant.CreatedAt, h.now())
@@ -98,6 +109,7 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 		Frame:     h.frame(r, templates.NavSettings, crumb(words.T(r.Context(), "Settings"), "")),
 		Form:      f,
 		Histories: historyOptions(r.Context()),
+		Readers:   readerOptions(r.Context()),
 		Approvals: approvalOptions(r.Context()),
 		Keys:      keys,
 		History:   templates.HistoryLimits{Least: strconv.Itoa(connectors.LeastHistoryDays), Most: strconv.Itoa(h.auth.HistoryDays())},

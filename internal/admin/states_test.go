@@ -26,13 +26,13 @@ func TestEveryListOfANewTenantSaysWhatComesNext(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	owner, viewer := d.as(connectors.RoleOwner), d.as(connectors.RoleViewer)
-	for route, least := range routeRoles {
+	for route, needs := range routeRoles {
 		path, ok := browsedTo(route)
 		if !ok || path == "/" || slices.Contains(fullAtOnce, path) {
 			continue
 		}
 		owner.get(path).want(t, http.StatusOK, `class="nothing"`)
-		if least == connectors.RoleViewer {
+		if needs == connectors.PermRead {
 			viewer.get(path).want(t, http.StatusOK, `class="nothing"`)
 		}
 	}
@@ -44,12 +44,12 @@ func TestAPageThatNeedsAnotherRoleSaysWhichAndLeadsBack(t *testing.T) {
 	d := newDashboard(t)
 	ids := d.own()
 	viewer := d.as(connectors.RoleViewer)
-	for route, least := range routeRoles {
+	for route, needs := range routeRoles {
 		method, pattern, _ := strings.Cut(route, " ")
-		if method != http.MethodGet || rank(least) <= rank(connectors.RoleViewer) {
+		if method != http.MethodGet || mayUse(connectors.RoleViewer, needs) {
 			continue
 		}
-		viewer.get(ids.fill(pattern)).want(t, http.StatusForbidden, "This needs the role "+string(least)+"; yours is viewer.", `class="lost"`, `href="/connectors"`)
+		viewer.get(ids.fill(pattern)).want(t, http.StatusForbidden, "This needs the role "+string(connectors.LeastRole(needs))+"; yours is viewer.", `class="lost"`, `href="/connectors"`)
 	}
 }
 

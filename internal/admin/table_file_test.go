@@ -21,13 +21,13 @@ func TestEveryTableBecomesAFileForThoseWhoMayOpenItsPage(t *testing.T) {
 	d := newDashboard(t)
 	ids, owner := d.own(), d.as(connectors.RoleOwner)
 	owner.get("/exports/connectors?format=csv").want(t, http.StatusOK) // leaves an entry in the audit log
-	for route, least := range routeRoles {
+	for route, needs := range routeRoles {
 		pattern, ok := strings.CutPrefix(route, exportsOf)
 		if !ok {
 			continue
 		}
-		if page := routeRoles["GET "+pattern]; page != least {
-			t.Errorf("%s is for %s, and its page for %s", route, least, page)
+		if page := routeRoles["GET "+pattern]; page != needs {
+			t.Errorf("%s is for %s, and its page for %s", route, needs, page)
 		}
 		path, filter := ids.fill(pattern), ""
 		if pattern == "/changes" {

@@ -57,11 +57,11 @@ func (h *Handler) agentFile(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) callFile(w http.ResponseWriter, r *http.Request) error {
-	return h.callsFile(w, r, "calls", callColumns, h.tenant(r).ToolCalls)
+	return h.callsFile(w, r, "calls", callColumns, h.calls.Calls)
 }
 
 func (h *Handler) taskFile(w http.ResponseWriter, r *http.Request) error {
-	return h.callsFile(w, r, "tasks", taskColumns, h.tenant(r).TaskCalls)
+	return h.callsFile(w, r, "tasks", taskColumns, h.calls.Tasks)
 }
 
 // callsFile is the file of a list that is filtered as the calls are.
@@ -72,7 +72,7 @@ func (h *Handler) callsFile(w http.ResponseWriter, r *http.Request, name string,
 	}
 	list := func(ctx context.Context, p store.Page) (store.List[connectors.ToolCall], error) {
 		filter.Page = p
-		return read(ctx, filter)
+		return read(ctx, actor(r), filter)
 	}
 	if filter.Limit < 0 {
 		list = nothingIn[connectors.ToolCall]

@@ -14,7 +14,7 @@ import (
 // taskList lists the calls that their servers run as tasks, the newest first.
 func (h *Handler) taskList(w http.ResponseWriter, r *http.Request) error {
 	query := readCallQuery(r.URL.Query())
-	found, err := h.findCalls(r, query, h.tenant(r).TaskCalls)
+	found, err := h.findCalls(r, query, h.calls.Tasks)
 	if err != nil {
 		return err
 	}

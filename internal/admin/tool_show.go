@@ -57,7 +57,7 @@ func (h *Handler) again(r *http.Request, t *trial) error {
 	if !ok {
 		return nil
 	}
-	call, err := h.tenant(r).ToolCall(r.Context(), connectors.ToolCallID{UUID: id})
+	call, err := h.calls.Glance(r.Context(), actor(r), connectors.ToolCallID{UUID: id})
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}

@@ -140,7 +140,7 @@ func (h *Handler) run(r *http.Request, t *trial, arguments json.RawMessage) (sta
 	if err != nil {
 		return 0, err
 	}
-	t.result = triedResult(r.Context(), call, tool, view.Tenant.CallHistory)
+	t.result = triedResult(r.Context(), call, tool, actor(r).Tenant)
 	return http.StatusOK, nil
 }
 

@@ -41,7 +41,7 @@ func (t trial) view(ctx context.Context, can templates.Can) *templates.TryIt {
 }
 
 // triedResult is what came of a trial so far.
-func triedResult(ctx context.Context, c connectors.ToolCall, t *access.Tool, keeps connectors.CallHistory) *templates.Result {
+func triedResult(ctx context.Context, c connectors.ToolCall, t *access.Tool, of connectors.Tenant) *templates.Result {
 	link := &templates.Link{Text: words.T(ctx, "Open the call"), Href: callPath(c.ID)}
 	since := c.StartedAt.UTC().Format(time.RFC3339Nano)
 	switch {
@@ -59,7 +59,7 @@ func triedResult(ctx context.Context, c connectors.ToolCall, t *access.Tool, kee
 	r := toolResult{Structured: c.Structured}
 	_ = r.Content.UnmarshalJSON(c.Content) // what is no list is empty
 	r.IsError.value = c.IsError
-	v := resultView(ctx, r, keptPictures(c, keeps))
+	v := resultView(ctx, r, keptPictures(c, of))
 	v.Facts, v.Link = took(ctx, c.Duration)+" · "+sized(ctx, c.ResponseBytes), link
 	if t.OutputSchema != nil && !c.IsError {
 		v.Checked = words.T(ctx, "The structured content fits the output schema.")
@@ -70,9 +70,9 @@ func triedResult(ctx context.Context, c connectors.ToolCall, t *access.Tool, kee
 	return &v
 }
 
-// keptPictures is where the pictures of a call are served; nil: the history does not keep them.
-func keptPictures(c connectors.ToolCall, keeps connectors.CallHistory) func(n int) string {
-	if keeps == connectors.HistoryNone || len(c.Content) > connectors.MaxHistoryBytes {
+// keptPictures is where the pictures of a call are served; nil: the history does not keep them, or has them for auditors.
+func keptPictures(c connectors.ToolCall, of connectors.Tenant) func(n int) string {
+	if of.CallHistory == connectors.HistoryNone || of.WithholdsBodies() || len(c.Content) > connectors.MaxHistoryBytes {
 		return nil
 	}
 	return func(n int) string { return fmt.Sprintf("%s/pictures/%d", callPath(c.ID), n) }

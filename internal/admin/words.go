@@ -62,12 +62,14 @@ func roleName(ctx context.Context, r connectors.Role) string {
 		return words.T(ctx, "Admin")
 	case connectors.RoleOwner:
 		return words.T(ctx, "Owner")
+	case connectors.RoleAuditor:
+		return words.T(ctx, "Auditor")
 	default:
 		return string(r)
 	}
 }
 
-// roleOptions offers the roles, weakest first.
+// roleOptions offers the roles: the ladder, weakest first, and the auditor beside it.
 func roleOptions(ctx context.Context) []templates.Option {
 	var options []templates.Option
 	for _, r := range connectors.Roles {
@@ -87,6 +89,8 @@ func roleAbility(ctx context.Context, r connectors.Role) string {
 		return words.T(ctx, "Admin: also manages connectors, agents and credentials")
 	case connectors.RoleOwner:
 		return words.T(ctx, "Owner: also manages members, keys and settings")
+	case connectors.RoleAuditor:
+		return words.T(ctx, "Auditor: reads, the audit log included, and changes nothing")
 	default:
 		return string(r)
 	}

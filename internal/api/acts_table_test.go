@@ -224,6 +224,13 @@ var otherActs = map[string]act{
 	"tool_call.deny":    {prepare: asks("POST", "/api/v1/tool_calls/{id}/deny", nil)},
 	"tool_call.cancel":  {prepare: asks("POST", "/api/v1/tool_calls/{id}/cancel", nil)},
 
+	"tool_call.read": {prepare: func(t *testing.T, w *world) func() error {
+		t.Helper()
+		key, ids := w.key(t, connectors.RoleAuditor), w.targetsIn(t, w.Tenant)
+		w.bodiesForAuditors(t)
+		return w.asking(t, key, http.MethodGet, "/api/v1/tool_calls/"+ids.call, nil)
+	}},
+
 	"webhook.create":        {thing: "webhook", prepare: asks("POST", "/api/v1/webhooks", `{"name": "A", "url": "https://hooks.example.com/a?token=x"}`)},
 	"webhook.update":        {thing: "webhook", prepare: asks("PATCH", "/api/v1/webhooks/{id}", `{"name": "B", "url": "https://hooks.example.com/b?token=x"}`)},
 	"webhook.delete":        {thing: "webhook", prepare: asks("DELETE", "/api/v1/webhooks/{id}", nil)},

@@ -119,15 +119,15 @@ func (h *Handler) mountAgentGrants() {
 	const tag = "Agents"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/connectors", id: "listAgentConnectors", tag: tag,
-		summary: "List what an agent was granted, by the connectors' slugs", role: connectors.RoleViewer,
+		summary: "List what an agent was granted, by the connectors' slugs", may: connectors.PermRead,
 	}, h.listAgentGrants)
 	register(h, operation{
 		method: http.MethodPut, path: "/api/v1/agents/{id}/connectors/{connector}", id: "grantConnector", tag: tag,
-		summary: "Let an agent use a connector, in place of what it was granted before", role: connectors.RoleAdmin,
+		summary: "Let an agent use a connector, in place of what it was granted before", may: connectors.PermManage,
 	}, h.putAgentGrant)
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/agents/{id}/connectors/{connector}", id: "dropConnector", tag: tag,
-		summary: "Take a connector from an agent", role: connectors.RoleAdmin,
+		summary: "Take a connector from an agent", may: connectors.PermManage,
 	}, h.dropAgentGrant)
 }
 

@@ -86,23 +86,23 @@ func (h *Handler) mountAgents() {
 	const tag = "Agents"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents", id: "listAgents", tag: tag,
-		summary: "List the agents", role: connectors.RoleViewer,
+		summary: "List the agents", may: connectors.PermRead,
 	}, h.listAgents)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/agents", id: "createAgent", tag: tag,
-		summary: "Make an agent", role: connectors.RoleAdmin, status: http.StatusCreated,
+		summary: "Make an agent", may: connectors.PermManage, status: http.StatusCreated,
 	}, h.createAgent)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}", id: "getAgent", tag: tag,
-		summary: "Read an agent", role: connectors.RoleViewer,
+		summary: "Read an agent", may: connectors.PermRead,
 	}, h.getAgent)
 	register(h, operation{
 		method: http.MethodPatch, path: "/api/v1/agents/{id}", id: "updateAgent", tag: tag,
-		summary: "Change an agent", role: connectors.RoleAdmin,
+		summary: "Change an agent", may: connectors.PermManage,
 	}, h.updateAgent)
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/agents/{id}", id: "deleteAgent", tag: tag,
-		summary: "Delete an agent and its credentials", role: connectors.RoleAdmin,
+		summary: "Delete an agent and its credentials", may: connectors.PermManage,
 	}, h.deleteAgent)
 }
 

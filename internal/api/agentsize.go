@@ -51,7 +51,7 @@ over classes of characters, fitted to the one vocabulary that is published (Open
 func (h *Handler) mountAgentSize() {
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/size", id: "getAgentSize", tag: "Agents",
-		summary: "Read how much of a model's input an agent's tools take", about: aboutAgentSize, role: connectors.RoleViewer,
+		summary: "Read how much of a model's input an agent's tools take", about: aboutAgentSize, may: connectors.PermRead,
 		gate: newGate(maxAgentTools),
 	}, h.agentSize)
 }

@@ -60,15 +60,15 @@ func (h *Handler) mountAgentTokens() {
 	const tag = "Agents"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/tokens", id: "listAgentTokens", tag: tag,
-		summary: "List an agent's tokens, the latest first", role: connectors.RoleViewer,
+		summary: "List an agent's tokens, the latest first", may: connectors.PermRead,
 	}, h.listAgentTokens)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/agents/{id}/tokens", id: "createAgentToken", tag: tag,
-		summary: "Make a token; its text is shown once", role: connectors.RoleAdmin, status: http.StatusCreated,
+		summary: "Make a token; its text is shown once", may: connectors.PermManage, status: http.StatusCreated,
 	}, h.createAgentToken)
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/agents/{id}/tokens/{token_id}", id: "revokeAgentToken", tag: tag,
-		summary: "Revoke a token: it opens nothing any more within a second", role: connectors.RoleAdmin,
+		summary: "Revoke a token: it opens nothing any more within a second", may: connectors.PermManage,
 	}, h.revokeAgentToken)
 }
 

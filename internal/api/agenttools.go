@@ -33,7 +33,7 @@ const maxAgentTools = 4
 func (h *Handler) mountAgentTools() {
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/tools", id: "listAgentTools", tag: "Agents",
-		summary: "Read an agent's tools in a model provider's words", about: aboutAgentTools, role: connectors.RoleViewer,
+		summary: "Read an agent's tools in a model provider's words", about: aboutAgentTools, may: connectors.PermRead,
 		gate: newGate(maxAgentTools),
 	}, h.agentTools)
 }

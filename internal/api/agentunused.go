@@ -44,7 +44,7 @@ A tenant has two of these looks at once; the others wait two seconds for their t
 func (h *Handler) mountAgentUnused() {
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/unused_tools", id: "listUnusedAgentTools", tag: "Agents",
-		summary: "Read which of its tools an agent does not call, and what they cost", about: aboutUnused, role: connectors.RoleViewer,
+		summary: "Read which of its tools an agent does not call, and what they cost", about: aboutUnused, may: connectors.PermRead,
 	}, h.agentUnused)
 }
 

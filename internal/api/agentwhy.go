@@ -53,7 +53,7 @@ type whyInput struct {
 func (h *Handler) mountAgentWhy() {
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/tools/{name}/why", id: "whyAgentTool", tag: "Agents",
-		summary: "Read whether an agent sees a tool and may call it, and what to do about it", role: connectors.RoleViewer,
+		summary: "Read whether an agent sees a tool and may call it, and what to do about it", may: connectors.PermRead,
 	}, h.whyAgentTool)
 }
 

@@ -14,7 +14,7 @@ import (
 type apiKeyJSON struct {
 	ID         string     `json:"id" format:"uuid"`
 	Name       string     `json:"name"`
-	Role       string     `json:"role" enum:"viewer,member,admin,owner"`
+	Role       string     `json:"role" enum:"viewer,member,admin,owner,auditor"`
 	Prefix     string     `json:"prefix" doc:"The first characters of the key, to recognise it by."`
 	CreatedAt  time.Time  `json:"created_at"`
 	CreatedBy  string     `json:"created_by" doc:"Who made it, as they were called then; empty: not known."`
@@ -27,7 +27,7 @@ type apiKeyJSON struct {
 // apiKeyCreate describes a new key.
 type apiKeyCreate struct {
 	Name      string     `json:"name"`
-	Role      string     `json:"role" enum:"viewer,member,admin,owner"`
+	Role      string     `json:"role" enum:"viewer,member,admin,owner,auditor"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty" nullable:"true" doc:"Null or absent: never."`
 }
 
@@ -53,15 +53,15 @@ func (h *Handler) mountAPIKeys() {
 	const tag = "API keys"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/api_keys", id: "listAPIKeys", tag: tag,
-		summary: "List the keys", role: connectors.RoleOwner,
+		summary: "List the keys", may: connectors.PermOwn,
 	}, h.listAPIKeys)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/api_keys", id: "createAPIKey", tag: tag,
-		summary: "Make a key; its text is shown once", role: connectors.RoleOwner, status: http.StatusCreated,
+		summary: "Make a key; its text is shown once", may: connectors.PermOwn, status: http.StatusCreated,
 	}, h.createAPIKey)
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/api_keys/{id}", id: "revokeAPIKey", tag: tag,
-		summary: "Revoke a key", role: connectors.RoleOwner,
+		summary: "Revoke a key", may: connectors.PermOwn,
 	}, h.revokeAPIKey)
 }
 

@@ -60,15 +60,15 @@ func (h *Handler) mountApprovals() {
 	const tag = "Tool calls"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/approvals", id: "listApprovals", tag: tag,
-		summary: "List the calls that wait for a person, the latest first", role: connectors.RoleViewer,
+		summary: "List the calls that wait for a person, the latest first", may: connectors.PermRead,
 	}, h.listApprovals)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/tool_calls/{id}/approve", id: "approveToolCall", tag: tag,
-		summary: "Agree to a call that waits; it is made then, once", role: connectors.RoleMember, status: http.StatusOK,
+		summary: "Agree to a call that waits; it is made then, once", may: connectors.PermOperate, status: http.StatusOK,
 	}, h.approveCall)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/tool_calls/{id}/deny", id: "denyToolCall", tag: tag,
-		summary: "Refuse a call that waits", role: connectors.RoleMember, status: http.StatusOK,
+		summary: "Refuse a call that waits", may: connectors.PermOperate, status: http.StatusOK,
 	}, h.denyCall)
 }
 
@@ -122,7 +122,7 @@ func (h *Handler) viewApproval(ctx context.Context, who auth.Actor, a connectors
 	if tool := view.Tool(a.ExposedName); tool != nil {
 		out.Annotations, out.Effect = tool.Annotations, tool.Hints.Words()
 	}
-	if !who.Role.AtLeast(connectors.RoleMember) {
+	if !who.Role.May(connectors.PermOperate) {
 		return out, nil
 	}
 	waiting, err := h.calls.Approval(ctx, who, a.ID)

@@ -85,15 +85,15 @@ func (in *listAuditInput) filter() store.AuditFilter {
 func (h *Handler) mountAudit() {
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/audit_events", id: "listAuditEvents", tag: "Audit",
-		summary: "List what was done, by whom, the latest first", role: connectors.RoleAdmin,
+		summary: "List what was done, by whom, the latest first", may: connectors.PermAudit,
 	}, h.listAuditEvents)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/audit_events/verify", id: "verifyAuditEvents", tag: "Audit",
-		summary: "Compute the chain of all entries anew, and tell whether each is as it was recorded", role: connectors.RoleAdmin,
+		summary: "Compute the chain of all entries anew, and tell whether each is as it was recorded", may: connectors.PermAudit,
 	}, h.verifyAuditEvents)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/audit_events/key", id: "auditKey", tag: "Audit",
-		summary: "The public key that checks signed exports of the log", role: connectors.RoleViewer,
+		summary: "The public key that checks signed exports of the log", may: connectors.PermRead,
 	}, h.auditKey)
 }
 

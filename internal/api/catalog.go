@@ -14,12 +14,12 @@ func (h *Handler) mountCatalog() {
 	const tag = "Catalog"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/catalog", id: "listCatalog", tag: tag,
-		summary: "List well-known MCP servers, by name", role: connectors.RoleViewer,
+		summary: "List well-known MCP servers, by name", may: connectors.PermRead,
 		about: "All of them stand in one answer: next_cursor is always null.",
 	}, h.listCatalog)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/catalog/{slug}/add", id: "addFromCatalog", tag: tag,
-		summary: "Make a connector of a server of the catalog", role: connectors.RoleAdmin, status: http.StatusCreated,
+		summary: "Make a connector of a server of the catalog", may: connectors.PermManage, status: http.StatusCreated,
 		about: "The connector knows how to sign in; its credential comes next. 409 where a connector leads to that server already.",
 	}, h.addFromCatalog)
 }

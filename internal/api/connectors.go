@@ -21,32 +21,32 @@ func (h *Handler) mountConnectors() {
 	const tag = "Connectors"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors", id: "listConnectors", tag: tag,
-		summary: "List the connectors, by name", role: connectors.RoleViewer,
+		summary: "List the connectors, by name", may: connectors.PermRead,
 	}, h.listConnectors)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors", id: "createConnector", tag: tag,
-		summary: "Register an MCP server", role: connectors.RoleAdmin, status: http.StatusCreated,
+		summary: "Register an MCP server", may: connectors.PermManage, status: http.StatusCreated,
 	}, h.createConnector)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/test", id: "testConnector", tag: tag,
-		summary: "Try a connector without storing it", role: connectors.RoleAdmin,
+		summary: "Try a connector without storing it", may: connectors.PermManage,
 	}, h.testConnector)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}", id: "getConnector", tag: tag,
-		summary: "Read a connector", role: connectors.RoleViewer,
+		summary: "Read a connector", may: connectors.PermRead,
 	}, h.getConnector)
 	register(h, operation{
 		method: http.MethodPatch, path: "/api/v1/connectors/{id}", id: "updateConnector", tag: tag,
-		summary: "Change a connector", role: connectors.RoleAdmin,
+		summary: "Change a connector", may: connectors.PermManage,
 	}, h.updateConnector)
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/connectors/{id}", id: "deleteConnector", tag: tag,
-		summary: "Delete a connector, its tools and its credentials", role: connectors.RoleAdmin,
+		summary: "Delete a connector, its tools and its credentials", may: connectors.PermManage,
 		about: "Connected accounts are forgotten, and not revoked at their authorization servers: delete their credentials first where that matters.",
 	}, h.deleteConnector)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/listen", id: "listenToConnector", tag: tag,
-		summary: "Listen for a server's changes again", role: connectors.RoleAdmin,
+		summary: "Listen for a server's changes again", may: connectors.PermManage,
 		about: "Listening is switched off where a server misbehaves. One that is listened to, or does not tell of changes, stays as it is.",
 	}, h.listenToConnector)
 }

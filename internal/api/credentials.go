@@ -77,24 +77,24 @@ func (h *Handler) mountCredentials() {
 	const tag = "Credentials"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}/credentials", id: "listCredentials", tag: tag,
-		summary: "List a connector's credentials, without their secrets", role: connectors.RoleViewer,
+		summary: "List a connector's credentials, without their secrets", may: connectors.PermRead,
 	}, h.listCredentials)
 	register(h, operation{
 		method: http.MethodPut, path: "/api/v1/connectors/{id}/credential", id: "setCredential", tag: tag,
-		summary: "Store the shared credential", role: connectors.RoleAdmin,
+		summary: "Store the shared credential", may: connectors.PermManage,
 		about: "With oauth2 it is the secret of the connector's own client, in either credential mode; accounts are connected, not entered.",
 	}, h.setCredential)
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/connectors/{id}/credential", id: "deleteCredential", tag: tag,
-		summary: "Delete the shared credential; an account is revoked at its server, too", role: connectors.RoleAdmin,
+		summary: "Delete the shared credential; an account is revoked at its server, too", may: connectors.PermManage,
 	}, h.deleteCredential)
 	register(h, operation{
 		method: http.MethodPut, path: "/api/v1/connectors/{id}/agents/{agent}/credential", id: "setAgentCredential", tag: tag,
-		summary: "Store an agent's credential", role: connectors.RoleAdmin,
+		summary: "Store an agent's credential", may: connectors.PermManage,
 	}, h.setAgentCredential)
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/connectors/{id}/agents/{agent}/credential", id: "deleteAgentCredential", tag: tag,
-		summary: "Delete an agent's credential; an account is revoked at its server, too", role: connectors.RoleAdmin,
+		summary: "Delete an agent's credential; an account is revoked at its server, too", may: connectors.PermManage,
 	}, h.deleteAgentCredential)
 }
 

@@ -16,7 +16,7 @@ type exportInput struct {
 func (h *Handler) mountExport() {
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/export", id: "exportConnectors", tag: "Import and export",
-		summary: "Read the connectors as a client's file, without secrets", role: connectors.RoleViewer,
+		summary: "Read the connectors as a client's file, without secrets", may: connectors.PermRead,
 		about: "Where a secret belongs stands a placeholder, named as the client reads it. The files of clients leave disabled connectors out.",
 	}, h.exportConnectors)
 }

@@ -12,7 +12,7 @@ import (
 func (h *Handler) mountHealth() {
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}/health", id: "getConnectorHealth", tag: "Connectors",
-		summary: "Read how a connector is, and its uptime and latency hour by hour", role: connectors.RoleViewer,
+		summary: "Read how a connector is, and its uptime and latency hour by hour", may: connectors.PermRead,
 	}, h.connectorHealth)
 }
 

@@ -70,7 +70,7 @@ that has an address (streamable-http, else sse) makes a connector whose credenti
 func (h *Handler) mountImport() {
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/import", id: "importConnectors", tag: "Import and export",
-		summary: "Register the servers of an mcpServers document", about: aboutImport, role: connectors.RoleAdmin,
+		summary: "Register the servers of an mcpServers document", about: aboutImport, may: connectors.PermManage,
 	}, h.importConnectors)
 	h.mountExport()
 }

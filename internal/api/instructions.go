@@ -31,21 +31,21 @@ func (h *Handler) mountInstructions() {
 	const tag, path = "Tool changes", "/api/v1/connectors/{id}/instructions"
 	register(h, operation{
 		method: http.MethodGet, path: path, id: "getInstructions", tag: tag,
-		summary: "What a connector's server says of itself to every model, and what agents are given", role: connectors.RoleViewer,
+		summary: "What a connector's server says of itself to every model, and what agents are given", may: connectors.PermRead,
 	}, h.getInstructions)
 	register(h, operation{
 		method: http.MethodGet, path: path + "/changes", id: "listChangesOfInstructions", tag: tag,
-		summary: "List what became of a server's instructions, with the differences, the latest first", role: connectors.RoleViewer,
+		summary: "List what became of a server's instructions, with the differences, the latest first", may: connectors.PermRead,
 	}, h.listChangesOfInstructions)
 	register(h, operation{
 		method: http.MethodPost, path: path + "/accept", id: "acceptInstructions", tag: tag,
-		summary: "Accept a server's current instructions, which agents are then given", role: connectors.RoleAdmin, status: http.StatusOK,
+		summary: "Accept a server's current instructions, which agents are then given", may: connectors.PermManage, status: http.StatusOK,
 	}, func(ctx context.Context, who auth.Actor, in *instructionsVerdictInput) (*answer[instructionsJSON], error) {
 		return h.decideInstructions(ctx, who, in, true)
 	})
 	register(h, operation{
 		method: http.MethodPost, path: path + "/reject", id: "rejectInstructions", tag: tag,
-		summary: "Reject a server's current instructions; agents are given what was accepted before", role: connectors.RoleAdmin, status: http.StatusOK,
+		summary: "Reject a server's current instructions; agents are given what was accepted before", may: connectors.PermManage, status: http.StatusOK,
 	}, func(ctx context.Context, who auth.Actor, in *instructionsVerdictInput) (*answer[instructionsJSON], error) {
 		return h.decideInstructions(ctx, who, in, false)
 	})

@@ -15,7 +15,7 @@ import (
 type invitationJSON struct {
 	ID        string    `json:"id" format:"uuid"`
 	Email     string    `json:"email"`
-	Role      string    `json:"role" enum:"viewer,member,admin,owner"`
+	Role      string    `json:"role" enum:"viewer,member,admin,owner,auditor"`
 	Status    string    `json:"status" enum:"waiting,lapsed,accepted,revoked"`
 	InvitedBy string    `json:"invited_by"`
 	CreatedAt time.Time `json:"created_at"`
@@ -27,7 +27,7 @@ type invitationJSON struct {
 // invitationCreate describes a new invitation.
 type invitationCreate struct {
 	Email string `json:"email"`
-	Role  string `json:"role" enum:"viewer,member,admin,owner"`
+	Role  string `json:"role" enum:"viewer,member,admin,owner,auditor"`
 }
 
 type invitationPath struct {
@@ -65,19 +65,19 @@ func (h *Handler) mountInvitations() {
 	const tag = "Members"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/invitations", id: "listInvitations", tag: tag,
-		summary: "List the open invitations, lapsed ones too", role: connectors.RoleOwner,
+		summary: "List the open invitations, lapsed ones too", may: connectors.PermOwn,
 	}, h.listInvitations)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/invitations", id: "invite", tag: tag,
-		summary: "Invite an address; the link is shown once", role: connectors.RoleOwner, status: http.StatusCreated,
+		summary: "Invite an address; the link is shown once", may: connectors.PermOwn, status: http.StatusCreated,
 	}, h.createInvitation)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/invitations/{id}/send", id: "sendInvitation", tag: tag,
-		summary: "Make another link for an open invitation; the one before opens nothing any more", role: connectors.RoleOwner,
+		summary: "Make another link for an open invitation; the one before opens nothing any more", may: connectors.PermOwn,
 	}, h.sendInvitation)
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/invitations/{id}", id: "revokeInvitation", tag: tag,
-		summary: "Take an open invitation back", role: connectors.RoleOwner,
+		summary: "Take an open invitation back", may: connectors.PermOwn,
 	}, h.revokeInvitation)
 }
 

@@ -50,7 +50,7 @@ tools. Those without a usable credential stand in unavailable; so does, with the
 func (h *Handler) mountMCPConfig() {
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/mcp_config", id: "getMCPConfig", tag: "Agents",
-		summary: "Read the file with which an MCP client connects", about: aboutMCPConfig, role: connectors.RoleViewer,
+		summary: "Read the file with which an MCP client connects", about: aboutMCPConfig, may: connectors.PermRead,
 	}, h.mcpConfig)
 }
 

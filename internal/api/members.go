@@ -16,7 +16,7 @@ type memberJSON struct {
 	ID             string     `json:"id" format:"uuid"`
 	Email          string     `json:"email"`
 	Name           string     `json:"name"`
-	Role           string     `json:"role" enum:"viewer,member,admin,owner"`
+	Role           string     `json:"role" enum:"viewer,member,admin,owner,auditor"`
 	CreatedAt      time.Time  `json:"created_at"`
 	LastSignedInAt *time.Time `json:"last_signed_in_at" doc:"Null: never."`
 	LastSeenAt     *time.Time `json:"last_seen_at" doc:"When they last used this tenant's dashboard, within some minutes; null: never."`
@@ -26,13 +26,13 @@ type memberJSON struct {
 type memberCreate struct {
 	Email    string      `json:"email"`
 	Name     string      `json:"name,omitempty"`
-	Role     string      `json:"role" enum:"viewer,member,admin,owner"`
+	Role     string      `json:"role" enum:"viewer,member,admin,owner,auditor"`
 	Password secret.Text `json:"password" writeOnly:"true" doc:"The first password."`
 }
 
 // memberPatch changes a member.
 type memberPatch struct {
-	Role *string `json:"role,omitempty" enum:"viewer,member,admin,owner"`
+	Role *string `json:"role,omitempty" enum:"viewer,member,admin,owner,auditor"`
 }
 
 // MemberPath names a member.
@@ -64,27 +64,27 @@ func (h *Handler) mountMembers() {
 	const tag = "Members"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/members", id: "listMembers", tag: tag,
-		summary: "List the members", role: connectors.RoleOwner,
+		summary: "List the members", may: connectors.PermOwn,
 	}, h.listMembers)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/members", id: "addMember", tag: tag,
-		summary: "Add a member", role: connectors.RoleOwner, status: http.StatusCreated,
+		summary: "Add a member", may: connectors.PermOwn, status: http.StatusCreated,
 	}, h.addMember)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/members/{id}", id: "getMember", tag: tag,
-		summary: "Read a member", role: connectors.RoleOwner,
+		summary: "Read a member", may: connectors.PermOwn,
 	}, h.getMember)
 	register(h, operation{
 		method: http.MethodPatch, path: "/api/v1/members/{id}", id: "updateMember", tag: tag,
-		summary: "Change a member's role", role: connectors.RoleOwner,
+		summary: "Change a member's role", may: connectors.PermOwn,
 	}, h.updateMember)
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/members/{id}", id: "removeMember", tag: tag,
-		summary: "Remove a member; the last owner stays", role: connectors.RoleOwner,
+		summary: "Remove a member; the last owner stays", may: connectors.PermOwn,
 	}, h.removeMember)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/members/{id}/sign_out", id: "signOutMember", tag: tag,
-		summary: "Sign a member out in every browser, whichever tenant it shows", role: connectors.RoleOwner,
+		summary: "Sign a member out in every browser, whichever tenant it shows", may: connectors.PermOwn,
 	}, h.signOutMember)
 }
 

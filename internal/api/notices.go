@@ -50,11 +50,11 @@ func (h *Handler) mountNotices() {
 	const tag = "Notices"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/notices", id: "listNotices", tag: tag,
-		summary: "List what people should know, the latest first", role: connectors.RoleViewer,
+		summary: "List what people should know, the latest first", may: connectors.PermRead,
 	}, h.listNotices)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/notices/read", id: "readNotices", tag: tag,
-		summary: "Mark notices as read by the person who asks", role: connectors.RoleViewer, status: http.StatusOK,
+		summary: "Mark notices as read by the person who asks", may: connectors.PermRead, status: http.StatusOK,
 	}, h.readNotices)
 }
 

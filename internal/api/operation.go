@@ -21,11 +21,11 @@ type operation struct {
 	id      string // operationId in the document
 	tag     string
 	summary string
-	about   string          // what else is to be known; may be empty
-	role    connectors.Role // the least that may
-	status  int             // of success; 0: 200, or 204 without a body
-	also    []int           // further statuses of success, with the same body
-	gate    gate            // where requests wait for their turn; nil: nowhere
+	about   string                // what else is to be known; may be empty
+	may     connectors.Permission // which a caller needs
+	status  int                   // of success; 0: 200, or 204 without a body
+	also    []int                 // further statuses of success, with the same body
+	gate    gate                  // where requests wait for their turn; nil: nowhere
 }
 
 // handlerFunc answers an operation for an actor whose role was checked.
@@ -43,8 +43,8 @@ func register[I, O any](h *Handler, op operation, handle handlerFunc[I, O]) {
 		Tags:          []string{op.tag},
 		DefaultStatus: op.status,
 		Metadata:      map[string]any{bodyKey: body, alsoKey: op.also},
-		Middlewares:   huma.Middlewares{h.requireRole(op.role)},
-		Extensions:    map[string]any{"x-least-role": op.role},
+		Middlewares:   huma.Middlewares{h.require(op.may)},
+		Extensions:    map[string]any{"x-least-role": connectors.LeastRole(op.may), "x-permission": op.may},
 	}
 	if op.gate != nil {
 		described.Middlewares = append(described.Middlewares, h.through(op.gate))
@@ -64,8 +64,8 @@ func register[I, O any](h *Handler, op operation, handle handlerFunc[I, O]) {
 
 var errNobody = fault.Errorf(fault.Unauthenticated, "No caller is established.")
 
-// requireRole refuses a caller before anything of the request is looked at.
-func (h *Handler) requireRole(least connectors.Role) func(huma.Context, func(huma.Context)) {
+// require refuses a caller before anything of the request is looked at.
+func (h *Handler) require(p connectors.Permission) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humachi.Unwrap(ctx)
 		who, ok := auth.ActorFrom(ctx.Context())
@@ -73,7 +73,7 @@ func (h *Handler) requireRole(least connectors.Role) func(huma.Context, func(hum
 			h.respond.Problem(w, r, errNobody)
 			return
 		}
-		if err := who.Require(least); err != nil {
+		if err := who.Require(p); err != nil {
 			h.respond.Problem(w, r, err)
 			return
 		}

@@ -12,7 +12,7 @@ import (
 func (h *Handler) mountOverview() {
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/overview", id: "getOverview", tag: "Overview",
-		summary: "Read what needs a person, and how calls, tools and syncs go", role: connectors.RoleViewer,
+		summary: "Read what needs a person, and how calls, tools and syncs go", may: connectors.PermRead,
 	}, h.overview)
 }
 

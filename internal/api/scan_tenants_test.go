@@ -47,7 +47,7 @@ func TestAnotherTenantsThingsAreNotThere(t *testing.T) {
 		"a slash":                    all("a%2Fb"),
 		"no UTF-8":                   all("%FF"),
 	} {
-		eachRoute(t, ids, func(t *testing.T, method, path, body string, _ connectors.Role) {
+		eachRoute(t, ids, func(t *testing.T, method, path, body string, _ connectors.Permission) {
 			if strings.Contains(path, "/catalog/") && ids.offer != "" {
 				return // the catalog is everybody's
 			}

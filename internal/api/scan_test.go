@@ -20,16 +20,19 @@ var open = []string{"GET /openapi.json", "HEAD /openapi.json"}
 func TestEveryRouteHasARowInTheTableAndInTheDocument(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	documented := map[string]connectors.Role{}
+	documented := map[string]connectors.Permission{}
 	for path, operations := range w.document(t)["paths"].(map[string]any) {
 		for method, op := range operations.(map[string]any) {
-			least, _ := op.(map[string]any)["x-least-role"].(string)
-			documented[strings.ToUpper(method)+" "+path] = connectors.Role(least)
+			needs, _ := op.(map[string]any)["x-permission"].(string)
+			documented[strings.ToUpper(method)+" "+path] = connectors.Permission(needs)
+			if least := op.(map[string]any)["x-least-role"]; least != string(connectors.LeastRole(connectors.Permission(needs))) {
+				t.Errorf("%s %s: the least role that may %s is said to be %v", method, path, needs, least)
+			}
 		}
 	}
-	want := map[string]connectors.Role{}
+	want := map[string]connectors.Permission{}
 	for route, row := range routes {
-		want[route] = row.least
+		want[route] = row.needs
 	}
 	if diff := cmp.Diff(want, documented); diff != "" {
 		t.Errorf("routes (-rows +documented):\n%s", diff)
@@ -70,7 +73,7 @@ func TestNobodyWithoutAKeyGetsIn(t *testing.T) {
 	owner := w.key(t, connectors.RoleOwner)
 	ids := w.targetsIn(t, w.Tenant)
 	before := w.Rows(t)
-	eachRoute(t, ids, func(t *testing.T, method, path, body string, _ connectors.Role) {
+	eachRoute(t, ids, func(t *testing.T, method, path, body string, _ connectors.Permission) {
 		for name, authorization := range map[string]string{
 			"nothing":        "",
 			"an agent":       "Bearer pb_agent_0123456789",
@@ -94,7 +97,7 @@ func TestNobodyWithoutAKeyGetsIn(t *testing.T) {
 	w.unchanged(t, before)
 }
 
-func TestARoleThatIsTooLowIsRefusedAndChangesNothing(t *testing.T) {
+func TestARoleThatMayNotIsRefusedAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ids := w.targetsIn(t, w.Tenant)
@@ -104,8 +107,8 @@ func TestARoleThatIsTooLowIsRefusedAndChangesNothing(t *testing.T) {
 	}
 	before := w.Rows(t)
 	for _, role := range connectors.Roles {
-		eachRoute(t, ids, func(t *testing.T, method, path, body string, least connectors.Role) {
-			if role.AtLeast(least) {
+		eachRoute(t, ids, func(t *testing.T, method, path, body string, needs connectors.Permission) {
+			if role.May(needs) {
 				return
 			}
 			w.call(t, keys[role], method, path, body).problem(http.StatusForbidden, "denied")
@@ -147,7 +150,7 @@ func TestEachRoleDoesWhatItMay(t *testing.T) {
 			w := newWorld(t)
 			key, shared := w.key(t, role), w.targetsIn(t, w.Tenant)
 			for _, route := range slices.Sorted(maps.Keys(routes)) {
-				if role.AtLeast(routes[route].least) {
+				if role.May(routes[route].needs) {
 					w.does(t, key, route, shared)
 				}
 			}

@@ -31,7 +31,7 @@ type ssoJSON struct {
 // ssoGroupJSON is the role that a group of the provider gives.
 type ssoGroupJSON struct {
 	Group string `json:"group" minLength:"1" maxLength:"200"`
-	Role  string `json:"role" enum:"viewer,member,admin,owner"`
+	Role  string `json:"role" enum:"viewer,member,admin,owner,auditor"`
 }
 
 // ssoDomainJSON is an e-mail domain that the tenant says is its own.
@@ -120,32 +120,32 @@ func (h *Handler) mountSSO() {
 	const tag = "Single sign-on"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/sso", id: "getSSO", tag: tag,
-		summary: "Read how people sign in at the tenant's own OpenID provider", role: connectors.RoleOwner,
+		summary: "Read how people sign in at the tenant's own OpenID provider", may: connectors.PermOwn,
 	}, h.getSSO)
 	register(h, operation{
 		method: http.MethodPatch, path: "/api/v1/sso", id: "updateSSO", tag: tag,
-		summary: "Change it, turn it on or off, or make it the only way", role: connectors.RoleOwner,
+		summary: "Change it, turn it on or off, or make it the only way", may: connectors.PermOwn,
 		about: "It is turned on after an owner has signed in at the provider once, to try it: in the dashboard, under Settings, Single sign-on.",
 	}, h.updateSSO)
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/sso", id: "deleteSSO", tag: tag,
-		summary: "Forget the provider; domains and members stay", role: connectors.RoleOwner,
+		summary: "Forget the provider; domains and members stay", may: connectors.PermOwn,
 	}, h.deleteSSO)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/sso/check", id: "checkSSO", tag: tag,
-		summary: "Read what the provider says about itself, without a sign-in", role: connectors.RoleOwner, status: http.StatusNoContent,
+		summary: "Read what the provider says about itself, without a sign-in", may: connectors.PermOwn, status: http.StatusNoContent,
 	}, h.checkSSO)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/sso/domains", id: "claimSSODomain", tag: tag,
-		summary: "Claim an e-mail domain; it opens nothing until it is verified", role: connectors.RoleOwner, status: http.StatusOK,
+		summary: "Claim an e-mail domain; it opens nothing until it is verified", may: connectors.PermOwn, status: http.StatusOK,
 	}, h.ssoDomain(h.sso.Claim))
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/sso/domains/verify", id: "verifySSODomain", tag: tag,
-		summary: "Look up the TXT record of a claimed domain", role: connectors.RoleOwner, status: http.StatusOK,
+		summary: "Look up the TXT record of a claimed domain", may: connectors.PermOwn, status: http.StatusOK,
 	}, h.ssoDomain(h.sso.Verify))
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/sso/domains/release", id: "releaseSSODomain", tag: tag,
-		summary: "Give a domain up", role: connectors.RoleOwner, status: http.StatusOK,
+		summary: "Give a domain up", may: connectors.PermOwn, status: http.StatusOK,
 	}, h.ssoDomain(h.sso.Release))
 }
 

@@ -44,7 +44,7 @@ func (h *Handler) mountSyncRuns() {
 	const tag = "Sync"
 	sync := operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/sync_tools", id: "syncTools", tag: tag,
-		summary: "Read a connector's tools now", role: connectors.RoleMember, status: http.StatusOK,
+		summary: "Read a connector's tools now", may: connectors.PermOperate, status: http.StatusOK,
 		also: []int{http.StatusAccepted},
 	}
 	register(h, sync, h.syncConnector)
@@ -53,15 +53,15 @@ func (h *Handler) mountSyncRuns() {
 	register(h, sync, h.syncConnector)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/sync_tools", id: "syncAllTools", tag: tag,
-		summary: "Queue a sync of every enabled connector", role: connectors.RoleMember, status: http.StatusAccepted,
+		summary: "Queue a sync of every enabled connector", may: connectors.PermOperate, status: http.StatusAccepted,
 	}, h.syncAll)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}/sync_runs", id: "listSyncRuns", tag: tag,
-		summary: "List a connector's sync runs, the latest first", role: connectors.RoleViewer,
+		summary: "List a connector's sync runs, the latest first", may: connectors.PermRead,
 	}, h.listSyncRuns)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/sync_runs/{id}", id: "getSyncRun", tag: tag,
-		summary: "Read a sync run", role: connectors.RoleViewer,
+		summary: "Read a sync run", may: connectors.PermRead,
 	}, h.getSyncRun)
 }
 

@@ -18,6 +18,7 @@ type tenantJSON struct {
 	UpdatedAt time.Time `json:"updated_at"`
 
 	CallHistory      string `json:"call_history" enum:"none,redacted,full" doc:"What the history keeps of arguments and results."`
+	BodyReaders      string `json:"body_readers" enum:"everyone,auditors" doc:"Who reads what is kept of arguments and results: everyone who sees the call, or auditors alone, each of whose readings is put on record."`
 	ApprovalTimeoutS int    `json:"approval_timeout_s" doc:"How long a call waits for a person, before its agent is told to come back."`
 
 	HistoryDays     int        `json:"history_days" doc:"How many days of history the tenant chose to keep; 0: as many as the installation keeps."`
@@ -31,6 +32,7 @@ type tenantJSON struct {
 type tenantPatch struct {
 	Name             *string `json:"name,omitempty"`
 	CallHistory      *string `json:"call_history,omitempty" enum:"none,redacted,full"`
+	BodyReaders      *string `json:"body_readers,omitempty" enum:"everyone,auditors"`
 	ApprovalTimeoutS *int    `json:"approval_timeout_s,omitempty" minimum:"1" maximum:"86400"`
 	HistoryDays      *int    `json:"history_days,omitempty" minimum:"0" maximum:"3650" doc:"From 30 to what the installation keeps (90, where its operator does not say otherwise); 0: as many as that."`
 
@@ -42,6 +44,9 @@ func (p tenantPatch) change() auth.TenantChange {
 	if p.CallHistory != nil {
 		history := connectors.CallHistory(*p.CallHistory)
 		c.CallHistory = &history
+	}
+	if p.BodyReaders != nil {
+		c.BodyReaders = new(connectors.BodyReaders(*p.BodyReaders))
 	}
 	if p.ApprovalTimeoutS != nil {
 		timeout := time.Duration(*p.ApprovalTimeoutS) * time.Second
@@ -62,6 +67,7 @@ func viewTenant(t connectors.Tenant, kept int, since *time.Time) tenantJSON {
 		UpdatedAt: t.UpdatedAt.UTC(),
 
 		CallHistory:      string(t.CallHistory),
+		BodyReaders:      string(t.BodyReaders),
 		ApprovalTimeoutS: int(t.ApprovalTimeout / time.Second),
 
 		HistoryDays:     t.HistoryDays,
@@ -76,19 +82,19 @@ func (h *Handler) mountTenant() {
 	const tag = "Tenant"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/tenant", id: "getTenant", tag: tag,
-		summary: "Read the tenant's settings", role: connectors.RoleOwner,
+		summary: "Read the tenant's settings", may: connectors.PermOwn,
 	}, h.getTenant)
 	register(h, operation{
 		method: http.MethodPatch, path: "/api/v1/tenant", id: "updateTenant", tag: tag,
-		summary: "Change the tenant's settings", role: connectors.RoleOwner,
+		summary: "Change the tenant's settings", may: connectors.PermOwn,
 	}, h.updateTenant)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/tenant/sealing_keys", id: "getSealingKeys", tag: tag,
-		summary: "Read how the keys are that seal secrets, by their public ids", role: connectors.RoleOwner,
+		summary: "Read how the keys are that seal secrets, by their public ids", may: connectors.PermOwn,
 	}, h.getSealingKeys)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/installation", id: "getInstallation", tag: tag,
-		summary: "Read the version and the addresses of this Patchbay", role: connectors.RoleOwner,
+		summary: "Read the version and the addresses of this Patchbay", may: connectors.PermOwn,
 	}, h.getInstallation)
 }
 

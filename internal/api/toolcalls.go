@@ -79,27 +79,30 @@ func (p ToolCallPath) id() (connectors.ToolCallID, error) {
 const aboutCallTool = `Calls a tool as the agent would: by its grants, its limits and its accounts. The answer is the call when it has ended, whatever came of it; a
 refusal has status error and its code in error. Where a person has to agree, and where the call takes longer than 30 seconds, the answer is the call as it is by then: it goes on, and can be read again.`
 
+const aboutReadCall = `Where the tenant keeps arguments and results for its auditors (its body_readers), an auditor reads them here, call by call, and each reading is an
+audit event, tool_call.read. All others get the call without them, and so does everybody in lists: bodies says so.`
+
 func (h *Handler) mountToolCalls() {
 	const tag = "Tool calls"
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/agents/{id}/tool_calls", id: "callTool", tag: tag,
-		summary: "Call a tool as an agent", about: aboutCallTool, role: connectors.RoleMember, status: http.StatusCreated,
+		summary: "Call a tool as an agent", about: aboutCallTool, may: connectors.PermOperate, status: http.StatusCreated,
 	}, h.callTool)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/agents/{id}/tool_calls", id: "listAgentToolCalls", tag: tag,
-		summary: "List an agent's calls, the latest first", role: connectors.RoleViewer,
+		summary: "List an agent's calls, the latest first", may: connectors.PermRead,
 	}, h.listAgentCalls)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/tool_calls", id: "listToolCalls", tag: tag,
-		summary: "List the calls of all agents, the latest first", role: connectors.RoleViewer,
+		summary: "List the calls of all agents, the latest first", may: connectors.PermRead,
 	}, h.listCalls)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/tool_calls/{id}", id: "getToolCall", tag: tag,
-		summary: "Read a call", role: connectors.RoleViewer,
+		summary: "Read a call", about: aboutReadCall, may: connectors.PermRead,
 	}, h.getCall)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/tool_calls/{id}/cancel", id: "cancelToolCall", tag: tag,
-		summary: "End a call that waits or runs", role: connectors.RoleMember, status: http.StatusOK,
+		summary: "End a call that waits or runs", may: connectors.PermOperate, status: http.StatusOK,
 	}, h.cancelCall)
 }
 
@@ -164,11 +167,11 @@ func (h *Handler) calledBy(ctx context.Context, who auth.Actor, agent connectors
 		}
 		filter.Connector = &c.ID
 	}
-	list := tenant.ToolCalls
+	list := h.calls.Calls
 	if in.Task {
-		list = tenant.TaskCalls
+		list = h.calls.Tasks
 	}
-	page, err := list(ctx, filter)
+	page, err := list(ctx, who, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +183,7 @@ func (h *Handler) getCall(ctx context.Context, who auth.Actor, in *ToolCallPath)
 	if err != nil {
 		return nil, err
 	}
-	call, err := h.store.Tenant(who.Tenant.ID).ToolCall(ctx, id)
+	call, err := h.calls.Read(ctx, who, id)
 	if err != nil {
 		return nil, err
 	}
@@ -205,6 +208,6 @@ func (h *Handler) callThere(ctx context.Context, who auth.Actor, in ToolCallPath
 	if err != nil {
 		return id, err
 	}
-	_, err = h.store.Tenant(who.Tenant.ID).ToolCall(ctx, id)
+	_, err = h.calls.Glance(ctx, who, id)
 	return id, err
 }

@@ -37,6 +37,7 @@ type toolCallJSON struct {
 	Progress          *progressJSON      `json:"progress" doc:"The last that the server said of how far it is, a second late; null: nothing. A call by the gateway asks for it where the agent's client does."`
 	IsError           bool               `json:"is_error" doc:"The tool says that it failed."`
 	Error             *toolCallErrorJSON `json:"error" doc:"Why there is no result; null: there is one, or none yet."`
+	Bodies            string             `json:"bodies" enum:"shown,withheld" doc:"withheld: arguments, content, structured_content, and the words of task and progress are for the tenant's auditors alone, and are left out here; shown: what is kept of them stands here."`
 	Truncated         bool               `json:"truncated" doc:"The history kept a part: 200000 bytes at most."`
 	RequestBytes      int64              `json:"request_bytes" doc:"Of the arguments."`
 	ResponseBytes     int64              `json:"response_bytes" doc:"Of the result."`
@@ -86,6 +87,7 @@ func viewToolCall(c connectors.ToolCall) toolCallJSON {
 		StructuredContent: kept(c.Structured),
 		Task:              kept(c.Task),
 		IsError:           c.IsError,
+		Bodies:            bodies(c),
 		Truncated:         c.Truncated,
 		RequestBytes:      c.RequestBytes,
 		ResponseBytes:     c.ResponseBytes,
@@ -104,6 +106,13 @@ func viewToolCall(c connectors.ToolCall) toolCallJSON {
 		out.Error = &toolCallErrorJSON{Code: c.ErrorCode, Message: c.ErrorMessage}
 	}
 	return out
+}
+
+func bodies(c connectors.ToolCall) string {
+	if c.Withheld {
+		return "withheld"
+	}
+	return "shown"
 }
 
 // kept is what the history has of a part of a call, JSON or nothing. What was cut in the middle of a value is a string.

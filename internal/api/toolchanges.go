@@ -43,25 +43,25 @@ func (h *Handler) mountToolChanges() {
 	const tag = "Tool changes"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/tool_changes", id: "listToolChanges", tag: tag,
-		summary: "List the changes of tools and of servers' instructions, those that wait for a decision or others, the latest first", role: connectors.RoleViewer,
+		summary: "List the changes of tools and of servers' instructions, those that wait for a decision or others, the latest first", may: connectors.PermRead,
 	}, h.listToolChanges)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/tool_changes/accept_cosmetic", id: "acceptCosmeticToolChanges", tag: tag,
-		summary: "Accept all waiting changes that no model acts on", role: connectors.RoleAdmin, status: http.StatusOK,
+		summary: "Accept all waiting changes that no model acts on", may: connectors.PermManage, status: http.StatusOK,
 	}, h.acceptCosmetic)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}/tools/{name}/changes", id: "listChangesOfTool", tag: tag,
-		summary: "List what became of a tool, with the differences, the latest first", role: connectors.RoleViewer,
+		summary: "List what became of a tool, with the differences, the latest first", may: connectors.PermRead,
 	}, h.listChangesOfTool)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/tools/{name}/accept", id: "acceptTool", tag: tag,
-		summary: "Accept a tool's current definition, which agents are then served", role: connectors.RoleAdmin, status: http.StatusOK,
+		summary: "Accept a tool's current definition, which agents are then served", may: connectors.PermManage, status: http.StatusOK,
 	}, func(ctx context.Context, who auth.Actor, in *toolVerdictInput) (*answer[toolJSON], error) {
 		return h.decideTool(ctx, who, in, true)
 	})
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/tools/{name}/reject", id: "rejectTool", tag: tag,
-		summary: "Reject a tool's current definition; the tool is not served then", role: connectors.RoleAdmin, status: http.StatusOK,
+		summary: "Reject a tool's current definition; the tool is not served then", may: connectors.PermManage, status: http.StatusOK,
 		about: "The tool is served again when the server goes back to the accepted definition, or when this one is accepted after all.",
 	}, func(ctx context.Context, who auth.Actor, in *toolVerdictInput) (*answer[toolJSON], error) {
 		return h.decideTool(ctx, who, in, false)

@@ -54,12 +54,12 @@ func (h *Handler) mountToolCuration() {
 	const tag = "Tools"
 	register(h, operation{
 		method: http.MethodPatch, path: "/api/v1/connectors/{id}/tools/{name}", id: "updateTool", tag: tag,
-		summary: "Enable, disable, rename, describe or tag a tool for agents", role: connectors.RoleAdmin,
+		summary: "Enable, disable, rename, describe or tag a tool for agents", may: connectors.PermManage,
 		about: "The server is still asked for the tool by its own name, and what it says of it is still reviewed.",
 	}, h.updateTool)
 	register(h, operation{
 		method: http.MethodPatch, path: "/api/v1/connectors/{id}/tools", id: "updateTools", tag: tag,
-		summary: "Change several tools of a connector at once: all of them, or none", role: connectors.RoleAdmin,
+		summary: "Change several tools of a connector at once: all of them, or none", may: connectors.PermManage,
 	}, h.updateTools)
 }
 

@@ -29,11 +29,11 @@ func (h *Handler) mountTools() {
 	const tag = "Tools"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/connectors/{id}/tools", id: "listConnectorTools", tag: tag,
-		summary: "List a connector's tools", role: connectors.RoleViewer,
+		summary: "List a connector's tools", may: connectors.PermRead,
 	}, h.listConnectorTools)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/tools", id: "listTools", tag: tag,
-		summary: "Search the tools of all connectors", role: connectors.RoleViewer,
+		summary: "Search the tools of all connectors", may: connectors.PermRead,
 	}, h.listTools)
 }
 

@@ -64,15 +64,15 @@ type deliveryPath struct {
 func (h *Handler) mountDeliveries(tag string) {
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/webhooks/{id}/test", id: "testWebhook", tag: tag,
-		summary: "Send a test now, once, and say what came of it", role: connectors.RoleAdmin, status: http.StatusOK,
+		summary: "Send a test now, once, and say what came of it", may: connectors.PermManage, status: http.StatusOK,
 	}, h.testWebhook)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/webhooks/{id}/deliveries", id: "listDeliveries", tag: tag,
-		summary: "List what a webhook was told, the latest first", role: connectors.RoleAdmin,
+		summary: "List what a webhook was told, the latest first", may: connectors.PermManage,
 	}, h.listDeliveries)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/webhooks/{id}/deliveries/{delivery}/redeliver", id: "redeliver", tag: tag,
-		summary: "Send a delivery again, under its own id", role: connectors.RoleAdmin, status: http.StatusOK,
+		summary: "Send a delivery again, under its own id", may: connectors.PermManage, status: http.StatusOK,
 	}, h.redeliver)
 }
 

@@ -109,29 +109,29 @@ func (h *Handler) mountWebhooks() {
 	const tag = "Webhooks"
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/webhooks", id: "listWebhooks", tag: tag,
-		summary: "List the webhooks, the oldest first", role: connectors.RoleAdmin,
+		summary: "List the webhooks, the oldest first", may: connectors.PermManage,
 	}, h.listWebhooks)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/webhooks", id: "createWebhook", tag: tag,
-		summary: "Make a webhook; its secret is shown once", role: connectors.RoleAdmin, status: http.StatusCreated,
+		summary: "Make a webhook; its secret is shown once", may: connectors.PermManage, status: http.StatusCreated,
 		about: "What it is told is signed as Standard Webhooks says (standardwebhooks.com): headers webhook-id, webhook-timestamp and " +
 			"webhook-signature over a body of {type, timestamp, data}. It is told at least once, under one id, and in no order.",
 	}, h.createWebhook)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/webhooks/{id}", id: "getWebhook", tag: tag,
-		summary: "Read a webhook", role: connectors.RoleAdmin,
+		summary: "Read a webhook", may: connectors.PermManage,
 	}, h.getWebhook)
 	register(h, operation{
 		method: http.MethodPatch, path: "/api/v1/webhooks/{id}", id: "updateWebhook", tag: tag,
-		summary: "Change a webhook, or turn it on or off", role: connectors.RoleAdmin,
+		summary: "Change a webhook, or turn it on or off", may: connectors.PermManage,
 	}, h.updateWebhook)
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/webhooks/{id}", id: "deleteWebhook", tag: tag,
-		summary: "Delete a webhook, and what it was told", role: connectors.RoleAdmin,
+		summary: "Delete a webhook, and what it was told", may: connectors.PermManage,
 	}, h.deleteWebhook)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/webhooks/{id}/rotate_secret", id: "rotateWebhookSecret", tag: tag,
-		summary: "Make a new secret, shown once; for a day the one before signs, too", role: connectors.RoleAdmin, status: http.StatusOK,
+		summary: "Make a new secret, shown once; for a day the one before signs, too", may: connectors.PermManage, status: http.StatusOK,
 	}, h.rotateWebhookSecret)
 	h.mountDeliveries(tag)
 }

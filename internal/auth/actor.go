@@ -57,12 +57,12 @@ func (a Actor) ID() *uuid.UUID {
 	}
 }
 
-// Require returns a Denied fault unless the actor's role includes what least may do.
-func (a Actor) Require(least connectors.Role) error {
-	if a.Role.AtLeast(least) {
+// Require returns a Denied fault unless the actor's role has the permission.
+func (a Actor) Require(p connectors.Permission) error {
+	if a.Role.May(p) {
 		return nil
 	}
-	return fault.Errorf(fault.Denied, "This needs the role %s; yours is %s.", least, a.Role)
+	return fault.Errorf(fault.Denied, "This needs the role %s; yours is %s.", connectors.LeastRole(p), a.Role)
 }
 
 // Event is an audit event of this actor, to be completed with Detail.

@@ -23,7 +23,7 @@ type KeyRequest struct {
 
 // IssueKey makes an API key in the actor's tenant. The text is returned here and never again; an HMAC of it is stored.
 func (s *Service) IssueKey(ctx context.Context, a Actor, req KeyRequest) (connectors.APIKey, secret.Text, error) {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return connectors.APIKey{}, "", err
 	}
 	req.Name = strings.TrimSpace(req.Name)
@@ -68,7 +68,7 @@ func (s *Service) checkKey(req KeyRequest) error {
 
 // RevokeKey ends an API key of the actor's tenant. The next request with it is refused.
 func (s *Service) RevokeKey(ctx context.Context, a Actor, id connectors.APIKeyID) error {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {

@@ -28,7 +28,7 @@ const (
 // Invite asks whoever has an e-mail address to become a member of the actor's tenant. The token of the link is returned here and never
 // again; a hash of it is stored. Whether the address has an account in another tenant makes no difference, and cannot be told from this.
 func (s *Service) Invite(ctx context.Context, a Actor, email string, role connectors.Role) (connectors.Invitation, secret.Text, error) {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return connectors.Invitation{}, "", err
 	}
 	if err := checkInvitation(email, role); err != nil {
@@ -41,7 +41,7 @@ func (s *Service) Invite(ctx context.Context, a Actor, email string, role connec
 
 // SendInvitation gives an open invitation of the actor's tenant a new link, for another 72 hours. The one before opens nothing any more.
 func (s *Service) SendInvitation(ctx context.Context, a Actor, id connectors.InvitationID) (connectors.Invitation, secret.Text, error) {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return connectors.Invitation{}, "", err
 	}
 	return s.link(ctx, a, "member.invite_again", store.OfInvitation(id), func(tx *store.Tenant, link store.InvitationLink) (connectors.Invitation, error) {
@@ -51,7 +51,7 @@ func (s *Service) SendInvitation(ctx context.Context, a Actor, id connectors.Inv
 
 // RevokeInvitation takes an open invitation of the actor's tenant back.
 func (s *Service) RevokeInvitation(ctx context.Context, a Actor, id connectors.InvitationID) error {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {

@@ -17,7 +17,7 @@ import (
 // tenant is a Conflict: an owner there may have chosen its password, and would get in here by it. The command line, which
 // sees all tenants, may add such a person, who keeps the password.
 func (s *Service) AddMember(ctx context.Context, a Actor, p Person) (connectors.Member, error) {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return connectors.Member{}, err
 	}
 	m, err := s.newMember(ctx, p)
@@ -43,7 +43,7 @@ func (s *Service) AddMember(ctx context.Context, a Actor, p Person) (connectors.
 
 // SetMemberRole changes what a member of the actor's tenant may do. The last owner stays one.
 func (s *Service) SetMemberRole(ctx context.Context, a Actor, user connectors.UserID, role connectors.Role) error {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
 	if !role.Valid() {
@@ -65,7 +65,7 @@ func (s *Service) SetMemberRole(ctx context.Context, a Actor, user connectors.Us
 
 // RemoveMember ends a membership. The last owner stays.
 func (s *Service) RemoveMember(ctx context.Context, a Actor, user connectors.UserID) error {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
@@ -156,5 +156,5 @@ func oddName() fault.Field {
 }
 
 func badRole() fault.Field {
-	return fault.Field{Location: "role", Message: "The role is viewer, member, admin or owner."}
+	return fault.Field{Location: "role", Message: "The role is viewer, member, admin, owner or auditor."}
 }

@@ -31,7 +31,7 @@ type SealingKey struct {
 
 // SealingKeys tells an owner how the keys are, and what of the tenant they have sealed.
 func (s *Service) SealingKeys(ctx context.Context, a Actor) (SealingKeys, error) {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return SealingKeys{}, err
 	}
 	all, perTenant, err := s.store.System().SealingKeys(ctx)

@@ -89,7 +89,7 @@ func (s *Service) endThoseBySSO(ctx context.Context, a Actor) error {
 
 // SignOutMember ends all sessions of a member of the actor's tenant.
 func (s *Service) SignOutMember(ctx context.Context, a Actor, user connectors.UserID) error {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
 	return s.endSessions(ctx, a, user, a.Event("member.sign_out", user.String()))

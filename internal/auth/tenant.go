@@ -21,6 +21,7 @@ const (
 type TenantChange struct {
 	Name            *string
 	CallHistory     *connectors.CallHistory
+	BodyReaders     *connectors.BodyReaders
 	ApprovalTimeout *time.Duration // whole seconds
 	HistoryDays     *int           // 0: as many as the installation keeps
 	Defaults        DefaultsChange // of new agents and connectors
@@ -53,7 +54,7 @@ func (s *Service) RenameTenant(ctx context.Context, a Actor, name string) error 
 
 // ChangeTenant changes the settings of the actor's tenant.
 func (s *Service) ChangeTenant(ctx context.Context, a Actor, c TenantChange) error {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
 	if c.Name != nil {
@@ -93,6 +94,9 @@ func (c TenantChange) check(mostDays int) []fault.Field {
 			fields = append(fields, fault.Field{Location: "call_history", Message: "Choose none, redacted or full."})
 		}
 	}
+	if r := c.BodyReaders; r != nil && *r != connectors.ReadersEveryone && *r != connectors.ReadersAuditors {
+		fields = append(fields, fault.Field{Location: "body_readers", Message: "Choose everyone or auditors."})
+	}
 	if c.ApprovalTimeout != nil && (*c.ApprovalTimeout < minApprovalTimeout || *c.ApprovalTimeout > maxApprovalTimeout) {
 		fields = append(fields, fault.Field{
 			Location: "approval_timeout_s",
@@ -121,17 +125,14 @@ func rename(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Te
 }
 
 func configure(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, c TenantChange) error {
-	if c.CallHistory == nil && c.ApprovalTimeout == nil {
+	if c.CallHistory == nil && c.BodyReaders == nil && c.ApprovalTimeout == nil {
 		return nil
 	}
-	history, timeout := before.CallHistory, before.ApprovalTimeout
-	if c.CallHistory != nil {
-		history = *c.CallHistory
-	}
-	if c.ApprovalTimeout != nil {
-		timeout = *c.ApprovalTimeout
-	}
-	return changeTenant(ctx, tx, a.Event("tenant.configure", before.Slug), func() error { return tx.Configure(ctx, history, timeout) })
+	history, readers, timeout := before.CallHistory, before.BodyReaders, before.ApprovalTimeout
+	set(&history, c.CallHistory)
+	set(&readers, c.BodyReaders)
+	set(&timeout, c.ApprovalTimeout)
+	return changeTenant(ctx, tx, a.Event("tenant.configure", before.Slug), func() error { return tx.Configure(ctx, history, readers, timeout) })
 }
 
 func keepHistory(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, days *int) error {

@@ -12,7 +12,7 @@ import (
 // Diagnose looks at a connector's servers now, as Start would, and tells every step. Nothing is registered or stored. What is wrong
 // with the servers stands in the Diagnosis; the error is about the order, or about us.
 func (b *Broker) Diagnose(ctx context.Context, a auth.Actor, c connectors.Ref) (Diagnosis, error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return Diagnosis{}, err
 	}
 	p := place{tenant: a.Tenant.ID}

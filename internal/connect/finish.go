@@ -113,7 +113,7 @@ func (br Browser) mayFinish(f store.Flow) error {
 		return fault.Errorf(fault.Malformed, "Somebody else started this connection. Start it again yourself.")
 	case p.Tenant.ID != f.Tenant:
 		return fault.Errorf(fault.Malformed, "This connection was started in another organisation. Switch back to it, and start again.")
-	case p.Require(connectors.RoleAdmin) != nil:
+	case p.Require(connectors.PermManage) != nil:
 		return fault.Errorf(fault.Malformed, "You may not connect accounts here any more. Ask an admin to do it.")
 	}
 	return nil

@@ -33,7 +33,7 @@ type Link struct {
 
 // Link makes a page that may be sent to the person who owns the account: it needs no sign-in and works once, within a day.
 func (b *Broker) Link(ctx context.Context, a auth.Actor, c connectors.Ref, agent *connectors.Ref, returnTo string) (Link, error) {
-	if err := a.Require(connectors.RoleMember); err != nil {
+	if err := a.Require(connectors.PermOperate); err != nil {
 		return Link{}, err
 	}
 	p, err := find(ctx, b.tenant(a.Tenant.ID), a.Tenant.ID, c, agent)

@@ -16,9 +16,9 @@ func (b *Broker) stands(ctx context.Context, l store.ConnectLink, p place) error
 	switch {
 	case err != nil && !fault.Is(err, fault.NotFound):
 		return err
-	case !role.AtLeast(connectors.RoleMember):
+	case !role.May(connectors.PermOperate):
 		return fault.Errorf(fault.NotFound, "Whoever made this link may not connect accounts any more. Ask for a new one.")
-	case role.AtLeast(connectors.RoleAdmin):
+	case role.May(connectors.PermManage):
 		return nil
 	}
 	works, err := b.works(ctx, p)

@@ -39,7 +39,7 @@ type Started struct {
 // authorization server wants a client that an admin makes, or where an entered client secret belongs to another server; Upstream
 // where a server fails us. A *[Failed] is in the chain as soon as servers were asked.
 func (b *Broker) Start(ctx context.Context, a auth.Actor, o Order) (Started, error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return Started{}, err
 	}
 	p, err := find(ctx, b.tenant(a.Tenant.ID), a.Tenant.ID, o.Connector, o.Agent)

@@ -67,12 +67,12 @@ func EmailDomain(email string) string {
 	return domain
 }
 
-// RoleOf is the role of a person in these groups: the highest that one of them gives, else the default. False: they have no access.
+// RoleOf is the role of a person in these groups: the one that prevails of those that they give, else the default. False: they have no access.
 func (s SSO) RoleOf(groups []string) (Role, bool) {
 	best := Role("")
 	for _, g := range s.Groups {
-		if slices.Contains(groups, g.Group) && !best.AtLeast(g.Role) {
-			best = g.Role
+		if slices.Contains(groups, g.Group) {
+			best = prevailing(best, g.Role)
 		}
 	}
 	if best == "" {

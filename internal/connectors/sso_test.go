@@ -7,10 +7,11 @@ import (
 	"patchbay/internal/connectors"
 )
 
-func TestTheHighestRoleOfTheGroupsCounts(t *testing.T) {
+func TestTheRoleOfTheGroupsThatPrevailsCounts(t *testing.T) {
 	t.Parallel()
 	table := []connectors.GroupRole{
 		{Group: "admins", Role: connectors.RoleAdmin}, {Group: "everyone", Role: connectors.RoleViewer}, {Group: "leads", Role: connectors.RoleOwner},
+		{Group: "auditors", Role: connectors.RoleAuditor}, {Group: "staff", Role: connectors.RoleMember},
 	}
 	for name, c := range map[string]struct {
 		groups   []string
@@ -20,6 +21,9 @@ func TestTheHighestRoleOfTheGroupsCounts(t *testing.T) {
 		"one":                     {[]string{"everyone"}, "", connectors.RoleViewer},
 		"several":                 {[]string{"everyone", "admins"}, "", connectors.RoleAdmin},
 		"in any order":            {[]string{"leads", "everyone"}, "", connectors.RoleOwner},
+		"an auditor who reads":    {[]string{"auditors", "everyone"}, "", connectors.RoleAuditor},
+		"an auditor who acts":     {[]string{"auditors", "staff"}, "", connectors.RoleMember},
+		"an auditor who owns":     {[]string{"leads", "auditors"}, "", connectors.RoleOwner},
 		"none that is known":      {[]string{"Admins", "admins "}, "", ""},
 		"none":                    {nil, "", ""},
 		"none, with a default":    {nil, connectors.RoleMember, connectors.RoleMember},

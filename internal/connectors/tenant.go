@@ -5,35 +5,6 @@ import (
 	"time"
 )
 
-// Role is what a person or a key may do in one tenant. Roles are ordered: each includes the ones before it.
-type Role string
-
-// The roles, weakest first.
-const (
-	RoleViewer Role = "viewer" // reads
-	RoleMember Role = "member" // also syncs, runs tools, decides approvals
-	RoleAdmin  Role = "admin"  // also manages connectors, agents, credentials
-	RoleOwner  Role = "owner"  // also manages members, API keys, settings
-)
-
-// Roles lists all roles, weakest first.
-var Roles = []Role{RoleViewer, RoleMember, RoleAdmin, RoleOwner}
-
-func (r Role) rank() int {
-	for i, o := range Roles {
-		if r == o {
-			return i + 1
-		}
-	}
-	return 0
-}
-
-// Valid tells whether r is one of the roles.
-func (r Role) Valid() bool { return r.rank() > 0 }
-
-// AtLeast tells whether r includes what min may do. An unknown role includes nothing.
-func (r Role) AtLeast(least Role) bool { return r.rank() > 0 && r.rank() >= least.rank() }
-
 // Tenant is one customer of the installation. Tenants never see each other.
 type Tenant struct {
 	ID        TenantID
@@ -43,6 +14,7 @@ type Tenant struct {
 	UpdatedAt time.Time
 
 	CallHistory     CallHistory   // what is kept of arguments and results
+	BodyReaders     BodyReaders   // who reads that
 	ApprovalTimeout time.Duration // how long a call waits for a person, before its agent is told to come back
 	HistoryDays     int           // how many days of history it keeps; 0: as many as the installation
 	Defaults        Defaults      // of its new agents and connectors

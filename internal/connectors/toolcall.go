@@ -103,6 +103,7 @@ type ToolCall struct {
 	TaskHandle    string        // by which the agent asks for the task, sealed to it; empty: none
 	Progress      *CallProgress // the last that its server said of how far it is; nil: nothing
 	Truncated     bool          // content was longer than MaxHistoryBytes
+	Withheld      bool          // arguments and results were left out: they are not for this reader
 	RequestBytes  int64         // of the arguments
 	ResponseBytes int64         // of the result
 	StartedAt     time.Time

@@ -62,7 +62,7 @@ type Server struct {
 
 // Open opens an agent's credentials for an admin.
 func (d *Desk) Open(ctx context.Context, a auth.Actor, agent connectors.Ref) (Bundle, error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return Bundle{}, err
 	}
 	tenant := d.store.Tenant(a.Tenant.ID)

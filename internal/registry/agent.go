@@ -12,7 +12,7 @@ import (
 
 // CreateAgent stores a new agent. Where nothing is said about approvals, the tenant's default holds.
 func (r *Registry) CreateAgent(ctx context.Context, a auth.Actor, agent connectors.Agent) (connectors.Agent, error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.Agent{}, err
 	}
 	ownSlug := strings.TrimSpace(agent.Slug) != ""
@@ -48,7 +48,7 @@ func (r *Registry) insertAgent(ctx context.Context, a auth.Actor, agent connecto
 
 // UpdateAgent stores the agent as it now is, by its id. An empty slug leaves the stored one.
 func (r *Registry) UpdateAgent(ctx context.Context, a auth.Actor, agent connectors.Agent) (updated connectors.Agent, err error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.Agent{}, err
 	}
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
@@ -80,7 +80,7 @@ func (r *Registry) UpdateAgent(ctx context.Context, a auth.Actor, agent connecto
 
 // DeleteAgent deletes an agent with its credentials.
 func (r *Registry) DeleteAgent(ctx context.Context, a auth.Actor, ref connectors.Ref) error {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return err
 	}
 	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {

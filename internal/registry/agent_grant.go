@@ -14,7 +14,7 @@ import (
 func (r *Registry) Grant(
 	ctx context.Context, a auth.Actor, agent, connector connectors.Ref, g connectors.Grant,
 ) (granted store.GrantedConnector, err error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return store.GrantedConnector{}, err
 	}
 	g = g.Normalized()
@@ -47,7 +47,7 @@ func (r *Registry) Grant(
 
 // DropGrant takes a connector from an agent. Its next call is refused, within a second in whatever process.
 func (r *Registry) DropGrant(ctx context.Context, a auth.Actor, agent, connector connectors.Ref) error {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return err
 	}
 	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {

@@ -14,7 +14,7 @@ import (
 func (r *Registry) NarrowGrant(
 	ctx context.Context, a auth.Actor, agent, connector connectors.Ref, dropped []string,
 ) (left store.GrantedConnector, err error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return store.GrantedConnector{}, err
 	}
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {

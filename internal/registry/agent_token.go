@@ -25,7 +25,7 @@ type TokenRequest struct {
 func (r *Registry) IssueToken(
 	ctx context.Context, a auth.Actor, agent connectors.Ref, req TokenRequest,
 ) (connectors.AgentToken, secret.Text, error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.AgentToken{}, "", err
 	}
 	req.Name = strings.TrimSpace(req.Name)
@@ -83,7 +83,7 @@ func (r *Registry) Tokens(
 
 // RevokeToken ends a token. It opens nothing any more within a second, in whatever process.
 func (r *Registry) RevokeToken(ctx context.Context, a auth.Actor, agent connectors.Ref, id connectors.AgentTokenID) error {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return err
 	}
 	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {

@@ -17,7 +17,7 @@ import (
 func (r *Registry) CreateConnector(
 	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret,
 ) (connectors.Connector, error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.Connector{}, err
 	}
 	ownSlug := strings.TrimSpace(d.Slug) != ""

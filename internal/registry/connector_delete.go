@@ -10,7 +10,7 @@ import (
 
 // DeleteConnector deletes a connector with its tools, credentials and sync runs.
 func (r *Registry) DeleteConnector(ctx context.Context, a auth.Actor, ref connectors.Ref) error {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return err
 	}
 	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {

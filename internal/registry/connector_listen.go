@@ -10,7 +10,7 @@ import (
 
 // ListenAgain has a connector's server listened to again, where that was switched off because it misbehaved.
 func (r *Registry) ListenAgain(ctx context.Context, a auth.Actor, ref connectors.Ref) (c connectors.Connector, err error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return c, err
 	}
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {

@@ -26,7 +26,7 @@ type Change struct {
 func (r *Registry) UpdateConnector(
 	ctx context.Context, a auth.Actor, ref connectors.Ref, change Change,
 ) (connectors.Connector, []string, error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.Connector{}, nil, err
 	}
 	for try := 1; ; try++ {

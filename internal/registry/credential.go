@@ -16,7 +16,7 @@ import (
 func (r *Registry) SetCredential(
 	ctx context.Context, a auth.Actor, connector connectors.Ref, agent *connectors.Ref, s connectors.Secret,
 ) error {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return err
 	}
 	s = s.Normalized()
@@ -41,7 +41,7 @@ func (r *Registry) SetCredential(
 
 // DeleteCredential deletes the stored secret of a connector, or that of one agent for it.
 func (r *Registry) DeleteCredential(ctx context.Context, a auth.Actor, connector connectors.Ref, agent *connectors.Ref) error {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return err
 	}
 	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {

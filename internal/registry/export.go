@@ -11,7 +11,7 @@ import (
 // Export lists the tenant's connectors as a client's file, without any secret. What an export for Generic says, an import makes
 // again, but for the credentials.
 func (r *Registry) Export(ctx context.Context, a auth.Actor, client mcpjson.Client) (mcpjson.File, error) {
-	if err := a.Require(connectors.RoleViewer); err != nil {
+	if err := a.Require(connectors.PermRead); err != nil {
 		return mcpjson.File{}, err
 	}
 	all, err := r.all(ctx, a)

@@ -69,7 +69,7 @@ func (e ImportedEntry) Why() string {
 // with its slug, else about the only one with its URL. Each entry is taken or refused by itself, with a transaction and an audit
 // event of its own. With dry, the same is tried and nothing stored.
 func (r *Registry) Import(ctx context.Context, a auth.Actor, document []byte, dry bool) (ImportReport, error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return ImportReport{}, err
 	}
 	entries, err := mcpjson.Read(document)

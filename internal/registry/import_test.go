@@ -226,7 +226,7 @@ func TestOnlyAdminsImportAndEveryoneExports(t *testing.T) {
 	for _, role := range connectors.Roles {
 		_, err := b.reg.Import(t.Context(), b.actor(role), []byte("{"), false)
 		kind := fault.Denied
-		if role.AtLeast(connectors.RoleAdmin) {
+		if role.May(connectors.PermManage) {
 			kind = fault.Malformed
 		}
 		if !fault.Is(err, kind) {

@@ -27,7 +27,7 @@ func (r *Registry) Shelves() []catalog.Category {
 
 // Offers are the servers of the catalog that a filter lets through, by name. It is one query, however many they are.
 func (r *Registry) Offers(ctx context.Context, a auth.Actor, f catalog.Filter) ([]Offer, error) {
-	if err := a.Require(connectors.RoleViewer); err != nil {
+	if err := a.Require(connectors.PermRead); err != nil {
 		return nil, err
 	}
 	if r.offered == nil {
@@ -48,7 +48,7 @@ func (r *Registry) Offers(ctx context.Context, a auth.Actor, f catalog.Filter) (
 // AddOffer makes a connector of a server of the catalog, as it stands there: how one signs in is known, the credential comes next.
 // One that the tenant has already is refused.
 func (r *Registry) AddOffer(ctx context.Context, a auth.Actor, slug string) (connectors.Connector, catalog.Entry, error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.Connector{}, catalog.Entry{}, err
 	}
 	if r.offered == nil {

@@ -18,7 +18,7 @@ const MaxPatches = 2000
 // CurateTools changes what an admin says of a connector's tools towards agents: whether they are served, under which name, with which
 // description, and the tags that people find them by. All of it is done, or nothing. It returns how many tools are different now.
 func (r *Registry) CurateTools(ctx context.Context, a auth.Actor, ref connectors.Ref, patches []connectors.ToolPatch) (changed int, err error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return 0, err
 	}
 	if len(patches) == 0 || len(patches) > MaxPatches {

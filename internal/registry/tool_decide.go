@@ -18,7 +18,7 @@ type ToolVerdict struct {
 // DecideTool accepts or rejects a tool's current definition, for all agents. It is an admin's: unlike the approval of one call, it changes
 // what every agent of the tenant is told and may send. Conflict: there is nothing to decide, or the server has changed the tool again.
 func (r *Registry) DecideTool(ctx context.Context, a auth.Actor, ref connectors.Ref, v ToolVerdict) (tool connectors.Tool, err error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.Tool{}, err
 	}
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
@@ -48,7 +48,7 @@ func (r *Registry) DecideTool(ctx context.Context, a auth.Actor, ref connectors.
 
 // DecideInstructions accepts or rejects what a connector's server says of itself now; the verdict names no tool.
 func (r *Registry) DecideInstructions(ctx context.Context, a auth.Actor, ref connectors.Ref, v ToolVerdict) (now connectors.Connector, err error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.Connector{}, err
 	}
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
@@ -77,7 +77,7 @@ func (r *Registry) DecideInstructions(ctx context.Context, a auth.Actor, ref con
 
 // AcceptCosmetic accepts all waiting changes that no model acts on, and tells of which tools.
 func (r *Registry) AcceptCosmetic(ctx context.Context, a auth.Actor) (accepted []store.ToolName, err error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return nil, err
 	}
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {

@@ -25,7 +25,7 @@ var domainForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0
 
 // Claim says that an e-mail domain is the actor's tenant's. It opens nothing before it is verified, and others may claim it as well.
 func (s *Service) Claim(ctx context.Context, a auth.Actor, domain string) error {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
 	domain = normalDomain(domain)
@@ -54,7 +54,7 @@ func (s *Service) Claim(ctx context.Context, a auth.Actor, domain string) error 
 // Verify looks up the TXT record of a domain that the tenant has claimed. The look-up comes first: whether another tenant has the domain
 // is told to nobody who has not proven that it is theirs.
 func (s *Service) Verify(ctx context.Context, a auth.Actor, domain string) error {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
 	claimed, err := s.claimed(ctx, a, domain)
@@ -80,7 +80,7 @@ func (s *Service) Vouch(ctx context.Context, a auth.Actor, domain string) error 
 
 // Release gives a domain up: nobody signs in with its addresses any more.
 func (s *Service) Release(ctx context.Context, a auth.Actor, domain string) error {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
 	domain = normalDomain(domain)

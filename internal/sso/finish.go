@@ -115,7 +115,7 @@ func changedMeanwhile() error {
 
 // tests tells whether the person in the browser is the owner who began the test.
 func tests(a *auth.Actor, tenant connectors.TenantID, tester connectors.UserID) bool {
-	return a != nil && a.UserID != nil && *a.UserID == tester && a.Tenant.ID == tenant && a.Role.AtLeast(connectors.RoleOwner)
+	return a != nil && a.UserID != nil && *a.UserID == tester && a.Tenant.ID == tenant && a.Role.May(connectors.PermOwn)
 }
 
 // readAnswer is the code of a provider's answer (OpenID Connect Core §3.1.2.5, RFC 9207 §2.4).

@@ -31,7 +31,7 @@ type Change struct {
 
 // Settings are the tenant's, for an owner.
 func (s *Service) Settings(ctx context.Context, a auth.Actor) (connectors.SSO, error) {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return connectors.SSO{}, err
 	}
 	return s.store.Tenant(a.Tenant.ID).SSO(ctx)
@@ -40,7 +40,7 @@ func (s *Service) Settings(ctx context.Context, a auth.Actor) (connectors.SSO, e
 // Save changes the settings of the actor's tenant. Another provider or client has to be tried before people sign in there: single
 // sign-on is off until then.
 func (s *Service) Save(ctx context.Context, a auth.Actor, c Change) (connectors.SSO, error) {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return connectors.SSO{}, err
 	}
 	var after connectors.SSO
@@ -76,7 +76,7 @@ func (s *Service) Save(ctx context.Context, a auth.Actor, c Change) (connectors.
 
 // Forget turns single sign-on off, and forgets the provider and its client's secret. The domains stay the tenant's.
 func (s *Service) Forget(ctx context.Context, a auth.Actor) error {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
@@ -188,7 +188,7 @@ func checkGroups(after connectors.SSO) []fault.Field {
 		case n < 1 || n > 200:
 			wrong("A group has a name of 1 to 200 characters.")
 		case !g.Role.Valid():
-			wrong("Write a group and its role on each line, as: engineers = admin. The role is viewer, member, admin or owner.")
+			wrong("Write a group and its role on each line, as: engineers = admin. The role is viewer, member, admin, owner or auditor.")
 		case seen[g.Group]:
 			wrong("A group stands there twice.")
 		}
@@ -197,7 +197,7 @@ func checkGroups(after connectors.SSO) []fault.Field {
 	if len(after.Groups) > maxGroups {
 		wrong("At most 200 groups give a role.")
 	}
-	if r := after.DefaultRole; r != "" && (!r.Valid() || r == connectors.RoleOwner) {
+	if r := after.DefaultRole; r != "" && (!r.Valid() || r == connectors.RoleOwner || r == connectors.RoleAuditor) {
 		fields = append(fields, fault.Field{Location: "default_role", Message: "The role is viewer, member or admin."})
 	}
 	if after.Joins && after.DefaultRole == "" && len(after.Groups) == 0 {

@@ -33,7 +33,7 @@ func (s *Service) Start(ctx context.Context, email, returnTo string, browser Bro
 
 // Try begins a sign-in that tries the settings of the actor's tenant: it signs nobody in.
 func (s *Service) Try(ctx context.Context, a auth.Actor, browser Browser) (string, error) {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return "", err
 	}
 	if a.UserID == nil {
@@ -77,7 +77,7 @@ func (s *Service) begin(ctx context.Context, tenant connectors.TenantID, f store
 
 // Check reads what the provider of the actor's tenant says about itself, without a sign-in.
 func (s *Service) Check(ctx context.Context, a auth.Actor) error {
-	if err := a.Require(connectors.RoleOwner); err != nil {
+	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, providerTime)

@@ -78,6 +78,7 @@ var Acts = map[string]Act{
 	"tool_call.approve": {Shape: Reads},
 	"tool_call.deny":    {Shape: Reads},
 	"tool_call.cancel":  {Shape: Reads},
+	"tool_call.read":    {Shape: Reads}, // of arguments and results, by an auditor, where they are for auditors alone
 
 	"webhook.create":        {Shape: Makes},
 	"webhook.update":        {Shape: Changes},

@@ -95,7 +95,7 @@ var verdicts = map[string]verdict{
 const (
 	slugForm   = "A slug has 1 to 48 lower-case letters, digits and hyphens, with no hyphen at either end."
 	nameLength = "A name has 1 to 100 characters."
-	roleKnown  = "The role is viewer, member, admin or owner."
+	roleKnown  = "The role is viewer, member, admin, owner or auditor."
 )
 
 // classify turns an error of the database into a fault. pgx.ErrNoRows and a caller's own cancellation stay as they are, and so

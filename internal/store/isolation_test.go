@@ -69,7 +69,7 @@ var tenantAttempts = map[string]attempt{
 		return theirs.Name == "Mine", err
 	},
 	"Configure": func(ctx context.Context, o outsider) (bool, error) {
-		if err := o.door.Configure(ctx, connectors.HistoryFull, time.Hour); err != nil {
+		if err := o.door.Configure(ctx, connectors.HistoryFull, connectors.ReadersAuditors, time.Hour); err != nil {
 			return false, err
 		}
 		theirs, err := o.Door().Self(ctx)

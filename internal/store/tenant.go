@@ -38,9 +38,11 @@ func (t *Tenant) Rename(ctx context.Context, name string) error {
 	return t.says(touched(n, err, "tenant"), "tenant", t.id)
 }
 
-// Configure says what the history keeps of the tenant's calls, and how long one waits for a person.
-func (t *Tenant) Configure(ctx context.Context, history connectors.CallHistory, approvalTimeout time.Duration) error {
-	n, err := t.q.ConfigureTenant(ctx, history, int32(approvalTimeout/time.Second), t.id)
+// Configure says what the history keeps of the tenant's calls, who reads that, and how long a call waits for a person.
+func (t *Tenant) Configure(ctx context.Context, history connectors.CallHistory, readers connectors.BodyReaders, approvalTimeout time.Duration) error {
+	n, err := t.q.ConfigureTenant(ctx, dbgen.ConfigureTenantParams{
+		CallHistory: history, BodyReaders: readers, ApprovalTimeoutS: int32(approvalTimeout / time.Second), TenantID: t.id,
+	})
 	return t.says(touched(n, err, "tenant"), "tenant", t.id)
 }
 

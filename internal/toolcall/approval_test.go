@@ -163,7 +163,7 @@ func TestADeniedCallIsNotMade(t *testing.T) {
 func TestWhatIsApprovedTooLateIsMadeAndFetchedOnce(t *testing.T) {
 	t.Parallel()
 	b, c, a := asking(t)
-	must(t, b.Door().Configure(t.Context(), connectors.HistoryNone, time.Second))
+	must(t, b.Door().Configure(t.Context(), connectors.HistoryNone, connectors.ReadersEveryone, time.Second))
 	p, other := b.newProcess(t, b.beating(t)), b.newProcess(t, b.beating(t))
 	answers, id := b.waiting(t, a, c, p)
 	r := refused(t, (<-answers).err, toolcall.CodeApprovalPending)

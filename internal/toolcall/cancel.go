@@ -23,7 +23,7 @@ const (
 // Cancel ends a call that waits or runs, in whatever process; a member may. It is a Conflict where the call has ended. That somebody cancels it
 // is on record before anything else hears of it.
 func (c *Caller) Cancel(ctx context.Context, a auth.Actor, id connectors.ToolCallID) (connectors.ToolCall, error) {
-	if err := a.Require(connectors.RoleMember); err != nil {
+	if err := a.Require(connectors.PermOperate); err != nil {
 		return connectors.ToolCall{}, err
 	}
 	door := c.o.Store.Tenant(a.Tenant.ID)
@@ -44,7 +44,7 @@ func (c *Caller) Cancel(ctx context.Context, a auth.Actor, id connectors.ToolCal
 	if err != nil {
 		return call, err
 	}
-	return door.ToolCall(ctx, id)
+	return c.Glance(ctx, a, id)
 }
 
 func cancelEvent(a auth.Actor, call connectors.ToolCall) store.Event {

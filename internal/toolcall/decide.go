@@ -24,7 +24,7 @@ type Decision struct {
 // Decide approves or denies a call that waits, which a member may. A second decision is a Conflict. An approved call is made by the process
 // in which somebody waits for it, else by this one; it has begun when Decide returns, or is left to a process that finds it later.
 func (c *Caller) Decide(ctx context.Context, a auth.Actor, id connectors.ToolCallID, d Decision) (connectors.ToolCall, error) {
-	if err := a.Require(connectors.RoleMember); err != nil {
+	if err := a.Require(connectors.PermOperate); err != nil {
 		return connectors.ToolCall{}, err
 	}
 	if d.Allow < 0 || d.Allow > maxAllowance {
@@ -47,7 +47,7 @@ func (c *Caller) Decide(ctx context.Context, a auth.Actor, id connectors.ToolCal
 	} else {
 		c.tellEnded(ctx, a.Tenant.ID, id)
 	}
-	return door.ToolCall(ctx, id)
+	return c.Glance(ctx, a, id)
 }
 
 // recordDecision writes what a decision changes besides.

@@ -13,15 +13,20 @@ import (
 type Waiting struct {
 	connectors.Approval
 	Arguments json.RawMessage // all of them, whatever the history keeps; nil: the reader may not decide
+	Withheld  bool            // it is decided, and its arguments are for auditors alone
 }
 
-// Approval shows a call that waits, or waited, for a person.
+// Approval shows a call that waits, or waited, for a person. Whoever may decide it sees its arguments, also where these are for auditors alone:
+// nobody can answer for what they agree to unseen. Once nothing is to be decided any more, it is a call like others.
 func (c *Caller) Approval(ctx context.Context, a auth.Actor, id connectors.ToolCallID) (Waiting, error) {
-	if !a.Role.AtLeast(connectors.RoleMember) {
+	if !a.Role.May(connectors.PermOperate) {
 		row, err := c.o.Store.Tenant(a.Tenant.ID).Approval(ctx, id)
 		return Waiting{Approval: row}, err
 	}
 	row, arguments, err := c.o.Store.Vault(a.Tenant.ID).ApprovalCall(ctx, id)
+	if waits := row.State == connectors.ApprovalWaiting && row.ExpiresAt.After(c.o.Now()); !waits && a.Tenant.WithholdsBodies() {
+		return Waiting{Approval: row, Withheld: true}, err
+	}
 	return Waiting{Approval: row, Arguments: json.RawMessage(arguments.Reveal())}, err
 }
 
@@ -31,7 +36,7 @@ func (c *Caller) Inbox(ctx context.Context, a auth.Actor, p store.Page) (store.L
 	list := store.List[Waiting]{Items: make([]Waiting, len(calls.Items)), Next: calls.Next}
 	for i, call := range calls.Items {
 		list.Items[i].Approval = call.Approval
-		if a.Role.AtLeast(connectors.RoleMember) {
+		if a.Role.May(connectors.PermOperate) {
 			list.Items[i].Arguments = json.RawMessage(call.Call.Reveal())
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // Test sends something that is about nothing, now and once, whether or not the webhook is on, and returns what came of it.
 func (p *Post) Test(ctx context.Context, a auth.Actor, id connectors.WebhookID) (connectors.Delivery, error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.Delivery{}, err
 	}
 	var made connectors.DeliveryID
@@ -41,7 +41,7 @@ func (p *Post) Test(ctx context.Context, a auth.Actor, id connectors.WebhookID) 
 
 // Redeliver has a delivery tried again at once, under its own id: whoever has seen it knows that.
 func (p *Post) Redeliver(ctx context.Context, a auth.Actor, webhook connectors.WebhookID, id connectors.DeliveryID) (d connectors.Delivery, err error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return d, err
 	}
 	err = p.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {

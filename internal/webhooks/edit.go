@@ -14,7 +14,7 @@ import (
 
 // Create stores a webhook, which is on, and returns the secret that signs: here and never again.
 func (p *Post) Create(ctx context.Context, a auth.Actor, w connectors.Webhook) (connectors.Webhook, secret.Text, error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.Webhook{}, "", err
 	}
 	w = w.Normalized()
@@ -66,7 +66,7 @@ func set[T any](field *T, to *T) {
 
 // Update changes a webhook. One that is turned off forgets what waits; one that is turned on begins anew.
 func (p *Post) Update(ctx context.Context, a auth.Actor, id connectors.WebhookID, c Change) (updated connectors.Webhook, err error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return updated, err
 	}
 	err = p.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
@@ -92,7 +92,7 @@ func (p *Post) Update(ctx context.Context, a auth.Actor, id connectors.WebhookID
 
 // Delete deletes a webhook, and what it was told.
 func (p *Post) Delete(ctx context.Context, a auth.Actor, id connectors.WebhookID) error {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return err
 	}
 	return p.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {

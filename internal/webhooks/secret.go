@@ -32,7 +32,7 @@ func newSecret() secret.Text {
 
 // RotateSecret makes a new secret and returns it: here and never again. For a day the one before signs beside it.
 func (p *Post) RotateSecret(ctx context.Context, a auth.Actor, id connectors.WebhookID) (w connectors.Webhook, text secret.Text, err error) {
-	if err := a.Require(connectors.RoleAdmin); err != nil {
+	if err := a.Require(connectors.PermManage); err != nil {
 		return w, "", err
 	}
 	_, old, err := p.store.Vault(a.Tenant.ID).WebhookSecrets(ctx, id)

@@ -58,6 +58,8 @@ type TenantChoice struct {
 type Can struct {
 	Sync   bool // members and above: they also run tools, decide approvals and cancel calls
 	Manage bool // admins and above: connectors, agents, credentials
+	Bodies bool // auditors: arguments and results, where these are for auditors alone
+	Audit  bool // admins, owners and auditors: the audit log
 	Own    bool // owners: members, API keys, settings
 }
 

@@ -5,6 +5,7 @@ type SettingsPage struct {
 	Frame        Frame
 	Form         Form
 	Histories    []Option // what calls keep
+	Readers      []Option // who reads that
 	Approvals    []Option // which calls of new agents wait
 	History      HistoryLimits
 	Keys         SealingKeysPanel
@@ -32,6 +33,6 @@ type SealingKeyRow struct {
 
 // settingsFields are the fields of the form.
 var settingsFields = []string{
-	"name", "call_history", "approval_timeout_s", "history_days",
+	"name", "call_history", "body_readers", "approval_timeout_s", "history_days",
 	"defaults.approval", "defaults.sync_interval_s", "defaults.max_definition_age_s", "defaults.tool_changes", "defaults.listen",
 }

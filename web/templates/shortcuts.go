@@ -16,7 +16,10 @@ func places(ctx context.Context, can Can) []shortcut {
 		{"t", "/tasks", words.T(ctx, "Tasks")}, {"p", "/approvals", words.T(ctx, "Approvals")}, {"d", "/changes", words.T(ctx, "Changes")}, {"b", "/catalog", words.T(ctx, "Catalog")}, {"n", "/notices", words.T(ctx, "Notices")},
 	}
 	if can.Manage {
-		list = append(list, shortcut{"w", "/webhooks", words.T(ctx, "Webhooks")}, shortcut{"u", "/audit", words.T(ctx, "Audit log")})
+		list = append(list, shortcut{"w", "/webhooks", words.T(ctx, "Webhooks")})
+	}
+	if can.Audit {
+		list = append(list, shortcut{"u", "/audit", words.T(ctx, "Audit log")})
 	}
 	if can.Own {
 		list = append(list, shortcut{"m", "/members", words.T(ctx, "Members")}, shortcut{"i", "/api-keys", words.T(ctx, "API keys")}, shortcut{"s", "/settings", words.T(ctx, "Settings")})

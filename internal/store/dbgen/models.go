@@ -258,6 +258,7 @@ type Tenant struct {
 	DefaultDefinitionAgeS int32
 	DefaultToolChanges    connectors.ToolChangePolicy
 	DefaultListen         connectors.ListenPolicy
+	BodyReaders           connectors.BodyReaders
 }
 
 type Tool struct {

@@ -14,12 +14,24 @@ import (
 
 const configureTenant = `-- name: ConfigureTenant :execrows
 update tenants
-set call_history = $1, approval_timeout_s = $2, updated_at = now()
-where tenants.id = $3
+set call_history = $1, body_readers = $2, approval_timeout_s = $3, updated_at = now()
+where tenants.id = $4
 `
 
-func (q *Queries) ConfigureTenant(ctx context.Context, callHistory connectors.CallHistory, approvalTimeoutS int32, tenantID connectors.TenantID) (int64, error) {
-	result, err := q.db.Exec(ctx, configureTenant, callHistory, approvalTimeoutS, tenantID)
+type ConfigureTenantParams struct {
+	CallHistory      connectors.CallHistory
+	BodyReaders      connectors.BodyReaders
+	ApprovalTimeoutS int32
+	TenantID         connectors.TenantID
+}
+
+func (q *Queries) ConfigureTenant(ctx context.Context, arg ConfigureTenantParams) (int64, error) {
+	result, err := q.db.Exec(ctx, configureTenant,
+		arg.CallHistory,
+		arg.BodyReaders,
+		arg.ApprovalTimeoutS,
+		arg.TenantID,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -110,7 +122,7 @@ func (q *Queries) SetTenantDefaults(ctx context.Context, arg SetTenantDefaultsPa
 }
 
 const tenant = `-- name: Tenant :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers
 from tenants
 where tenants.id = $1
 `
@@ -132,6 +144,7 @@ func (q *Queries) Tenant(ctx context.Context, tenantID connectors.TenantID) (Ten
 		&i.DefaultDefinitionAgeS,
 		&i.DefaultToolChanges,
 		&i.DefaultListen,
+		&i.BodyReaders,
 	)
 	return i, err
 }

@@ -1,0 +1,51 @@
+package connectors_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+)
+
+func TestACallWithoutItsBodiesSaysHowFarItIsAndNothingElse(t *testing.T) {
+	t.Parallel()
+	whole := connectors.ToolCall{
+		Tool: "search", Status: connectors.CallRunning, RequestBytes: 9,
+		Arguments: []byte(`{"q":"hush"}`), Content: []byte(`["hush"]`), Structured: []byte(`{"hush":1}`),
+		Task:     []byte(`{"taskId":"hush","status":"working","statusMessage":"hush","createdAt":"2026-11-21T10:00:00Z","ttlMs":60000,"result":{"hush":1},"hush":2}`),
+		Progress: &connectors.CallProgress{Done: new(3.0), Total: 10, Message: "hush"},
+	}
+	got := whole.WithoutBodies()
+	if text, err := json.Marshal(got); err != nil || strings.Contains(string(text), "hush") {
+		t.Errorf("%s, %v", text, err)
+	}
+	if got.Arguments != nil || got.Content != nil || got.Structured != nil || got.Progress.Message != "" || !got.Withheld {
+		t.Errorf("%+v", got)
+	}
+	if got.Tool != "search" || got.RequestBytes != 9 || *got.Progress.Done != 3 || got.Progress.Total != 10 {
+		t.Errorf("what is no body is gone: %+v", got)
+	}
+	if want := `{"status":"working","createdAt":"2026-11-21T10:00:00Z","ttlMs":60000}`; string(got.Task) != want {
+		t.Errorf("the task is %s, want %s", got.Task, want)
+	}
+	if whole.Progress.Message != "hush" || whole.Arguments == nil || whole.Withheld {
+		t.Error("the call itself is another one now")
+	}
+}
+
+func TestATaskInItsServersOwnWordsIsLeftOut(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		``:                                     ``,
+		`null`:                                 `{}`,
+		`["hush"]`:                             ``,
+		`{"status":"hush"}`:                    `{}`,
+		`{"status":{"hush":1},"ttlMs":"hush"}`: `{}`,
+		`{"status":"failed","createdAt":"hush","lastUpdatedAt":"2026-11-21T10:00:00+02:00"}`: `{"status":"failed","lastUpdatedAt":"2026-11-21T10:00:00+02:00"}`,
+	} {
+		if have := string(connectors.ToolCall{Task: []byte(raw)}.WithoutBodies().Task); have != want {
+			t.Errorf("%s becomes %s, want %s", raw, have, want)
+		}
+	}
+}
