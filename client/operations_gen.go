@@ -1405,6 +1405,12 @@ func (c *Client) RemoveMember(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "members", url.PathEscape(id)}, nil, nil, nil)
 }
 
+// RemoveMemberSecondFactor: Take away the second factor that a member has lost. It needs the role owner.
+// It ends the member's sessions. Who is a member of another tenant, too, keeps it: that is for the operator of the server.
+func (c *Client) RemoveMemberSecondFactor(ctx context.Context, id string) error {
+	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "members", url.PathEscape(id), "second_factor"}, nil, nil, nil)
+}
+
 // RevokeAPIKey: Revoke a key. It needs the role owner.
 func (c *Client) RevokeAPIKey(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "api_keys", url.PathEscape(id)}, nil, nil, nil)

@@ -921,6 +921,8 @@ type Member struct {
 	Name           string     `json:"name"`
 	// One of: viewer, member, admin, owner, auditor.
 	Role string `json:"role"`
+	// Whether they are asked for a code after the password.
+	SecondFactor bool `json:"second_factor"`
 }
 
 // MemberCreate is what the API is asked with. What is nil is left out.
@@ -1369,8 +1371,10 @@ type Tenant struct {
 	HistorySince *time.Time `json:"history_since"`
 	ID           string     `json:"id"`
 	Name         string     `json:"name"`
-	Slug         string     `json:"slug"`
-	UpdatedAt    time.Time  `json:"updated_at"`
+	// Whether members set up a second factor before anything else of the tenant opens in their browsers. Whoever comes by single sign-on is asked by the provider instead.
+	SecondFactorRequired bool      `json:"second_factor_required"`
+	Slug                 string    `json:"slug"`
+	UpdatedAt            time.Time `json:"updated_at"`
 }
 
 // TenantDefaults is what the API answers with.
@@ -1411,8 +1415,9 @@ type TenantPatch struct {
 	// What new agents and connectors begin with, where whoever makes one says nothing else. Those that are there keep what they have.
 	Defaults *TenantDefaultsPatch `json:"defaults,omitzero"`
 	// From 30 to what the installation keeps (90, where its operator does not say otherwise); 0: as many as that.
-	HistoryDays *int64  `json:"history_days,omitzero"`
-	Name        *string `json:"name,omitzero"`
+	HistoryDays          *int64  `json:"history_days,omitzero"`
+	Name                 *string `json:"name,omitzero"`
+	SecondFactorRequired *bool   `json:"second_factor_required,omitzero"`
 }
 
 // TestedTool is what the API answers with.

@@ -129,6 +129,18 @@ CREATE OR REPLACE FUNCTION public.next_due(interval_s integer)
 AS $function$ select case when interval_s >= 60 then date_bin(interval '5 seconds', at, timestamptz 'epoch') else at end
       from (select now() + nullif(interval_s, 0) * (0.95 + 0.1 * random()) * interval '1 second' as at) _ $function$
 
+CREATE OR REPLACE FUNCTION public.refuse_retired_installation_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    perform pg_advisory_xact_lock_shared(hashtextextended('patchbay sealed', 0));
+    if exists (select from retired_keys where retired_keys.prefix = substring(new.sealed from 1 for 5)) then
+        raise exception 'sealed by a retired key' using errcode = 'PB001';
+    end if;
+    return new;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.refuse_retired_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -149,6 +161,9 @@ AS $function$
 begin
     if exists (select from tenant_keys where substring(tenant_keys.sealed from 1 for 5) = new.prefix) then
         raise exception 'tenants'' keys are sealed by this key';
+    end if;
+    if exists (select from second_factors where substring(second_factors.sealed from 1 for 5) = new.prefix) then
+        raise exception 'second factors are sealed by this key';
     end if;
     return new;
 end $function$
@@ -430,6 +445,7 @@ create table browser_sessions (
     began_at timestamp with time zone not null,
     seen_at timestamp with time zone not null,
     sso_tenant_id uuid,
+    second_factor boolean not null default false,
     constraint browser_sessions_address_length CHECK ((length(address) <= 400)),
     constraint browser_sessions_pkey PRIMARY KEY (id),
     constraint browser_sessions_sso_tenant_id_fkey FOREIGN KEY (sso_tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
@@ -954,6 +970,24 @@ alter table quarantined_tools force row level security;
 create policy tenant_rows on quarantined_tools for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on quarantined_tools to patchbay_app;
 
+create table recovery_codes (
+    user_id uuid not null,
+    number smallint not null,
+    mac bytea not null,
+    used_at timestamp with time zone,
+    constraint recovery_codes_number_few CHECK (((number >= 1) AND (number <= 10))),
+    constraint recovery_codes_pkey PRIMARY KEY (user_id, number),
+    constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES second_factors(user_id) ON DELETE CASCADE
+);
+alter table recovery_codes enable row level security;
+alter table recovery_codes force row level security;
+create policy member_reads on recovery_codes for r using ((( SELECT system_scope() AS system_scope) OR (user_id IN ( SELECT memberships.user_id
+   FROM memberships)))) with check ();
+create policy system_adds on recovery_codes for a using () with check (( SELECT system_scope() AS system_scope));
+create policy system_changes on recovery_codes for w using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
+create policy system_removes on recovery_codes for d using (( SELECT system_scope() AS system_scope)) with check ();
+grant delete, insert, select, update on recovery_codes to patchbay_app;
+
 create table retired_keys (
     prefix bytea not null,
     retired_at timestamp with time zone not null default now(),
@@ -980,6 +1014,25 @@ alter table retired_tenant_keys force row level security;
 create policy system_adds on retired_tenant_keys for a using () with check (( SELECT system_scope() AS system_scope));
 create policy tenant_reads on retired_tenant_keys for r using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check ();
 grant insert, select on retired_tenant_keys to patchbay_app;
+
+create table second_factors (
+    user_id uuid not null,
+    sealed bytea not null,
+    created_at timestamp with time zone not null default now(),
+    confirmed_at timestamp with time zone,
+    last_step bigint not null default 0,
+    constraint second_factors_pkey PRIMARY KEY (user_id),
+    constraint second_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.second_factors FOR EACH ROW EXECUTE FUNCTION refuse_retired_installation_key();
+alter table second_factors enable row level security;
+alter table second_factors force row level security;
+create policy member_reads on second_factors for r using ((( SELECT system_scope() AS system_scope) OR (user_id IN ( SELECT memberships.user_id
+   FROM memberships)))) with check ();
+create policy system_adds on second_factors for a using () with check (( SELECT system_scope() AS system_scope));
+create policy system_changes on second_factors for w using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
+create policy system_removes on second_factors for d using (( SELECT system_scope() AS system_scope)) with check ();
+grant delete, insert, select, update on second_factors to patchbay_app;
 
 create table sessions (
     token text not null,
@@ -1225,6 +1278,7 @@ create table tenants (
     default_tool_changes text not null default 'hold_risky'::text,
     default_listen text not null default 'auto'::text,
     body_readers text not null default 'everyone'::text,
+    second_factor_required boolean not null default false,
     constraint tenants_approval_timeout_range CHECK (((approval_timeout_s >= 1) AND (approval_timeout_s <= 86400))),
     constraint tenants_body_readers_known CHECK ((body_readers = ANY (ARRAY['everyone'::text, 'auditors'::text]))),
     constraint tenants_call_history_known CHECK ((call_history = ANY (ARRAY['none'::text, 'redacted'::text, 'full'::text]))),

@@ -32,6 +32,9 @@ func commands(t *testing.T, h *home, s *server) {
 	if !regexp.MustCompile(`^pb_key_\S+$`).MatchString(key) {
 		t.Errorf("standard output is not the key alone: %q", key)
 	}
+	if refused := h.try("user", "forget-factor", "--tenant", slug, "--email", email); refused.code != 1 || !strings.Contains(refused.stderr, "There is no second factor.") {
+		t.Errorf("nothing to take away: %+v", refused)
+	}
 	h.run("migrate")
 	if found := h.run("doctor"); strings.Contains(found, "PROBLEM") {
 		t.Errorf("the doctor says:\n%s", found)

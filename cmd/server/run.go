@@ -41,7 +41,8 @@ type commandLine struct {
 		Delete tenantDeleteCommand `cmd:"" help:"Delete a tenant, all that is its own, and the key that opens its secrets."`
 	} `cmd:"" help:"Tenants."`
 	User struct {
-		Create userCreateCommand `cmd:"" help:"Make a person a member of a tenant."`
+		Create       userCreateCommand       `cmd:"" help:"Make a person a member of a tenant."`
+		ForgetFactor userForgetFactorCommand `cmd:"" name:"forget-factor" help:"Take away the second factor that a person has lost."`
 	} `cmd:"" help:"People."`
 	APIKey struct {
 		Create apikeyCreateCommand `cmd:"" help:"Make an API key and print it, once."`

@@ -89,7 +89,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 		Proxy:     s.proxy,
 	})
 	h.auth = auth.New(auth.Options{
-		Store: d.store, Secure: h.baseURL.Scheme == "https", Log: s.log, HistoryDays: s.server.HistoryDays,
+		Store: d.store, Secure: h.baseURL.Scheme == "https", Host: h.baseURL.Host, Log: s.log, HistoryDays: s.server.HistoryDays,
 		SessionIdle: s.server.SessionIdle, SessionLifetime: s.server.SessionLife,
 	})
 	h.respond = respond.New(s.log, h.auth.Sessions())

@@ -25,6 +25,13 @@ from memberships m
 join users u on u.id = m.user_id
 where m.tenant_id = @tenant_id and m.user_id = @user_id;
 
+-- name: SecondFactorState :one
+select f.sealed, f.confirmed_at,
+       coalesce((select string_agg(c.mac, ''::bytea order by c.number) from recovery_codes c where c.user_id = f.user_id), ''::bytea)::bytea as codes
+from memberships m
+join second_factors f on f.user_id = m.user_id
+where m.tenant_id = @tenant_id and m.user_id = @user_id;
+
 -- name: InvitationState :one
 select (to_jsonb(i) - '{tenant_id,id,token_hash,invited_by,invited_by_name,created_at,sent_at}'::text[])::jsonb as state, i.token_hash
 from invitations i

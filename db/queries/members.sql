@@ -1,16 +1,20 @@
 -- name: Members :many
-select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at
+select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
+       (f.confirmed_at is not null)::boolean as second_factor
 from memberships
 join users on users.id = memberships.user_id
+left join second_factors f on f.user_id = users.id
 where memberships.tenant_id = @tenant_id
   and (sqlc.narg(after_email)::text is null or users.email > sqlc.narg(after_email))
 order by users.email
 limit @max_rows;
 
 -- name: Member :one
-select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at
+select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
+       (f.confirmed_at is not null)::boolean as second_factor
 from memberships
 join users on users.id = memberships.user_id
+left join second_factors f on f.user_id = users.id
 where memberships.tenant_id = @tenant_id and memberships.user_id = @user_id;
 
 -- name: AddUser :one

@@ -131,9 +131,11 @@ values (@tenant_id, @issuer, @subject, @user_id)
 on conflict (tenant_id, issuer, subject) do update set signed_in_at = now();
 
 -- name: MemberByEmail :one
-select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at
+select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
+       (f.confirmed_at is not null)::boolean as second_factor
 from memberships
 join users on users.id = memberships.user_id
+left join second_factors f on f.user_id = users.id
 where memberships.tenant_id = @tenant_id and users.email = @email;
 
 -- name: AddSSOUser :one

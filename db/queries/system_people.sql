@@ -1,9 +1,11 @@
 -- Across tenants: who signs in, and with which key. Nothing here knows a tenant yet.
 
 -- name: UserByEmail :one
-select id, email, name, password_hash, password_set_at
+-- Whether there is a second factor is read for whoever asks: what it costs tells nothing.
+select users.id, users.email, users.name, users.password_hash, users.password_set_at, (f.confirmed_at is not null)::boolean as second_factor
 from users
-where email = @email;
+left join second_factors f on f.user_id = users.id
+where users.email = @email;
 
 -- name: LockUserByEmail :exec
 -- Whoever makes a membership of this person waits until the transaction ends.
@@ -38,22 +40,26 @@ where id = @id;
 -- @sqlc-vet-disable tenant-scope
 select sqlc.embed(tenants), memberships.role, users.email, users.name, users.password_set_at,
        coalesce(sso.enabled, false)::boolean as sso,
-       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only
+       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
+       (f.confirmed_at is not null)::boolean as second_factor
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
 left join sso_settings sso on sso.tenant_id = memberships.tenant_id
+left join second_factors f on f.user_id = memberships.user_id
 where memberships.user_id = @user_id
 order by lower(tenants.name), tenants.id;
 
 -- name: Membership :one
 select sqlc.embed(tenants), memberships.role, users.email, users.name, users.password_set_at,
        coalesce(sso.enabled, false)::boolean as sso,
-       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only
+       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
+       (f.confirmed_at is not null)::boolean as second_factor
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
 left join sso_settings sso on sso.tenant_id = memberships.tenant_id
+left join second_factors f on f.user_id = memberships.user_id
 where memberships.user_id = @user_id and memberships.tenant_id = @tenant_id;
 
 -- name: Seen :exec

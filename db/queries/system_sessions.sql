@@ -1,8 +1,8 @@
 -- Where people are signed in, before their tenant is known.
 
 -- name: BeginBrowserSession :exec
-insert into browser_sessions (id, user_id, user_agent, address, began_at, seen_at, sso_tenant_id)
-values (@id, @user_id, @user_agent, @address, @began_at, @began_at, sqlc.narg(sso_tenant_id));
+insert into browser_sessions (id, user_id, user_agent, address, began_at, seen_at, sso_tenant_id, second_factor)
+values (@id, @user_id, @user_agent, @address, @began_at, @began_at, sqlc.narg(sso_tenant_id), @second_factor);
 
 -- name: SessionMemberships :many
 -- Whose session this is, and their tenants. No row: the session was ended, or its person is a member of nothing.
@@ -10,12 +10,14 @@ values (@id, @user_id, @user_agent, @address, @began_at, @began_at, sqlc.narg(ss
 select sqlc.embed(tenants), memberships.role, users.email, users.name, users.password_set_at,
        coalesce(sso.enabled, false)::boolean as sso,
        (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
-       browser_sessions.began_at, browser_sessions.seen_at
+       (f.confirmed_at is not null)::boolean as second_factor,
+       browser_sessions.began_at, browser_sessions.seen_at, browser_sessions.second_factor as proven
 from browser_sessions
 join memberships on memberships.user_id = browser_sessions.user_id
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = browser_sessions.user_id
 left join sso_settings sso on sso.tenant_id = memberships.tenant_id
+left join second_factors f on f.user_id = memberships.user_id
 where browser_sessions.id = @id and browser_sessions.user_id = @user_id
 order by lower(tenants.name), tenants.id;
 

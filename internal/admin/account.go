@@ -42,9 +42,13 @@ func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f form, pr
 	if err != nil {
 		return err
 	}
+	factor, err := h.factorFact(r)
+	if err != nil {
+		return err
+	}
 	return h.respond.Page(w, r, status, templates.Account(templates.AccountPage{
 		Frame: h.frame(r, templates.NavAccount, crumb(words.T(r.Context(), "Account"), "")),
-		Facts: accountFacts(r.Context(), actor(r)),
+		Facts: append(accountFacts(r.Context(), actor(r)), factor),
 		Form:  f.again(problem),
 
 		Sessions: sessionRows(r.Context(), sessions, actor(r).Session, h.now()),

@@ -65,6 +65,13 @@ type dashboard struct {
 	history *history.Writer
 	stop    chan struct{} // closed by a test that stops the server
 	ahead   atomic.Int64  // nanoseconds that the dashboard's clock runs ahead
+
+	signInAhead atomic.Int64 // likewise, of the clock of sessions and codes
+}
+
+// signInTime is the clock of sessions and codes.
+func (d *dashboard) signInTime() time.Time {
+	return time.Now().Add(time.Duration(d.signInAhead.Load()))
 }
 
 func (d *dashboard) now() time.Time { return time.Now().Add(time.Duration(d.ahead.Load())) }
@@ -98,7 +105,7 @@ func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *da
 	d := &dashboard{World: fixture.New(t), t: t, log: &logBuffer{}, stop: make(chan struct{})}
 	log := slog.New(slog.NewJSONHandler(d.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
-	d.auth = auth.New(auth.Options{Store: d.St, Log: log, PasswordCost: &cheap})
+	d.auth = auth.New(auth.Options{Store: d.St, Log: log, PasswordCost: &cheap, Now: d.signInTime})
 	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}
 	d.syncer = toolsync.New(toolsync.Options{
 		Store: d.St, Credentials: credentials.NewRefreshing(credentials.Options{Store: d.St, OAuth: authorization}), Egress: egress, Instance: d.Instance, Log: log,

@@ -23,6 +23,7 @@ var noPages = map[string]string{
 	"/login/sso/callback":      "a provider sends somebody there",
 	"/setup":                   "there is an owner",
 	"/setup/invitation":        "it wants the link of an invitation",
+	"/login/code":              "a sign-in is half done; looked at below",
 	"/login":                   "whoever is signed in is sent on; looked at below",
 }
 

@@ -101,6 +101,10 @@ func (h *Handler) Mount(r chi.Router) {
 		h.open(r)
 	})
 	r.Group(func(r chi.Router) {
+		r.Use(h.auth.Sessions().LoadAndSave, middleware.Identify(h.auth.IdentifyEnrolling, h.respond.Failure))
+		h.forEnrolling(h.may(r, connectors.PermRead))
+	})
+	r.Group(func(r chi.Router) {
 		r.Use(h.programsElsewhere)
 		r.Use(h.signedIn()...)
 		h.may(r, connectors.PermOperate).post("/connectors/{id}/sync_tools", h.connectorSync)
@@ -125,12 +129,25 @@ func (h *Handler) open(r chi.Router) {
 	r.Post("/setup/invitation", h.respond.Browser(h.joinFinish))
 	r.Get("/login", h.respond.Browser(h.loginShow))
 	r.Post("/login", h.respond.Browser(h.login))
+	r.Get("/login/code", h.respond.Browser(h.codeShow))
+	r.Post("/login/code", h.respond.Browser(h.codeFinish))
 	r.Post("/login/sso", h.respond.Browser(h.loginSSO))
 	r.Get(sso.CallbackPath, h.respond.Browser(h.ssoCallback))
 	r.Get("/oauth/callback", h.respond.Browser(h.oauthCallback))
 	r.Get("/connect/done", h.respond.Browser(h.connectDone))
 	r.Get("/connect/{token}", h.respond.Browser(h.connectShow))
 	r.Post("/connect/{token}", h.respond.Browser(h.connectAccept))
+}
+
+// forEnrolling are the routes that open before a second factor is set up that the tenant wants: setting it up, and leaving.
+func (h *Handler) forEnrolling(r routes) {
+	r.get(factorPath, h.factorShow)
+	r.post(factorPath, h.factorStart)
+	r.post(factorPath+"/confirm", h.factorConfirm)
+	r.post(factorPath+"/codes", h.factorCodes)
+	r.post(factorPath+"/remove", h.factorRemove)
+	r.post("/tenant", h.tenantSwitch)
+	r.post("/logout", h.logout)
 }
 
 func (h *Handler) forViewers(r routes) {
@@ -181,8 +198,6 @@ func (h *Handler) forViewers(r routes) {
 	r.post("/account/sessions/{id}/revoke", h.sessionRevoke)
 	r.post("/account/sign-out", h.sessionsEnd)
 	r.post("/notices/read", h.noticeRead)
-	r.post("/tenant", h.tenantSwitch)
-	r.post("/logout", h.logout)
 }
 
 func (h *Handler) forMembers(r routes) {
@@ -267,6 +282,7 @@ func (h *Handler) forOwners(r routes) {
 	r.post("/members", h.memberAdd)
 	r.post("/members/{id}/role", h.memberRole)
 	r.post("/members/{id}/sign-out", h.memberSignOut)
+	r.post("/members/{id}/second-factor/remove", h.memberFactorRemove)
 	r.post("/members/{id}/delete", h.memberRemove)
 	r.post("/invitations", h.invite)
 	r.post("/invitations/{id}/send", h.inviteAgain)
@@ -309,6 +325,6 @@ func (r routes) post(path string, f respond.HandlerFunc) { r.router.Post(path, r
 func (h *Handler) signedIn() []middleware.Middleware {
 	return []middleware.Middleware{
 		h.auth.Sessions().LoadAndSave,
-		middleware.Identify(h.auth.IdentifyPerson, h.respond.Failure),
+		middleware.Identify(h.auth.IdentifyPerson, h.enrolFirst),
 	}
 }

@@ -42,10 +42,8 @@ func (h *Handler) joinFinish(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return h.joinPage(w, r, token, f, refused)
 	}
-	if err := h.auth.StartSessionIn(r.Context(), m.UserID, tenant.ID, auth.BrowserOf(r)); err != nil {
-		return err
-	}
-	return h.respond.Back(w, r, "/", respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "Welcome to %s.", tenant.Name)})
+	h.respond.Say(r.Context(), respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "Welcome to %s.", tenant.Name)})
+	return h.begun(w, r, h.auth.StartSessionIn(r.Context(), m.UserID, tenant.ID, auth.BrowserOf(r)), "/")
 }
 
 func (h *Handler) join(r *http.Request, token secret.Text, f form) (connectors.Tenant, connectors.Member, error) {

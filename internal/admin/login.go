@@ -13,7 +13,7 @@ import (
 // loginShow asks who is there; whoever is signed in already goes on.
 func (h *Handler) loginShow(w http.ResponseWriter, r *http.Request) error {
 	returnTo := respond.OwnPath(r.URL.Query().Get("return_to"), "/")
-	if _, err := h.auth.FromSession(r.Context()); err == nil {
+	if _, err := h.auth.FromEnrolling(r.Context()); err == nil {
 		return respond.See(w, r, returnTo)
 	}
 	frame := h.door(r, words.T(r.Context(), "Sign in"))
@@ -36,8 +36,8 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) error {
 		browser.PasswordOf = user.PasswordSetAt
 		err = h.auth.StartSession(r.Context(), user.ID, browser)
 	}
-	if err == nil {
-		return respond.See(w, r, returnTo)
+	if f := fault.As(err); err == nil || f != nil && f.Type == auth.TypeCodeWanted {
+		return h.begun(w, r, err, returnTo)
 	}
 	refused := respond.Told(r.Context(), err)
 	switch refused.Kind {

@@ -81,6 +81,7 @@ func memberRow(ctx context.Context, m connectors.Member, viewer auth.Actor, now 
 		Since:    when(ctx, m.CreatedAt, now),
 		Seen:     whenOrNever(ctx, m.Seen, now),
 		Action:   "/members/" + m.UserID.String(),
+		Factor:   m.SecondFactor,
 	}
 }
 

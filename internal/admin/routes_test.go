@@ -33,6 +33,15 @@ var routeRoles = map[string]connectors.Permission{
 
 	"POST /language": anyone,
 
+	"GET /login/code":  anyone,
+	"POST /login/code": anyone,
+
+	"GET /account/second-factor":          connectors.PermRead,
+	"POST /account/second-factor":         oneself,
+	"POST /account/second-factor/confirm": oneself,
+	"POST /account/second-factor/codes":   oneself,
+	"POST /account/second-factor/remove":  oneself,
+
 	"POST /login/sso":         anyone,
 	"GET /login/sso/callback": anyone,
 
@@ -180,6 +189,8 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /members":              connectors.PermOwn,
 	"POST /members/{id}/delete":  connectors.PermOwn,
 	"POST /members/{id}/role":    connectors.PermOwn,
+
+	"POST /members/{id}/second-factor/remove": connectors.PermOwn,
 
 	"POST /members/{id}/sign-out": connectors.PermOwn,
 	"POST /settings":              connectors.PermOwn,

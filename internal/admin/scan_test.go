@@ -19,6 +19,8 @@ import (
 var nowhere = []string{
 	"POST /tenant",                                     // it names none
 	"GET /audit/export.jsonl", "GET /audit/export.sig", // neither
+	"POST /account/second-factor/confirm", "POST /account/second-factor/codes", "POST /account/second-factor/remove", // there is none
+	"POST /members/{id}/second-factor/remove",
 	"POST /account/sessions/{id}/revoke",                                                                   // it is another member's
 	"POST /settings/sso/delete", "POST /settings/sso/domains/verify", "POST /settings/sso/domains/release", // there is none
 	"POST /connectors/{id}/credential/delete",

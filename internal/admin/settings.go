@@ -28,7 +28,7 @@ func tenantForm(t connectors.Tenant, kept int) templates.Form {
 	}
 	values := map[string]string{
 		"name": t.Name, "call_history": string(t.CallHistory), "body_readers": string(t.BodyReaders), "approval_timeout_s": strconv.Itoa(int(t.ApprovalTimeout.Seconds())),
-		"history_days": days,
+		"history_days": days, "second_factor": factorWish(t.SecondFactorRequired),
 	}
 	maps.Copy(values, defaultValues(t.Defaults))
 	return templates.Form{Values: values}
@@ -72,6 +72,9 @@ func (f form) tenantChange(before connectors.Tenant) (auth.TenantChange, error) 
 	case f.values.Has("history_days"):
 		change.HistoryDays = new(0)
 	}
+	if f.values.Has("second_factor") {
+		change.SecondFactorRequired = new(f.text("second_factor") == factorRequired)
+	}
 	var err error
 	change.Defaults, err = f.defaultsChange()
 	return change, err
@@ -94,6 +97,27 @@ func readerOptions(ctx context.Context) []templates.Option {
 	}
 }
 
+// What the form says of second factors.
+const (
+	factorOptional = "optional"
+	factorRequired = "required"
+)
+
+func factorWish(required bool) string {
+	if required {
+		return factorRequired
+	}
+	return factorOptional
+}
+
+// factorOptions offers whether members need a second factor.
+func factorOptions(ctx context.Context) []templates.Option {
+	return []templates.Option{
+		{Value: factorOptional, Label: words.T(ctx, "Whoever wants one")},
+		{Value: factorRequired, Label: words.T(ctx, "Every member")},
+	}
+}
+
 func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form) error {
 	tenant := actor(r).Tenant
 	created := when(r.Context(), tenant.CreatedAt, h.now())
@@ -111,6 +135,7 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 		Histories: historyOptions(r.Context()),
 		Readers:   readerOptions(r.Context()),
 		Approvals: approvalOptions(r.Context()),
+		Factors:   factorOptions(r.Context()),
 		Keys:      keys,
 		History:   templates.HistoryLimits{Least: strconv.Itoa(connectors.LeastHistoryDays), Most: strconv.Itoa(h.auth.HistoryDays())},
 		Facts: []templates.Fact{

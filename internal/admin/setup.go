@@ -43,10 +43,7 @@ func (h *Handler) setupFinish(w http.ResponseWriter, r *http.Request) error {
 			Text: words.T(r.Context(), "The account is an owner now. Sign in."),
 		})
 	}
-	if err := h.auth.StartSession(r.Context(), user.ID, auth.BrowserOf(r)); err != nil {
-		return err
-	}
-	return respond.See(w, r, "/")
+	return h.begun(w, r, h.auth.StartSession(r.Context(), user.ID, auth.BrowserOf(r)), "/")
 }
 
 func (h *Handler) setupForm(w http.ResponseWriter, r *http.Request, token string, f form, problem *fault.Error) error {

@@ -93,6 +93,7 @@ func changedInstructions(t *testing.T, w *world, ids targets, _ string) {
 var acts = func() map[string]act {
 	all := maps.Clone(otherActs)
 	maps.Copy(all, ssoActs)
+	maps.Copy(all, personActs)
 	return all
 }()
 

@@ -22,6 +22,9 @@ var things = map[string]string{
 		from memberships m join users u on u.id = m.user_id where m.tenant_id = $1`,
 	"password": `select m.user_id::text, '{}'::jsonb, jsonb_build_object('password', u.password_hash)
 		from memberships m join users u on u.id = m.user_id where m.tenant_id = $1`,
+	"factor": `select f.user_id::text, '{}'::jsonb, jsonb_build_object('key', f.sealed,
+			'recovery_codes', (select coalesce(string_agg(mac::text, ',' order by number), '') from recovery_codes c where c.user_id = f.user_id))
+		from second_factors f join memberships m on m.user_id = f.user_id where m.tenant_id = $1 and f.confirmed_at is not null`,
 	"invitation": `select id::text, to_jsonb(t) - '{tenant_id,id,token_hash,invited_by,invited_by_name,created_at,sent_at}'::text[],
 		jsonb_build_object('link', token_hash) from invitations t where tenant_id = $1`,
 	"key": `select id::text, to_jsonb(t) - '{tenant_id,id,secret_mac,created_at,created_by_name,last_used_at}'::text[],

@@ -20,6 +20,7 @@ type memberJSON struct {
 	CreatedAt      time.Time  `json:"created_at"`
 	LastSignedInAt *time.Time `json:"last_signed_in_at" doc:"Null: never."`
 	LastSeenAt     *time.Time `json:"last_seen_at" doc:"When they last used this tenant's dashboard, within some minutes; null: never."`
+	SecondFactor   bool       `json:"second_factor" doc:"Whether they are asked for a code after the password."`
 }
 
 // memberCreate describes a new member, with a new account.
@@ -57,6 +58,7 @@ func viewMember(m connectors.Member) memberJSON {
 		CreatedAt:      m.CreatedAt.UTC(),
 		LastSignedInAt: utc(m.SignedIn),
 		LastSeenAt:     utc(m.Seen),
+		SecondFactor:   m.SecondFactor,
 	}
 }
 
@@ -86,6 +88,19 @@ func (h *Handler) mountMembers() {
 		method: http.MethodPost, path: "/api/v1/members/{id}/sign_out", id: "signOutMember", tag: tag,
 		summary: "Sign a member out in every browser, whichever tenant it shows", may: connectors.PermOwn,
 	}, h.signOutMember)
+	register(h, operation{
+		method: http.MethodDelete, path: "/api/v1/members/{id}/second_factor", id: "removeMemberSecondFactor", tag: tag,
+		summary: "Take away the second factor that a member has lost", may: connectors.PermOwn,
+		about: "It ends the member's sessions. Who is a member of another tenant, too, keeps it: that is for the operator of the server.",
+	}, h.dropSecondFactor)
+}
+
+func (h *Handler) dropSecondFactor(ctx context.Context, who auth.Actor, in *MemberPath) (*nothing, error) {
+	id, err := in.userID()
+	if err != nil {
+		return nil, err
+	}
+	return nil, h.auth.RemoveSecondFactorOf(ctx, who, id)
 }
 
 func (h *Handler) signOutMember(ctx context.Context, who auth.Actor, in *MemberPath) (*nothing, error) {

@@ -89,6 +89,7 @@ var routes = map[string]struct {
 	"PATCH /api/v1/members/{id}":                               {connectors.PermOwn, `{"role": "member"}`},
 	"DELETE /api/v1/members/{id}":                              {connectors.PermOwn, ""},
 	"POST /api/v1/members/{id}/sign_out":                       {connectors.PermOwn, ""},
+	"DELETE /api/v1/members/{id}/second_factor":                {connectors.PermOwn, ""},
 	"GET /api/v1/sso":                                          {connectors.PermOwn, ""},
 	"PATCH /api/v1/sso":                                        {connectors.PermOwn, `{"issuer": "http://127.0.0.1:1", "client_id": "a", "client_secret": "b"}`},
 	"DELETE /api/v1/sso":                                       {connectors.PermOwn, ""},

@@ -41,6 +41,28 @@ func TestAnOwnersKeySignsAMemberOut(t *testing.T) {
 	ask().problem(http.StatusUnauthorized, "unauthenticated")
 }
 
+func TestASessionWaitsForTheSecondFactorThatItsTenantWants(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.Member(t, connectors.RoleMember)
+	cookie, key := w.signIn(t, m.UserID), w.key(t, connectors.RoleOwner)
+	after := w.call(t, key, http.MethodPatch, "/api/v1/tenant", `{"second_factor_required": true}`).want(http.StatusOK)
+	if after["second_factor_required"] != true {
+		t.Errorf("%v", after)
+	}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/connectors", nil)
+	r.AddCookie(cookie)
+	w.serve(t, r).problem(http.StatusForbidden, "second-factor-required")
+	w.call(t, key, http.MethodGet, "/api/v1/connectors", nil).want(http.StatusOK)
+	w.SecondFactor(t, m.UserID)
+	path := "/api/v1/members/" + m.UserID.String()
+	if got := w.call(t, key, http.MethodGet, path, nil).want(http.StatusOK); got["second_factor"] != true {
+		t.Errorf("%v", got)
+	}
+	w.call(t, key, http.MethodDelete, path+"/second_factor", nil).want(http.StatusNoContent)
+	w.call(t, key, http.MethodDelete, path+"/second_factor", nil).problem(http.StatusNotFound, "not-found")
+}
+
 func TestASessionServesWhereAKeyDoes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -25,6 +25,8 @@ type tenantJSON struct {
 	HistoryDaysKept int        `json:"history_days_kept" doc:"How many days of history are kept: calls, sync runs, decided changes of tools."`
 	HistorySince    *time.Time `json:"history_since" doc:"From when there is history; null: there is none yet."`
 
+	SecondFactorRequired bool `json:"second_factor_required" doc:"Whether members set up a second factor before anything else of the tenant opens in their browsers. Whoever comes by single sign-on is asked by the provider instead."`
+
 	Defaults tenantDefaultsJSON `json:"defaults" doc:"What new agents and connectors begin with. Those that are there keep what they have."`
 }
 
@@ -36,11 +38,13 @@ type tenantPatch struct {
 	ApprovalTimeoutS *int    `json:"approval_timeout_s,omitempty" minimum:"1" maximum:"86400"`
 	HistoryDays      *int    `json:"history_days,omitempty" minimum:"0" maximum:"3650" doc:"From 30 to what the installation keeps (90, where its operator does not say otherwise); 0: as many as that."`
 
+	SecondFactorRequired *bool `json:"second_factor_required,omitempty"`
+
 	Defaults *tenantDefaultsPatch `json:"defaults,omitempty" doc:"What new agents and connectors begin with, where whoever makes one says nothing else. Those that are there keep what they have."`
 }
 
 func (p tenantPatch) change() auth.TenantChange {
-	c := auth.TenantChange{Name: p.Name, HistoryDays: p.HistoryDays}
+	c := auth.TenantChange{Name: p.Name, HistoryDays: p.HistoryDays, SecondFactorRequired: p.SecondFactorRequired}
 	if p.CallHistory != nil {
 		history := connectors.CallHistory(*p.CallHistory)
 		c.CallHistory = &history
@@ -73,6 +77,8 @@ func viewTenant(t connectors.Tenant, kept int, since *time.Time) tenantJSON {
 		HistoryDays:     t.HistoryDays,
 		HistoryDaysKept: kept,
 		HistorySince:    since,
+
+		SecondFactorRequired: t.SecondFactorRequired,
 
 		Defaults: viewDefaults(t.Defaults),
 	}

@@ -41,6 +41,11 @@ var Locks = []Lock{
 		Because: "which addresses may be reached is decided in one place",
 	},
 	{
+		Library: "github.com/pquerna/otp",
+		For:     []string{"internal/auth"},
+		Because: "codes are judged where passwords are",
+	},
+	{
 		Library: "github.com/alecthomas/kong",
 		For:     []string{"cmd/server"},
 		Because: "the command line is read at the roof",

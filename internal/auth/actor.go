@@ -37,7 +37,8 @@ type Actor struct {
 	RequestID string // of the request that the actor makes; for the audit log
 	Address   string // where the request comes from; for the audit log
 
-	BySSO bool // of a person: signed in at the tenant's own provider, which opens this tenant alone
+	BySSO      bool // of a person: signed in at the tenant's own provider, which opens this tenant alone
+	EnrolFirst bool // of a person: the tenant opens once they have set a second factor up
 }
 
 // Operator is the actor of the command line: an owner of any tenant.

@@ -30,6 +30,14 @@ func (s *Service) IdentifyPerson(r *http.Request) (context.Context, []slog.Attr,
 	return identified(r)(s.FromSession(r.Context()))
 }
 
+// IdentifyEnrolling is IdentifyPerson for the pages that open to whoever has to set a second factor up first.
+func (s *Service) IdentifyEnrolling(r *http.Request) (context.Context, []slog.Attr, error) {
+	if r.Header.Get("Authorization") != "" {
+		return nil, nil, notSignedIn()
+	}
+	return identified(r)(s.FromEnrolling(r.Context()))
+}
+
 // identified completes an actor with what the request tells, and puts it where handlers and the log find it.
 func identified(r *http.Request) func(Actor, error) (context.Context, []slog.Attr, error) {
 	return func(a Actor, err error) (context.Context, []slog.Attr, error) {
@@ -57,7 +65,8 @@ type Browser struct {
 	// time it begins is over at once: who changes it wants the others out.
 	PasswordOf time.Time
 
-	sso *connectors.TenantID // at whose provider its person signed in
+	sso    *connectors.TenantID // at whose provider its person signed in
+	proven bool                 // by its person's second factor
 }
 
 // BrowserOf is the one that a request comes from.

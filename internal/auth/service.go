@@ -16,7 +16,8 @@ import (
 // Options configure a [Service]. Store is required.
 type Options struct {
 	Store        *store.Store
-	Secure       bool // the base URL is https: cookies are Secure and __Host-
+	Secure       bool   // the base URL is https: cookies are Secure and __Host-
+	Host         string // as people type it, for the apps that make one-time codes; may be empty
 	Log          *slog.Logger
 	Now          func() time.Time // nil: time.Now
 	PasswordCost *argon2id.Params // nil: 64 MiB, one pass
@@ -36,6 +37,7 @@ type Service struct {
 	most     int // days of history
 	idle     time.Duration
 	lifetime time.Duration
+	host     string
 
 	touchedMu sync.Mutex
 	touched   map[connectors.APIKeyID]time.Time // guarded by touchedMu: when a key's last use was noted
@@ -61,6 +63,7 @@ func New(o Options) *Service {
 		most:     cmp.Or(o.HistoryDays, connectors.DefaultHistoryDays),
 		idle:     cmp.Or(o.SessionIdle, SessionIdle),
 		lifetime: cmp.Or(o.SessionLifetime, SessionLifetime),
+		host:     o.Host,
 		touched:  map[connectors.APIKeyID]time.Time{},
 	}
 }

@@ -59,7 +59,8 @@ func newSessions(st *store.Store, secure bool, lifetime time.Duration) *scs.Sess
 // Sessions is the session manager; its LoadAndSave stands before every handler that calls [Service.FromSession].
 func (s *Service) Sessions() *scs.SessionManager { return s.sessions }
 
-// StartSession signs the user in to this browser, under a new token and in the first of the user's tenants.
+// StartSession signs the user in to this browser, under a new token and in the first of the user's tenants. Who has a second factor is half
+// signed in by it: the fault is of [TypeCodeWanted], and [Service.FinishSignIn] does the rest.
 func (s *Service) StartSession(ctx context.Context, user connectors.UserID, b Browser) error {
 	memberships, err := s.store.System().Memberships(ctx, user)
 	if err != nil {
@@ -89,10 +90,13 @@ func (s *Service) StartSessionIn(ctx context.Context, user connectors.UserID, te
 
 // startSession begins a session of its own: whatever this browser was signed in to before is over.
 func (s *Service) startSession(ctx context.Context, user connectors.UserID, m store.Membership, b Browser) error {
+	if m.SecondFactor && b.sso == nil && !b.proven {
+		return s.beginHalf(ctx, user, m, b)
+	}
 	if err := s.endRow(ctx); err != nil {
 		return err
 	}
-	n := connectors.Session{ID: store.NewSessionID(), UserAgent: b.UserAgent, Address: b.Address, Began: s.now(), SSO: b.sso}
+	n := connectors.Session{ID: store.NewSessionID(), UserAgent: b.UserAgent, Address: b.Address, Began: s.now(), SSO: b.sso, SecondFactor: b.proven}
 	if err := s.store.System().BeginSession(ctx, user, n); err != nil {
 		return fmt.Errorf("note session: %w", err)
 	}
@@ -110,6 +114,7 @@ func (s *Service) startSession(ctx context.Context, user connectors.UserID, m st
 	s.sessions.Put(ctx, sessionSince, since.UnixMicro())
 	s.sessions.Remove(ctx, sessionGuest)
 	s.sessions.Remove(ctx, sessionSSO)
+	_ = s.endHalf(ctx)
 	s.seen(ctx, user, m.Tenant.ID)
 	return nil
 }
@@ -127,10 +132,14 @@ func (s *Service) keepSession(ctx context.Context, a Actor) error {
 	if err != nil {
 		return fmt.Errorf("read membership: %w", err)
 	}
+	s.sessions.Put(ctx, sessionSince, m.PasswordSetAt.UnixMicro())
+	return s.renewToken(ctx)
+}
+
+func (s *Service) renewToken(ctx context.Context) error {
 	if err := s.sessions.RenewToken(ctx); err != nil {
 		return fmt.Errorf("renew session token: %w", err)
 	}
-	s.sessions.Put(ctx, sessionSince, m.PasswordSetAt.UnixMicro())
 	return nil
 }
 
@@ -161,7 +170,22 @@ func (s *Service) SwitchTenant(ctx context.Context, a Actor, slug string) (conne
 // FromSession establishes the person of the session that is loaded in ctx, and notes that it is in use. Whether it stands, and the role, are
 // read anew each time: a session that was ended is over with its next request, whichever process that reaches. A person who is no member
 // of the session's tenant any more is signed out, and so is every browser where another password was typed than the person has now.
+//
+// Who has to set a second factor up first is refused with a fault of [TypeEnrolFirst].
 func (s *Service) FromSession(ctx context.Context) (Actor, error) {
+	return enrolled(s.FromEnrolling(ctx))
+}
+
+// enrolled refuses who has to set a second factor up first.
+func enrolled(a Actor, err error) (Actor, error) {
+	if err == nil && a.EnrolFirst {
+		return Actor{}, enrolFirst()
+	}
+	return a, err
+}
+
+// FromEnrolling is FromSession for what opens to whoever has to set a second factor up first: setting it up, and leaving.
+func (s *Service) FromEnrolling(ctx context.Context) (Actor, error) {
 	a, seen, err := s.fromSession(ctx)
 	if err != nil {
 		return Actor{}, err
@@ -183,7 +207,7 @@ func (s *Service) FromToken(ctx context.Context, token secret.Text) (Actor, erro
 		return Actor{}, fmt.Errorf("load session: %w", err)
 	}
 	a, _, err := s.fromSession(loaded)
-	return a, err
+	return enrolled(a, err)
 }
 
 // fromSession also tells when the session was last used.
@@ -216,6 +240,10 @@ func (s *Service) fromSession(ctx context.Context) (Actor, time.Time, error) {
 		}
 		a := person(userID, m, memberships)
 		a.Session, a.BySSO = id, s.bySSO(ctx) != ""
+		if m.SecondFactor && !a.BySSO && !times.Proven { // it began before there was one, or on a program that asks for none
+			return Actor{}, time.Time{}, s.expel(ctx)
+		}
+		a.EnrolFirst = m.Tenant.SecondFactorRequired && !m.SecondFactor && !a.BySSO
 		return a, times.Seen, nil
 	}
 	return Actor{}, time.Time{}, s.expel(ctx)

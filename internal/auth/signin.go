@@ -24,7 +24,8 @@ const (
 //  1. A caller over the limit is refused before it waits for anything.
 //  2. One attempt at a time from here on: two at once could both be the tenth.
 //  3. The limit again, then the password.
-//  4. A wrong one is counted; a right one clears the account's count, and is hashed anew where the cost has changed.
+//  4. A wrong one is counted; a right one clears the account's count where no second factor is asked for, and is hashed anew where the cost
+//     has changed.
 //     The limit a last time before either is said: another replica may have answered the tenth meanwhile.
 func (s *Service) SignIn(ctx context.Context, email string, password secret.Text, address string) (store.User, error) {
 	account, address := Account(email), network(address)
@@ -100,6 +101,9 @@ func (s *Service) accept(ctx context.Context, user store.User, account string, p
 		if err := sys.SetPasswordHash(ctx, user.ID, user.PasswordHash.Reveal(), hash); err != nil {
 			return fmt.Errorf("renew password hash: %w", err)
 		}
+	}
+	if user.SecondFactor {
+		return nil // half a sign-in: what was guessed counts until the other half, or the password would give ten more guesses at codes
 	}
 	if err := sys.ClearSignInFailures(ctx, account); err != nil {
 		return fmt.Errorf("clear failed sign-ins: %w", err)

@@ -25,6 +25,8 @@ type TenantChange struct {
 	ApprovalTimeout *time.Duration // whole seconds
 	HistoryDays     *int           // 0: as many as the installation keeps
 	Defaults        DefaultsChange // of new agents and connectors
+
+	SecondFactorRequired *bool // of members, but for those who come by single sign-on
 }
 
 // HistoryDays is how many days of history the installation keeps, and a tenant at most.
@@ -76,6 +78,9 @@ func (s *Service) ChangeTenant(ctx context.Context, a Actor, c TenantChange) err
 			return err
 		}
 		if err := keepHistory(ctx, tx, a, before, c.HistoryDays); err != nil {
+			return err
+		}
+		if err := requireSecondFactor(ctx, tx, a, before, c.SecondFactorRequired); err != nil {
 			return err
 		}
 		return setDefaults(ctx, tx, a, before, c.Defaults)
@@ -140,6 +145,13 @@ func keepHistory(ctx context.Context, tx *store.Tenant, a Actor, before connecto
 		return nil
 	}
 	return changeTenant(ctx, tx, a.Event("tenant.keep_history", before.Slug), func() error { return tx.KeepHistory(ctx, *days) })
+}
+
+func requireSecondFactor(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, required *bool) error {
+	if required == nil || *required == before.SecondFactorRequired {
+		return nil
+	}
+	return changeTenant(ctx, tx, a.Event("tenant.require_second_factor", before.Slug), func() error { return tx.RequireSecondFactor(ctx, *required) })
 }
 
 // changeTenant does a change of the tenant's settings, and records it.

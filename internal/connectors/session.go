@@ -10,4 +10,6 @@ type Session struct {
 	Began     time.Time
 	Seen      time.Time // its last use, to within a minute
 	SSO       *TenantID // at whose provider it began, as far as that may be told; nil: by a password, or elsewhere
+
+	SecondFactor bool // its person has proven it by one
 }

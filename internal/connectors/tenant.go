@@ -18,6 +18,8 @@ type Tenant struct {
 	ApprovalTimeout time.Duration // how long a call waits for a person, before its agent is told to come back
 	HistoryDays     int           // how many days of history it keeps; 0: as many as the installation
 	Defaults        Defaults      // of its new agents and connectors
+
+	SecondFactorRequired bool // of its members, but for those who come by single sign-on
 }
 
 // Member is a person in one tenant.
@@ -29,6 +31,8 @@ type Member struct {
 	CreatedAt time.Time
 	SignedIn  *time.Time // last sign-in, in any tenant; nil: never
 	Seen      *time.Time // last use of this tenant's dashboard, within a few minutes; nil: never
+
+	SecondFactor bool // asked for besides the password
 }
 
 // DisplayName is the person's name, or the address where there is none.

@@ -28,9 +28,14 @@ const (
 
 // Back sends the browser to a page of ours, which shows the flash.
 func (p *Responder) Back(w http.ResponseWriter, r *http.Request, to string, flash Flash) error {
-	p.sessions.Put(r.Context(), flashKind, string(flash.Kind))
-	p.sessions.Put(r.Context(), flashText, flash.Text)
+	p.Say(r.Context(), flash)
 	return See(w, r, to)
+}
+
+// Say keeps a flash for the next page.
+func (p *Responder) Say(ctx context.Context, flash Flash) {
+	p.sessions.Put(ctx, flashKind, string(flash.Kind))
+	p.sessions.Put(ctx, flashText, flash.Text)
 }
 
 // TakeFlash returns the session's flash and forgets it; ok is false where there is none.

@@ -32,19 +32,27 @@ var Acts = map[string]Act{
 	"account.session_end": {Shape: Reads},
 	"account.sign_out":    {Shape: Reads}, // at how many places is not told: a session is in all of a person's tenants
 
+	"account.second_factor_add":    {Shape: Makes},
+	"account.second_factor_remove": {Shape: Ends},
+	"account.recovery_codes":       {Shape: Changes},
+	"account.recovery_code_use":    {Shape: Reads},
+
 	"tenant.rename":       {Shape: Changes},
 	"tenant.configure":    {Shape: Changes},
 	"tenant.keep_history": {Shape: Changes},
 	"tenant.set_defaults": {Shape: Changes},
 
-	"member.add":          {Shape: Makes},
-	"member.join":         {Shape: Makes},
-	"member.role":         {Shape: Changes},
-	"member.remove":       {Shape: Ends},
-	"member.sign_out":     {Shape: Reads},
-	"member.invite":       {Shape: Makes},
-	"member.invite_again": {Shape: Changes},
-	"member.uninvite":     {Shape: Changes},
+	"tenant.require_second_factor": {Shape: Changes},
+
+	"member.add":                  {Shape: Makes},
+	"member.join":                 {Shape: Makes},
+	"member.role":                 {Shape: Changes},
+	"member.remove":               {Shape: Ends},
+	"member.sign_out":             {Shape: Reads},
+	"member.second_factor_remove": {Shape: Ends},
+	"member.invite":               {Shape: Makes},
+	"member.invite_again":         {Shape: Changes},
+	"member.uninvite":             {Shape: Changes},
 
 	"api_key.create": {Shape: Makes},
 	"api_key.revoke": {Shape: Changes},

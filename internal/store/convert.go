@@ -13,7 +13,7 @@ func tenantOf(r dbgen.Tenant) connectors.Tenant {
 	return connectors.Tenant{
 		ID: r.ID, Slug: r.Slug, Name: r.Name, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 		CallHistory: r.CallHistory, BodyReaders: r.BodyReaders, ApprovalTimeout: time.Duration(r.ApprovalTimeoutS) * time.Second, HistoryDays: historyDays(r.HistoryDays),
-		Defaults: defaultsOf(r),
+		Defaults: defaultsOf(r), SecondFactorRequired: r.SecondFactorRequired,
 	}
 }
 

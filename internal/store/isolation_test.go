@@ -380,7 +380,7 @@ var ownWorld = map[string]bool{
 	"AgentTokens": true, "AgentGrants": true, "GrantedConnectors": true, "AcceptedDefinitions": true, "ToolChoices": true, "CallCounts": true, "ApprovalsAbout": true, "AgentsGranted": true, "ToolUse": true, "AuditEvents": true, "WaitingCalls": true,
 	"Members": true, "APIKeys": true, "Agents": true, "Connectors": true, "Credentials": true, "AgentCredentials": true, "Items": true, "SyncRuns": true, "Tools": true, "Quarantined": true,
 	"CuratedTools": true, "ToolTags": true, "KeepRunRequests": true, "Dependents": true, "RunRequests": true,
-	"ConnectorsAt": true, "Find": true, "SetDefaults": true, "SealedBy": true, "SealingKeys": true,
+	"ConnectorsAt": true, "Find": true, "SetDefaults": true, "RequireSecondFactor": true, "SealedBy": true, "SealingKeys": true,
 }
 
 func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {

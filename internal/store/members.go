@@ -168,5 +168,7 @@ func memberOf(r dbgen.MemberRow) connectors.Member {
 		CreatedAt: r.CreatedAt.UTC(),
 		SignedIn:  utc(r.SignedInAt),
 		Seen:      utc(r.SeenAt),
+
+		SecondFactor: r.SecondFactor,
 	}
 }

@@ -110,9 +110,9 @@ type resealers struct {
 	known map[string]*secret.Sealer // read in this transaction
 }
 
-// of is the tenant's key, which is made where there is none yet; of the tenants' keys the installation's.
+// of is the tenant's key, which is made where there is none yet; or the installation's.
 func (r *resealers) of(ctx context.Context, p sealedPlace, tenant string) (*secret.Sealer, error) {
-	if p.ofKeys() {
+	if p.ours {
 		return r.have.Sealer, nil
 	}
 	if known := r.known[tenant]; known != nil {

@@ -179,7 +179,7 @@ func (r *ring) storing(ctx context.Context, s scope, plain secret.Text, ad secre
 func (r *ring) store(ctx context.Context, s scope, have *keys, plain secret.Text, ad secret.AD, write func(sealed []byte) error) error {
 	attempt := func() error {
 		by := have.Sealer
-		if have.perTenant {
+		if have.perTenant && ad.Tenant != "" { // what is no tenant's the installation's key seals
 			var err error
 			if by, err = r.tenantSealerOrNew(ctx, s, have, ad.Tenant); err != nil {
 				return err

@@ -33,7 +33,7 @@ func (t *Tenant) SealedBy(ctx context.Context) (map[secret.KeyID]int, error) {
 func sealedByQuery() string {
 	var parts []string
 	for _, p := range sealedPlaces {
-		if !p.ofKeys() {
+		if !p.ours {
 			parts = append(parts, fmt.Sprintf("select substring(sealed from 1 for 5) as prefix from %s where tenant_id = $1 and sealed is not null", p.table))
 		}
 	}

@@ -19,6 +19,13 @@ var settingsAttempts = map[string]attempt{
 		theirs, err := o.Door().Self(ctx)
 		return theirs.Defaults == mine, err
 	},
+	"RequireSecondFactor": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.RequireSecondFactor(ctx, true); err != nil {
+			return false, err
+		}
+		theirs, err := o.Door().Self(ctx)
+		return theirs.SecondFactorRequired, err
+	},
 	"SealingKeys": func(ctx context.Context, o outsider) (bool, error) {
 		mine, err := o.door.SealingKeys(ctx)
 		if err != nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -14,61 +15,65 @@ import (
 type sealedPlace struct {
 	table string
 	key   string // its primary key after tenant_id
+	ours  bool   // the installation's key seals it: it is no tenant's, or a tenant's key itself
+	of    string // whose rows these are, by the first column of the primary key; empty: tenant_id
 	more  string // what else names the place of a secret
 	place func(r sealedRow) secret.AD
 }
 
 // sealedPlaces is where secrets lie: every table that has a column "sealed", which a test holds. A rotation seals all of them anew.
 var sealedPlaces = []sealedPlace{
-	{"tenant_keys", "", "", func(r sealedRow) secret.AD { return tenantKeyPlace(r.tenant().String()) }},
-	{"credentials", "id", "connector_id, agent_id, origin", func(r sealedRow) secret.AD {
+	{table: "tenant_keys", ours: true, place: func(r sealedRow) secret.AD { return tenantKeyPlace(r.tenant().String()) }},
+	{table: "second_factors", ours: true, of: "user_id", place: func(r sealedRow) secret.AD {
+		return secondFactorPlace(connectors.UserID{UUID: r.uuid("user_id")})
+	}},
+	{table: "credentials", key: "id", more: "connector_id, agent_id, origin", place: func(r sealedRow) secret.AD {
 		return credentialPlace(r.tenant(), connectors.ConnectorID{UUID: r.uuid("connector_id")}, r.agent(), r.text("origin"))
 	}},
-	{"client_registrations", "issuer, redirect_uri", "client_id", func(r sealedRow) secret.AD {
+	{table: "client_registrations", key: "issuer, redirect_uri", more: "client_id", place: func(r sealedRow) secret.AD {
 		return registrationPlace(r.tenant(), r.text("issuer"), r.text("redirect_uri"), r.text("client_id"))
 	}},
-	{"connector_clients", "connector_id", "client_id, origin, issuer", func(r sealedRow) secret.AD {
+	{table: "connector_clients", key: "connector_id", more: "client_id, origin, issuer", place: func(r sealedRow) secret.AD {
 		return clientPlace(r.tenant(), connectors.ConnectorID{UUID: r.uuid("connector_id")}, r.text("client_id"), r.text("origin"), r.text("issuer"))
 	}},
-	{"connector_envs", "connector_id", "program", func(r sealedRow) secret.AD {
+	{table: "connector_envs", key: "connector_id", more: "program", place: func(r sealedRow) secret.AD {
 		return environmentPlace(r.tenant(), connectors.ConnectorID{UUID: r.uuid("connector_id")}, r.text("program"))
 	}},
-	{"approvals", "id", "agent_id, connector_id", func(r sealedRow) secret.AD {
+	{table: "approvals", key: "id", more: "agent_id, connector_id", place: func(r sealedRow) secret.AD {
 		return approvalPlace(r.tenant(), connectors.ToolCallID{UUID: r.uuid("id")}, *r.agent(), connectors.ConnectorID{UUID: r.uuid("connector_id")})
 	}},
-	{"approval_results", "id", "", func(r sealedRow) secret.AD {
+	{table: "approval_results", key: "id", place: func(r sealedRow) secret.AD {
 		return approvalResultPlace(r.tenant(), connectors.ToolCallID{UUID: r.uuid("id")})
 	}},
-	{"gateway_mail", "id", "agent_id, box", func(r sealedRow) secret.AD {
+	{table: "gateway_mail", key: "id", more: "agent_id, box", place: func(r sealedRow) secret.AD {
 		return mailPlace(r.tenant(), r.uuid("id"), *r.agent(), r.text("box"))
 	}},
-	{"webhooks", "id", "", func(r sealedRow) secret.AD {
+	{table: "webhooks", key: "id", place: func(r sealedRow) secret.AD {
 		return webhookPlace(r.tenant(), connectors.WebhookID{UUID: r.uuid("id")})
 	}},
-	{"sso_settings", "", "issuer", func(r sealedRow) secret.AD { return ssoPlace(r.tenant(), r.text("issuer")) }},
-	{"oauth_flows", "id", "", func(r sealedRow) secret.AD { return flowPlace(r.tenant(), r.uuid("id")) }},
+	{table: "sso_settings", more: "issuer", place: func(r sealedRow) secret.AD { return ssoPlace(r.tenant(), r.text("issuer")) }},
+	{table: "oauth_flows", key: "id", place: func(r sealedRow) secret.AD { return flowPlace(r.tenant(), r.uuid("id")) }},
 }
 
 // keyColumns are the primary key's.
-func (p sealedPlace) keyColumns() []string { return append([]string{"tenant_id"}, columns(p.key)...) }
+func (p sealedPlace) keyColumns() []string {
+	return append([]string{cmp.Or(p.of, "tenant_id")}, columns(p.key)...)
+}
 
-// elsewhere is the condition of a row p that another key has sealed than the one that should: its tenant's, in every place but that of
-// the tenants' keys themselves, which the installation's seals, whose prefix is $1. Of one tenant alone $1 is its id.
+// elsewhere is the condition of a row p that another key has sealed than the one that should: its tenant's, in every place but those that
+// the installation's seals, whose prefix is $1. Of one tenant alone $1 is its id.
 func (p sealedPlace) elsewhere(one bool) string {
 	const byAnother = "p.sealed is not null and not exists (select from tenant_keys k where k.tenant_id = p.tenant_id and k.prefix = substring(p.sealed from 1 for 5))"
 	switch {
-	case one && p.ofKeys():
+	case one && p.ours:
 		return "$1::uuid is null" // the installation's business
 	case one:
 		return "p.tenant_id = $1::uuid and " + byAnother
-	case p.ofKeys():
+	case p.ours:
 		return "substring(p.sealed from 1 for 5) <> $1::bytea"
 	}
 	return "$1::bytea is not null and " + byAnother
 }
-
-// ofKeys tells whether the place is that of the tenants' keys.
-func (p sealedPlace) ofKeys() bool { return p.table == "tenant_keys" }
 
 // batchQuery reads and locks rows that another key has sealed, in the order of the primary key; those that somebody else is about
 // to change are left for later. $1 is that of elsewhere, $2 the most rows; with after, the last row's key follows.

@@ -18,7 +18,7 @@ func (s *System) UserByEmail(ctx context.Context, email string) (User, error) {
 	if err != nil {
 		return User{}, found(err, "person")
 	}
-	return User{ID: row.ID, Email: row.Email, Name: row.Name, PasswordHash: secret.Text(text(row.PasswordHash)), PasswordSetAt: row.PasswordSetAt}, nil
+	return User{ID: row.ID, Email: row.Email, Name: row.Name, PasswordHash: secret.Text(text(row.PasswordHash)), PasswordSetAt: row.PasswordSetAt, SecondFactor: row.SecondFactor}, nil
 }
 
 // ForgetWithoutTenant forgets a person who is a member of no tenant any more. Whoever adds the address next makes a new account,
@@ -92,6 +92,7 @@ func (s *System) Membership(ctx context.Context, id connectors.UserID, tenant co
 func membershipOf(r dbgen.MembershipRow) Membership {
 	return Membership{
 		Tenant: tenantOf(r.Tenant), Role: r.Role, Email: r.Email, Name: r.Name, PasswordSetAt: r.PasswordSetAt, SSO: r.Sso, SSOOnly: r.SsoOnly,
+		SecondFactor: r.SecondFactor,
 	}
 }
 

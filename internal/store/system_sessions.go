@@ -15,6 +15,7 @@ const longestBrowser = 400
 func (s *System) BeginSession(ctx context.Context, user connectors.UserID, n connectors.Session) error {
 	p := dbgen.BeginBrowserSessionParams{
 		ID: n.ID, UserID: user, UserAgent: shortened(n.UserAgent), Address: shortened(n.Address), BeganAt: n.Began,
+		SecondFactor: n.SecondFactor,
 	}
 	if n.SSO != nil {
 		p.SsoTenantID = &n.SSO.UUID
@@ -25,22 +26,26 @@ func (s *System) BeginSession(ctx context.Context, user connectors.UserID, n con
 // NewSessionID names a session that begins.
 func NewSessionID() connectors.SessionID { return connectors.SessionID{UUID: newID()} }
 
-// SessionTimes are those of a session that stands.
-type SessionTimes struct{ Began, Seen time.Time }
+// Standing is how a session stands.
+type Standing struct {
+	Began, Seen time.Time
+	Proven      bool // by the person's second factor
+}
 
 // SessionMemberships is Memberships of the person whose session it is. None: it was ended, or its person is a member of nothing.
-func (s *System) SessionMemberships(ctx context.Context, id connectors.SessionID, user connectors.UserID) ([]Membership, SessionTimes, error) {
+func (s *System) SessionMemberships(ctx context.Context, id connectors.SessionID, user connectors.UserID) ([]Membership, Standing, error) {
 	rows, err := s.q.SessionMemberships(ctx, id, user)
 	if err != nil || len(rows) == 0 {
-		return nil, SessionTimes{}, err
+		return nil, Standing{}, err
 	}
 	all := make([]Membership, len(rows))
 	for i, r := range rows {
 		all[i] = membershipOf(dbgen.MembershipRow{
 			Tenant: r.Tenant, Role: r.Role, Email: r.Email, Name: r.Name, PasswordSetAt: r.PasswordSetAt, Sso: r.Sso, SsoOnly: r.SsoOnly,
+			SecondFactor: r.SecondFactor,
 		})
 	}
-	return all, SessionTimes{Began: rows[0].BeganAt, Seen: rows[0].SeenAt}, nil
+	return all, Standing{Began: rows[0].BeganAt, Seen: rows[0].SeenAt, Proven: rows[0].Proven}, nil
 }
 
 // UseSession notes that a session was used, and from where; address empty: from where it was last.

@@ -120,10 +120,13 @@ func tenantKeyPlace(tenant string) secret.AD {
 	return secret.AD{Tenant: tenant, Table: "tenant_keys", Column: "sealed"}
 }
 
-// tenantSealer is a tenant's keys, out of memory or out of the database; nil: it has none.
+// tenantSealer is a tenant's keys, out of memory or out of the database; nil: it has none, or what is asked for is no tenant's.
 func (r *ring) tenantSealer(ctx context.Context, s scope, have *keys, tenant string) (*secret.Sealer, error) {
 	if known := have.tenants.of(tenant); known != nil {
 		return known.Sealer, nil
+	}
+	if tenant == "" {
+		return nil, nil
 	}
 	id, err := uuid.Parse(tenant)
 	if err != nil {

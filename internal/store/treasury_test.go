@@ -30,6 +30,7 @@ type treasury struct {
 
 	call, done connectors.Approval // one that waits, and one with a result
 	hook       connectors.Webhook
+	person     connectors.UserID // with a second factor
 }
 
 // newTreasury is one from before tenants had keys of their own.
@@ -81,6 +82,8 @@ func filled(t *testing.T, w *fixture.World, flows int) treasury {
 		}
 	}
 	y.fillApprovals(t)
+	y.person = w.Member(t, connectors.RoleMember).UserID
+	w.SecondFactor(t, y.person)
 	var err error
 	if y.hook, err = door.CreateWebhook(t.Context(), connectors.Webhook{Name: "Hook", URL: "https://hooks.example.com/"}, store.WebhookSecrets{Now: "what signs"}); err != nil {
 		t.Fatal(err)
@@ -169,6 +172,10 @@ func (y treasury) wantAll(t *testing.T, st *store.Store) {
 			g, err := vault.Grant(t.Context(), y.oauth.ID, nil)
 			return g.Tokens.RefreshToken, err
 		},
+		fixture.CodeKey.Reveal(): func() (secret.Text, error) {
+			f, err := st.System().SecondFactor(t.Context(), y.person)
+			return f.Key, err
+		},
 		"what signs": func() (secret.Text, error) {
 			_, s, err := vault.WebhookSecrets(t.Context(), y.hook.ID)
 			return s.Now, err
@@ -233,7 +240,11 @@ func sealers(t *testing.T, pool *pgxpool.Pool) map[string]map[sealer]int {
 		all[table] = map[sealer]int{}
 		var tenants []uuid.UUID
 		var texts [][]byte
-		if err := asSystem(t.Context(), pool, "select array_agg(tenant_id), array_agg(sealed) from "+table+" where sealed is not null", nil, &tenants, &texts); err != nil {
+		tenant := "tenant_id"
+		if table == "second_factors" { // a person's, who is in several tenants
+			tenant = "'00000000-0000-0000-0000-000000000000'::uuid"
+		}
+		if err := asSystem(t.Context(), pool, "select array_agg("+tenant+"), array_agg(sealed) from "+table+" where sealed is not null", nil, &tenants, &texts); err != nil {
 			t.Fatal(err)
 		}
 		for i, sealed := range texts {
@@ -279,7 +290,7 @@ func (y treasury) wantDivided(t *testing.T, st *store.Store) {
 		}
 		for row, n := range by {
 			want := keys[row.tenant]
-			if table == "tenant_keys" {
+			if table == "tenant_keys" || table == "second_factors" {
 				want = st.Keyring().Primary()
 			}
 			if row.key != want {

@@ -131,6 +131,7 @@ type User struct {
 	PasswordHash secret.Text // empty: cannot sign in by password
 
 	PasswordSetAt time.Time // when the person chose the password of that hash
+	SecondFactor  bool      // the password is half of a sign-in
 }
 
 // Membership is a person's role in a tenant.
@@ -142,6 +143,7 @@ type Membership struct {
 	PasswordSetAt time.Time // when the person last chose a password
 	SSO           bool      // the tenant has single sign-on turned on
 	SSOOnly       bool      // it opens by single sign-on alone
+	SecondFactor  bool      // the person has one
 }
 
 // StoredKey is an API key with what recognises it. Whether it is revoked or expired the caller reads from Key.

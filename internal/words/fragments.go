@@ -5,7 +5,7 @@ package words
 var fragments = []Key{
 	// what is missing (package store)
 	"agent", "agent or connector", "allowance", "approval", "change", "claim", "client registration", "client secret", "connector", "credential",
-	"delivery", "environment", "grant", "invitation", "link", "member", "membership", "open invitation", "pending connection", "person", "result",
+	"delivery", "environment", "grant", "invitation", "link", "member", "membership", "open invitation", "pending connection", "person", "result", "second factor",
 	"setup link", "sync run", "tenant", "token", "tool call", "tool", "webhook",
 
 	// secrets, and what is done about one that is missing (connectors, credentials)

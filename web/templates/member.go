@@ -30,4 +30,5 @@ type MemberRow struct {
 	Since    When
 	Seen     When
 	Action   string // "/members/<id>"
+	Factor   bool   // has a second factor
 }

@@ -460,6 +460,16 @@ func doorSamples(pages map[string]templ.Component, with func(templates.Frame) te
 	})
 	pages["sign-in"] = templates.SignIn(templates.SignInPage{Frame: f, ReturnTo: "/connectors"})
 	pages["sign-in-wrong"] = templates.SignIn(templates.SignInPage{Frame: f, Form: templates.Form{Problem: "E-mail or password is wrong.", Values: map[string]string{"email": "ada@example.com"}}})
+	pages["code"] = templates.Code(templates.CodePage{Frame: f, ReturnTo: "/", Form: templates.Form{Errors: map[string]string{"code": "This code is wrong."}}})
+	drawn := templates.QRCode{Size: "9", Path: "M4 4h1v1h-1z"}
+	for name, p := range map[string]templates.SecondFactorPage{
+		"off": {}, "set-up": {Key: "AAAA BBBB", URI: "otpauth://totp/x", Code: drawn}, "on": {On: true, Left: "9 recovery codes were not used."},
+		"elsewhere": {Elsewhere: true}, "codes": {New: []string{"aaaa-bbbb-cccc-dddd"}},
+		"required": {Tenant: "Acme", Key: "AAAA BBBB", URI: "otpauth://totp/x", Code: drawn, Others: []templates.TenantChoice{{Slug: "globex", Name: "Globex"}}},
+	} {
+		p.Frame = with(frame("Second factor", templates.NavAccount))
+		pages["second-factor-"+name] = templates.SecondFactor(p)
+	}
 	pages["setup"] = templates.Setup(templates.SetupPage{Frame: with(templates.Frame{Title: "Set up"}), Token: "once", Tenant: "Default"})
 	join := templates.JoinPage{Frame: with(templates.Frame{Title: "Join Acme Inc"}), Token: "once", Tenant: "Acme Inc", Email: "joan@example.com", Role: "Member: also syncs", By: "Ada Lovelace", Ends: ago}
 	pages["join"] = templates.Join(join)

@@ -7,6 +7,7 @@ type SettingsPage struct {
 	Histories    []Option // what calls keep
 	Readers      []Option // who reads that
 	Approvals    []Option // which calls of new agents wait
+	Factors      []Option // who needs a second factor
 	History      HistoryLimits
 	Keys         SealingKeysPanel
 	Facts        []Fact // id, slug, made, from when there is history
@@ -33,6 +34,6 @@ type SealingKeyRow struct {
 
 // settingsFields are the fields of the form.
 var settingsFields = []string{
-	"name", "call_history", "body_readers", "approval_timeout_s", "history_days",
+	"name", "call_history", "body_readers", "approval_timeout_s", "history_days", "second_factor",
 	"defaults.approval", "defaults.sync_interval_s", "defaults.max_definition_age_s", "defaults.tool_changes", "defaults.listen",
 }

@@ -7,6 +7,7 @@ package dbgen
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 	connectors "patchbay/internal/connectors"
@@ -251,6 +252,27 @@ func (q *Queries) SSOState(ctx context.Context, tenantID connectors.TenantID) (S
 	row := q.db.QueryRow(ctx, sSOState, tenantID)
 	var i SSOStateRow
 	err := row.Scan(&i.State, &i.Issuer, &i.Sealed)
+	return i, err
+}
+
+const secondFactorState = `-- name: SecondFactorState :one
+select f.sealed, f.confirmed_at,
+       coalesce((select string_agg(c.mac, ''::bytea order by c.number) from recovery_codes c where c.user_id = f.user_id), ''::bytea)::bytea as codes
+from memberships m
+join second_factors f on f.user_id = m.user_id
+where m.tenant_id = $1 and m.user_id = $2
+`
+
+type SecondFactorStateRow struct {
+	Sealed      []byte
+	ConfirmedAt *time.Time
+	Codes       []byte
+}
+
+func (q *Queries) SecondFactorState(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (SecondFactorStateRow, error) {
+	row := q.db.QueryRow(ctx, secondFactorState, tenantID, userID)
+	var i SecondFactorStateRow
+	err := row.Scan(&i.Sealed, &i.ConfirmedAt, &i.Codes)
 	return i, err
 }
 

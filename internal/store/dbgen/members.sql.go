@@ -106,20 +106,23 @@ func (q *Queries) LockOwners(ctx context.Context, tenantID connectors.TenantID) 
 }
 
 const member = `-- name: Member :one
-select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at
+select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
+       (f.confirmed_at is not null)::boolean as second_factor
 from memberships
 join users on users.id = memberships.user_id
+left join second_factors f on f.user_id = users.id
 where memberships.tenant_id = $1 and memberships.user_id = $2
 `
 
 type MemberRow struct {
-	ID         connectors.UserID
-	Email      string
-	Name       string
-	SignedInAt *time.Time
-	Role       connectors.Role
-	CreatedAt  time.Time
-	SeenAt     *time.Time
+	ID           connectors.UserID
+	Email        string
+	Name         string
+	SignedInAt   *time.Time
+	Role         connectors.Role
+	CreatedAt    time.Time
+	SeenAt       *time.Time
+	SecondFactor bool
 }
 
 func (q *Queries) Member(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (MemberRow, error) {
@@ -133,14 +136,17 @@ func (q *Queries) Member(ctx context.Context, tenantID connectors.TenantID, user
 		&i.Role,
 		&i.CreatedAt,
 		&i.SeenAt,
+		&i.SecondFactor,
 	)
 	return i, err
 }
 
 const members = `-- name: Members :many
-select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at
+select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
+       (f.confirmed_at is not null)::boolean as second_factor
 from memberships
 join users on users.id = memberships.user_id
+left join second_factors f on f.user_id = users.id
 where memberships.tenant_id = $1
   and ($2::text is null or users.email > $2)
 order by users.email
@@ -148,13 +154,14 @@ limit $3
 `
 
 type MembersRow struct {
-	ID         connectors.UserID
-	Email      string
-	Name       string
-	SignedInAt *time.Time
-	Role       connectors.Role
-	CreatedAt  time.Time
-	SeenAt     *time.Time
+	ID           connectors.UserID
+	Email        string
+	Name         string
+	SignedInAt   *time.Time
+	Role         connectors.Role
+	CreatedAt    time.Time
+	SeenAt       *time.Time
+	SecondFactor bool
 }
 
 func (q *Queries) Members(ctx context.Context, tenantID connectors.TenantID, afterEmail *string, maxRows int32) ([]MembersRow, error) {
@@ -174,6 +181,7 @@ func (q *Queries) Members(ctx context.Context, tenantID connectors.TenantID, aft
 			&i.Role,
 			&i.CreatedAt,
 			&i.SeenAt,
+			&i.SecondFactor,
 		); err != nil {
 			return nil, err
 		}

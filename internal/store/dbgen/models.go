@@ -259,6 +259,7 @@ type Tenant struct {
 	DefaultToolChanges    connectors.ToolChangePolicy
 	DefaultListen         connectors.ListenPolicy
 	BodyReaders           connectors.BodyReaders
+	SecondFactorRequired  bool
 }
 
 type Tool struct {

@@ -145,20 +145,23 @@ func (q *Queries) LockSSO(ctx context.Context, tenantID connectors.TenantID) err
 }
 
 const memberByEmail = `-- name: MemberByEmail :one
-select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at
+select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
+       (f.confirmed_at is not null)::boolean as second_factor
 from memberships
 join users on users.id = memberships.user_id
+left join second_factors f on f.user_id = users.id
 where memberships.tenant_id = $1 and users.email = $2
 `
 
 type MemberByEmailRow struct {
-	ID         connectors.UserID
-	Email      string
-	Name       string
-	SignedInAt *time.Time
-	Role       connectors.Role
-	CreatedAt  time.Time
-	SeenAt     *time.Time
+	ID           connectors.UserID
+	Email        string
+	Name         string
+	SignedInAt   *time.Time
+	Role         connectors.Role
+	CreatedAt    time.Time
+	SeenAt       *time.Time
+	SecondFactor bool
 }
 
 func (q *Queries) MemberByEmail(ctx context.Context, tenantID connectors.TenantID, email string) (MemberByEmailRow, error) {
@@ -172,6 +175,7 @@ func (q *Queries) MemberByEmail(ctx context.Context, tenantID connectors.TenantI
 		&i.Role,
 		&i.CreatedAt,
 		&i.SeenAt,
+		&i.SecondFactor,
 	)
 	return i, err
 }

@@ -13,7 +13,7 @@ import (
 )
 
 const aPIKey = `-- name: APIKey :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, api_keys.tenant_id, api_keys.id, api_keys.name, api_keys.role, api_keys.prefix, api_keys.secret_mac, api_keys.created_at, api_keys.expires_at, api_keys.last_used_at, api_keys.revoked_at, api_keys.created_by_name
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, api_keys.tenant_id, api_keys.id, api_keys.name, api_keys.role, api_keys.prefix, api_keys.secret_mac, api_keys.created_at, api_keys.expires_at, api_keys.last_used_at, api_keys.revoked_at, api_keys.created_by_name
 from api_keys
 join tenants on tenants.id = api_keys.tenant_id
 where api_keys.id = $1
@@ -43,6 +43,7 @@ func (q *Queries) APIKey(ctx context.Context, id connectors.APIKeyID) (APIKeyRow
 		&i.Tenant.DefaultToolChanges,
 		&i.Tenant.DefaultListen,
 		&i.Tenant.BodyReaders,
+		&i.Tenant.SecondFactorRequired,
 		&i.ApiKey.TenantID,
 		&i.ApiKey.ID,
 		&i.ApiKey.Name,
@@ -132,13 +133,15 @@ func (q *Queries) LockUserByEmail(ctx context.Context, email string) error {
 }
 
 const membership = `-- name: Membership :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, memberships.role, users.email, users.name, users.password_set_at,
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, memberships.role, users.email, users.name, users.password_set_at,
        coalesce(sso.enabled, false)::boolean as sso,
-       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only
+       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
+       (f.confirmed_at is not null)::boolean as second_factor
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
 left join sso_settings sso on sso.tenant_id = memberships.tenant_id
+left join second_factors f on f.user_id = memberships.user_id
 where memberships.user_id = $1 and memberships.tenant_id = $2
 `
 
@@ -150,6 +153,7 @@ type MembershipRow struct {
 	PasswordSetAt time.Time
 	Sso           bool
 	SsoOnly       bool
+	SecondFactor  bool
 }
 
 func (q *Queries) Membership(ctx context.Context, userID connectors.UserID, tenantID connectors.TenantID) (MembershipRow, error) {
@@ -170,24 +174,28 @@ func (q *Queries) Membership(ctx context.Context, userID connectors.UserID, tena
 		&i.Tenant.DefaultToolChanges,
 		&i.Tenant.DefaultListen,
 		&i.Tenant.BodyReaders,
+		&i.Tenant.SecondFactorRequired,
 		&i.Role,
 		&i.Email,
 		&i.Name,
 		&i.PasswordSetAt,
 		&i.Sso,
 		&i.SsoOnly,
+		&i.SecondFactor,
 	)
 	return i, err
 }
 
 const memberships = `-- name: Memberships :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, memberships.role, users.email, users.name, users.password_set_at,
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, memberships.role, users.email, users.name, users.password_set_at,
        coalesce(sso.enabled, false)::boolean as sso,
-       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only
+       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
+       (f.confirmed_at is not null)::boolean as second_factor
 from memberships
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = memberships.user_id
 left join sso_settings sso on sso.tenant_id = memberships.tenant_id
+left join second_factors f on f.user_id = memberships.user_id
 where memberships.user_id = $1
 order by lower(tenants.name), tenants.id
 `
@@ -200,6 +208,7 @@ type MembershipsRow struct {
 	PasswordSetAt time.Time
 	Sso           bool
 	SsoOnly       bool
+	SecondFactor  bool
 }
 
 // @sqlc-vet-disable tenant-scope
@@ -227,12 +236,14 @@ func (q *Queries) Memberships(ctx context.Context, userID connectors.UserID) ([]
 			&i.Tenant.DefaultToolChanges,
 			&i.Tenant.DefaultListen,
 			&i.Tenant.BodyReaders,
+			&i.Tenant.SecondFactorRequired,
 			&i.Role,
 			&i.Email,
 			&i.Name,
 			&i.PasswordSetAt,
 			&i.Sso,
 			&i.SsoOnly,
+			&i.SecondFactor,
 		); err != nil {
 			return nil, err
 		}
@@ -354,9 +365,10 @@ func (q *Queries) TouchAgentToken(ctx context.Context, id connectors.AgentTokenI
 
 const userByEmail = `-- name: UserByEmail :one
 
-select id, email, name, password_hash, password_set_at
+select users.id, users.email, users.name, users.password_hash, users.password_set_at, (f.confirmed_at is not null)::boolean as second_factor
 from users
-where email = $1
+left join second_factors f on f.user_id = users.id
+where users.email = $1
 `
 
 type UserByEmailRow struct {
@@ -365,9 +377,11 @@ type UserByEmailRow struct {
 	Name          string
 	PasswordHash  *string
 	PasswordSetAt time.Time
+	SecondFactor  bool
 }
 
 // Across tenants: who signs in, and with which key. Nothing here knows a tenant yet.
+// Whether there is a second factor is read for whoever asks: what it costs tells nothing.
 func (q *Queries) UserByEmail(ctx context.Context, email string) (UserByEmailRow, error) {
 	row := q.db.QueryRow(ctx, userByEmail, email)
 	var i UserByEmailRow
@@ -377,6 +391,7 @@ func (q *Queries) UserByEmail(ctx context.Context, email string) (UserByEmailRow
 		&i.Name,
 		&i.PasswordHash,
 		&i.PasswordSetAt,
+		&i.SecondFactor,
 	)
 	return i, err
 }

@@ -15,17 +15,18 @@ import (
 
 const beginBrowserSession = `-- name: BeginBrowserSession :exec
 
-insert into browser_sessions (id, user_id, user_agent, address, began_at, seen_at, sso_tenant_id)
-values ($1, $2, $3, $4, $5, $5, $6)
+insert into browser_sessions (id, user_id, user_agent, address, began_at, seen_at, sso_tenant_id, second_factor)
+values ($1, $2, $3, $4, $5, $5, $6, $7)
 `
 
 type BeginBrowserSessionParams struct {
-	ID          connectors.SessionID
-	UserID      connectors.UserID
-	UserAgent   string
-	Address     string
-	BeganAt     time.Time
-	SsoTenantID *uuid.UUID
+	ID           connectors.SessionID
+	UserID       connectors.UserID
+	UserAgent    string
+	Address      string
+	BeganAt      time.Time
+	SsoTenantID  *uuid.UUID
+	SecondFactor bool
 }
 
 // Where people are signed in, before their tenant is known.
@@ -37,6 +38,7 @@ func (q *Queries) BeginBrowserSession(ctx context.Context, arg BeginBrowserSessi
 		arg.Address,
 		arg.BeganAt,
 		arg.SsoTenantID,
+		arg.SecondFactor,
 	)
 	return err
 }
@@ -73,15 +75,17 @@ func (q *Queries) EndOtherBrowserSessions(ctx context.Context, userID connectors
 }
 
 const sessionMemberships = `-- name: SessionMemberships :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, memberships.role, users.email, users.name, users.password_set_at,
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, memberships.role, users.email, users.name, users.password_set_at,
        coalesce(sso.enabled, false)::boolean as sso,
        (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
-       browser_sessions.began_at, browser_sessions.seen_at
+       (f.confirmed_at is not null)::boolean as second_factor,
+       browser_sessions.began_at, browser_sessions.seen_at, browser_sessions.second_factor as proven
 from browser_sessions
 join memberships on memberships.user_id = browser_sessions.user_id
 join tenants on tenants.id = memberships.tenant_id
 join users on users.id = browser_sessions.user_id
 left join sso_settings sso on sso.tenant_id = memberships.tenant_id
+left join second_factors f on f.user_id = memberships.user_id
 where browser_sessions.id = $1 and browser_sessions.user_id = $2
 order by lower(tenants.name), tenants.id
 `
@@ -94,8 +98,10 @@ type SessionMembershipsRow struct {
 	PasswordSetAt time.Time
 	Sso           bool
 	SsoOnly       bool
+	SecondFactor  bool
 	BeganAt       time.Time
 	SeenAt        time.Time
+	Proven        bool
 }
 
 // Whose session this is, and their tenants. No row: the session was ended, or its person is a member of nothing.
@@ -124,14 +130,17 @@ func (q *Queries) SessionMemberships(ctx context.Context, iD connectors.SessionI
 			&i.Tenant.DefaultToolChanges,
 			&i.Tenant.DefaultListen,
 			&i.Tenant.BodyReaders,
+			&i.Tenant.SecondFactorRequired,
 			&i.Role,
 			&i.Email,
 			&i.Name,
 			&i.PasswordSetAt,
 			&i.Sso,
 			&i.SsoOnly,
+			&i.SecondFactor,
 			&i.BeganAt,
 			&i.SeenAt,
+			&i.Proven,
 		); err != nil {
 			return nil, err
 		}

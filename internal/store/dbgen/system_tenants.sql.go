@@ -17,7 +17,7 @@ const createTenant = `-- name: CreateTenant :one
 insert into tenants (id, slug, name)
 values ($1, $2, $3)
 on conflict (slug) do nothing
-returning tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers
+returning tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required
 `
 
 // Across tenants: making them, finding them, and giving a fresh one its owner.
@@ -41,6 +41,7 @@ func (q *Queries) CreateTenant(ctx context.Context, iD connectors.TenantID, slug
 		&i.DefaultToolChanges,
 		&i.DefaultListen,
 		&i.BodyReaders,
+		&i.SecondFactorRequired,
 	)
 	return i, err
 }
@@ -202,7 +203,7 @@ func (q *Queries) TakeSetupLink(ctx context.Context, tokenHash []byte) (int64, e
 }
 
 const tenantBySlug = `-- name: TenantBySlug :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required
 from tenants
 where slug = $1
 `
@@ -226,12 +227,13 @@ func (q *Queries) TenantBySlug(ctx context.Context, slug string) (Tenant, error)
 		&i.DefaultToolChanges,
 		&i.DefaultListen,
 		&i.BodyReaders,
+		&i.SecondFactorRequired,
 	)
 	return i, err
 }
 
 const tenants = `-- name: Tenants :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required
 from tenants
 order by lower(name), id
 `
@@ -261,6 +263,7 @@ func (q *Queries) Tenants(ctx context.Context) ([]Tenant, error) {
 			&i.DefaultToolChanges,
 			&i.DefaultListen,
 			&i.BodyReaders,
+			&i.SecondFactorRequired,
 		); err != nil {
 			return nil, err
 		}

@@ -86,6 +86,20 @@ func (q *Queries) RenameTenant(ctx context.Context, name string, tenantID connec
 	return result.RowsAffected(), nil
 }
 
+const requireSecondFactor = `-- name: RequireSecondFactor :execrows
+update tenants
+set second_factor_required = $1, updated_at = now()
+where tenants.id = $2
+`
+
+func (q *Queries) RequireSecondFactor(ctx context.Context, required bool, tenantID connectors.TenantID) (int64, error) {
+	result, err := q.db.Exec(ctx, requireSecondFactor, required, tenantID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const setTenantDefaults = `-- name: SetTenantDefaults :execrows
 update tenants
 set default_approval = $1,
@@ -122,7 +136,7 @@ func (q *Queries) SetTenantDefaults(ctx context.Context, arg SetTenantDefaultsPa
 }
 
 const tenant = `-- name: Tenant :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required
 from tenants
 where tenants.id = $1
 `
@@ -145,6 +159,7 @@ func (q *Queries) Tenant(ctx context.Context, tenantID connectors.TenantID) (Ten
 		&i.DefaultToolChanges,
 		&i.DefaultListen,
 		&i.BodyReaders,
+		&i.SecondFactorRequired,
 	)
 	return i, err
 }

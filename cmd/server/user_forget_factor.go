@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"patchbay/internal/auth"
+)
+
+type userForgetFactorCommand struct {
+	databaseCommand
+	Tenant string `required:"" placeholder:"SLUG" help:"Slug or id of a tenant of which the person is a member: it stands in its audit log."`
+	Email  string `required:"" placeholder:"ADDRESS" help:"What the person signs in with."`
+}
+
+// Help is shown under the flags.
+func (userForgetFactorCommand) Help() string {
+	return "The person is signed out everywhere, and signs in by the password alone until they set up another: be sure that it is they who ask. An owner can do this in the dashboard for whoever is a member of that one tenant."
+}
+
+// Run takes the second factor away and says whose.
+func (c userForgetFactorCommand) Run(ctx context.Context, p program) error {
+	d, err := c.open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	tenant, err := findTenant(ctx, d.store, c.Tenant)
+	if err != nil {
+		return err
+	}
+	member, err := d.store.Tenant(tenant.ID).MemberAt(ctx, c.Email)
+	if err != nil {
+		return err
+	}
+	if err := d.auth().RemoveSecondFactorOf(ctx, auth.Operator(tenant), member.UserID); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s has no second factor any more.\n", member.Email)
+	return err
+}

@@ -1,0 +1,61 @@
+-- What people prove a sign-in with besides their password. A person is in several tenants, and so none of this is one's.
+
+-- name: SecondFactor :one
+select f.sealed, f.created_at, f.confirmed_at,
+       (select count(*) from recovery_codes c where c.user_id = f.user_id and c.used_at is null)::integer as codes_left
+from second_factors f
+where f.user_id = @user_id;
+
+-- name: BeginSecondFactor :execrows
+-- None: there is one that was confirmed.
+insert into second_factors (user_id, sealed)
+values (@user_id, @sealed)
+on conflict (user_id) do update
+set sealed = excluded.sealed, created_at = now()
+where second_factors.confirmed_at is null;
+
+-- name: ConfirmSecondFactor :execrows
+-- None: it is confirmed, or was begun anew meanwhile.
+update second_factors
+set confirmed_at = now(), last_step = @step
+where user_id = @user_id and confirmed_at is null and created_at = @created_at;
+
+-- name: AcceptStep :execrows
+-- None: a code of this time step or of a later one was accepted already.
+update second_factors
+set last_step = @step
+where user_id = @user_id and confirmed_at is not null and last_step < @step;
+
+-- name: DropSecondFactor :execrows
+delete from second_factors
+where user_id = @user_id;
+
+-- name: DropRecoveryCodes :exec
+delete from recovery_codes
+where user_id = @user_id;
+
+-- name: AddRecoveryCodes :exec
+insert into recovery_codes (user_id, number, mac)
+select @user_id, codes.number, codes.mac
+from unnest(@macs::bytea[]) with ordinality as codes (mac, number);
+
+-- name: RecoveryCodes :many
+select number, mac
+from recovery_codes
+where user_id = @user_id and used_at is null
+order by number;
+
+-- name: UseRecoveryCode :execrows
+-- None: it was used meanwhile.
+update recovery_codes
+set used_at = now()
+where user_id = @user_id and number = @number and used_at is null;
+
+-- name: ProveSession :exec
+update browser_sessions
+set second_factor = true
+where id = @id;
+
+-- name: IsMemberElsewhere :one
+-- @sqlc-vet-disable tenant-scope
+select exists (select from memberships where memberships.user_id = @user_id and memberships.tenant_id <> @tenant_id)::boolean as elsewhere;

@@ -1,0 +1,70 @@
+package admin
+
+import (
+	"net/http"
+	"net/url"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/fault"
+	"patchbay/internal/respond"
+	"patchbay/internal/words"
+	"patchbay/web/templates"
+)
+
+// begun goes on after a password was right: to the page, or to the one that asks for the second factor.
+func (h *Handler) begun(w http.ResponseWriter, r *http.Request, err error, returnTo string) error {
+	if f := fault.As(err); f != nil && f.Type == auth.TypeCodeWanted {
+		return respond.See(w, r, codePath(returnTo))
+	}
+	if err != nil {
+		return err
+	}
+	return respond.See(w, r, returnTo)
+}
+
+func codePath(returnTo string) string {
+	if returnTo == "/" {
+		return "/login/code"
+	}
+	return "/login/code?" + url.Values{"return_to": {returnTo}}.Encode()
+}
+
+// codeShow asks for the second factor of a sign-in that is half done.
+func (h *Handler) codeShow(w http.ResponseWriter, r *http.Request) error {
+	returnTo := respond.OwnPath(r.URL.Query().Get("return_to"), "/")
+	half, err := h.auth.HalfSignedIn(r.Context())
+	if err != nil {
+		return err
+	}
+	if !half {
+		return respond.See(w, r, "/login")
+	}
+	return h.codePage(w, r, http.StatusOK, templates.Form{}, returnTo)
+}
+
+// codeFinish takes a code, and starts the session.
+func (h *Handler) codeFinish(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	returnTo := respond.OwnPath(f.text("return_to"), "/")
+	err = h.auth.FinishSignIn(r.Context(), f.text("code"), auth.BrowserOf(r))
+	if fault.Is(err, fault.Unauthenticated) {
+		return h.respond.Back(w, r, "/login", respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "That took too long. Sign in again.")})
+	}
+	if problem, ok := mendable(r.Context(), err); ok {
+		respond.SetRetryAfter(w.Header(), problem)
+		return h.codePage(w, r, respond.Status(problem.Kind), f.again(problem), returnTo)
+	}
+	if err != nil {
+		return err
+	}
+	return respond.See(w, r, returnTo)
+}
+
+func (h *Handler) codePage(w http.ResponseWriter, r *http.Request, status int, form templates.Form, returnTo string) error {
+	return h.respond.Page(w, r, status, templates.Code(templates.CodePage{
+		Frame: h.door(r, words.T(r.Context(), "Second factor")), Form: form, ReturnTo: returnTo,
+	}))
+}

@@ -1,0 +1,22 @@
+package admin
+
+import (
+	"net/http"
+
+	"patchbay/internal/respond"
+	"patchbay/internal/words"
+)
+
+// memberFactorRemove takes the second factor away that a member has lost.
+func (h *Handler) memberFactorRemove(w http.ResponseWriter, r *http.Request) error {
+	id, err := userID(r)
+	if err != nil {
+		return err
+	}
+	if err := h.auth.RemoveSecondFactorOf(r.Context(), actor(r), id); err != nil {
+		return h.memberRefused(w, r, err)
+	}
+	return h.respond.Back(w, r, "/members", respond.Flash{
+		Kind: respond.Notice, Text: words.T(r.Context(), "The second factor is taken away, and the member is signed out everywhere."),
+	})
+}

@@ -1,0 +1,204 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/secret"
+	"patchbay/internal/testing/fixture"
+)
+
+// nextCode is what an app shows for a key, of a time step that was not used yet.
+func (d *dashboard) nextCode(key secret.Text) string {
+	d.t.Helper()
+	d.signInAhead.Add(int64(time.Minute))
+	code, err := totp.GenerateCode(strings.ReplaceAll(key.Reveal(), " ", ""), d.signInTime())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return code
+}
+
+// proven is a person who is asked for codes of the fixture's key.
+func (d *dashboard) proven(role connectors.Role) connectors.Member {
+	d.t.Helper()
+	m := d.person(role)
+	d.SecondFactor(d.t, m.UserID)
+	return m
+}
+
+// halfIn is a browser in which the password was right, and no code was given yet.
+func (d *dashboard) halfIn(m connectors.Member) *browser {
+	d.t.Helper()
+	b := d.browser()
+	p := b.post("/login", url.Values{"email": {m.Email}, "password": {password.Reveal()}, "return_to": {"/tools?q=a"}})
+	if p.Status != http.StatusSeeOther || p.Location != "/login/code?return_to=%2Ftools%3Fq%3Da" {
+		d.t.Fatalf("%d to %q", p.Status, p.Location)
+	}
+	return b
+}
+
+func TestASecondFactorIsAskedForAfterThePassword(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	m := d.proven(connectors.RoleOwner)
+	b := d.halfIn(m)
+	b.get("/login/code?return_to=//evil.example").want(t, http.StatusOK, "Second factor", `value="/"`)
+	b.post("/login/code", url.Values{"code": {"nothing like it"}}).want(t, http.StatusUnprocessableEntity, "This code is wrong, or it was used already.")
+	code := d.nextCode(fixture.CodeKey)
+	if p := b.post("/login/code", url.Values{"code": {code}, "return_to": {"/tools?q=a"}}); p.Location != "/tools?q=a" {
+		t.Errorf("%d to %q\n%s", p.Status, p.Location, plainText(p.Body))
+	}
+	b.get("/tools?q=a").want(t, http.StatusOK)
+	d.halfIn(m).post("/login/code", url.Values{"code": {code}}).want(t, http.StatusUnprocessableEntity)
+
+	late := d.halfIn(m)
+	d.signInAhead.Add(int64(6 * time.Minute))
+	late.submit("/login/code", url.Values{"code": {d.nextCode(fixture.CodeKey)}}).want(t, http.StatusOK, "That took too long. Sign in again.")
+	if p := d.browser().get("/login/code"); p.Location != "/login" {
+		t.Errorf("without a password: %d to %q", p.Status, p.Location)
+	}
+}
+
+func TestTenWrongCodesAreEnough(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	m := d.proven(connectors.RoleMember)
+	for range 10 {
+		d.halfIn(m).post("/login/code", url.Values{"code": {"nothing like it"}}).want(t, http.StatusUnprocessableEntity)
+	}
+	p := d.browser().post("/login", url.Values{"email": {m.Email}, "password": {password.Reveal()}})
+	p.want(t, http.StatusTooManyRequests, "Too many wrong passwords.")
+}
+
+// Every page and every form, for whoever has given the password and no code.
+func TestHalfASignInReachesNothing(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	ids, m := d.own(), d.proven(connectors.RoleOwner)
+	b := d.halfIn(m)
+	before := d.snapshot()
+	for route, least := range routeRoles {
+		if least == anyone {
+			continue
+		}
+		method, pattern, _ := strings.Cut(route, " ")
+		var form url.Values
+		if method == http.MethodPost {
+			form = url.Values{}
+		}
+		p := b.do(method, ids.fill(pattern), form)
+		if p.Status != http.StatusSeeOther || !strings.HasPrefix(p.Location, "/login") || strings.HasPrefix(p.Location, "/login/code") {
+			t.Errorf("%s: %d to %q", route, p.Status, p.Location)
+		}
+	}
+	d.unchanged(before)
+}
+
+// enrolling are the routes that open before a second factor is set up that the tenant wants.
+var enrolling = []string{
+	"GET /account/second-factor", "POST /account/second-factor", "POST /account/second-factor/confirm", "POST /account/second-factor/codes",
+	"POST /account/second-factor/remove", "POST /tenant", "POST /logout",
+}
+
+func TestWhereATenantWantsASecondFactorNothingElseOpensBefore(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	ids, owner := d.own(), d.as(connectors.RoleOwner)
+	owner.get("/settings").want(t, http.StatusOK, "Whoever wants one")
+	owner.post("/settings", url.Values{"name": {"Acme"}, "second_factor": {"required"}})
+	before := d.snapshot()
+	for route, least := range routeRoles {
+		if least == anyone || slices.Contains(enrolling, route) {
+			continue
+		}
+		method, pattern, _ := strings.Cut(route, " ")
+		var form url.Values
+		if method == http.MethodPost {
+			form = url.Values{}
+		}
+		if p := owner.do(method, ids.fill(pattern), form); p.Status != http.StatusSeeOther || p.Location != "/account/second-factor" {
+			t.Errorf("%s: %d to %q", route, p.Status, p.Location)
+		}
+	}
+	d.unchanged(before)
+	if p := owner.get("/login"); p.Location != "/" {
+		t.Errorf("%d to %q", p.Status, p.Location)
+	}
+	page := owner.get("/account/second-factor")
+	page.want(t, http.StatusOK, "Acme asks all of its members for one.")
+	if strings.Contains(page.Body, `href="/connectors"`) {
+		t.Error("the page leads into the tenant")
+	}
+	owner.post("/account/second-factor", nil)
+	key := keyOn(t, owner.get("/account/second-factor"))
+	owner.post("/account/second-factor/confirm", url.Values{"code": {d.nextCode(key)}}).want(t, http.StatusOK, "Your recovery codes")
+	owner.get("/connectors").want(t, http.StatusOK)
+}
+
+var codeKeyShown = regexp.MustCompile(`(?:[A-Z2-7]{4} ){7}[A-Z2-7]{4}`)
+
+// keyOn is the key that a page shows.
+func keyOn(t *testing.T, p page) secret.Text {
+	t.Helper()
+	key := codeKeyShown.FindString(p.Body)
+	if key == "" {
+		t.Fatalf("no key on the page:\n%s", plainText(p.Body))
+	}
+	return secret.Text(key)
+}
+
+func TestAnInvitationAndASetupLinkAskForTheSecondFactorToo(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	m := d.proven(connectors.RoleMember)
+	setup, err := d.auth.SetupLink(t.Context(), d.Other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := d.browser()
+	if p := b.post("/setup", url.Values{"token": {setup.Reveal()}, "email": {m.Email}, "password": {password.Reveal()}}); p.Location != "/login/code" {
+		t.Errorf("%d to %q", p.Status, p.Location)
+	}
+	if p := b.get("/connectors"); p.Status != http.StatusSeeOther {
+		t.Errorf("%d", p.Status)
+	}
+	other := d.proven(connectors.RoleMember)
+	there, err := d.OtherDoor().Self(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, token, err := d.auth.Invite(t.Context(), auth.Operator(there), other.Email, connectors.RoleViewer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = d.browser()
+	if p := b.post("/setup/invitation", url.Values{"token": {token.Reveal()}, "password": {password.Reveal()}}); p.Location != "/login/code" {
+		t.Errorf("%d to %q", p.Status, p.Location)
+	}
+	if p := b.get("/connectors"); p.Status != http.StatusSeeOther {
+		t.Errorf("%d", p.Status)
+	}
+}
+
+func TestAnOwnerTakesAMembersSecondFactorAway(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	m, b := d.proven(connectors.RoleMember), d.as(connectors.RoleOwner)
+	remove := "/members/" + m.UserID.String() + "/second-factor/remove"
+	b.get("/members").want(t, http.StatusOK, remove)
+	b.submit(remove, nil).want(t, http.StatusOK, "The second factor is taken away, and the member is signed out everywhere.")
+	if strings.Contains(b.get("/members").Body, remove) {
+		t.Error("there is still one to take away")
+	}
+	d.browser().signIn(m.Email)
+}
