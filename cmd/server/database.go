@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -67,12 +68,17 @@ func postgresOptions(d config.Database, log *slog.Logger) postgres.Options {
 // openDatabase migrates and opens the store. It leaves nothing open where it fails, and writes nothing where the key is wrong. Behind
 // a pooler nothing is migrated without a way past it.
 func openDatabase(ctx context.Context, route db.Route, keys *keyHolder, log *slog.Logger) (*database, error) {
+	return openTraced(ctx, route, keys, log, nil)
+}
+
+// openTraced is openDatabase with somebody who is told of statements; nil: nobody.
+func openTraced(ctx context.Context, route db.Route, keys *keyHolder, log *slog.Logger, tracer pgx.QueryTracer) (*database, error) {
 	route, err := migrate(ctx, route, keys, log)
 	if err != nil {
 		return nil, err
 	}
 	d := &database{log: log, stop: func() {}}
-	err = d.connect(ctx, route, keys)
+	err = d.connect(ctx, route, keys, tracer)
 	if err == nil {
 		err = d.ensureTenant(ctx)
 	}

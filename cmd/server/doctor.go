@@ -26,6 +26,7 @@ func (c doctorCommand) Run(ctx context.Context, p program) error {
 	database, databaseErr := c.DatabaseFlags.Check()
 	_, logErr := c.LogFlags.Check()
 	e.settings(p.environ, mergeFields(serverErr, databaseErr, logErr))
+	e.traces(p.environ)
 	if serverErr == nil {
 		e.baseURL(server)
 		e.callback(server)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/url"
 	"strings"
 
 	"patchbay/internal/catalog"
 	"patchbay/internal/config"
 	"patchbay/internal/connect"
 	"patchbay/internal/safehttp"
+	"patchbay/internal/tracing/otlp"
 )
 
 // settings reports what is misspelt or refused.
@@ -22,6 +24,18 @@ func (e *examination) settings(environ []string, err error) {
 		return
 	}
 	e.ok("settings", "all are legal")
+}
+
+// traces tells where they go: what is misspelt is silence elsewhere.
+func (e *examination) traces(environ []string) {
+	const what = "traces"
+	s, err := otlp.Read(environ)
+	switch at, bad := url.Parse(s.Endpoint); {
+	case err != nil:
+		e.failed(what, err)
+	case s.Endpoint != "" && bad == nil:
+		e.ok(what, "are sent to %s", at.Host)
+	}
 }
 
 func (e *examination) baseURL(server config.Server) {

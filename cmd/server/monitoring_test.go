@@ -32,6 +32,7 @@ var labelValues = map[string][]string{
 	},
 	"patchbay_upstream_circuits state":                    {string(toolcall.CircuitClosed), string(toolcall.CircuitOpen), string(toolcall.CircuitHalfOpen)},
 	"patchbay_http_requests_total status":                 {"1xx", "2xx", "3xx", "4xx", "5xx"},
+	"patchbay_trace_spans_total outcome":                  {"sent", "lost"},
 	"patchbay_db_connections state":                       {"in_use", "idle"},
 	"patchbay_jobs state":                                 {"available", "pending", "retryable", "running", "scheduled"},
 	"patchbay_sync_runs_total outcome":                    {"ok"},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/jackc/pgx/v5"
+
 	"patchbay/db"
 	"patchbay/internal/config"
 	"patchbay/internal/postgres"
@@ -47,8 +49,8 @@ func migrate(ctx context.Context, route db.Route, keys *keyHolder, log *slog.Log
 }
 
 // connect opens the pools and the store.
-func (d *database) connect(ctx context.Context, route db.Route, keys *keyHolder) (err error) {
-	if d.pool, err = db.OpenPool(ctx, route.URL, db.PoolOptions{Pooled: route.Pooled()}); err != nil {
+func (d *database) connect(ctx context.Context, route db.Route, keys *keyHolder, tracer pgx.QueryTracer) (err error) {
+	if d.pool, err = db.OpenPool(ctx, route.URL, db.PoolOptions{Pooled: route.Pooled(), Tracer: tracer}); err != nil {
 		return err
 	}
 	switch {

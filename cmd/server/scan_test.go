@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 
 	"patchbay/db"
 	"patchbay/internal/auth"
@@ -19,6 +20,7 @@ import (
 	"patchbay/internal/config"
 	"patchbay/internal/connectors"
 	"patchbay/internal/secret"
+	"patchbay/internal/telemetry"
 	"patchbay/internal/testing/pgtest"
 )
 
@@ -69,8 +71,8 @@ func newHouseAt(t *testing.T, addr net.Addr) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &serving{server: config.Server{Addr: addr.String(), Egress: config.EgressLocal}, log: log, catalog: offered, stdout: io.Discard}
-	h, err := s.build(d, addr)
+	s := &serving{server: config.Server{Addr: addr.String(), Egress: config.EgressLocal}, log: log, catalog: offered, instance: uuid.New(), stdout: io.Discard}
+	h, err := s.build(d, addr, telemetry.NewMetrics(version()))
 	if err != nil {
 		t.Fatal(err)
 	}

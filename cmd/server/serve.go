@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"patchbay/db"
 	"patchbay/internal/catalog"
 	"patchbay/internal/config"
@@ -21,6 +23,7 @@ import (
 	"patchbay/internal/safehttp"
 	"patchbay/internal/socket"
 	"patchbay/internal/telemetry"
+	"patchbay/internal/tracing/otlp"
 )
 
 const (
@@ -59,8 +62,18 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
+	collector, err := otlp.Read(p.environ)
+	if err != nil {
+		return err
+	}
+	instance, err := uuid.NewV7()
+	if err != nil {
+		return err
+	}
 	collectSeldom()
-	s := &serving{server: server, database: database, allow: allow, proxy: way, catalog: offered, log: log, stdout: p.stdout}
+	s := &serving{
+		server: server, database: database, allow: allow, proxy: way, catalog: offered, collector: collector, instance: instance, log: log, stdout: p.stdout,
+	}
 	return s.live(ctx)
 }
 
@@ -86,27 +99,31 @@ func egressProxy(server config.Server) (*safehttp.Proxy, error) {
 
 // serving is one run of the server.
 type serving struct {
-	server   config.Server
-	database config.Database
-	allow    []safehttp.Exception
-	proxy    *safehttp.Proxy // nil: there is none
-	catalog  *catalog.Catalog
-	log      *slog.Logger
-	stdout   io.Writer
+	server    config.Server
+	database  config.Database
+	allow     []safehttp.Exception
+	proxy     *safehttp.Proxy // nil: there is none
+	catalog   *catalog.Catalog
+	collector otlp.Settings // of traces
+	instance  uuid.UUID     // this process
+	log       *slog.Logger
+	stdout    io.Writer
 
+	traces  traces
 	cluster *postgres.Cluster // nil with DATABASE_URL
 }
 
 // live starts everything in order, serves until ctx ends, and stops everything in the opposite order:
 //
 //  1. the address, so that a port in use is said at once
-//  2. the keyset, before the database that it opens is made
-//  3. PostgreSQL, where it is our own; its lock keeps a second server away
-//  4. the schema, the pool, the store
-//  5. the services
-//  6. the heartbeat, which closes the runs of servers that died, then the workers
-//  7. what serves agents
-//  8. the private listener, then the public one
+//  2. the traces, which are told of all that follows, where there is a collector
+//  3. the keyset, before the database that it opens is made
+//  4. PostgreSQL, where it is our own; its lock keeps a second server away
+//  5. the schema, the pool, the store
+//  6. the services
+//  7. the heartbeat, which closes the runs of servers that died, then the workers
+//  8. what serves agents
+//  9. the private listener, then the public one
 //
 // ctx ends the serving alone: what has to be written down at the end still needs the database.
 func (s *serving) live(ctx context.Context) (err error) {
@@ -115,6 +132,13 @@ func (s *serving) live(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { _ = listener.Close() }()
+
+	metrics := telemetry.NewMetrics(version())
+	stopTraces, err := s.startTraces(ctx, metrics)
+	if err != nil {
+		return err
+	}
+	defer stopTraces()
 
 	keys, err := holderOf(s.database)
 	if err != nil {
@@ -126,13 +150,13 @@ func (s *serving) live(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, stopPostgres()) }()
 
-	d, err := openDatabase(ctx, route, keys, s.log)
+	d, err := openTraced(ctx, route, keys, s.log, s.traces.database)
 	if err != nil {
 		return err
 	}
 	defer d.close()
 
-	house, err := s.build(d, listener.Addr())
+	house, err := s.build(d, listener.Addr(), metrics)
 	if err != nil {
 		return err
 	}

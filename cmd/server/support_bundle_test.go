@@ -35,6 +35,7 @@ func TestABundleTellsEverySettingAndTheValuesOfThoseThatHoldNoSecret(t *testing.
 	for _, want := range []string{
 		"PATCHBAY_ADDR                  127.0.0.1:8080\n", "PATCHBAY_STDIO_COMMANDS        set\n", "DATABASE_URL                   set\n",
 		"PATCHBAY_KEYSET                set\n", "PATCHBAY_CATALOG               unset\n", "PATCHBAY_EGRES                 no setting has that name\n",
+		"OTEL_EXPORTER_OTLP_HEADERS     set\n",
 	} {
 		if !strings.Contains(told, want) {
 			t.Errorf("missing: %s", want)
@@ -51,7 +52,7 @@ func TestABundleTellsEverySettingAndTheValuesOfThoseThatHoldNoSecret(t *testing.
 func settingsOf(t *testing.T, c supportBundleCommand) string {
 	t.Helper()
 	var told bytes.Buffer
-	if err := c.writeSettings(&told, []string{"PATCHBAY_EGRES=planted-secret"}); err != nil {
+	if err := c.writeSettings(&told, []string{"PATCHBAY_EGRES=planted-secret", "OTEL_EXPORTER_OTLP_HEADERS=api-key=planted-secret"}); err != nil {
 		t.Fatal(err)
 	}
 	return told.String()
@@ -60,8 +61,10 @@ func settingsOf(t *testing.T, c supportBundleCommand) string {
 func TestSecretsOfTheEnvironmentAreBlottedOutOfWhateverIsGathered(t *testing.T) {
 	t.Parallel()
 	b := &bundle{}
-	b.hide(config.ServerFlags{}, config.DatabaseFlags{URL: "postgres://me:pa%20ss-word@db/p", DirectURL: "postgres://me@db/p?password=direct-word", Keyset: "key-set-text"}, []string{"PATCHBAY_PASSWORD=owner-word"})
-	for _, secret := range []string{"pa ss-word", "pa%20ss-word", "direct-word", "key-set-text", "owner-word"} {
+	b.hide(config.ServerFlags{}, config.DatabaseFlags{URL: "postgres://me:pa%20ss-word@db/p", DirectURL: "postgres://me@db/p?password=direct-word", Keyset: "key-set-text"}, []string{
+		"PATCHBAY_PASSWORD=owner-word", "OTEL_EXPORTER_OTLP_TRACES_HEADERS=a=b,api-key=trace%20word", "OTEL_EXPORTER_OTLP_ENDPOINT=http://me:collector-word@x:1",
+	})
+	for _, secret := range []string{"pa ss-word", "pa%20ss-word", "direct-word", "key-set-text", "owner-word", "trace word", "trace%20word", "collector-word"} {
 		for _, form := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)), hex.EncodeToString([]byte(secret))} {
 			if cleaned := string(b.clean([]byte("x" + form + "y"))); strings.Contains(cleaned, form) || !strings.HasPrefix(cleaned, "x[removed]") {
 				t.Errorf("%s became %s", form, cleaned)

@@ -54,6 +54,11 @@ func (c supportBundleCommand) writeSettings(w io.Writer, environ []string) error
 	if wrong {
 		fmt.Fprintln(w, "Some are wrong, as doctor.txt says; their values are left out, and so are all others.")
 	}
+	for _, line := range environ {
+		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "OTEL_") {
+			fmt.Fprintf(w, "%-30s set\n", name) // of traces; the libraries read more than we know, keys among it
+		}
+	}
 	for _, name := range config.UnknownVariables(environ) {
 		fmt.Fprintf(w, "%-30s no setting has that name\n", name)
 	}
@@ -87,6 +92,9 @@ func (b *bundle) hide(server config.ServerFlags, d config.DatabaseFlags, environ
 		if slices.Contains(secretVariables, name) {
 			secrets = append(secrets, strings.TrimSpace(value))
 		}
+		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "OTEL_EXPORTER_OTLP_") {
+			secrets = append(secrets, keysIn(name, value)...)
+		}
 	}
 	for _, address := range []string{d.URL, d.DirectURL, server.EgressProxy} {
 		secrets = append(secrets, passwordsIn(address)...)
@@ -101,6 +109,21 @@ func (b *bundle) hide(server config.ServerFlags, d config.DatabaseFlags, environ
 		}
 	}
 	b.secrets = strings.NewReplacer(pairs...)
+}
+
+// keysIn are the secrets of a variable that says how to reach the collector of traces: the values of its headers, and an address's password.
+func keysIn(name, value string) (found []string) {
+	if !strings.HasSuffix(name, "HEADERS") {
+		return passwordsIn(value)
+	}
+	for header := range strings.SplitSeq(value, ",") {
+		_, key, _ := strings.Cut(header, "=")
+		found = append(found, strings.TrimSpace(key))
+		if plain, err := url.PathUnescape(strings.TrimSpace(key)); err == nil {
+			found = append(found, plain)
+		}
+	}
+	return found
 }
 
 // passwordsIn are the password of an address as it is written and as it is meant, and with its user name, as a request to a proxy has them.

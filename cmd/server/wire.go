@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"patchbay/internal/admin"
@@ -64,20 +63,18 @@ type house struct {
 }
 
 // build makes the services, each with what it may see: the vault goes to credentials alone.
-func (s *serving) build(d *database, addr net.Addr) (*house, error) {
-	instance, err := uuid.NewV7()
-	if err != nil {
-		return nil, err
-	}
+func (s *serving) build(d *database, addr net.Addr, metrics *telemetry.Metrics) (*house, error) {
+	var err error
 	h := &house{
 		serving:  s,
 		database: d,
 		baseURL:  s.server.BaseURL(addr),
-		instance: connectors.InstanceID{UUID: instance},
-		metrics:  telemetry.NewMetrics(version()),
+		instance: connectors.InstanceID{UUID: s.instance},
+		metrics:  metrics,
 		leaving:  make(chan struct{}),
 		draining: make(chan struct{}),
 	}
+	h.metrics.Trace(s.traces.tracer.Requests(h.ofProgram))
 	h.metrics.WatchPool(poolStats(d.pool))
 	h.metrics.WatchBacklog(d.backlog)
 
@@ -96,7 +93,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 	h.auth.Sessions().ErrorFunc = h.refuse // a session that cannot be read is a failure like any other
 	reg := registry.New(d.store, egress, allowedCommands(s.server)...).Limited(s.server.Connectors).Offering(s.catalog)
 	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}
-	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: version(), Room: &mcp.Room{All: answersRoom, Each: answersRoomEach}}
+	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: version(), Room: &mcp.Room{All: answersRoom, Each: answersRoomEach}, Span: s.traces.tracer.Told()}
 	h.tokens = credentials.NewRefreshing(credentials.Options{Store: d.store, OAuth: authorization, Dialer: dialer, Log: s.log})
 	h.connect = connect.New(connect.Options{
 		Store:   d.store,
@@ -115,6 +112,7 @@ func (s *serving) build(d *database, addr net.Addr) (*house, error) {
 		Instance:    h.instance,
 		Log:         s.log,
 		Programs:    toolsync.Programs{Allowed: allowedCommands(s.server), Env: programEnv()},
+		Tracer:      s.traces.tracer,
 		Finished:    countSync(h.metrics),
 	})
 	h.webhooks = webhooks.New(webhooks.Options{

@@ -19,7 +19,7 @@ func (s *serving) startWork(ctx context.Context, d *database, h *house) (stop fu
 		return nil, err
 	}
 	runner, err := jobs.New(jobs.Options{
-		Pool: d.pool, Listens: d.listens, Syncer: h.syncer, Due: d.store.System().DueShards, Turn: d.store.System().TakeClockTurn, Queued: d.store.System().LongQueued, Log: s.log,
+		Pool: d.pool, Listens: d.listens, Syncer: h.syncer, Due: d.store.System().DueShards, Turn: d.store.System().TakeClockTurn, Queued: d.store.System().LongQueued, Log: s.log, Tracer: s.traces.tracer,
 		Parts: []jobs.Part{jobs.Webhooks(h.webhooks, d.store.System(), s.log), h.upkeep()},
 	})
 	if err != nil {

@@ -31,6 +31,7 @@ var Exits = []Exit{
 	{Room: "internal/sso", Name: "golang.org/x/oauth2.Config", Because: "each of its requests has the client of safehttp in its context"},
 	{Room: "internal/kms", Name: "github.com/aws/aws-sdk-go-v2/config.LoadDefaultConfig", Because: "it asks who we are at AWS, of the pod, the task, the machine or STS, where the operator's environment says that; the key is asked for by the client of safehttp"},
 	{Room: "cmd/server", Name: "net.ResolveTCPAddr", Because: "doctor and import read the operator's own PATCHBAY_ADDR"},
+	{Room: "internal/tracing/otlp", Name: "go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp.*", Because: "it leads to the operator's collector of traces"},
 	{Room: "db", Name: "net.Dialer", Because: "it leads to the operator's DATABASE_URL"},
 }
 
@@ -49,16 +50,17 @@ var waysOut = map[string][]string{
 	"net/smtp":          {"*"},
 	"net/textproto":     {"Dial"},
 	"syscall":           {"Connect", "SYS_CONNECT", "SYS_SOCKET", "Socket"},
-	"github.com/aws/aws-sdk-go-v2/aws/transport/http": {"*"},
-	"github.com/aws/aws-sdk-go-v2/config":             {"LoadDefaultConfig"},
-	"github.com/coder/websocket":                      {"*"},
-	"github.com/gorilla/websocket":                    {"*"},
-	"golang.org/x/net/http2":                          {"*"},
-	"golang.org/x/net/proxy":                          {"*"},
-	"golang.org/x/net/websocket":                      {"*"},
-	"golang.org/x/oauth2":                             {"Config", "NewClient", "Transport"}, // without a client it takes the default one
-	"golang.org/x/sys/unix":                           {"Connect", "SYS_CONNECT", "SYS_SOCKET", "Socket"},
-	"google.golang.org/grpc":                          {"*"},
+	"github.com/aws/aws-sdk-go-v2/aws/transport/http":                 {"*"},
+	"github.com/aws/aws-sdk-go-v2/config":                             {"LoadDefaultConfig"},
+	"github.com/coder/websocket":                                      {"*"},
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp": {"*"},
+	"github.com/gorilla/websocket":                                    {"*"},
+	"golang.org/x/net/http2":                                          {"*"},
+	"golang.org/x/net/proxy":                                          {"*"},
+	"golang.org/x/net/websocket":                                      {"*"},
+	"golang.org/x/oauth2":                                             {"Config", "NewClient", "Transport"}, // without a client it takes the default one
+	"golang.org/x/sys/unix":                                           {"Connect", "SYS_CONNECT", "SYS_SOCKET", "Socket"},
+	"google.golang.org/grpc":                                          {"*"},
 }
 
 // wayOut is one place in a file that leads out.

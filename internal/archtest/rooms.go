@@ -78,12 +78,14 @@ var Rooms = []Room{
 	{Path: "internal/queue", Floor: Tools, Sentence: "names the jobs and inserts them inside a transaction"},
 	{Path: "internal/safehttp", Floor: Tools, Sentence: "the only HTTP client that leaves the house: allowed addresses, bounded"},
 	{Path: "internal/safehttp/h1", Floor: Tools, Part: true, Sentence: "HTTP/1.1 on the goroutine that asks, for servers that are reached in plain HTTP"},
+	{Path: "internal/tracing/otlp", Floor: Tools, Sentence: "sends traces to the operator's collector"},
 	{Path: "web", Floor: Tools, Sentence: "static files, embedded, under content-hashed names"},
 	{Path: "web/templates", Floor: Tools, Sentence: "pages as functions of their props"},
 
 	{Path: "internal/config", Floor: Words, Sentence: "flags and environment as checked settings"},
 	{Path: "internal/connectors", Floor: Words, Sentence: "the words and rules of the product: pure, no I/O, no clock"},
 	{Path: "internal/telemetry", Floor: Words, Sentence: "logger, metrics, private listener"},
+	{Path: "internal/tracing", Floor: Words, Sentence: "where the time of a request went, as spans, and the traces that go on elsewhere"},
 	{Path: "internal/words", Floor: Words, Sentence: "the dashboard's texts, in the language of whoever reads them"},
 
 	{Path: "client", Floor: Ground, Sentence: "the JSON API for Go programs, generated from the OpenAPI document; the standard library alone"},

@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth"
+	"patchbay/internal/tracing"
 )
 
 // recogniseTime bounds the question whether a server still knows our client.
@@ -122,10 +123,11 @@ func (b *Broker) introduce(ctx context.Context, s survey) (oauth.Registration, e
 		// Of all that is listed: another connector at this issuer will want others, by the same client.
 		Scopes: oauth.UnionScopes(s.scopes, s.discovery.Server.ScopesSupported),
 	}
-	client, err := b.oauth.Register(ctx, req)
+	register := func(ctx context.Context) (oauth.Registration, error) { return b.oauth.Register(ctx, req) }
+	client, err := tracing.Step(ctx, "oauth registration", failureWord, register)
 	if failed, _ := errors.AsType[*oauth.Error](err); failed != nil && failed.HTTPStatus == http.StatusForbidden && len(req.Scopes) > 0 {
 		req.Scopes = nil // a policy about scopes answers like one about strangers
-		return b.oauth.Register(ctx, req)
+		return tracing.Step(ctx, "oauth registration", failureWord, register)
 	}
 	return client, err
 }

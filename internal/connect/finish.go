@@ -17,6 +17,7 @@ import (
 	"patchbay/internal/respond"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
+	"patchbay/internal/tracing"
 )
 
 // finishTime bounds what follows once a code is about to be used: the exchange, and storing what it gave.
@@ -46,6 +47,10 @@ type Finished struct {
 // browser, another member and another issuer are Malformed, and no token request is sent; so is a connector that is not what it
 // was. Where a person said no it is Denied, with the code of the RFC. The flow is used up in every case.
 func (b *Broker) Finish(ctx context.Context, q url.Values, br Browser) (Finished, error) {
+	return tracing.Step(ctx, "oauth callback", failureWord, func(ctx context.Context) (Finished, error) { return b.finish(ctx, q, br) })
+}
+
+func (b *Broker) finish(ctx context.Context, q url.Values, br Browser) (Finished, error) {
 	f, err := b.take(ctx, q)
 	if err != nil {
 		return Finished{}, err
@@ -169,8 +174,8 @@ func (b *Broker) exchange(ctx context.Context, peer oauth.Peer, f store.Flow, co
 	if err != nil {
 		return oauth.Token{}, err
 	}
-	return b.oauth.Exchange(ctx, peer, oauth.Grant{
-		Code: code, RedirectURI: f.RedirectURI, Verifier: oauth.Secret(verifier.Reveal()),
+	return tracing.Step(ctx, "oauth token exchange", failureWord, func(ctx context.Context) (oauth.Token, error) {
+		return b.oauth.Exchange(ctx, peer, oauth.Grant{Code: code, RedirectURI: f.RedirectURI, Verifier: oauth.Secret(verifier.Reveal())})
 	})
 }
 

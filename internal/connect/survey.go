@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth"
+	"patchbay/internal/tracing"
 )
 
 // prepareTime bounds everything that happens before a person is sent away.
@@ -27,6 +28,10 @@ type survey struct {
 // survey asks the MCP server, and looks for its authorization server. Nothing is stored. With an error, the survey tells how far it
 // came.
 func (b *Broker) survey(ctx context.Context, p place) (survey, error) {
+	return tracing.Step(ctx, "oauth discovery", failureWord, func(ctx context.Context) (survey, error) { return b.look(ctx, p) })
+}
+
+func (b *Broker) look(ctx context.Context, p place) (survey, error) {
 	s := survey{place: p, at: b.now(), asked: b.ask(ctx, p.connector)}
 	var err error
 	s.discovery, err = b.oauth.Discover(ctx, oauth.Target{

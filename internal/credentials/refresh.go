@@ -2,12 +2,15 @@ package credentials
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/oauth"
 	"patchbay/internal/store"
+	"patchbay/internal/tracing"
 )
 
 // The bounds of one renewal. A lease outlives the requests and the writing that follows them, so that nobody takes over from a
@@ -107,7 +110,7 @@ func (r *renewal) run(ctx context.Context, seen store.Grant) (store.Grant, error
 // back.
 func (r *renewal) ask(ctx context.Context, g store.Grant, lease store.Lease) (store.Grant, error) {
 	var came result
-	came.tokens, came.refusal = r.next(ctx, g)
+	came.tokens, came.refusal = tracing.Step(ctx, "oauth refresh", failureWord, func(ctx context.Context) (store.GrantTokens, error) { return r.next(ctx, g) })
 	r.note(ctx, g, came.refusal)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer cancel()
@@ -122,6 +125,14 @@ func (r *renewal) ask(ctx context.Context, g store.Grant, lease store.Lease) (st
 		case <-time.After(writePause):
 		}
 	}
+}
+
+// failureWord is what traces say of a renewal that failed: its class.
+func failureWord(err error) string {
+	if failed, ok := errors.AsType[*oauth.Error](err); ok {
+		return string(failed.Kind)
+	}
+	return "failed"
 }
 
 // result is what came of a request.

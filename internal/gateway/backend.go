@@ -6,6 +6,7 @@ import (
 
 	"patchbay/internal/access"
 	"patchbay/internal/mcp/serve"
+	"patchbay/internal/tracing"
 )
 
 // backend is what one request's agent finds at one address.
@@ -51,6 +52,18 @@ func listOf(method string) (access.Kind, bool) {
 
 // Serve answers one request.
 func (b *backend) Serve(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
+	ctx, span := tracing.Message(ctx, "mcp", r.Meta)
+	if !span.On() {
+		return b.answer(ctx, r)
+	}
+	defer span.End()
+	b.describeSpan(span, r)
+	raw, err := b.answer(ctx, r)
+	failedSpan(span, err)
+	return raw, err
+}
+
+func (b *backend) answer(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	switch r.Method {
 	case "tools/call":
 		return b.callTool(ctx, r)

@@ -38,6 +38,7 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 		order.Input = inputOf(r.Params)
 	}
 	outcome, err := b.h.caller.Call(ctx, order)
+	describeCall(ctx, tool, outcome.Call)
 	if err != nil {
 		return refused(err)
 	}

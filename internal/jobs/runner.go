@@ -16,6 +16,7 @@ import (
 
 	"patchbay/internal/queue"
 	"patchbay/internal/toolsync"
+	"patchbay/internal/tracing"
 )
 
 const (
@@ -50,10 +51,11 @@ type Options struct {
 	Listens *pgxpool.Pool // gives one to listen with: a pooler would make that one deaf; nil: jobs are polled for
 	Syncer  *toolsync.Syncer
 	Due     Due
-	Turn    Turn         // nil: no other process has this database
-	Queued  LongQueued   // nil: jobs of dead processes, and runs that lose theirs, wait for River
-	Log     *slog.Logger // nil: nowhere
-	Parts   []Part       // more workers, with their queues
+	Turn    Turn            // nil: no other process has this database
+	Queued  LongQueued      // nil: jobs of dead processes, and runs that lose theirs, wait for River
+	Log     *slog.Logger    // nil: nowhere
+	Tracer  *tracing.Tracer // nil: nobody looks
+	Parts   []Part          // more workers, with their queues
 }
 
 // Runner works the jobs of this process, and is its clock.
@@ -101,6 +103,7 @@ func newRunner(o Options, seldom time.Duration) (*Runner, error) {
 		FetchPollInterval:           poll,
 		PollOnly:                    o.Listens == nil,
 		CompletedJobRetentionPeriod: jobsKept,
+		Middleware:                  traced(o.Tracer),
 	}
 	for _, add := range o.Parts {
 		if err := add(workers, config); err != nil {

@@ -28,7 +28,8 @@ type httpCarrier struct {
 	wait   func(context.Context, time.Duration) error
 	trace  *Trace // nil: nobody looks
 	era    Era
-	room   *Room // nil: for all
+	room   *Room                                        // nil: for all
+	span   func(context.Context) (parent, state string) // nil: there are no traces
 
 	url     atomic.Pointer[url.URL] // moves with redirects
 	lingers atomic.Bool             // the server keeps streams open after the reply
@@ -158,6 +159,9 @@ func (c *httpCarrier) request(ctx context.Context, method string, m outgoing) *h
 	}
 	if c.session != "" && m.method != initialize {
 		header["Mcp-Session-Id"] = []string{c.session}
+	}
+	if c.span != nil {
+		tellTrace(ctx, header, c.span)
 	}
 	maps.Copy(header, m.header)
 	if m.again {

@@ -139,7 +139,7 @@ func (c *sseCarrier) ready(ctx context.Context, phase Phase) *Error {
 	if err != nil {
 		return err
 	}
-	posts := &httpCarrier{http: c.gets.http, header: c.gets.header, wait: c.gets.wait, trace: c.gets.trace, era: c.gets.era}
+	posts := &httpCarrier{http: c.gets.http, header: c.gets.header, wait: c.gets.wait, trace: c.gets.trace, era: c.gets.era, span: c.gets.span}
 	posts.url.Store(s.endpoint)
 	c.posts.Store(posts)
 	c.open = true

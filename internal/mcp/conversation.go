@@ -27,7 +27,9 @@ type conversation struct {
 	retry   retry
 	ids     *atomic.Int64
 	report  func(Progress)
-	trace   *Trace // nil: nobody looks
+	trace   *Trace                                       // nil: nobody looks
+	span    func(context.Context) (parent, state string) // nil: there are no traces
+	program bool                                         // the server is a program, and hears no headers
 
 	client       []byte // our clientInfo
 	capabilities []byte // what the session's owner can answer
@@ -151,6 +153,7 @@ func (c *conversation) retire(life context.Context) {
 // ask sends a request that may be sent twice, again where that may help, and returns its result.
 func (c *conversation) ask(ctx context.Context, r request) (*wire.Reply, error) {
 	var reply *wire.Reply
+	r = c.tellTrace(ctx, r)
 	err := c.retry.do(ctx, func() (failure *Error) {
 		m := c.era.message(c, r, c.id())
 		m.again = true

@@ -39,6 +39,10 @@ type Dialer struct {
 	Jitter func() float64
 	// Room bounds what long answers to calls and queries take while they are read; nil: nothing does.
 	Room *Room
+	// Span is the trace context that a request is a part of, as W3C Trace Context writes it, for the server to go on with; parent is empty
+	// where there is none. nil: servers are told of none. It goes out in the HTTP headers of every request. In _meta (SEP-414) it stands
+	// where the _meta is ours, and those of others are passed on as they are.
+	Span func(context.Context) (parent, state string)
 	// Wait pauses between two tries, or returns the context's error; nil: a timer.
 	Wait func(ctx context.Context, d time.Duration) error
 }
@@ -131,7 +135,7 @@ func (d *Dialer) carrier(t Target, in Era, to inbox) carrier {
 		return newStdioCarrier(*t.Command, to)
 	}
 	c := &httpCarrier{http: d.HTTP, header: d.header(t), inbox: to, wait: d.retry(0).wait, trace: t.Trace, era: in}
-	c.room = d.Room
+	c.room, c.span = d.Room, d.Span
 	address, _ := url.Parse(t.URL)
 	c.url.Store(address)
 	if in == EraSSE {

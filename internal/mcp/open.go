@@ -124,7 +124,8 @@ func (s *Session) conversation(e era, name Era) *conversation {
 		c.capabilities = []byte("{}")
 	}
 	c.life, c.die = context.WithCancel(context.Background())
-	c.shared = name == EraSSE || s.target.Transport == Stdio
+	c.span, c.program = s.dialer.Span, s.target.Transport == Stdio
+	c.shared = name == EraSSE || c.program
 	c.carrier = s.dialer.carrier(s.target, name, c.take)
 	return c
 }

@@ -67,9 +67,9 @@ func (i *Inserter) InsertDeliveriesTx(ctx context.Context, tx pgx.Tx, jobs ...De
 	if len(jobs) == 0 {
 		return nil
 	}
-	params := make([]river.InsertManyParams, len(jobs))
+	params, with := make([]river.InsertManyParams, len(jobs)), within(ctx)
 	for n, job := range jobs {
-		params[n] = river.InsertManyParams{Args: job}
+		params[n] = river.InsertManyParams{Args: job, InsertOpts: with}
 	}
 	if _, err := i.client.InsertManyTx(ctx, tx, params); err != nil {
 		return fmt.Errorf("insert %d webhook jobs: %w", len(jobs), err)

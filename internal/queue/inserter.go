@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"patchbay/internal/tracing"
 )
 
 // Inserter puts jobs into the database. It works none.
@@ -28,14 +30,22 @@ func NewInserter(pool *pgxpool.Pool) (*Inserter, error) {
 	return &Inserter{client: client}, nil
 }
 
+// within has a job go on with the trace that ctx belongs to; nil: it is not traced. What else a job's kind says of its insertion holds.
+func within(ctx context.Context) *river.InsertOpts {
+	if meta := tracing.Carry(ctx).Meta(); meta != nil {
+		return &river.InsertOpts{Metadata: meta}
+	}
+	return nil
+}
+
 // InsertTx inserts the jobs in one statement of the transaction. They can be worked once it commits.
 func (i *Inserter) InsertTx(ctx context.Context, tx pgx.Tx, jobs ...SyncTools) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	params := make([]river.InsertManyParams, len(jobs))
+	params, with := make([]river.InsertManyParams, len(jobs)), within(ctx)
 	for n, job := range jobs {
-		params[n] = river.InsertManyParams{Args: job}
+		params[n] = river.InsertManyParams{Args: job, InsertOpts: with}
 	}
 	if _, err := i.client.InsertManyFastTx(ctx, tx, params); err != nil {
 		return fmt.Errorf("insert %d sync jobs: %w", len(jobs), err)

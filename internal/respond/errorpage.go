@@ -8,6 +8,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"patchbay/internal/fault"
+	"patchbay/internal/tracing"
 	"patchbay/internal/words"
 	"patchbay/web"
 	"patchbay/web/templates"
@@ -33,7 +34,7 @@ func (p *Responder) errorPage(r *http.Request, f *fault.Error) templ.Component {
 	}
 	page.Frame.Path = stands(r)
 	if ours(f.Kind) {
-		page.RequestID = middleware.GetReqID(r.Context())
+		page.RequestID, page.TraceID = middleware.GetReqID(r.Context()), tracing.ID(r.Context())
 	}
 	return templates.Error(page)
 }

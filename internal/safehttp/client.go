@@ -86,7 +86,7 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.Header.Set("User-Agent", t.userAgent)
 	}
-	return t.next.RoundTrip(r)
+	return t.traced(r)
 }
 
 // CloseIdleConnections makes http.Client.CloseIdleConnections work.

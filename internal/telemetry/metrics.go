@@ -15,6 +15,7 @@ type Metrics struct {
 	durations *prometheus.HistogramVec
 	inFlight  prometheus.Gauge
 	throttled *prometheus.CounterVec
+	traces    BeginTrace // nil: tracing is off
 
 	syncRuns      *prometheus.CounterVec
 	syncDurations prometheus.Histogram
@@ -23,6 +24,7 @@ type Metrics struct {
 	callDurations prometheus.Histogram
 
 	upkeep upkeepMetrics
+	spans  *prometheus.CounterVec
 }
 
 // NewMetrics makes the metrics of a server of the given version.
@@ -58,6 +60,7 @@ func NewMetrics(version string) *Metrics {
 	}
 	m.calls, m.callDurations = newCallMetrics()
 	m.upkeep = newUpkeepMetrics()
+	m.spans = newTraceMetric()
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "patchbay_build_info",
 		Help:        "1, labelled with the version of the program.",
@@ -65,7 +68,7 @@ func NewMetrics(version string) *Metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(
-		m.requests, m.durations, m.inFlight, m.throttled, m.syncRuns, m.syncDurations, m.calls, m.callDurations, m.upkeep.swept, m.upkeep.renewed, m.upkeep.audit, build,
+		m.requests, m.durations, m.inFlight, m.throttled, m.syncRuns, m.syncDurations, m.calls, m.callDurations, m.upkeep.swept, m.upkeep.renewed, m.upkeep.audit, m.spans, build,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

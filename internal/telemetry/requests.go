@@ -23,17 +23,34 @@ func (m *Metrics) Requests(next http.Handler) http.Handler {
 		started := time.Now()
 		wrapped := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		m.inFlight.Inc()
+		r, end := m.begin(r)
 		// Deferred, so that a handler that panics past us is counted too.
 		defer func() {
 			m.inFlight.Dec()
 			route := routeOf(r)
 			m.requests.WithLabelValues(methodOf(r), route, statusClass(wrapped.Status())).Inc()
+			if end != nil {
+				end(methodOf(r), route, wrapped.Status(), wrapped.Header())
+			}
 			if !strings.HasPrefix(wrapped.Header().Get("Content-Type"), "text/event-stream") {
 				m.durations.WithLabelValues(route).Observe(time.Since(started).Seconds())
 			}
 		}()
 		next.ServeHTTP(wrapped, r)
 	})
+}
+
+// BeginTrace begins the span of a request. end is told the method, the route's pattern, the status, 0 for none set, and the answer's head.
+type BeginTrace = func(*http.Request) (traced *http.Request, end func(method, route string, status int, answer http.Header))
+
+// Trace has begin told of every request; nil: nobody is. It is to be called before the first one.
+func (m *Metrics) Trace(begin BeginTrace) { m.traces = begin }
+
+func (m *Metrics) begin(r *http.Request) (*http.Request, func(string, string, int, http.Header)) {
+	if m.traces == nil {
+		return r, nil
+	}
+	return m.traces(r)
 }
 
 func methodOf(r *http.Request) string {

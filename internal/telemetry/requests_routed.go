@@ -12,9 +12,13 @@ func (m *Metrics) RequestsTo(route func(*http.Request) string, next http.Handler
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		started, counted := time.Now(), &statusWriter{ResponseWriter: w}
 		m.inFlight.Inc()
+		r, end := m.begin(r)
 		defer func() {
 			m.inFlight.Dec()
 			pattern := route(r)
+			if end != nil {
+				end(methodOf(r), pattern, counted.status, w.Header())
+			}
 			m.requests.WithLabelValues(methodOf(r), pattern, statusClass(counted.status)).Inc()
 			if kind := w.Header()["Content-Type"]; len(kind) == 0 || !strings.HasPrefix(kind[0], "text/event-stream") {
 				m.durations.WithLabelValues(pattern).Observe(time.Since(started).Seconds())

@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/history"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
+	"patchbay/internal/tracing"
 )
 
 // A call that a person has to agree to is a row, which outlives this process:
@@ -55,6 +56,8 @@ func (a *attempt) askFirst(ctx context.Context) (Outcome, error) {
 	if err := a.ready(ctx); err != nil {
 		return a.refuse(err)
 	}
+	ctx, span := tracing.Child(ctx, "approval")
+	defer span.End()
 	row, err := a.ask(ctx)
 	if err != nil {
 		return a.refuse(a.explain(ctx, a.order.View, a.reach, err))

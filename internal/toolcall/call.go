@@ -53,10 +53,7 @@ func (c *Caller) callNow(ctx context.Context, o Order) (Outcome, error) {
 	} else {
 		return a.refuse(tooMany())
 	}
-	if err := a.admit(); err != nil {
-		return a.refuse(a.because(ctx, err))
-	}
-	if err := a.current(ctx); err != nil {
+	if err := a.permitted(ctx); err != nil {
 		return a.refuse(a.because(ctx, err))
 	}
 	if a.went != nil && a.went.Talk != nil {

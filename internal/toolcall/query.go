@@ -99,7 +99,7 @@ func (c *Caller) ask(ctx context.Context, q Query, params json.RawMessage, sent 
 	defer done()
 	err = c.guarded(ctx, q.View, q.Reach, func() error {
 		return c.insist(ctx, w, sent, func(s *mcp.Session) error {
-			raw, err = s.Query(ctx, asked)
+			raw, err = q.send(ctx, s, asked)
 			return err
 		})
 	})

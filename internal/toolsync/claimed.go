@@ -34,7 +34,10 @@ func (s *Syncer) syncClaimed(ctx context.Context, c store.Claim, at *stand) {
 		return // the process stops
 	}
 	r := &claimed{run: run{Syncer: s, tenant: c.Tenant, connector: c.Connector, quiet: true, known: knownOf(c)}, claim: c, began: time.Now()}
+	ctx, span := s.beginSpan(ctx, c.Tenant, connectors.TriggerSchedule)
+	describeSync(ctx, c.Connector)
 	found, err := r.read(ctx)
+	defer func() { endSpan(span, r.id, len(found.tools), err) }()
 	at.heard()
 	if err == nil && !c.Plain(found.hash, r.seen) {
 		r.tell(ctx, found)
@@ -125,8 +128,10 @@ func (r *claimed) finish(ctx context.Context, found listing) (done connectors.Sy
 			err = panicked(p)
 		}
 	}()
-	err = r.insists(ctx, func() (err error) { done, err = r.differ(ctx, found); return err })
-	return done, err
+	return step(ctx, "store", func(ctx context.Context) (done connectors.SyncRun, err error) {
+		err = r.insists(ctx, func() (err error) { done, err = r.differ(ctx, found); return err })
+		return done, err
+	})
 }
 
 func (r *claimed) differ(ctx context.Context, l listing) (connectors.SyncRun, error) {

@@ -40,7 +40,7 @@ func (r *run) perform(ctx context.Context) (done connectors.SyncRun, err error) 
 		if err != nil {
 			return connectors.SyncRun{}, err
 		}
-		return r.save(ctx, list)
+		return step(ctx, "store", func(ctx context.Context) (connectors.SyncRun, error) { return r.save(ctx, list) })
 	})
 }
 
@@ -81,7 +81,9 @@ func (r *run) talk(ctx context.Context) (mcp.ToolList, error) {
 	budget := r.connector.Timeout*time.Duration(1+r.connector.RetryAttempts) + talkSlack
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	attempts, err := r.plan(ctx, r.tenant, r.connector, r.agent)
+	attempts, err := step(ctx, "credential", func(ctx context.Context) ([]attempt, error) {
+		return r.plan(ctx, r.tenant, r.connector, r.agent)
+	})
 	if err != nil {
 		return mcp.ToolList{}, err
 	}
@@ -121,13 +123,13 @@ func (r *run) converse(ctx context.Context, a attempt) (mcp.ToolList, error) {
 		return mcp.ToolList{}, err
 	}
 	defer leave()
-	session, err := r.dialer.Dial(ctx, r.target(ctx, a))
+	session, err := step(ctx, "handshake", func(ctx context.Context) (*mcp.Session, error) { return r.dialer.Dial(ctx, r.target(ctx, a)) })
 	if err != nil {
 		return mcp.ToolList{}, err
 	}
 	defer session.Close(ctx)
 	r.seen.Server, r.seen.Era = connectors.Server(session.Server()), string(session.Era())
-	list, err := session.Tools(ctx)
+	list, err := listTools(ctx, session)
 	if err == nil {
 		r.meet(session)
 		r.reliesOn(session, list)

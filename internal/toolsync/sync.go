@@ -27,11 +27,18 @@ func (s *Syncer) Sync(ctx context.Context, tenant connectors.TenantID, req Reque
 		return Report{}, err
 	}
 	defer end()
+	ctx, span := s.beginSpan(ctx, tenant, req.Trigger)
+	report, err := s.sync(ctx, tenant, req)
+	endSpan(span, report.Run.ID, report.Run.Counts.Total, err)
+	return report, err
+}
 
+func (s *Syncer) sync(ctx context.Context, tenant connectors.TenantID, req Request) (Report, error) {
 	c, start, err := s.load(ctx, tenant, req)
 	if err != nil {
 		return Report{}, err
 	}
+	describeSync(ctx, c)
 	if !c.Enabled {
 		return Report{}, s.refuse(ctx, tenant, c, req.Run)
 	}

@@ -12,6 +12,7 @@ import (
 	"patchbay/internal/mcp"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
+	"patchbay/internal/tracing"
 )
 
 // Options configure a [Syncer]. Store, Credentials and one of Egress and HTTP are required.
@@ -24,6 +25,7 @@ type Options struct {
 	Instance    connectors.InstanceID
 	Log         *slog.Logger
 	Programs    Programs
+	Tracer      *tracing.Tracer // nil: nobody looks
 
 	// Finished is told of every run whose end was stored, for the metrics; nil: nobody.
 	Finished func(connectors.SyncRun)
@@ -37,6 +39,7 @@ type Syncer struct {
 	dialer      *mcp.Dialer
 	instance    connectors.InstanceID
 	log         *slog.Logger
+	tracer      *tracing.Tracer
 	finished    func(connectors.SyncRun)
 	feed        feed
 	testing     crowd
@@ -68,9 +71,10 @@ func New(o Options) *Syncer {
 		store:       o.Store,
 		credentials: o.Credentials,
 		egress:      o.Egress,
-		dialer:      &mcp.Dialer{HTTP: o.HTTP, Version: o.Version},
+		dialer:      &mcp.Dialer{HTTP: o.HTTP, Version: o.Version, Span: o.Tracer.Told()},
 		instance:    o.Instance,
 		log:         o.Log,
+		tracer:      o.Tracer,
 		finished:    o.Finished,
 		programs:    o.Programs,
 	}

@@ -7,5 +7,6 @@ type ErrorPage struct {
 	Title     string // "There is no such page"
 	Text      string // what to do
 	RequestID string // empty: none
+	TraceID   string // empty: none
 	Links     []Link
 }

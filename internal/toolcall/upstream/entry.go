@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
+	"patchbay/internal/tracing"
 )
 
 // entry is one session, from the beginning of its opening until it is closed.
@@ -93,6 +94,8 @@ func (p *Pool) begin(ctx context.Context, w Want, u *credentials.Usable, e *entr
 
 func (p *Pool) dial(ctx context.Context, w Want, u *credentials.Usable, e *entry) {
 	defer e.halt()
+	ctx, span := tracing.Child(ctx, "open session")
+	defer span.End()
 	var headers []credentials.Header
 	if u != nil {
 		headers = u.Headers
@@ -107,6 +110,9 @@ func (p *Pool) dial(ctx context.Context, w Want, u *credentials.Usable, e *entry
 		e.session, err = p.o.Dialer.Dial(ctx, target)
 	}
 	e.err = err
+	if err != nil {
+		span.Fail("not opened")
+	}
 	p.mu.Lock()
 	if err != nil && !e.retired { // the next one tries anew
 		p.retire(e, false)

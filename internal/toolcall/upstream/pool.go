@@ -12,6 +12,7 @@ import (
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
+	"patchbay/internal/tracing"
 )
 
 const (
@@ -143,14 +144,18 @@ func (p *Pool) resolve(ctx context.Context, w Want) (*credentials.Usable, error)
 	if ok {
 		return u, nil
 	}
+	ctx, span := tracing.Child(ctx, "credential")
+	defer span.End()
 	u, err := p.o.Credentials.Of(ctx, w.Tenant, w.Connector, w.Agent)
 	if err == nil && u != nil {
 		p.remember(at, w, u, news)
 		return u, nil
 	}
 	if err != nil {
+		span.Fail("unavailable")
 		return nil, err
 	}
+	span.Fail("missing")
 	p.end(func(e *entry) bool { return e.place.owner == at })
 	return nil, p.o.Credentials.WhyMissing(ctx, w.Tenant, w.Connector, w.Agent)
 }
