@@ -29,6 +29,8 @@ type Client struct {
 	base *url.URL
 	key  string
 	http *http.Client
+
+	impatient bool
 }
 
 // Option changes a Client that is being made.
@@ -42,6 +44,11 @@ func WithHTTPClient(h *http.Client) Option {
 		own.CheckRedirect = stay
 		c.http = &own
 	}
+}
+
+// WithoutWaiting has a request that came too soon (429) refused as any other, in place of being made again after a while.
+func WithoutWaiting() Option {
+	return func(c *Client) { c.impatient = true }
 }
 
 // New makes a Client of the installation at an address, as https://patchbay.example.com, with an API key (pb_key_…).
@@ -79,7 +86,7 @@ func (c *Client) do(ctx context.Context, method string, path []string, query url
 	for try := 1; ; try++ {
 		err := c.once(ctx, method, at, body, out)
 		problem, refused := errors.AsType[*Problem](err)
-		if !refused || problem.Status != http.StatusTooManyRequests || try == tries || problem.RetryAfter > longestWait {
+		if !refused || problem.Status != http.StatusTooManyRequests || c.impatient || try == tries || problem.RetryAfter > longestWait {
 			return err
 		}
 		if err := rest(ctx, problem.RetryAfter); err != nil {

@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/api"
 	"patchbay/internal/fault"
 	"patchbay/internal/gateway"
+	"patchbay/internal/mcpadmin"
 	"patchbay/internal/middleware"
 	"patchbay/web"
 )
@@ -18,7 +19,7 @@ import (
 func (h *house) doors() http.Handler {
 	others, agents := deadlines(h.routes()), h.metrics.RequestsTo(gateway.Route, h.agents.gateway)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if h.agents.gateway.Serves(r.URL.Path) {
+		if r.URL.Path != mcpadmin.Path && h.agents.gateway.Serves(r.URL.Path) {
 			agents.ServeHTTP(w, r)
 			return
 		}
@@ -44,6 +45,9 @@ func (h *house) routes() http.Handler {
 	r.Get("/readyz", h.respond.Program(ready(h.database.store, h.leaving)))
 	r.Handle("/static/*", web.Static())
 	r.Get("/oauth/client-metadata.json", h.clientDocument)
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		r.Method(method, mcpadmin.Path, h.assistants)
+	}
 	r.Group(func(r chi.Router) {
 		r.Use(h.auth.Sessions().LoadAndSave)
 		h.api.Mount(r)

@@ -196,6 +196,9 @@ func TestTheGatewayTakesNothingButAnAgentsToken(t *testing.T) {
 			}
 		}
 	}
+	if res := h.ask(t, http.MethodPost, "/mcp/admin", "Bearer "+key.Reveal()); res.StatusCode == http.StatusUnauthorized {
+		t.Error("the door for assistants does not take a key")
+	}
 	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"} {
 		if res := h.ask(t, http.MethodGet, path, ""); res.StatusCode != http.StatusOK {
 			t.Errorf("%s answers %d", path, res.StatusCode)

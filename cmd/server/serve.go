@@ -309,6 +309,7 @@ func (s *serving) drain(ctx context.Context, public *http.Server, house *house) 
 	syncs.Go(func() { house.syncer.Drain(stopping) })
 	syncs.Go(func() { house.agents.drain(stopping, s.log) })
 	syncs.Go(func() { house.agents.servers.Stop(stopping) })
+	syncs.Go(func() { house.assistants.Stop(stopping) })
 	defer syncs.Wait()
 	if err := public.Shutdown(stopping); err != nil {
 		s.log.WarnContext(ctx, "requests cut off", "reason", err)

@@ -18,6 +18,7 @@ import (
 	"patchbay/internal/handover"
 	"patchbay/internal/listings"
 	"patchbay/internal/mcp"
+	"patchbay/internal/mcpadmin"
 	"patchbay/internal/oauth"
 	"patchbay/internal/registry"
 	"patchbay/internal/respond"
@@ -57,6 +58,8 @@ type house struct {
 	api      *api.Handler
 	admin    *admin.Handler
 	agents   agents
+
+	assistants *mcpadmin.Handler
 
 	leaving  chan struct{} // closed at the signal: nobody is ready any more
 	draining chan struct{} // closed when the server stops: event streams end
@@ -128,6 +131,13 @@ func (s *serving) build(d *database, addr net.Addr, metrics *telemetry.Metrics) 
 		Access:   h.agents.access, Calls: h.agents.caller, Webhooks: h.webhooks,
 		BaseURL: h.baseURL.String(), Version: version(),
 		Rates: api.Rates{PerCaller: s.server.APIRate, PerTenant: s.server.TenantRate}, Throttled: h.metrics.RequestThrottled,
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.assistants, err = mcpadmin.New(mcpadmin.Options{
+		API: h.api.Inside(), Throttled: h.api.Throttled, Identify: h.auth.IdentifyProgram, Respond: h.respond, Store: d.store,
+		BaseURL: h.baseURL, Version: version(), Log: s.log,
 	})
 	if err != nil {
 		return nil, err

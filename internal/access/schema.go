@@ -154,3 +154,12 @@ func supported(dialect string) bool {
 	}
 	return false
 }
+
+// Schema is an input schema of a tool of our own.
+type Schema struct{ schema *schema }
+
+// CompileSchema makes one that arguments can be held against.
+func CompileSchema(raw json.RawMessage) *Schema { return &Schema{compile(raw)} }
+
+// Check tells whether arguments fit. The error is one of [Tool.Validate].
+func (s *Schema) Check(arguments json.RawMessage) error { return s.schema.check(arguments) }

@@ -45,7 +45,7 @@ func (h *Handler) connectAccount(ctx context.Context, who auth.Actor, in *connec
 		return nil, h.unlessMissing(ctx, who, in.ref(), nil, err)
 	}
 	var out connectionJSON
-	if who.Kind == auth.KindPerson {
+	if who.Kind == auth.KindPerson && who.Session != (connectors.SessionID{}) { // a person's program has no browser to go on in
 		order.Browser = connect.SessionBinding(h.auth.Sessions().Token(ctx))
 		started, err := h.connect.Start(ctx, who, order)
 		if err != nil {

@@ -27,6 +27,7 @@ var Exits = []Exit{
 	{Room: "internal/safehttp", Name: "crypto/tls.Client", Because: "the operator's proxy may speak TLS"},
 	{Room: "internal/safehttp", Name: "net.Resolver", Because: "tests have names mean what they need"},
 	{Room: "client", Name: "net/http.Client", Because: "it is for other programs, and for an admin's own machine: it asks the one installation that it is told"},
+	{Room: "internal/mcpadmin", Name: "net/http.Client", Because: "its transport is the JSON API in the same process: nothing is connected to"},
 	{Room: "internal/sso", Name: "net.DefaultResolver", Because: "it looks up the TXT record that proves a domain: nothing is connected to"},
 	{Room: "internal/sso", Name: "golang.org/x/oauth2.Config", Because: "each of its requests has the client of safehttp in its context"},
 	{Room: "internal/kms", Name: "github.com/aws/aws-sdk-go-v2/config.LoadDefaultConfig", Because: "it asks who we are at AWS, of the pod, the task, the machine or STS, where the operator's environment says that; the key is asked for by the client of safehttp"},

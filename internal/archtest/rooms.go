@@ -36,6 +36,7 @@ var Rooms = []Room{
 	{Path: "internal/admin", Floor: Doors, Sentence: "the dashboard: routes, forms, views"},
 	{Path: "internal/api", Floor: Doors, Sentence: "the JSON twin of the dashboard, with its OpenAPI document"},
 	{Path: "internal/gateway", Floor: Doors, Sentence: "one MCP server for each agent, over the connectors that it was granted"},
+	{Path: "internal/mcpadmin", Floor: Doors, Sentence: "Patchbay as an MCP server about itself, for admins' assistants"},
 	{Path: "internal/listening", Floor: Doors, Sentence: "hears when servers say that their lists have changed, and has them synced"},
 	{Path: "internal/jobs", Floor: Doors, Sentence: "workers that run queued syncs; no rules of their own"},
 

@@ -39,6 +39,8 @@ type Actor struct {
 
 	BySSO      bool // of a person: signed in at the tenant's own provider, which opens this tenant alone
 	EnrolFirst bool // of a person: the tenant opens once they have set a second factor up
+
+	Via string // the door that the request came in by, where it is not the one that performs it: "mcp"; for the audit log
 }
 
 // Operator is the actor of the command line: an owner of any tenant.
@@ -76,6 +78,7 @@ func (a Actor) Event(action, target string) store.Event {
 		Target:    target,
 		RequestID: a.RequestID,
 		IP:        a.Address,
+		Via:       a.Via,
 	}
 }
 

@@ -21,6 +21,13 @@ func (s *Service) Identify(r *http.Request) (context.Context, []slog.Attr, error
 	return identified(r)(s.FromSession(r.Context()))
 }
 
+// IdentifyProgram is Identify for doors that no browser uses: a session is nobody's there, or a page of another site could speak for whoever
+// reads it. It is also where the token of a member who signed in to a program of theirs becomes that member: the actor is the same kind, with
+// the role of the member and no session.
+func (s *Service) IdentifyProgram(r *http.Request) (context.Context, []slog.Attr, error) {
+	return identified(r)(s.FromBearer(r.Context(), r.Header.Get("Authorization")))
+}
+
 // IdentifyPerson is Identify for pages, which no program reads: a request with an Authorization header is nobody's there.
 // The check against other sites' forms lets such requests pass, so they must not reach what a session may do.
 func (s *Service) IdentifyPerson(r *http.Request) (context.Context, []slog.Attr, error) {

@@ -114,7 +114,7 @@ func (s server) entry() Entry {
 		Note: strings.TrimSpace(s.Note), Docs: s.Docs, Source: s.Source, Verified: s.Verified,
 	}
 	if e.Slug == "" {
-		e.Slug = connectors.Slug(e.Name, "server")
+		e.Slug = connectors.ConnectorSlug(e.Name, "server")
 	}
 	if e.Transport == "" {
 		e.Transport = connectors.TransportStreamableHTTP

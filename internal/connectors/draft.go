@@ -79,7 +79,7 @@ func (d Draft) Normalized() Draft {
 	d.Command = d.Command.normalized()
 	d.Slug = strings.TrimSpace(d.Slug)
 	if d.Slug == "" {
-		d.Slug = Slug(d.Name, "connector")
+		d.Slug = ConnectorSlug(d.Name, "connector")
 	}
 	d.Auth.Header = strings.TrimSpace(d.Auth.Header)
 	if d.Auth.Type == AuthAPIKey && d.Auth.Header == "" {
@@ -95,6 +95,9 @@ func (d Draft) Validate() []fault.Field {
 	var c check
 	c.name(d.Name)
 	c.slug(d.Slug)
+	if d.Slug == adminAddress {
+		c.refuse("slug", "At /mcp/%s Patchbay itself is found. Choose another slug.", d.Slug)
+	}
 	c.description(d.Description)
 	oneOf(&c, "transport", d.Transport, TransportStreamableHTTP, TransportSSE, TransportHTTP, TransportStdio)
 	if d.Transport != TransportStdio {

@@ -246,7 +246,7 @@ func TestSlugsOfNames(t *testing.T) {
 
 func TestASlugThatWouldHideSomethingIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, slug := range []string{"new", "test", "01a1fc26-6580-76b4-afdf-295314fc6074"} {
+	for _, slug := range []string{"new", "test", "admin", "01a1fc26-6580-76b4-afdf-295314fc6074"} {
 		d := connectors.NewDraft()
 		d.Name, d.URL, d.Slug = "Linear", "https://mcp.example.com/", slug
 		if fields := d.Validate(); len(fields) != 1 || fields[0].Location != "slug" {

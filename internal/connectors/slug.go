@@ -24,6 +24,19 @@ func reserved(s string) bool {
 	return isID || slices.Contains([]string{"new", "test", "import", "export"}, s)
 }
 
+// adminAddress is the slug that would have the address at which Patchbay is a server about itself (/mcp/admin). A connector that has it from
+// before keeps it, and has no address of its own: agents find it at /mcp, among the others.
+const adminAddress = "admin"
+
+// ConnectorSlug is [Slug] for a connector.
+func ConnectorSlug(name, fallback string) string {
+	s := Slug(name, fallback)
+	if s == adminAddress {
+		return s + "-connector"
+	}
+	return s
+}
+
 // latin spells the letters that have no decomposition into a letter and an accent.
 var latin = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "đ", "d", "ð", "d", "ł", "l", "þ", "th", "ı", "i")
 

@@ -160,7 +160,7 @@ func readListing(m member) Entry {
 	if r.title == "" {
 		r.title = last
 	}
-	r.named(l.Server.Name, connectors.Slug(r.title, connectors.Slug(space, "connector")), "")
+	r.named(l.Server.Name, connectors.ConnectorSlug(r.title, connectors.ConnectorSlug(space, "connector")), "")
 	return r.Entry
 }
 

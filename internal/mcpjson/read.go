@@ -52,7 +52,7 @@ func (e *Entry) apart() {
 	if space, _ := splitName(e.Key); space != "" {
 		e.title = short(e.title+" ("+space+")", connectors.MaxName)
 	}
-	e.Slug = connectors.Slug(e.Key, "connector")
+	e.Slug = connectors.ConnectorSlug(e.Key, "connector")
 }
 
 // named gives an entry its key and slug. One without a name is called by its host or its command.
@@ -80,7 +80,7 @@ func (e *Entry) named(key, slug, command string) {
 	e.Key = short(key, connectors.MaxName)
 	e.Slug = strings.TrimSpace(slug)
 	if e.Slug == "" {
-		e.Slug = connectors.Slug(e.Key, connectors.Slug(host, "connector"))
+		e.Slug = connectors.ConnectorSlug(e.Key, connectors.ConnectorSlug(host, "connector"))
 	}
 	e.Slug = short(e.Slug, connectors.MaxName)
 }

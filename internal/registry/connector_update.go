@@ -126,7 +126,11 @@ func apply(old connectors.Connector, change Change) (connectors.Draft, connector
 
 // checkChange tells what is wrong with a change. needed: a change of the type brings the secret with it.
 func (r *Registry) checkChange(old, d connectors.Draft, s connectors.Secret, needed bool) error {
-	fields := slices.Concat(d.Validate(), d.ValidateSecret(s, needed && d.Auth.Type != old.Auth.Type), clientless(d, s), anotherClient(old, d, s),
+	invalid := d.Validate()
+	if d.Slug == old.Slug { // it was allowed once
+		invalid = slices.DeleteFunc(invalid, func(f fault.Field) bool { return f.Location == "slug" })
+	}
+	fields := slices.Concat(invalid, d.ValidateSecret(s, needed && d.Auth.Type != old.Auth.Type), clientless(d, s), anotherClient(old, d, s),
 		credentials.UnfitKey(d.Auth.Type, d.OAuth, s, "auth."))
 	fields = append(fields, r.checkEgress(d, fields, old)...)
 	fields = append(fields, r.checkStdio(d, fields, old)...)

@@ -205,3 +205,21 @@ func TestASecretThatWasSetForTheOldURLIsNotSentToTheNew(t *testing.T) {
 		t.Errorf("sent %q", got)
 	}
 }
+
+// The slug that is Patchbay's own address is not given any more. Who has it from before can change everything else, and keeps it.
+func TestAConnectorFromBeforeKeepsTheSlugThatIsOursNow(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	if c := b.create(t, connectors.Secret{}, func(d *connectors.Draft) { d.Name, d.Slug = "Admin", "" }); c.Slug != "admin-connector" {
+		t.Errorf("the name Admin makes the slug %s", c.Slug)
+	}
+	old := b.ConnectorIn(t, b.Tenant, func(d *connectors.Draft) { d.Slug = "admin" })
+	if got, _ := b.update(t, old, registry.Change{Draft: func(d *connectors.Draft) { d.Name = "Renamed" }}); got.Slug != "admin" || got.Name != "Renamed" {
+		t.Errorf("connector = %+v", got)
+	}
+	other := b.create(t, connectors.Secret{}, func(d *connectors.Draft) { d.Name, d.Slug = "Other", "other" })
+	_, _, err := b.reg.UpdateConnector(t.Context(), b.admin, connectors.Ref(other.Slug), registry.Change{Draft: func(d *connectors.Draft) { d.Slug = "admin" }})
+	if !fault.Is(err, fault.Invalid) {
+		t.Errorf("another one gets it: %v", err)
+	}
+}

@@ -127,6 +127,9 @@ func (e Event) whole() error {
 func (e Event) detail() map[string]any {
 	detail := map[string]any{}
 	maps.Copy(detail, e.Detail)
+	if e.Via != "" {
+		detail["via"] = e.Via
+	}
 	was, is := differing(e.Before, e.After, Acts[e.Action].Secret)
 	if e.Before != nil {
 		detail["before"] = was

@@ -121,6 +121,7 @@ type Event struct {
 	After     State          // likewise
 	RequestID string
 	IP        string
+	Via       string // the door, where it is not the one that performs the act: "mcp"; it stands in the detail
 }
 
 // User is a person, with what signing in needs.

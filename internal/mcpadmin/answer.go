@@ -1,0 +1,83 @@
+package mcpadmin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+
+	"patchbay/client"
+	"patchbay/internal/fault"
+	"patchbay/internal/mcp/serve"
+	"patchbay/internal/respond"
+)
+
+// reasonMember is where a refusal's reason stands, for programs; the gateway has it there, too.
+const reasonMember = "patchbay/reason"
+
+// reason is why a tool did not do what it was to.
+type reason struct {
+	Code       string `json:"code"`
+	Status     int    `json:"status,omitempty"` // of HTTP, as the API has it
+	ConnectURL string `json:"connect_url,omitempty"`
+	RetryAfter int    `json:"retry_after_s,omitempty"`
+}
+
+type content struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+type result struct {
+	Content    []content         `json:"content"`
+	Structured json.RawMessage   `json:"structuredContent,omitempty"`
+	IsError    bool              `json:"isError,omitempty"`
+	Meta       map[string]reason `json:"_meta,omitempty"`
+}
+
+// done is the result of a tool: a sentence, and the whole, which stands there as text once more for clients that read nothing else.
+func done(o outcome) (json.RawMessage, error) {
+	whole, err := encoded(o.whole)
+	if err != nil {
+		return nil, err
+	}
+	return encoded(result{Content: []content{{"text", o.says}, {"text", string(whole)}}, Structured: whole})
+}
+
+// encoded is a value as JSON, without the escapes for HTML.
+func encoded(v any) (json.RawMessage, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSpace(out.Bytes()), err
+}
+
+// refused is what a tool ended with, for the model to read; or an error of the protocol, where it is none of the API's.
+func (b *backend) refused(ctx context.Context, err error) (json.RawMessage, error) {
+	says, why, ok := refusalOf(err)
+	if !ok {
+		if _, isRPC := errors.AsType[*serve.RPCError](err); !isRPC && ctx.Err() == nil {
+			b.h.log.ErrorContext(ctx, "tool failed", "error", err)
+		}
+		return nil, err
+	}
+	return encoded(result{Content: []content{{"text", says}}, IsError: true, Meta: map[string]reason{reasonMember: why}})
+}
+
+func refusalOf(err error) (says string, why reason, ok bool) {
+	if p, ok := errors.AsType[*client.Problem](err); ok {
+		code := p.Code
+		if code == "" {
+			code = p.Type[strings.LastIndexByte(p.Type, '/')+1:]
+		}
+		return p.Error(), reason{Code: code, Status: p.Status, ConnectURL: p.ConnectURL, RetryAfter: int(math.Ceil(p.RetryAfter.Seconds()))}, true
+	}
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind != fault.Internal {
+		d := respond.Document(f)
+		return d.Detail, reason{Code: d.Type[strings.LastIndexByte(d.Type, '/')+1:], Status: d.Status}, true
+	}
+	return "", reason{}, false
+}

@@ -1,0 +1,18 @@
+// Package mcpadmin is the door for an admin's assistant: Patchbay as an MCP server about itself, at /mcp/admin.
+//
+//	tools       list_connectors, list_agents, list_tool_changes, list_tool_calls, explain_access
+//
+// A request goes this way:
+//
+//  1. an API key says who calls (auth.IdentifyProgram, which is also where the token of a member will); a page of another site is refused
+//  2. it counts against the pace of the key and of the tenant, as a request of the JSON API does
+//  3. serve.Server reads the message, whatever era it is of; sessions are sealed into their ids, so that any process serves any request
+//  4. a tool's arguments are held against its input schema, and the caller's role against the tool's
+//  5. the tool asks the JSON API, in the same process and as the same caller (inside.go): what that refuses is refused here, in its words
+//
+// So there are no rules here: who may what, what is valid, and what stands in the audit log is the API's. An event says "via": "mcp".
+//
+// What servers behind connectors wrote (names, descriptions, instructions, results) stands in members named untrusted, never in a text of ours.
+//
+// What it is not for: agents and their calls (package gateway).
+package mcpadmin

@@ -1,0 +1,19 @@
+package mcpadmin
+
+import "patchbay/internal/connectors"
+
+// Row is what the table says of a tool.
+type Row struct {
+	Name string
+	May  connectors.Permission
+	Asks []string
+}
+
+// Table is the table of tools.
+func Table() []Row {
+	var rows []Row
+	for _, t := range tools {
+		rows = append(rows, Row{t.name, t.may, t.asks})
+	}
+	return rows
+}

@@ -1,0 +1,117 @@
+package mcpadmin
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"patchbay/client"
+	"patchbay/internal/auth"
+	"patchbay/internal/fault"
+	"patchbay/internal/mcp/serve"
+	"patchbay/internal/middleware"
+	"patchbay/internal/respond"
+	"patchbay/internal/store"
+)
+
+// Path is where it is served. No connector has the slug that would have this address.
+const Path = "/mcp/admin"
+
+// Options configure a [Handler]. All but Log are required.
+type Options struct {
+	API       http.Handler                         // answers whoever stands in a request's context
+	Throttled func(next http.Handler) http.Handler // has a request count as one of the API
+	Identify  middleware.Identifier
+	Respond   *respond.Responder
+	Store     *store.Store // seals sessions, and nothing else
+	BaseURL   *url.URL
+	Version   string // ours
+	Log       *slog.Logger
+}
+
+// Handler serves admins' assistants.
+type Handler struct {
+	api     *client.Client
+	server  *serve.Server
+	respond *respond.Responder
+	store   *store.Store
+	base    *url.URL
+	version string
+	log     *slog.Logger
+	serves  http.Handler
+}
+
+// New makes a Handler.
+func New(o Options) (*Handler, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	api, err := newInside(o.API)
+	if err != nil {
+		return nil, err
+	}
+	h := &Handler{api: api, respond: o.Respond, store: o.Store, base: o.BaseURL, version: o.Version, log: o.Log}
+	h.server = serve.New(serve.Options{
+		Origins: func(r *http.Request) bool { return !h.foreign(r) },
+		Log:     o.Log,
+		SealSession: func(who string, session []byte) (string, error) {
+			return o.Store.SealHandle("mcp admin session", who, session)
+		},
+		OpenSession: func(who, id string) ([]byte, error) { return o.Store.OpenHandle("mcp admin session", who, id) },
+	})
+	h.serves = middleware.Identify(o.Identify, o.Respond.Problem)(o.Throttled(http.HandlerFunc(h.serve)))
+	return h, nil
+}
+
+// ServeHTTP answers at [Path].
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.serves.ServeHTTP(w, r) }
+
+// Shut ends the streams of those who listen. Requests go on.
+func (h *Handler) Shut() { h.server.Shut() }
+
+// Stop waits for the requests that are under way, and ends them when ctx does.
+func (h *Handler) Stop(ctx context.Context) { h.server.Stop(ctx) }
+
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
+	who, ok := auth.ActorFrom(r.Context())
+	if !ok || who.ID() == nil {
+		h.respond.Problem(w, r, fault.Errorf(fault.Unauthenticated, "No caller is established."))
+		return
+	}
+	who.Via = "mcp"
+	h.server.Handle(w, r, nameOf(who), &backend{h: h, who: who})
+}
+
+// nameOf names a caller towards mcp/serve: its tenant, what it is, and itself.
+func nameOf(who auth.Actor) string {
+	return who.Tenant.ID.String() + " " + string(who.Kind) + " " + who.ID().String()
+}
+
+// foreign tells whether a browser sent the request from another site's page, or came here by another site's name (DNS rebinding). Programs
+// send no Origin.
+func (h *Handler) foreign(r *http.Request) bool {
+	for _, origin := range r.Header["Origin"] {
+		from, err := url.Parse(origin)
+		if err != nil || !h.own(from.Scheme+"://"+from.Host) && (from.Host != r.Host || !loopback(from.Hostname())) {
+			return true
+		}
+	}
+	return loopback(h.base.Hostname()) && !loopback(hostOf(r))
+}
+
+func (h *Handler) own(origin string) bool {
+	return strings.EqualFold(origin, h.base.Scheme+"://"+h.base.Host)
+}
+
+func hostOf(r *http.Request) string { return (&url.URL{Host: r.Host}).Hostname() }
+
+func loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}

@@ -1,0 +1,277 @@
+package mcpadmin_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/internal/access"
+	"patchbay/internal/api"
+	"patchbay/internal/auth"
+	"patchbay/internal/connect"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/handover"
+	"patchbay/internal/history"
+	"patchbay/internal/mcp"
+	"patchbay/internal/mcpadmin"
+	"patchbay/internal/middleware"
+	"patchbay/internal/oauth"
+	"patchbay/internal/registry"
+	"patchbay/internal/respond"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/sso"
+	"patchbay/internal/testing/fixture"
+	"patchbay/internal/toolcall"
+	"patchbay/internal/toolsync"
+	"patchbay/internal/webhooks"
+)
+
+// world is a fixture with the door in front of it, and the JSON API behind.
+type world struct {
+	*fixture.World
+	auth *auth.Service
+	api  *api.Handler
+	door *mcpadmin.Handler
+	url  string // of the listener
+
+	mu    sync.Mutex // guards asked
+	asked []string   // of the API, "METHOD /path"
+}
+
+func newWorld(t *testing.T, opts ...func(*api.Options)) *world {
+	t.Helper()
+	w := &world{World: fixture.New(t)}
+	router := chi.NewMux()
+	server := httptest.NewServer(router)
+	t.Cleanup(server.Close)
+	w.url = server.URL
+	w.buildAPI(t, opts)
+	w.rebuild(t)
+	router.Use(middleware.RequestID)
+	router.Handle(mcpadmin.Path, w.door)
+	router.Group(func(r chi.Router) {
+		r.Use(w.auth.Sessions().LoadAndSave)
+		w.api.Mount(r)
+	})
+	return w
+}
+
+// rebuild makes the door, as another process would.
+func (w *world) rebuild(t *testing.T) {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	base, err := url.Parse(w.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.door, err = mcpadmin.New(mcpadmin.Options{
+		API: w.noting(w.api.Inside()), Throttled: w.api.Throttled, Identify: w.auth.IdentifyProgram, Respond: respond.New(log, w.auth.Sessions()),
+		Store: w.St, BaseURL: base, Version: "test", Log: log,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.door.Shut)
+}
+
+func (w *world) buildAPI(t *testing.T, opts []func(*api.Options)) {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
+	w.auth = auth.New(auth.Options{Store: w.St, Log: log})
+	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}
+	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: "test"}
+	resolver := credentials.NewRefreshing(credentials.Options{Store: w.St, OAuth: authorization})
+	syncer := toolsync.New(toolsync.Options{
+		Store: w.St, Credentials: resolver, Egress: egress, HTTP: egress.Client(), Version: "test", Instance: w.Instance, Log: log,
+	})
+	keeper := access.New(access.Options{Store: w.St, Log: log})
+	past := history.New(history.Options{Store: w.St, Instance: w.Instance, Log: log})
+	t.Cleanup(func() { past.Stop(context.WithoutCancel(t.Context())) })
+	o := api.Options{
+		Store: w.St, Registry: registry.New(w.St, egress), Syncer: syncer,
+		Connect:  connect.New(connect.Options{Store: w.St, OAuth: authorization, Dialer: dialer, Log: log, BaseURL: w.url}),
+		Handover: handover.New(handover.Options{Store: w.St, Credentials: resolver, Log: log}),
+		Access:   keeper,
+		Calls: toolcall.New(toolcall.Options{
+			Store: w.St, Access: keeper, Credentials: resolver, Dialer: dialer, Target: syncer.Target, History: past, Instance: w.Instance, BaseURL: w.url, Log: log,
+		}),
+		SSO:      sso.New(sso.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: w.url, Log: log}),
+		Webhooks: webhooks.New(webhooks.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: w.url, Log: log}),
+		Auth:     w.auth, Respond: respond.New(log, w.auth.Sessions()), BaseURL: w.url, Version: "test",
+	}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	var err error
+	if w.api, err = api.New(o); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// noting notes what the API is asked.
+func (w *world) noting(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		w.asked = append(w.asked, r.Method+" "+r.URL.Path)
+		w.mu.Unlock()
+		next.ServeHTTP(rw, r)
+	})
+}
+
+// takeAsked is what the API was asked since.
+func (w *world) takeAsked() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	asked := w.asked
+	w.asked = nil
+	return asked
+}
+
+// key makes an API key of a tenant.
+func (w *world) key(t *testing.T, tenant connectors.TenantID, role connectors.Role) string {
+	t.Helper()
+	self, err := w.St.Tenant(tenant).Self(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, err := w.auth.IssueKey(t.Context(), auth.Operator(self), auth.KeyRequest{Name: "assistant", Role: role})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text.Reveal()
+}
+
+// bearer sends a token along.
+type bearer string
+
+// RoundTrip implements http.RoundTripper.
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// assistant is somebody else's client in a session.
+type assistant struct {
+	*sdk.ClientSession
+	asked []string // what the person was asked
+}
+
+// newest and before are the eras.
+const (
+	newest = "2026-07-28"
+	before = "2025-11-25"
+)
+
+// enter opens a session. says: what the person answers who is asked; empty: the client has nobody to ask.
+func (w *world) enter(t *testing.T, key, revision, says string) *assistant {
+	t.Helper()
+	a := &assistant{}
+	o := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}
+	if says != "" {
+		o.ElicitationHandler = func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			a.asked = append(a.asked, r.Params.Message)
+			return &sdk.ElicitResult{Action: says, Content: map[string]any{"agree": true}}, nil
+		}
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: "assistant", Version: "1"}, o)
+	way := &sdk.StreamableClientTransport{Endpoint: w.url + mcpadmin.Path, HTTPClient: &http.Client{Transport: bearer(key)}}
+	session, err := client.Connect(t.Context(), way, &sdk.ClientSessionOptions{ProtocolVersion: revision})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	a.ClientSession = session
+	return a
+}
+
+// does calls a tool, and reads its structured content into out, which may be nil.
+func (a *assistant) does(t *testing.T, tool string, arguments map[string]any, out any) {
+	t.Helper()
+	got, err := a.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: given(arguments)})
+	if err != nil {
+		t.Fatalf("%s: %v", tool, err)
+	}
+	if got.IsError {
+		t.Fatalf("%s: %s", tool, words(got))
+	}
+	raw, err := json.Marshal(got.StructuredContent)
+	if err == nil && out != nil {
+		err = json.Unmarshal(raw, out)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", tool, err)
+	}
+}
+
+// given are arguments as an object.
+func given(arguments map[string]any) map[string]any {
+	if arguments == nil {
+		return map[string]any{}
+	}
+	return arguments
+}
+
+// refused calls a tool that refuses, and tells the code and the sentence.
+func (a *assistant) refused(t *testing.T, tool string, arguments map[string]any) (code, says string) {
+	t.Helper()
+	got, err := a.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: given(arguments)})
+	if err != nil {
+		t.Fatalf("%s: %v", tool, err)
+	}
+	if !got.IsError {
+		t.Fatalf("%s was not refused: %s", tool, words(got))
+	}
+	why, _ := got.Meta["patchbay/reason"].(map[string]any)
+	code, _ = why["code"].(string)
+	return code, words(got)
+}
+
+// misfits calls a tool with arguments that are none of its.
+func (a *assistant) misfits(t *testing.T, tool string, arguments any) string {
+	t.Helper()
+	_, err := a.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
+	refused, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok || refused.Code != jsonrpc.CodeInvalidParams {
+		t.Fatalf("%s %v: %v", tool, arguments, err)
+	}
+	return refused.Message
+}
+
+func words(r *sdk.CallToolResult) string {
+	var all []string
+	for _, c := range r.Content {
+		if c, ok := c.(*sdk.TextContent); ok {
+			all = append(all, c.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// names are what an assistant is listed.
+func (a *assistant) names(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for tool, err := range a.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, tool.Name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,144 @@
+package mcpadmin_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcpadmin"
+)
+
+// operation is what the API says of one of its own.
+type operation struct {
+	ID    string                `json:"operationId"`
+	May   connectors.Permission `json:"x-permission"`
+	route string                // "METHOD /path"
+}
+
+// operations are those of the API's own document, by id.
+func (w *world) operations(t *testing.T) map[string]operation {
+	t.Helper()
+	res, err := http.Get(w.url + "/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var document struct {
+		Paths map[string]map[string]operation
+	}
+	if err := json.NewDecoder(res.Body).Decode(&document); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]operation{}
+	for path, methods := range document.Paths {
+		for method, op := range methods {
+			op.route = strings.ToUpper(method) + " " + path
+			all[op.ID] = op
+		}
+	}
+	return all
+}
+
+func TestAToolNeedsTheRoleThatTheAPIWantsForTheSame(t *testing.T) {
+	t.Parallel()
+	operations := newWorld(t).operations(t)
+	for _, row := range mcpadmin.Table() {
+		if len(row.Asks) == 0 {
+			t.Errorf("%s asks the API for nothing", row.Name)
+		}
+		needs := connectors.PermRead
+		for _, id := range row.Asks {
+			op, there := operations[id]
+			switch {
+			case !there:
+				t.Errorf("%s: the API has no operation %s", row.Name, id)
+			case op.May != connectors.PermRead && needs != connectors.PermRead && op.May != needs:
+				t.Errorf("%s asks for what needs %s and for what needs %s", row.Name, needs, op.May)
+			case op.May != connectors.PermRead:
+				needs = op.May
+			}
+		}
+		if row.May != needs {
+			t.Errorf("%s needs %s, and what it asks for needs %s", row.Name, row.May, needs)
+		}
+	}
+}
+
+func TestARoleIsListedWhatItMayAndRefusedTheRest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, role := range connectors.Roles {
+		t.Run(string(role), func(t *testing.T) {
+			t.Parallel()
+			a := w.enter(t, w.key(t, w.Tenant, role), newest, "")
+			var may []string
+			for _, row := range mcpadmin.Table() {
+				if role.May(row.May) {
+					may = append(may, row.Name)
+					continue
+				}
+				code, says := a.refused(t, row.Name, example[row.Name])
+				if code != "denied" || says != "This needs the role "+string(connectors.LeastRole(row.May))+"; yours is "+string(role)+"." {
+					t.Errorf("%s: %s, %s", row.Name, code, says)
+				}
+			}
+			slices.Sort(may)
+			if diff := cmp.Diff(may, a.names(t)); diff != "" {
+				t.Errorf("listed (-may +listed):\n%s", diff)
+			}
+		})
+	}
+	if asked := w.takeAsked(); len(asked) > 0 {
+		t.Errorf("the API was asked %q", asked)
+	}
+}
+
+// example are arguments that fit each tool.
+var example = map[string]map[string]any{
+	"list_connectors":   {"limit": 10},
+	"list_agents":       {"limit": 10},
+	"explain_access":    {"agent": "support", "tool": "mcp_linear__search"},
+	"list_tool_changes": {"state": "any"},
+	"list_tool_calls":   {"status": "error"},
+}
+
+// Each tool asks the API for nothing but what its row says.
+func TestAToolAsksTheAPIForWhatItsRowSays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	operations := w.operations(t)
+	w.arrange(t)
+	a := w.enter(t, w.key(t, w.Tenant, connectors.RoleOwner), newest, "accept")
+	for _, row := range mcpadmin.Table() {
+		arguments, there := example[row.Name]
+		if !there {
+			t.Errorf("%s has no example", row.Name)
+			continue
+		}
+		w.takeAsked()
+		if misfit := a.tries(t, row.Name, arguments); misfit != "" {
+			t.Errorf("%s: %s", row.Name, misfit)
+		}
+		asked := w.takeAsked()
+		if len(asked) == 0 {
+			t.Errorf("%s asked the API for nothing", row.Name)
+		}
+		for _, request := range asked {
+			if !slices.ContainsFunc(row.Asks, func(id string) bool { return matches(operations[id].route, request) }) {
+				t.Errorf("%s asks %s, which is not in its row", row.Name, request)
+			}
+		}
+	}
+}
+
+// matches tells whether a request is one of a route.
+func matches(route, request string) bool {
+	pattern := regexp.MustCompile(`\\\{[a-z_]+\\\}`).ReplaceAllString(regexp.QuoteMeta(route), "[^/]+")
+	return regexp.MustCompile("^" + pattern + "$").MatchString(request)
+}
