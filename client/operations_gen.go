@@ -89,6 +89,22 @@ func (c *Client) ClaimSSODomain(ctx context.Context, in SSODomainInput) (SSO, er
 	return out, err
 }
 
+// CompareAgentCredential: Tell whether an agent's credential is this one. It needs the role admin.
+// For programs that bring an installation to what a file says, and need to know whether anything differs. It is in the audit log, as credential.compare.
+func (c *Client) CompareAgentCredential(ctx context.Context, id string, agent string, in SecretPut) (Compared, error) {
+	var out Compared
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential", "compare"}, nil, in, &out)
+	return out, err
+}
+
+// CompareCredential: Tell whether the shared credential is this one. It needs the role admin.
+// For programs that bring an installation to what a file says, and need to know whether anything differs. It is in the audit log, as credential.compare.
+func (c *Client) CompareCredential(ctx context.Context, id string, in SecretPut) (Compared, error) {
+	var out Compared
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "credential", "compare"}, nil, in, &out)
+	return out, err
+}
+
 // ConnectAccount: Begin to connect an account by OAuth. It needs the role admin.
 func (c *Client) ConnectAccount(ctx context.Context, id string, in ConnectRequest) (Connection, error) {
 	var out Connection

@@ -381,6 +381,12 @@ type Breaker struct {
 	State string `json:"state"`
 }
 
+// Compared is what the API answers with.
+type Compared struct {
+	// Whether exactly this secret is stored. False where none is.
+	Same bool `json:"same"`
+}
+
 // ConnectRequest is what the API is asked with. What is nil is left out.
 type ConnectRequest struct {
 	// The agent, by id or slug, whose account it will be; null or absent: the one for all agents.

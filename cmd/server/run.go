@@ -59,15 +59,17 @@ type commandLine struct {
 		Verify auditVerifyCommand `cmd:"" help:"Compute the chains of the audit logs anew, and tell whether every entry is as it was recorded."`
 		Export auditExportCommand `cmd:"" help:"Write a tenant's audit log to a file, with a signature."`
 	} `cmd:"" help:"The audit log."`
-	Import  importCommand        `cmd:"" help:"Register the MCP servers of a client's file."`
-	Ctl     ctl.Commands         `cmd:"" help:"Work with an installation from anywhere, over its API."`
-	Doctor  doctorCommand        `cmd:"" help:"Check the installation and say what to do about each problem."`
-	Support supportBundleCommand `cmd:"" name:"support-bundle" help:"Gather what helps somebody else to understand this installation, and nothing secret."`
-	SBOM    sbomCommand          `cmd:"" name:"sbom" help:"Print what this program is made of, as CycloneDX."`
-	DevMCP  devMCPCommand        `cmd:"" name:"dev-mcp" help:"Serve a small MCP server on loopback, to try things with."`
-	Seed    seedCommand          `cmd:"" help:"Fill a fresh installation with examples that point at dev-mcp."`
-	Apart   benchServersCommand  `cmd:"" name:"bench-servers" hidden:"" help:"The servers of a benchmark."`
-	Bench   benchCommand         `cmd:"" help:"Measure scheduled syncs on this machine, against servers in this process."`
+	Import     importCommand          `cmd:"" help:"Register the MCP servers of a client's file."`
+	Apply      ctl.ApplyCommand       `cmd:"" help:"Bring an installation to what a file says, over its API: connectors, agents and grants."`
+	Ctl        ctl.Commands           `cmd:"" help:"Work with an installation from anywhere, over its API."`
+	Completion ctl.CompletionCommands `cmd:"" help:"Have the shell complete commands, and the names of connectors and agents."`
+	Doctor     doctorCommand          `cmd:"" help:"Check the installation and say what to do about each problem."`
+	Support    supportBundleCommand   `cmd:"" name:"support-bundle" help:"Gather what helps somebody else to understand this installation, and nothing secret."`
+	SBOM       sbomCommand            `cmd:"" name:"sbom" help:"Print what this program is made of, as CycloneDX."`
+	DevMCP     devMCPCommand          `cmd:"" name:"dev-mcp" help:"Serve a small MCP server on loopback, to try things with."`
+	Seed       seedCommand            `cmd:"" help:"Fill a fresh installation with examples that point at dev-mcp."`
+	Apart      benchServersCommand    `cmd:"" name:"bench-servers" hidden:"" help:"The servers of a benchmark."`
+	Bench      benchCommand           `cmd:"" help:"Measure scheduled syncs on this machine, against servers in this process."`
 
 	Version kong.VersionFlag `help:"Print the version."`
 }
@@ -88,7 +90,7 @@ func run(ctx context.Context, args []string, p program) int {
 		}),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(p, ctl.World{In: p.stdin, Out: p.stdout, Env: p.env}),
+		kong.Bind(p, ctl.World{In: p.stdin, Out: p.stdout, Err: p.stderr, Env: p.env}),
 	)
 	if err != nil {
 		return p.fail(err)

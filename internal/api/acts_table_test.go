@@ -211,7 +211,8 @@ var otherActs = map[string]act{
 			return w.connect.Disconnect(t.Context(), w.operator(t), connectors.Ref(w.account.connector.Slug), nil)
 		}
 	}},
-	"credential.read": {prepare: after(givenCredential, "GET", "/api/v1/agents/{agent}/mcp_config?direct=true", nil)},
+	"credential.compare": {prepare: after(givenCredential, "POST", "/api/v1/connectors/{id}/credential/compare", `{"token": "t-1"}`)},
+	"credential.read":    {prepare: after(givenCredential, "GET", "/api/v1/agents/{agent}/mcp_config?direct=true", nil)},
 
 	"tool.curate": {thing: "tools", prepare: asks("PATCH", "/api/v1/connectors/{id}/tools/{name}",
 		`{"alias": "find", "enabled": false, "tags": ["a"], "agent_description": "Finds."}`)},

@@ -115,6 +115,7 @@ func New(o Options) (*Handler, error) {
 	h.mountInstructions()
 	h.mountSyncRuns()
 	h.mountCredentials()
+	h.mountCredentialCompare()
 	h.mountConnect()
 	h.mountImport()
 	h.mountCatalog()

@@ -19,6 +19,9 @@ var routes = map[string]struct {
 	needs connectors.Permission
 	body  string
 }{
+	"POST /api/v1/connectors/{id}/credential/compare":                {connectors.PermManage, `{"token": "t-1"}`},
+	"POST /api/v1/connectors/{id}/agents/{agent}/credential/compare": {connectors.PermManage, `{"token": "t-1"}`},
+
 	"GET /api/v1/connectors":                                   {connectors.PermRead, ""},
 	"POST /api/v1/connectors":                                  {connectors.PermManage, `{"name": "A", "url": "https://mcp.example.com/"}`},
 	"POST /api/v1/connectors/test":                             {connectors.PermManage, `{"name": "A", "url": "http://localhost:1/", "retry_attempts": 0}`},

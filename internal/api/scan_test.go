@@ -124,22 +124,23 @@ func TestARoleThatMayNotIsRefusedAndChangesNothing(t *testing.T) {
 
 // otherwise are the routes on which a role that may is told something else than a success: what they are for is not to be had here.
 var otherwise = map[string]int{
-	"DELETE /api/v1/sso":                                       http.StatusNotFound,   // it was never set up
-	"POST /api/v1/sso/check":                                   http.StatusBadGateway, // nothing listens at the provider's address
-	"POST /api/v1/sso/domains/verify":                          http.StatusNotFound,   // it was never claimed
-	"POST /api/v1/sso/domains/release":                         http.StatusNotFound,
-	"POST /api/v1/notices/read":                                http.StatusConflict, // a key reads for nobody
-	"POST /api/v1/agents/{id}/tool_calls":                      http.StatusUnprocessableEntity,
-	"POST /connectors/{id}/sync_tools":                         http.StatusBadGateway, // nothing listens at the connector's address
-	"POST /api/v1/connectors/{id}/sync_tools":                  http.StatusBadGateway,
-	"POST /api/v1/connectors/{id}/connect":                     http.StatusConflict, // it does not sign in by OAuth
-	"POST /api/v1/connectors/{id}/tools/{name}/accept":         http.StatusConflict, // nothing is to be decided
-	"POST /api/v1/connectors/{id}/tools/{name}/reject":         http.StatusConflict,
-	"POST /api/v1/connectors/{id}/instructions/accept":         http.StatusConflict,
-	"POST /api/v1/connectors/{id}/instructions/reject":         http.StatusConflict,
-	"PUT /api/v1/connectors/{id}/agents/{agent}/credential":    http.StatusConflict, // the connector has one for all
-	"DELETE /api/v1/connectors/{id}/agents/{agent}/credential": http.StatusNotFound,
-	"DELETE /api/v1/connectors/{id}/credential":                http.StatusNotFound, // it was not given one
+	"DELETE /api/v1/sso":                                             http.StatusNotFound,   // it was never set up
+	"POST /api/v1/sso/check":                                         http.StatusBadGateway, // nothing listens at the provider's address
+	"POST /api/v1/sso/domains/verify":                                http.StatusNotFound,   // it was never claimed
+	"POST /api/v1/sso/domains/release":                               http.StatusNotFound,
+	"POST /api/v1/notices/read":                                      http.StatusConflict, // a key reads for nobody
+	"POST /api/v1/agents/{id}/tool_calls":                            http.StatusUnprocessableEntity,
+	"POST /connectors/{id}/sync_tools":                               http.StatusBadGateway, // nothing listens at the connector's address
+	"POST /api/v1/connectors/{id}/sync_tools":                        http.StatusBadGateway,
+	"POST /api/v1/connectors/{id}/connect":                           http.StatusConflict, // it does not sign in by OAuth
+	"POST /api/v1/connectors/{id}/tools/{name}/accept":               http.StatusConflict, // nothing is to be decided
+	"POST /api/v1/connectors/{id}/tools/{name}/reject":               http.StatusConflict,
+	"POST /api/v1/connectors/{id}/instructions/accept":               http.StatusConflict,
+	"POST /api/v1/connectors/{id}/instructions/reject":               http.StatusConflict,
+	"POST /api/v1/connectors/{id}/agents/{agent}/credential/compare": http.StatusConflict, // likewise
+	"PUT /api/v1/connectors/{id}/agents/{agent}/credential":          http.StatusConflict, // the connector has one for all
+	"DELETE /api/v1/connectors/{id}/agents/{agent}/credential":       http.StatusNotFound,
+	"DELETE /api/v1/connectors/{id}/credential":                      http.StatusNotFound, // it was not given one
 }
 
 func TestEachRoleDoesWhatItMay(t *testing.T) {

@@ -67,6 +67,7 @@ var Rooms = []Room{
 	{Path: "internal/devmcp", Floor: Tools, Sentence: "a small MCP server on loopback, for newcomers and tests"},
 	{Path: "internal/export", Floor: Tools, Sentence: "writes a table as CSV or JSON, part by part"},
 	{Path: "internal/kms", Floor: Tools, Sentence: "has a key-management service hold the key that wraps all others"},
+	{Path: "internal/manifest", Floor: Tools, Sentence: "holds an installation to a file of connectors, agents and grants, over the JSON API"},
 	{Path: "internal/mcp", Floor: Tools, Sentence: "speaks MCP to a remote server, keeping what it sends byte for byte"},
 	{Path: "internal/mcp/revision", Floor: Tools, Part: true, Sentence: "the one table of protocol versions and of the words they reserve"},
 	{Path: "internal/mcp/serve", Floor: Tools, Sentence: "speaks MCP as a server over Streamable HTTP, to clients of every era"},

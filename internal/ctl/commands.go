@@ -23,6 +23,7 @@ type Commands struct {
 	Calls      callsCommands     `cmd:"" help:"What agents have called."`
 	Approvals  approvalCommands  `cmd:"" help:"Calls that wait for a person."`
 	Changes    changeCommands    `cmd:"" help:"Tools that have changed."`
+	Manifest   manifestCommand   `cmd:"" help:"Print what the installation has, as a file for patchbay apply."`
 }
 
 // Flags say which installation is asked, as whom, and how its answers are shown.
@@ -42,6 +43,7 @@ const maxKeyFile = 4 << 10
 type World struct {
 	In  io.Reader
 	Out io.Writer
+	Err io.Writer // what is no answer: questions
 	Env func(name string) string
 }
 

@@ -8,6 +8,8 @@
 //	patchbay ctl calls      list|get|cancel
 //	patchbay ctl approvals  list|approve|deny
 //	patchbay ctl changes    list|accept|reject
+//	patchbay ctl manifest
+//	patchbay apply          -f FILE [--check] [--prune]
 //
 // What it prints is a table for people, or with --output json what the API answered. What comes from servers is shown without the
 // characters that would steer a terminal. A refusal is its sentence on the standard error, and status 1.

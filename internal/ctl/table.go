@@ -124,3 +124,12 @@ func all[T any](items func(yield func(T, error) bool)) ([]T, error) {
 	}
 	return list, nil
 }
+
+// inJSON is a value as JSON, in one line.
+func inJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return plain(fmt.Sprint(v))
+	}
+	return plain(string(text))
+}

@@ -75,6 +75,7 @@ var Acts = map[string]Act{
 	"credential.delete":     {Shape: Ends},
 	"credential.disconnect": {Shape: Ends},
 	"credential.read":       {Shape: Reads},
+	"credential.compare":    {Shape: Reads},
 
 	"tool.curate":          {Shape: Changes},
 	"tool.accept":          {Shape: Reads},

@@ -224,6 +224,12 @@ var tenantAttempts = map[string]attempt{
 	"DeleteClientSecret": func(ctx context.Context, o outsider) (bool, error) {
 		return o.door.DeleteClientSecret(ctx, o.withClient.ID)
 	},
+	"HoldsCredential": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.HoldsCredential(ctx, o.connector.ID, nil, "{}")
+	},
+	"HoldsClientSecret": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.HoldsClientSecret(ctx, o.withClient.ID, "the admin's secret")
+	},
 	"ExpiringCredentials": func(ctx context.Context, o outsider) (bool, error) {
 		list, err := o.door.ExpiringCredentials(ctx, 1000*time.Hour, 20)
 		return len(list) > 0, err
@@ -370,7 +376,7 @@ var vaultAttempts = map[string]attempt{
 }
 
 // ownWorld are the methods that make or show the outsider's own rows: they succeed, and find nothing of the victim's.
-var ownWorld = map[string]bool{
+var ownWorld = map[string]bool{"HoldsCredential": true, "HoldsClientSecret": true,
 	"Self": true, "CheckAudit": true, "AuditState": true, "ExportAudit": true, "AuditEnd": true, "AuditSigner": true, "Invitations": true, "Invite": true, "Rename": true, "Configure": true, "AddMember": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
 	"QueueAllSyncs": true, "NewestSweep": true, "DeleteFlows": true, "ConnectorStats": true, "Record": true, "Definitions": true, "FinishUnchanged": true, "DeleteCredentials": true, "MarkUsed": true,
 	"SaveRegistration": true, "ForgetRegistration": true, "HoldConnector": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,

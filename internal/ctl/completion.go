@@ -1,0 +1,205 @@
+package ctl
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"patchbay/client"
+)
+
+// CompletionCommands print what a shell reads to complete the program's commands. The words come from the program itself, so that they are
+// those of the version that is installed.
+type CompletionCommands struct {
+	Bash  bashCompletion `cmd:"" help:"For bash; put this into ~/.bashrc: source <(patchbay completion bash)"`
+	Zsh   zshCompletion  `cmd:"" help:"For zsh; put this into ~/.zshrc, after compinit: source <(patchbay completion zsh)"`
+	Fish  fishCompletion `cmd:"" help:"For fish; put this into ~/.config/fish/config.fish: patchbay completion fish | source"`
+	Words wordsCommand   `cmd:"" hidden:"" help:"What can stand next."`
+}
+
+type (
+	bashCompletion struct{}
+	zshCompletion  struct{}
+	fishCompletion struct{}
+)
+
+// Run prints the script.
+func (bashCompletion) Run(w World) error {
+	return script(w.Out, `_patchbay() {
+	local IFS=$'\n'
+	COMPREPLY=($("${COMP_WORDS[0]}" completion words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _patchbay patchbay
+`)
+}
+
+// Run prints the script.
+func (zshCompletion) Run(w World) error {
+	return script(w.Out, `_patchbay() {
+	local -a found
+	found=("${(@f)$("${words[1]}" completion words -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+	[[ -n "$found[1]" ]] && compadd -a found || _files
+}
+compdef _patchbay patchbay
+`)
+}
+
+// Run prints the script.
+func (fishCompletion) Run(w World) error {
+	return script(w.Out, `function __patchbay
+	set -l before (commandline -opc)
+	set -l now (commandline -ct)
+	set -l found ($before[1] completion words -- $before[2..-1] "$now" 2>/dev/null)
+	if test -n "$found"
+		string join \n -- $found
+	else
+		__fish_complete_path "$now"
+	end
+end
+complete -c patchbay -f -a '(__patchbay)'
+`)
+}
+
+func script(out io.Writer, text string) error {
+	_, err := io.WriteString(out, text)
+	return err
+}
+
+type wordsCommand struct {
+	Words []string `arg:"" optional:"" passthrough:""`
+}
+
+// patience is how long the installation may take to say what it has: somebody waits at the keyboard.
+const patience = 2 * time.Second
+
+// Run prints one word a line. What it cannot find out it leaves out.
+func (c wordsCommand) Run(ctx context.Context, k *kong.Context, w World) error {
+	words := c.Words
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	at := reach(k.Model.Node, words)
+	found := at.words
+	if at.names != "" {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		s := &session{flags: Flags{URL: cmp.Or(w.Env("PATCHBAY_URL"), "http://127.0.0.1:8080")}, world: w}
+		found = append(found, s.names(ctx, at.names)...)
+	}
+	for _, word := range found {
+		if strings.HasPrefix(word, words[len(words)-1]) {
+			if _, err := fmt.Fprintln(w.Out, word); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// place is where somebody is on the command line.
+type place struct {
+	words []string // what can stand there
+	names string   // of what the installation has: connector or agent; empty: nothing
+}
+
+// reach follows the words but the last, which is being written.
+func reach(node *kong.Node, words []string) place {
+	var flags []*kong.Flag
+	var open *kong.Flag // waits for its value
+	argument := 0
+	flags = append(flags, node.Flags...)
+	for _, word := range words[:len(words)-1] {
+		switch {
+		case open != nil:
+			open = nil
+		case strings.HasPrefix(word, "-") && word != "-":
+			open = needsValue(flags, word)
+		default:
+			i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == word || slices.Contains(n.Aliases, word) })
+			if i < 0 {
+				argument++
+				continue
+			}
+			node, argument = node.Children[i], 0
+			flags = append(flags, node.Flags...)
+		}
+	}
+	last := words[len(words)-1]
+	switch {
+	case open != nil:
+		return place{words: open.EnumSlice()}
+	case strings.HasPrefix(last, "-"):
+		var p place
+		for _, f := range flags {
+			if !f.Hidden {
+				p.words = append(p.words, "--"+f.Name)
+			}
+		}
+		return p
+	case len(node.Children) > 0:
+		var p place
+		for _, n := range node.Children {
+			if !n.Hidden {
+				p.words = append(p.words, n.Name)
+			}
+		}
+		return p
+	case argument < len(node.Positional):
+		p := node.Positional[argument]
+		return place{words: p.EnumSlice(), names: p.Name}
+	}
+	return place{}
+}
+
+// needsValue is the flag that a word names, where its value is the next word.
+func needsValue(flags []*kong.Flag, word string) *kong.Flag {
+	for _, f := range flags {
+		named := word == "--"+f.Name || f.Short != 0 && word == "-"+string(f.Short)
+		if named && !f.IsBool() && !f.IsCounter() {
+			return f
+		}
+	}
+	return nil
+}
+
+// slugForm is what may be put on somebody's command line unquoted, whatever the installation answers.
+var slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
+
+// names are the slugs of connectors or agents; none where the installation cannot be asked.
+func (s *session) names(ctx context.Context, of string) (names []string) {
+	api, err := s.client()
+	if err != nil {
+		return nil
+	}
+	add := func(slug string, err error) bool {
+		if err == nil && slugForm.MatchString(slug) {
+			names = append(names, slug)
+		}
+		return err == nil
+	}
+	switch of {
+	case "connector":
+		for c, err := range api.AllConnectors(ctx, client.ListConnectorsQuery{Limit: pageSize}) {
+			if !add(c.Slug, err) {
+				break
+			}
+		}
+	case "agent":
+		for a, err := range api.AllAgents(ctx, client.ListAgentsQuery{Limit: pageSize}) {
+			if !add(a.Slug, err) {
+				break
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,125 @@
+package manifest_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/client"
+	"patchbay/internal/manifest"
+)
+
+func sources(t *testing.T) manifest.Sources {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"token": "  from-a-file\n", "empty": "\n", "long": strings.Repeat("x", 70<<10)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return manifest.Sources{Dir: dir, Env: func(name string) string { return map[string]string{"TOKEN": "from-a-variable\n"}[name] }}
+}
+
+func TestAManifestIsReadWithItsSecrets(t *testing.T) {
+	t.Parallel()
+	got, err := manifest.Read([]byte(`
+connectors:
+  linear:
+    name: Linear
+    url: https://mcp.linear.app/mcp
+    auth: {type: bearer, token: {file: token}}
+    timeout_ms: 30000
+  shell:
+    transport: stdio
+    command: /usr/bin/tool
+    env: {KEY: {env: TOKEN}, LEVEL: {value: info}}
+agents:
+  robot:
+    approval: auto
+    connectors:
+      linear: all
+      shell: [run, stop]
+      github:
+        tools: [search]
+        approval: always_ask
+        trusted_tools: [search]
+        credential: {username: ann, password: {env: TOKEN}}
+  guest:
+`), sources(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := manifest.File{
+		Connectors: map[string]manifest.Connector{
+			"linear": {
+				Fields:  manifest.Document{"name": "Linear", "url": "https://mcp.linear.app/mcp", "timeout_ms": 30000.0, "auth": map[string]any{"type": "bearer"}},
+				Secrets: map[string]string{"token": "from-a-file"},
+			},
+			"shell": {Fields: manifest.Document{"transport": "stdio", "command": "/usr/bin/tool"}, Env: map[string]string{"KEY": "from-a-variable", "LEVEL": "info"}},
+		},
+		Agents: map[string]manifest.Agent{
+			"robot": {
+				Fields: manifest.Document{"approval": "auto"},
+				Grants: map[string]manifest.Grant{
+					"linear": {Put: client.AgentGrantPut{Tools: client.ToolSet{All: true}}},
+					"shell":  {Put: client.AgentGrantPut{Tools: client.ToolSet{Names: []string{"run", "stop"}}}},
+					"github": {
+						Put:     client.AgentGrantPut{Tools: client.ToolSet{Names: []string{"search"}}, Approval: new("always_ask"), TrustedTools: []string{"search"}},
+						Secrets: map[string]string{"username": "ann", "password": "from-a-variable"},
+					},
+				},
+			},
+			"guest": {Fields: manifest.Document{}},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatIsWrongWithAManifestIsSaidBeforeAnythingIsDone(t *testing.T) {
+	t.Parallel()
+	from := sources(t)
+	for text, want := range map[string]string{
+		"":                                  "the file is empty",
+		"connectors: [a":                    "no YAML",
+		"a: 1\n---\nb: 1":                   "more than one document",
+		"connectors: {}\nservers: {}":       `no "servers" in a manifest`,
+		"connectors: [a]":                   "connectors: it must be an object",
+		"[]":                                "it must be an object",
+		"connectors: {a: {}, a: {}}":        "already defined",
+		"connectors: {a: {uri: x}}":         `connectors.a: unknown field "uri"`,
+		"connectors: {a: {slug: b}}":        "connectors.a.slug: it is the name before the entry",
+		"connectors: {a: {timeout_ms: x}}":  "connectors.a: timeout_ms cannot be a string",
+		"connectors: {a: {auth: {}}}":       "connectors.a.auth.type: it must be said",
+		"connectors: {a: {env: {B: text}}}": "connectors.a.env.B: a secret does not stand in this file",
+		"connectors: {a: {auth: {type: bearer, token: s3cret}}}":               "connectors.a.auth.token: a secret does not stand in this file",
+		"connectors: {a: {auth: {type: bearer, token: {value: s3cret}}}}":      "connectors.a.auth.token: a secret does not stand in this file",
+		"connectors: {a: {auth: {type: bearer, token: {env: A, file: B}}}}":    "connectors.a.auth.token: a secret does not stand in this file",
+		"connectors: {a: {auth: {type: bearer, token: {env: NOT_THERE}}}}":     "the variable NOT_THERE is not set",
+		"connectors: {a: {auth: {type: bearer, token: {file: not-there}}}}":    "no such file",
+		"connectors: {a: {auth: {type: bearer, token: {file: empty}}}}":        "empty is empty",
+		"connectors: {a: {auth: {type: bearer, token: {file: long}}}}":         "longer than 64 KiB",
+		"connectors: {a: {auth: {type: bearer, tokens: {env: TOKEN}}}}":        `unknown field "tokens"`,
+		"agents: {a: {connectors: {b: some}}}":                                 `"some" is neither "all" nor a list`,
+		"agents: {a: {connectors: {b: }}}":                                     `agents.a.connectors.b.tools: say "all"`,
+		"agents: {a: {connectors: {b: {tools: all, tool: x}}}}":                `agents.a.connectors.b: unknown field "tool"`,
+		"agents: {a: {connectors: {b: {tools: all, credential: {x: 1}}}}}":     "agents.a.connectors.b.credential.x: there is no such part",
+		"agents: {a: {connectors: {b: {tools: all, credential: {token: x}}}}}": "agents.a.connectors.b.credential.token: a secret does not stand",
+	} {
+		_, err := manifest.Read([]byte(text), from)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: the error repeats the secret: %v", text, err)
+		}
+	}
+	_, err := manifest.Read([]byte("connectors: {a: {uri: x}, b: {uri: x}}"), from)
+	if err == nil || !strings.Contains(err.Error(), "connectors.a") || !strings.Contains(err.Error(), "connectors.b") {
+		t.Errorf("not all that is wrong is told: %v", err)
+	}
+}
