@@ -224,12 +224,6 @@ var tenantAttempts = map[string]attempt{
 	"DeleteClientSecret": func(ctx context.Context, o outsider) (bool, error) {
 		return o.door.DeleteClientSecret(ctx, o.withClient.ID)
 	},
-	"HoldsCredential": func(ctx context.Context, o outsider) (bool, error) {
-		return o.door.HoldsCredential(ctx, o.connector.ID, nil, "{}")
-	},
-	"HoldsClientSecret": func(ctx context.Context, o outsider) (bool, error) {
-		return o.door.HoldsClientSecret(ctx, o.withClient.ID, "the admin's secret")
-	},
 	"ExpiringCredentials": func(ctx context.Context, o outsider) (bool, error) {
 		list, err := o.door.ExpiringCredentials(ctx, 1000*time.Hour, 20)
 		return len(list) > 0, err

@@ -16,6 +16,12 @@ import (
 
 // stateAttempts are the outsider's at what the audit log tells of things.
 var stateAttempts = map[string]attempt{
+	"HoldsCredential": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.HoldsCredential(ctx, o.connector.ID, nil, "{}")
+	},
+	"HoldsClientSecret": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.HoldsClientSecret(ctx, o.withClient.ID, "the admin's secret")
+	},
 	"State":  func(ctx context.Context, o outsider) (bool, error) { return o.states(ctx, o.door.State) },
 	"Before": func(ctx context.Context, o outsider) (bool, error) { return o.states(ctx, o.door.Before) },
 	"RecordChange": func(ctx context.Context, o outsider) (bool, error) {
