@@ -33,6 +33,9 @@ var (
 // beside is why the release before bears the role auditor.
 const beside = "takes one role more, auditor, which the release before does not give, and which it lets do nothing: it compares roles with those it knows"
 
+// parts is why the release before bears an audit log of several parts: it adds and reads by the table's name, whose columns and key are the same.
+const parts = "says the same of a row of the table that has parts now"
+
 // borne are the changes to what was there already that the release before bears, each with the reason. Tables, columns that may be left out
 // and functions are added without one.
 var borne = map[string]string{
@@ -43,6 +46,10 @@ var borne = map[string]string{
 	"constraint memberships.memberships_role_known": beside,
 	"constraint api_keys.api_keys_role_known":       beside,
 	"constraint invitations.invitations_role_known": beside,
+	"function audit_append":                         parts + ", which may be any of its parts",
+	"function audit_link":                           parts,
+	"function audit_hash":                           parts,
+	"index audit_events.audit_events_pkey":          "is one of each part; the key is the same",
 	"constraint tenants.tenants_body_readers_known": "holds a column that has a default, and that the release before does not write",
 }
 

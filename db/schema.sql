@@ -7,12 +7,15 @@ CREATE OR REPLACE FUNCTION public.audit_append()
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-begin
-    if exists (select from tenants where id = new.tenant_id) then -- not deleted by the same transaction
-        perform audit_link(new);
-    end if;
-    return null;
-end $function$
+    declare
+        e audit_events;
+    begin
+        if exists (select from tenants where id = new.tenant_id) then -- not deleted by the same transaction
+            e := new; -- of whichever part
+            perform audit_link(e);
+        end if;
+        return null;
+    end $function$
 
 CREATE OR REPLACE FUNCTION public.audit_field(value text)
  RETURNS bytea
@@ -25,22 +28,64 @@ CREATE OR REPLACE FUNCTION public.audit_hash(before bytea, n bigint, e audit_eve
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$ select sha256(before || int8send(n) || uuid_send(e.tenant_id) || uuid_send(e.id) || int8send((extract(epoch from e.at) * 1000000)::bigint)
-    || audit_field(e.actor_type) || audit_field(e.actor_id::text) || audit_field(e.actor_name) || audit_field(e.action) || audit_field(e.target)
-    || audit_field(e.detail::text) || audit_field(e.request_id) || audit_field(e.ip)) $function$
+        || audit_field(e.actor_type) || audit_field(e.actor_id::text) || audit_field(e.actor_name) || audit_field(e.action) || audit_field(e.target)
+        || audit_field(e.detail::text) || audit_field(e.request_id) || audit_field(e.ip)) $function$
+
+CREATE OR REPLACE FUNCTION public.audit_id_at(at timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select rpad(lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0'), 32, '0')::uuid $function$
 
 CREATE OR REPLACE FUNCTION public.audit_link(e audit_events)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
+    declare
+        head audit_heads;
+        next bytea;
+    begin
+        insert into audit_heads (tenant_id, events, hash) values (e.tenant_id, 0, decode(repeat('00', 32), 'hex')) on conflict do nothing;
+        select * into head from audit_heads where tenant_id = e.tenant_id for update;
+        next := audit_hash(head.hash, head.events + 1, e);
+        insert into audit_chain (tenant_id, n, event_id, hash) values (e.tenant_id, head.events + 1, e.id, next);
+        update audit_heads set events = head.events + 1, hash = next where tenant_id = e.tenant_id;
+    end $function$
+
+CREATE OR REPLACE FUNCTION public.audit_make_months()
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '2s'
+ SET "TimeZone" TO 'UTC'
+AS $function$
 declare
-    head audit_heads;
-    next bytea;
+    month timestamptz;
+    part  text;
+    made  int  := 0;
+    scope text := current_setting('app.system', true);
 begin
-    insert into audit_heads (tenant_id, events, hash) values (e.tenant_id, 0, decode(repeat('00', 32), 'hex')) on conflict do nothing;
-    select * into head from audit_heads where tenant_id = e.tenant_id for update;
-    next := audit_hash(head.hash, head.events + 1, e);
-    insert into audit_chain (tenant_id, n, event_id, hash) values (e.tenant_id, head.events + 1, e.id, next);
-    update audit_heads set events = head.events + 1, hash = next where tenant_id = e.tenant_id;
+    perform set_config('app.system', 'on', true);
+    perform pg_advisory_xact_lock(hashtextextended('patchbay audit months', 0));
+    loop
+        select max(ends) into month from audit_months;
+        exit when month > date_trunc('month', now(), 'UTC') + interval '3 months';
+        part := 'audit_events_' || to_char(month at time zone 'UTC', 'YYYY_MM');
+        execute format('create table %I (like audit_events including defaults including constraints including indexes)', part);
+        execute format('alter table %I enable row level security', part);
+        execute format('alter table %I force row level security', part);
+        execute format('create policy tenant_rows on %I using (tenant_id = (select tenant()) or (select system_scope()))
+            with check (tenant_id = (select tenant()) or (select system_scope()))', part);
+        execute format('with here as (delete from audit_events_default where id >= %1$L and id < %2$L returning *) insert into %3$I select * from here',
+            audit_id_at(month), audit_id_at(month + interval '1 month'), part);
+        execute format('alter table audit_events attach partition %I for values from (%L) to (%L)',
+            part, audit_id_at(month), audit_id_at(month + interval '1 month'));
+        insert into audit_months (name, starts, ends) values (part, month, month + interval '1 month');
+        made := made + 1;
+    end loop;
+    perform set_config('app.system', coalesce(scope, ''), true);
+    return made;
 end $function$
 
 CREATE OR REPLACE FUNCTION public.count_calls(tenants uuid[], ended_at timestamp with time zone[], statuses text[], took_us bigint[])
@@ -418,6 +463,50 @@ alter table audit_events force row level security;
 create policy tenant_rows on audit_events for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant insert, select on audit_events to patchbay_app;
 
+create table audit_events_default (
+    tenant_id uuid not null,
+    id uuid not null,
+    at timestamp with time zone not null default now(),
+    actor_type text not null,
+    actor_id uuid,
+    actor_name text not null,
+    action text not null,
+    target text not null,
+    detail jsonb not null default '{}'::jsonb,
+    request_id text not null default ''::text,
+    ip text not null default ''::text,
+    constraint audit_chained TRIGGER DEFERRABLE INITIALLY DEFERRED,
+    constraint audit_events_default_pkey PRIMARY KEY (tenant_id, id),
+    constraint audit_events_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE CONSTRAINT TRIGGER audit_chained AFTER INSERT ON public.audit_events_default DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION audit_append();
+alter table audit_events_default enable row level security;
+alter table audit_events_default force row level security;
+create policy tenant_rows on audit_events_default for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant  on audit_events_default to patchbay_app;
+
+create table audit_events_first (
+    tenant_id uuid not null,
+    id uuid not null,
+    at timestamp with time zone not null default now(),
+    actor_type text not null,
+    actor_id uuid,
+    actor_name text not null,
+    action text not null,
+    target text not null,
+    detail jsonb not null default '{}'::jsonb,
+    request_id text not null default ''::text,
+    ip text not null default ''::text,
+    constraint audit_chained TRIGGER DEFERRABLE INITIALLY DEFERRED,
+    constraint audit_events_first_pkey PRIMARY KEY (tenant_id, id),
+    constraint audit_events_first_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE CONSTRAINT TRIGGER audit_chained AFTER INSERT ON public.audit_events_first DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION audit_append();
+alter table audit_events_first enable row level security;
+alter table audit_events_first force row level security;
+create policy tenant_rows on audit_events_first for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant  on audit_events_first to patchbay_app;
+
 create table audit_heads (
     tenant_id uuid not null,
     events bigint not null,
@@ -436,6 +525,15 @@ alter table audit_heads enable row level security;
 alter table audit_heads force row level security;
 create policy tenant_rows on audit_heads for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant select on audit_heads to patchbay_app;
+
+create table audit_months (
+    name text not null,
+    starts timestamp with time zone,
+    ends timestamp with time zone not null,
+    constraint audit_months_pkey PRIMARY KEY (name),
+    constraint audit_months_whole CHECK ((starts < ends))
+);
+grant select on audit_months to patchbay_app;
 
 create table browser_sessions (
     id uuid not null,

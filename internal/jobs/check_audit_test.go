@@ -53,3 +53,18 @@ func TestAChangedAuditLogIsFoundByTheClock(t *testing.T) {
 		t.Errorf("the other tenant's: %+v, %v, told of %d more", state, err, len(bad))
 	}
 }
+
+func TestTheClockMakesTheAuditLogsMonths(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.startUpkeep(t)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	parts := 0
+	for end := time.Now().Add(patience); parts < 3 && time.Now().Before(end); <-tick.C {
+		b.AsSystem(t, "select count(*) from audit_months", nil, &parts)
+	}
+	if parts < 3 {
+		t.Errorf("the audit log has %d parts", parts)
+	}
+}

@@ -29,6 +29,8 @@ const (
 	leftoversEvery = 15 * time.Minute
 	// checkAuditEvery is how long a changed entry of the audit log may stay unseen. Checking takes some microseconds an entry.
 	checkAuditEvery = 24 * time.Hour
+	// keepAuditEvery is how often the audit log's coming months are looked for. There are three ahead.
+	keepAuditEvery = 12 * time.Hour
 	// renewEvery is how late an idle account may be renewed.
 	renewEvery = 10 * time.Minute
 )
@@ -50,11 +52,12 @@ func Upkeep(o UpkeepOptions) Part {
 		config.Queues[queue.Upkeep] = river.QueueConfig{MaxWorkers: upkeepAtOnce}
 		config.PeriodicJobs = append(config.PeriodicJobs,
 			every(sweepHistoryEvery, queue.SweepHistory{}), every(leftoversEvery, queue.SweepLeftovers{}), every(renewEvery, queue.RenewIdle{}),
-			every(checkAuditEvery, queue.CheckAudit{}))
+			every(checkAuditEvery, queue.CheckAudit{}), every(keepAuditEvery, queue.KeepAudit{}))
 		return errors.Join(
 			river.AddWorkerSafely(workers, &SweepHistoryWorker{sweeper: o.Sweeper}),
 			river.AddWorkerSafely(workers, &SweepLeftoversWorker{system: o.System, log: o.Log}),
 			river.AddWorkerSafely(workers, &CheckAuditWorker{store: o.Store, bad: o.AuditBad, log: o.Log}),
+			river.AddWorkerSafely(workers, &KeepAuditWorker{system: o.System, log: o.Log}),
 			river.AddWorkerSafely(workers, &RenewIdleWorker{credentials: o.Credentials, renewed: o.Renewed}))
 	}
 }

@@ -44,6 +44,15 @@ func (CheckAudit) Kind() string { return "check_audit" }
 // InsertOpts makes it the only one.
 func (CheckAudit) InsertOpts() river.InsertOpts { return onlyOne() }
 
+// KeepAudit makes the coming months of the audit log.
+type KeepAudit struct{}
+
+// Kind is the job's name in the database; a landed name is never changed.
+func (KeepAudit) Kind() string { return "keep_audit" }
+
+// InsertOpts makes it the only one.
+func (KeepAudit) InsertOpts() river.InsertOpts { return onlyOne() }
+
 // onlyOne has no second job wait or run beside one, and tries it a few times: the next one may be hours away.
 func onlyOne() river.InsertOpts {
 	return river.InsertOpts{Queue: Upkeep, MaxAttempts: 3, UniqueOpts: river.UniqueOpts{
