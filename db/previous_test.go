@@ -42,15 +42,18 @@ var borne = map[string]string{
 	"function refuse_retired_key": "refuses a tenant's retired keys, too; the release before seals with the installation's alone",
 	"trigger retired_keys.wraps_nothing": "keeps the release before from retiring a key that seals tenants' keys, of which it knows nothing; " +
 		"there are none before the newer program's rotation, which waits until no older one runs",
-	"trigger keysets.both_copies_are_one":           "keeps the release before from rotating keys of which there is a second copy, in the midst of a move to another PATCHBAY_KEYSET",
-	"constraint memberships.memberships_role_known": beside,
-	"constraint api_keys.api_keys_role_known":       beside,
-	"constraint invitations.invitations_role_known": beside,
-	"function audit_append":                         parts + ", which may be any of its parts",
-	"function audit_link":                           parts,
-	"function audit_hash":                           parts,
-	"index audit_events.audit_events_pkey":          "is one of each part; the key is the same",
-	"constraint tenants.tenants_body_readers_known": "holds a column that has a default, and that the release before does not write",
+	"trigger keysets.both_copies_are_one":             "keeps the release before from rotating keys of which there is a second copy, in the midst of a move to another PATCHBAY_KEYSET",
+	"constraint memberships.memberships_role_known":   beside,
+	"constraint api_keys.api_keys_role_known":         beside,
+	"constraint invitations.invitations_role_known":   beside,
+	"function audit_append":                           parts + ", which may be any of its parts",
+	"function audit_link":                             parts,
+	"function audit_hash":                             parts,
+	"index audit_events.audit_events_pkey":            "is one of each part; the key is the same",
+	"constraint tenants.tenants_body_readers_known":   "holds a column that has a default, and that the release before does not write",
+	"constraint keysets.keysets_version_positive":     "of a column with a default, which the release before leaves out",
+	"trigger api_keys.recognised_by_a_living_key":     "refuses what nobody would recognise, of a process that slept through a rotation",
+	"trigger agent_tokens.recognised_by_a_living_key": "the same",
 }
 
 // TestTheStatementsOfTheReleaseBeforeRunOnTodaysSchema has PostgreSQL read and plan each as the runtime role, which shows what is gone and what may not be

@@ -199,6 +199,24 @@ begin
     return new;
 end $function$
 
+CREATE OR REPLACE FUNCTION public.refuse_retired_mac()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare made bytea;
+begin
+    if tg_table_name = 'recovery_codes' then
+        made := new.mac;
+    else
+        made := new.secret_mac;
+    end if;
+    perform pg_advisory_xact_lock_shared(hashtextextended('patchbay sealed', 0));
+    if exists (select from retired_mac_keys r where r.prefix = substring(made from 1 for 5)) then
+        raise exception 'authenticated by a retired key' using errcode = 'PB001';
+    end if;
+    return new;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.refuse_retiring_wrapping_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -319,6 +337,7 @@ create table agent_tokens (
     constraint agent_tokens_pkey PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX agent_tokens_agent_idx ON public.agent_tokens USING btree (tenant_id, agent_id);
+CREATE TRIGGER recognised_by_a_living_key BEFORE INSERT OR UPDATE OF secret_mac ON public.agent_tokens FOR EACH ROW EXECUTE FUNCTION refuse_retired_mac();
 CREATE TRIGGER say_token_change AFTER DELETE OR UPDATE OF expires_at ON public.agent_tokens FOR EACH ROW EXECUTE FUNCTION say_change('token', 'tenant_id', 'id');
 alter table agent_tokens enable row level security;
 alter table agent_tokens force row level security;
@@ -371,6 +390,7 @@ create table api_keys (
     constraint api_keys_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text, 'auditor'::text]))),
     constraint api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
+CREATE TRIGGER recognised_by_a_living_key BEFORE INSERT OR UPDATE OF secret_mac ON public.api_keys FOR EACH ROW EXECUTE FUNCTION refuse_retired_mac();
 alter table api_keys enable row level security;
 alter table api_keys force row level security;
 create policy tenant_rows on api_keys for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
@@ -942,9 +962,11 @@ create table keysets (
     generation integer not null default 1,
     per_tenant boolean not null default false,
     moving bytea,
+    version integer not null default 1,
     constraint keysets_generation_positive CHECK ((generation > 0)),
     constraint keysets_pkey PRIMARY KEY (purpose),
-    constraint keysets_purpose_known CHECK ((purpose = ANY (ARRAY['seal'::text, 'mac'::text])))
+    constraint keysets_purpose_known CHECK ((purpose = ANY (ARRAY['seal'::text, 'mac'::text]))),
+    constraint keysets_version_positive CHECK ((version > 0))
 );
 CREATE TRIGGER both_copies_are_one BEFORE UPDATE ON public.keysets FOR EACH ROW EXECUTE FUNCTION keep_both_copies();
 alter table keysets enable row level security;
@@ -1077,6 +1099,7 @@ create table recovery_codes (
     constraint recovery_codes_pkey PRIMARY KEY (user_id, number),
     constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES second_factors(user_id) ON DELETE CASCADE
 );
+CREATE TRIGGER recognised_by_a_living_key BEFORE INSERT OR UPDATE OF mac ON public.recovery_codes FOR EACH ROW EXECUTE FUNCTION refuse_retired_mac();
 alter table recovery_codes enable row level security;
 alter table recovery_codes force row level security;
 create policy member_reads on recovery_codes for r using ((( SELECT system_scope() AS system_scope) OR (user_id IN ( SELECT memberships.user_id
@@ -1098,6 +1121,18 @@ alter table retired_keys force row level security;
 create policy everybody_reads on retired_keys for r using (true) with check ();
 create policy system_adds on retired_keys for a using () with check (system_scope());
 grant insert, select on retired_keys to patchbay_app;
+
+create table retired_mac_keys (
+    prefix bytea not null,
+    retired_at timestamp with time zone not null default now(),
+    constraint retired_mac_keys_pkey PRIMARY KEY (prefix),
+    constraint retired_mac_keys_prefix_length CHECK ((length(prefix) = 5))
+);
+alter table retired_mac_keys enable row level security;
+alter table retired_mac_keys force row level security;
+create policy everybody_reads on retired_mac_keys for r using (true) with check ();
+create policy system_adds on retired_mac_keys for a using () with check (( SELECT system_scope() AS system_scope));
+grant insert, select on retired_mac_keys to patchbay_app;
 
 create table retired_tenant_keys (
     tenant_id uuid not null,

@@ -59,8 +59,14 @@ func TestKeysRotateWhileAgentsCallAndServersSync(t *testing.T) {
 	there := here
 	there.base = second.base
 	old, oldWrapping := sealedPrefixes(t, database)
+	recognising := recognisedBy(t, database)
+	atSecond := c
+	atSecond.base = second.base
 
-	stops := []func() int{here.calling("mcp_one__list_labels"), there.calling("mcp_two__list_labels"), c.syncing("synced")}
+	stops := []func() int{
+		here.calling("mcp_one__list_labels"), there.calling("mcp_two__list_labels"), c.syncing("synced"),
+		c.welcoming("early", atSecond), atSecond.welcoming("late", c),
+	}
 	ofTenant, ofAll := h.run("keys", "rotate", "--tenant", "default"), h.run("keys", "rotate")
 	for i, stop := range stops {
 		if stop() == 0 {
@@ -91,6 +97,75 @@ func TestKeysRotateWhileAgentsCallAndServersSync(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if !strings.Contains(ofAll, "are recognised by the key of then") {
+		t.Errorf("the rotation says:\n%s", ofAll)
+	}
+	newcomer := c.hire("newcomer", "one")
+	newcomer.base = second.base
+	if err := newcomer.once("mcp_one__list_labels"); err != nil {
+		t.Error(err)
+	}
+	if by := recognisedBy(t, database); len(recognising) != 1 || len(by) != 2 || by[0] != recognising[0] {
+		t.Errorf("keys and tokens were recognised by %v, and are by %v", recognising, by)
+	}
+}
+
+// welcoming makes API keys and agents' tokens at one server, and shows them to another, over and over until stop; each opens its door.
+func (c client) welcoming(name string, other client) (stop func() (times int)) {
+	c.must(http.StatusCreated, http.MethodPost, "/api/v1/agents", object{"name": name, "slug": name, "approval": "auto"})
+	c.must(http.StatusNoContent, http.MethodPut, "/api/v1/agents/"+name+"/connectors/one", object{"tools": "all"})
+	working, end := context.WithCancel(c.t.Context())
+	var work sync.WaitGroup
+	times := 0
+	work.Go(func() {
+		for ; working.Err() == nil; times++ {
+			if err := c.welcome(name, other); err != nil {
+				c.t.Errorf("%s %d: %v", name, times, err)
+			}
+		}
+	})
+	return func() int {
+		end()
+		work.Wait()
+		return times
+	}
+}
+
+func (c client) welcome(name string, other client) error {
+	status, made, err := c.try(http.MethodPost, "/api/v1/agents/"+name+"/tokens", object{"name": "A"})
+	if err != nil || status != http.StatusCreated {
+		return fmt.Errorf("make a token: %d %v, %w", status, made, err)
+	}
+	token, _ := made["token"].(string)
+	if err := (agent{t: c.t, base: other.base, token: token}).once("mcp_one__list_labels"); err != nil {
+		return err
+	}
+	status, made, err = c.try(http.MethodPost, "/api/v1/api_keys", object{"name": "A", "role": "viewer"})
+	if err != nil || status != http.StatusCreated {
+		return fmt.Errorf("make an API key: %d %v, %w", status, made, err)
+	}
+	other.key, _ = made["key"].(string)
+	if status, answer, err := other.try(http.MethodGet, "/api/v1/agents", nil); err != nil || status != http.StatusOK {
+		return fmt.Errorf("show an API key: %d %v, %w", status, answer, err)
+	}
+	return nil
+}
+
+// recognisedBy is by which keys API keys and agents' tokens are recognised, in the order in which they came.
+func recognisedBy(t *testing.T, database *pgx.Conn) []string {
+	t.Helper()
+	rows, err := database.Query(t.Context(), `
+		select encode(substring(secret_mac from 1 for 5), 'hex')
+		from (select secret_mac, created_at from api_keys union all select secret_mac, created_at from agent_tokens) as bearers
+		group by 1 order by min(created_at)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // sealedPrefixes is which keys have sealed what lies in the database, and in which tables: in every column of that name, whoever made it.

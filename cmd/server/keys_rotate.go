@@ -20,7 +20,7 @@ func (keysRotateCommand) Help() string {
 	return "Makes a new key, waits until every running server has read it, seals with it all that the old one sealed, and retires the old key when nothing uses that. " +
 		"Each tenant's secrets are sealed by its own key, and that by the installation's. On an installation from before this, the first rotation moves every secret to its tenant's key. " +
 		"Servers go on serving. It may be interrupted and run again: it goes on where it stopped. " +
-		"PATCHBAY_KEYSET stays as it is, and so do API keys: they are not sealed, but recognised by a key of their own, which is not replaced."
+		"PATCHBAY_KEYSET stays as it is. API keys, agents' tokens and recovery codes go on: those made from now on are recognised by a new key, too, and those from before by theirs."
 }
 
 // Run rotates and prints what it does.
@@ -73,6 +73,8 @@ func (l *rotationLines) tell(p store.RotationProgress) {
 		l.count(p)
 	case store.SecretUnreadable:
 		l.out.say("Cannot be opened: %s", p.Row)
+	case store.BearersKept:
+		l.out.say("API keys (%s), agents' tokens (%s) and recovery codes (%s) that were made before are recognised by the key of then.", grouped(p.Done), grouped(p.Total), grouped(p.Codes))
 	case store.OldKeysRetired:
 		l.out.say("Retired the old key: nothing is sealed with it any more.")
 	}

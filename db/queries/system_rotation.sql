@@ -68,3 +68,38 @@ where expires_at < now();
 select tenant_id, sealed
 from tenant_keys
 where tenant_id = any(@tenants::uuid[]);
+
+-- name: ReplaceMACKeys :exec
+update keysets
+set wrapped = @wrapped,
+    version = @version,
+    updated_at = now()
+where purpose = 'mac';
+
+-- name: IsRetiredMACKey :one
+select exists (select from retired_mac_keys where prefix = @prefix);
+
+-- name: RetireMACKey :exec
+insert into retired_mac_keys (prefix)
+values (@prefix)
+on conflict do nothing;
+
+-- name: RecognisedBy :many
+-- By which keys the API keys, the agents' tokens and the recovery codes are recognised that can still open something, and how many of each.
+-- @sqlc-vet-disable tenant-scope
+select prefix, sum(one_key)::bigint as api_keys, sum(one_token)::bigint as tokens, sum(one_code)::bigint as codes
+from (
+    select substring(secret_mac from 1 for 5)::bytea as prefix, 1 as one_key, 0 as one_token, 0 as one_code
+    from api_keys
+    where revoked_at is null and (expires_at is null or expires_at > now())
+    union all
+    select substring(secret_mac from 1 for 5)::bytea, 0, 1, 0
+    from agent_tokens
+    where expires_at is null or expires_at > now()
+    union all
+    select substring(mac from 1 for 5)::bytea, 0, 0, 1
+    from recovery_codes
+    where used_at is null
+) as bearers
+group by prefix
+order by prefix;

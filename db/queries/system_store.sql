@@ -5,7 +5,7 @@
 select pg_advisory_xact_lock(hashtextextended('patchbay keysets', 0));
 
 -- name: Keysets :many
-select purpose, wrapped, moving, generation, per_tenant
+select purpose, wrapped, moving, generation, per_tenant, version
 from keysets
 order by purpose;
 

@@ -83,7 +83,7 @@ func (k *Keeper) recognise(ctx context.Context, text secret.Text, sum [sha256.Si
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return nil, fmt.Errorf("find agent token: %w", err)
 	}
-	if err != nil || k.store.Keyring().VerifyBearer(bearer, stored.SecretMAC) != nil {
+	if err != nil || k.store.VerifyBearer(ctx, bearer, stored.SecretMAC) != nil {
 		k.unknown.add(sum, k.now())
 		return nil, unknownToken()
 	}

@@ -111,7 +111,7 @@ func (s *Service) FromBearer(ctx context.Context, header string) (Actor, error) 
 	if err != nil {
 		return Actor{}, fmt.Errorf("find API key: %w", err)
 	}
-	if s.store.Keyring().VerifyBearer(text, stored.SecretMAC) != nil {
+	if s.store.VerifyBearer(ctx, text, stored.SecretMAC) != nil {
 		return Actor{}, badKey("This API key is not known.")
 	}
 	if stored.Key.RevokedAt != nil {

@@ -259,7 +259,7 @@ func (s *Service) useRecoveryCode(ctx context.Context, a Actor, code string) (bo
 		return false, fmt.Errorf("read recovery codes: %w", err)
 	}
 	for _, c := range known {
-		if s.store.Keyring().VerifyMAC(recoveryPurpose, recoveryData(*a.UserID, code), c.MAC) == nil {
+		if s.store.VerifyMAC(ctx, recoveryPurpose, recoveryData(*a.UserID, code), c.MAC) == nil {
 			return s.store.System().UseRecoveryCode(ctx, *a.UserID, c.Number, a.Tenant.ID, a.Event("account.recovery_code_use", a.Email))
 		}
 	}

@@ -19,6 +19,7 @@ type Keyring struct {
 	*Sealer
 	signing *keyset.Handle
 	mac     tink.MAC
+	version int // of what authenticates; 0: the first
 }
 
 // Wrapped is a keyring as it is stored: both keysets, encrypted by a KEK.

@@ -40,7 +40,11 @@ func SealedBy(sealed []byte) (KeyID, bool) {
 
 // Keys lists the sealing keys, oldest first.
 func (s *Sealer) Keys() []KeyID {
-	info := s.keys.KeysetInfo().GetKeyInfo()
+	return keyIDs(s.keys)
+}
+
+func keyIDs(h *keyset.Handle) []KeyID {
+	info := h.KeysetInfo().GetKeyInfo()
 	ids := make([]KeyID, len(info))
 	for i, key := range info {
 		ids[i] = KeyID(key.GetKeyId())
@@ -102,5 +106,5 @@ func (s *Sealer) changed(doing string, change func(*keyset.Manager) error) (*Sea
 
 // With is the keyring with other sealing keys. What authenticates stays.
 func (k *Keyring) With(sealing *Sealer) *Keyring {
-	return &Keyring{Sealer: sealing, signing: k.signing, mac: k.mac}
+	return &Keyring{Sealer: sealing, signing: k.signing, mac: k.mac, version: k.version}
 }

@@ -8,6 +8,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"hash"
+
+	"github.com/tink-crypto/tink-go/v2/keyset"
 )
 
 // Signer makes signatures that others check without this installation, by its public key: Ed25519ph with a context (RFC 8032 §5.1), so
@@ -17,10 +19,14 @@ type Signer struct {
 	purpose string
 }
 
-// Signer is the signer of somebody's texts of a purpose, as "audit export". Its key is derived from the key that authenticates tokens, which
-// no rotation replaces: it is the same in every process and after a restored backup, and lies nowhere.
+// Signer is the signer of somebody's texts of a purpose, as "audit export". Its key is derived from the first key that authenticates tokens: it
+// is the same in every process, after a restored backup and after a rotation, since others hold its public half, and lies nowhere.
 func (k *Keyring) Signer(purpose, of string) (Signer, error) {
-	mac, err := k.MAC("signing key", joined(purpose, of))
+	first, err := k.changedMAC(k.version, func(m *keyset.Manager) error { return m.SetPrimary(uint32(k.MACKeys()[0])) })
+	if err != nil {
+		return Signer{}, err
+	}
+	mac, err := first.MAC("signing key", joined(purpose, of))
 	if err != nil {
 		return Signer{}, err
 	}

@@ -74,7 +74,7 @@ func makeKeyring(ctx context.Context, q *dbgen.Queries, kek secret.KEK) (keys, e
 	if err := q.SaveKeyset(ctx, purposeSeal, wrapped.Seal); err != nil {
 		return keys{}, err
 	}
-	return keys{Keyring: keyring, wrapped: wrapped.Seal, generation: firstGeneration, perTenant: true}, q.SaveKeyset(ctx, purposeMAC, wrapped.MAC)
+	return keys{Keyring: keyring, wrapped: wrapped.Seal, wrappedMAC: wrapped.MAC, generation: firstGeneration, perTenant: true}, q.SaveKeyset(ctx, purposeMAC, wrapped.MAC)
 }
 
 func openKeyring(rows []dbgen.KeysetsRow, kek secret.KEK) (keys, error) {
@@ -97,8 +97,8 @@ func openKeyring(rows []dbgen.KeysetsRow, kek secret.KEK) (keys, error) {
 	if err != nil {
 		return keys{}, fmt.Errorf("open the stored keyring: %w", err)
 	}
-	seal := stored[purposeSeal]
+	seal, mac := stored[purposeSeal], stored[purposeMAC]
 	return keys{
-		Keyring: keyring, wrapped: seal.Wrapped, generation: int(seal.Generation), perTenant: seal.PerTenant, moving: len(moving.Seal) > 0,
+		Keyring: keyring.OfVersion(int(mac.Version)), wrapped: seal.Wrapped, wrappedMAC: mac.Wrapped, generation: int(seal.Generation), perTenant: seal.PerTenant, moving: len(moving.Seal) > 0,
 	}, nil
 }

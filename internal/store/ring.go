@@ -22,6 +22,7 @@ const rereadTime = 5 * time.Second
 type keys struct {
 	*secret.Keyring
 	wrapped    []byte          // the sealing keys, as stored
+	wrappedMAC []byte          // those that authenticate, likewise
 	generation int             // grows with each change of the sealing keys, and of tenants' keys
 	perTenant  bool            // secrets are sealed by their tenant's key
 	moving     bool            // to another PATCHBAY_KEYSET, when they were read
@@ -150,12 +151,18 @@ func (r *ring) reread(ctx context.Context, seen *keys) error {
 
 // reopened are the stored keys. Those that are as they were are not unwrapped again: whoever holds the key that wraps them may be away.
 func (k *keys) reopened(rows []dbgen.KeysetsRow, kek secret.KEK) (keys, error) {
+	same, as := *k, 0
 	for _, row := range rows {
-		if row.Purpose == purposeSeal && bytes.Equal(row.Wrapped, k.wrapped) {
-			same := *k
-			same.generation, same.perTenant = int(row.Generation), row.PerTenant
-			return same, nil
+		switch {
+		case row.Purpose == purposeSeal && bytes.Equal(row.Wrapped, k.wrapped):
+			same.generation, same.perTenant, same.moving = int(row.Generation), row.PerTenant, row.Moving != nil
+			as++
+		case row.Purpose == purposeMAC && bytes.Equal(row.Wrapped, k.wrappedMAC):
+			as++
 		}
+	}
+	if as == len(rows) {
+		return same, nil
 	}
 	stored, err := openKeyring(rows, kek)
 	stored.before = k.Keyring

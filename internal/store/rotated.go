@@ -52,11 +52,27 @@ func (installationKeys) locked(ctx context.Context, s scope, r *ring) (*secret.S
 }
 
 func (installationKeys) replace(ctx context.Context, s scope, r *ring, sealer *secret.Sealer) error {
-	wrapped, err := r.now.Load().With(sealer).WrapWith(r.kek)
+	q := dbgen.New(s)
+	rows, err := q.Keysets(ctx) // as locked has read them
 	if err != nil {
 		return err
 	}
-	_, err = dbgen.New(s).ReplaceSealingKeys(ctx, wrapped.Seal)
+	have, err := r.now.Load().reopened(rows, r.kek)
+	if err != nil {
+		return err
+	}
+	keyring, err := authenticating(ctx, q, have.Keyring, stageOf(sealer))
+	if err != nil {
+		return err
+	}
+	wrapped, err := keyring.With(sealer).WrapWith(r.kek)
+	if err != nil {
+		return err
+	}
+	if err := q.ReplaceMACKeys(ctx, wrapped.MAC, int32(keyring.Version())); err != nil {
+		return err
+	}
+	_, err = q.ReplaceSealingKeys(ctx, wrapped.Seal)
 	return err
 }
 

@@ -28,12 +28,14 @@ const (
 	SecretUnreadable                     // no key opens Row
 	OldKeysRetired                       // nothing is sealed by them, and nothing can be
 	TenantsDivided                       // each tenant's own key seals its secrets
+	BearersKept                          // Done API keys, Total tokens of agents and Codes are recognised by an older key, which stays
 )
 
 // RotationProgress is what a rotation just did.
 type RotationProgress struct {
 	Step        RotationStep
 	Done, Total int
+	Codes       int // recovery codes
 	Row         string
 }
 
@@ -174,8 +176,14 @@ func (r *rotation) run(ctx context.Context) error {
 			r.notify(RotationProgress{Step: RotationResumed})
 		}
 		last := now == stagePromoted && have.perTenant
-		if err := r.step(ctx, now, have); err != nil || last {
+		if err := r.step(ctx, now, have); err != nil {
 			return err
+		}
+		if last && !r.of.one() {
+			return r.tellBearersKept(ctx)
+		}
+		if last {
+			return nil
 		}
 	}
 }

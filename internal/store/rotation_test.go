@@ -24,12 +24,8 @@ func TestARotationSealsEverythingAnewAndRetiresTheOldKey(t *testing.T) {
 	t.Parallel()
 	y := newTreasury(t, 3)
 	sleeper := y.open(t)
-	mac, err := y.Keyring.MAC("api key", []byte("data"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var steps []store.RotationStep
-	err = y.St.RotateSealingKeys(t.Context(), y.alone(t, func(p store.RotationProgress) { steps = append(steps, p.Step) }))
+	err := y.St.RotateSealingKeys(t.Context(), y.alone(t, func(p store.RotationProgress) { steps = append(steps, p.Step) }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,9 +41,6 @@ func TestARotationSealsEverythingAnewAndRetiresTheOldKey(t *testing.T) {
 	y.wantAll(t, y.St)
 	y.wantAll(t, sleeper) // which was opened before, and never beat
 	y.wantFlows(t, sleeper)
-	if err := y.open(t).Keyring().VerifyMAC("api key", []byte("data"), mac); err != nil {
-		t.Errorf("an API key from before: %v", err)
-	}
 }
 
 func TestOthersSealAndOpenAllTheWhile(t *testing.T) {

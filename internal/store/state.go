@@ -175,9 +175,20 @@ func (t *Tenant) marked(row []byte, err error, field string, recognised []byte, 
 	return state.with(t, field, secret.Text(recognised), id.String())
 }
 
+// printer makes fingerprints. Within a transaction it is one: what was and what is are compared, and a rotation may come between.
+func (t *Tenant) printer() *secret.Keyring {
+	if t.scope.tx == nil {
+		return t.store.Keyring()
+	}
+	if t.prints == nil {
+		t.prints = t.store.Keyring()
+	}
+	return t.prints
+}
+
 // with is the state with a secret's fingerprint.
 func (s State) with(t *Tenant, field string, text secret.Text, of ...string) (State, error) {
-	mark, err := t.store.Keyring().Fingerprint(text, append([]string{t.id.String(), field}, of...)...)
+	mark, err := t.printer().Fingerprint(text, append([]string{t.id.String(), field}, of...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func (t *Tenant) tellEnvironment(ctx context.Context, state State, id connectors
 
 // withAs is with for a field that has one name here and another elsewhere: the same secret has the same fingerprint in both.
 func (s State) withAs(t *Tenant, field, kind string, text secret.Text, of ...string) (State, error) {
-	mark, err := t.store.Keyring().Fingerprint(text, append([]string{t.id.String(), kind}, of...)...)
+	mark, err := t.printer().Fingerprint(text, append([]string{t.id.String(), kind}, of...)...)
 	if err != nil {
 		return nil, err
 	}

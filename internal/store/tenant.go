@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/secret"
 	"patchbay/internal/store/dbgen"
 )
 
@@ -17,6 +18,8 @@ type Tenant struct {
 	scope scope
 	q     *dbgen.Queries
 	said  *[]Notice // by the transaction so far; nil: there is none
+
+	prints *secret.Keyring // that of the transaction's fingerprints; nil: it has made none
 }
 
 func newTenant(st *Store, id connectors.TenantID, s scope) *Tenant {

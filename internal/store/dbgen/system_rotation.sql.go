@@ -83,6 +83,17 @@ func (q *Queries) IsRetiredKey(ctx context.Context, prefix []byte) (bool, error)
 	return taken, err
 }
 
+const isRetiredMACKey = `-- name: IsRetiredMACKey :one
+select exists (select from retired_mac_keys where prefix = $1)
+`
+
+func (q *Queries) IsRetiredMACKey(ctx context.Context, prefix []byte) (bool, error) {
+	row := q.db.QueryRow(ctx, isRetiredMACKey, prefix)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const keysOfTenants = `-- name: KeysOfTenants :many
 select tenant_id, sealed
 from tenant_keys
@@ -147,6 +158,72 @@ func (q *Queries) KeysetGeneration(ctx context.Context) (int32, error) {
 	return generation, err
 }
 
+const recognisedBy = `-- name: RecognisedBy :many
+select prefix, sum(one_key)::bigint as api_keys, sum(one_token)::bigint as tokens, sum(one_code)::bigint as codes
+from (
+    select substring(secret_mac from 1 for 5)::bytea as prefix, 1 as one_key, 0 as one_token, 0 as one_code
+    from api_keys
+    where revoked_at is null and (expires_at is null or expires_at > now())
+    union all
+    select substring(secret_mac from 1 for 5)::bytea, 0, 1, 0
+    from agent_tokens
+    where expires_at is null or expires_at > now()
+    union all
+    select substring(mac from 1 for 5)::bytea, 0, 0, 1
+    from recovery_codes
+    where used_at is null
+) as bearers
+group by prefix
+order by prefix
+`
+
+type RecognisedByRow struct {
+	Prefix  []byte
+	ApiKeys int64
+	Tokens  int64
+	Codes   int64
+}
+
+// By which keys the API keys, the agents' tokens and the recovery codes are recognised that can still open something, and how many of each.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) RecognisedBy(ctx context.Context) ([]RecognisedByRow, error) {
+	rows, err := q.db.Query(ctx, recognisedBy)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RecognisedByRow
+	for rows.Next() {
+		var i RecognisedByRow
+		if err := rows.Scan(
+			&i.Prefix,
+			&i.ApiKeys,
+			&i.Tokens,
+			&i.Codes,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const replaceMACKeys = `-- name: ReplaceMACKeys :exec
+update keysets
+set wrapped = $1,
+    version = $2,
+    updated_at = now()
+where purpose = 'mac'
+`
+
+func (q *Queries) ReplaceMACKeys(ctx context.Context, wrapped []byte, version int32) error {
+	_, err := q.db.Exec(ctx, replaceMACKeys, wrapped, version)
+	return err
+}
+
 const replaceSealingKeys = `-- name: ReplaceSealingKeys :one
 update keysets
 set wrapped = $1,
@@ -171,6 +248,17 @@ on conflict do nothing
 
 func (q *Queries) RetireKey(ctx context.Context, prefix []byte) error {
 	_, err := q.db.Exec(ctx, retireKey, prefix)
+	return err
+}
+
+const retireMACKey = `-- name: RetireMACKey :exec
+insert into retired_mac_keys (prefix)
+values ($1)
+on conflict do nothing
+`
+
+func (q *Queries) RetireMACKey(ctx context.Context, prefix []byte) error {
+	_, err := q.db.Exec(ctx, retireMACKey, prefix)
 	return err
 }
 

@@ -31,7 +31,7 @@ func (q *Queries) DeleteSession(ctx context.Context, token string) error {
 }
 
 const keysets = `-- name: Keysets :many
-select purpose, wrapped, moving, generation, per_tenant
+select purpose, wrapped, moving, generation, per_tenant, version
 from keysets
 order by purpose
 `
@@ -42,6 +42,7 @@ type KeysetsRow struct {
 	Moving     []byte
 	Generation int32
 	PerTenant  bool
+	Version    int32
 }
 
 func (q *Queries) Keysets(ctx context.Context) ([]KeysetsRow, error) {
@@ -59,6 +60,7 @@ func (q *Queries) Keysets(ctx context.Context) ([]KeysetsRow, error) {
 			&i.Moving,
 			&i.Generation,
 			&i.PerTenant,
+			&i.Version,
 		); err != nil {
 			return nil, err
 		}
