@@ -494,6 +494,8 @@ type ConnectorCreate struct {
 	MaxDefinitionAgeS *int64 `json:"max_definition_age_s,omitzero"`
 	Name              string `json:"name"`
 	RetryAttempts     *int64 `json:"retry_attempts,omitzero"`
+	// true: what auth needs of secrets is entered afterwards, on the connector's Credentials page or with PUT …/credential.
+	SecretLater *bool `json:"secret_later,omitzero"`
 	// Made from the name where a new connector has none.
 	Slug *string `json:"slug,omitzero"`
 	// 0: never by itself; else 60 or more.
@@ -557,6 +559,8 @@ type ConnectorPatch struct {
 	MaxDefinitionAgeS *int64  `json:"max_definition_age_s,omitzero"`
 	Name              *string `json:"name,omitzero"`
 	RetryAttempts     *int64  `json:"retry_attempts,omitzero"`
+	// true: what auth needs of secrets is entered afterwards, on the connector's Credentials page or with PUT …/credential.
+	SecretLater *bool `json:"secret_later,omitzero"`
 	// Made from the name where a new connector has none.
 	Slug *string `json:"slug,omitzero"`
 	// 0: never by itself; else 60 or more.

@@ -23,6 +23,7 @@ type connectorPatch struct {
 	Headers           map[string]string `json:"headers,omitempty" doc:"Sent with each request. They are shown to every reader: secrets belong into auth."`
 	CredentialMode    *string           `json:"credential_mode,omitempty" enum:"shared,per_agent"`
 	Auth              *authInput        `json:"auth,omitempty"`
+	SecretLater       bool              `json:"secret_later,omitempty" doc:"true: what auth needs of secrets is entered afterwards, on the connector's Credentials page or with PUT …/credential."`
 	TimeoutMS         *int64            `json:"timeout_ms,omitempty" minimum:"1000" maximum:"300000"`
 	RetryAttempts     *int              `json:"retry_attempts,omitempty" minimum:"0" maximum:"5"`
 	Enabled           *bool             `json:"enabled,omitempty"`

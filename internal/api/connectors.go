@@ -74,26 +74,30 @@ func (h *Handler) listConnectors(ctx context.Context, who auth.Actor, in *listCo
 type createConnectorInput struct{ JSON document[connectorCreate] }
 
 func (h *Handler) createConnector(ctx context.Context, who auth.Actor, in *createConnectorInput) (*answer[connectorJSON], error) {
-	draft, secret, err := readDraft(who, in.JSON)
+	draft, secret, later, err := readDraft(who, in.JSON)
 	if err != nil {
 		return nil, err
 	}
-	c, err := h.registry.CreateConnector(ctx, who, draft, secret)
+	create := h.registry.CreateConnector
+	if later {
+		create = h.registry.CreateWithSecretLater
+	}
+	c, err := create(ctx, who, draft, secret)
 	if err != nil {
 		return nil, err
 	}
 	return h.connector(ctx, who, c)
 }
 
-// readDraft reads a new connector: the tenant's defaults, and what the document says over them.
-func readDraft(who auth.Actor, body document[connectorCreate]) (connectors.Draft, connectors.Secret, error) {
+// readDraft reads a new connector: the tenant's defaults, and what the document says over them. later: its secret may come afterwards.
+func readDraft(who auth.Actor, body document[connectorCreate]) (_ connectors.Draft, _ connectors.Secret, later bool, _ error) {
 	doc, err := body.read()
 	if err != nil {
-		return connectors.Draft{}, connectors.Secret{}, err
+		return connectors.Draft{}, connectors.Secret{}, false, err
 	}
 	draft := who.Tenant.Defaults.Draft()
 	connectorPatch(doc).apply(&draft)
-	return draft, connectorPatch(doc).secret(), nil
+	return draft, connectorPatch(doc).secret(), doc.SecretLater, nil
 }
 
 func (h *Handler) getConnector(ctx context.Context, who auth.Actor, in *ConnectorPath) (*answer[connectorJSON], error) {
@@ -118,7 +122,7 @@ func (h *Handler) updateConnector(ctx context.Context, who auth.Actor, in *updat
 	if err != nil {
 		return nil, err
 	}
-	c, notices, err := h.registry.UpdateConnector(ctx, who, in.ref(), registry.Change{Draft: patch.apply, Secret: secret})
+	c, notices, err := h.registry.UpdateConnector(ctx, who, in.ref(), registry.Change{Draft: patch.apply, Secret: secret, SecretLater: patch.SecretLater})
 	if err != nil {
 		return nil, err
 	}

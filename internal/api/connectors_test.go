@@ -319,3 +319,19 @@ func TestReadsIssueAsManyQueriesForThreeConnectorsAsForThreeHundred(t *testing.T
 		}
 	}
 }
+
+func TestASecretMayBeEnteredAfterTheConnectorIsThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	key := w.key(t, connectors.RoleAdmin)
+	w.call(t, key, http.MethodPost, "/api/v1/connectors", `{"name":"Notes","url":"https://mcp.example.com/","auth":{"type":"bearer"}}`).problem(http.StatusUnprocessableEntity, "invalid")
+	made := w.call(t, key, http.MethodPost, "/api/v1/connectors", `{"name":"Notes","url":"https://mcp.example.com/","auth":{"type":"bearer"},"secret_later":true}`).want(http.StatusCreated)
+	if made["slug"] != "notes" || made["auth"].(map[string]any)["type"] != "bearer" {
+		t.Errorf("made %v", made)
+	}
+	w.call(t, key, http.MethodPatch, "/api/v1/connectors/notes", `{"auth":{"type":"api_key"}}`).problem(http.StatusUnprocessableEntity, "invalid")
+	w.call(t, key, http.MethodPatch, "/api/v1/connectors/notes", `{"auth":{"type":"api_key"},"secret_later":true}`).want(http.StatusOK)
+	if got := w.call(t, key, http.MethodPut, "/api/v1/connectors/notes/credential", `{"key":"s3cret"}`); got.status != http.StatusNoContent {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}

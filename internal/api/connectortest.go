@@ -47,7 +47,7 @@ func (connectorTestJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.
 }
 
 func (h *Handler) testConnector(ctx context.Context, who auth.Actor, in *createConnectorInput) (*answer[connectorTestJSON], error) {
-	draft, secret, err := readDraft(who, in.JSON)
+	draft, secret, _, err := readDraft(who, in.JSON)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ type reason struct {
 	Code       string `json:"code"`
 	Status     int    `json:"status,omitempty"` // of HTTP, as the API has it
 	ConnectURL string `json:"connect_url,omitempty"`
+	ConfirmURL string `json:"confirm_url,omitempty"` // where a person does it
 	RetryAfter int    `json:"retry_after_s,omitempty"`
 }
 
@@ -74,6 +75,9 @@ func refusalOf(err error) (says string, why reason, ok bool) {
 			code = p.Type[strings.LastIndexByte(p.Type, '/')+1:]
 		}
 		return p.Error(), reason{Code: code, Status: p.Status, ConnectURL: p.ConnectURL, RetryAfter: int(math.Ceil(p.RetryAfter.Seconds()))}, true
+	}
+	if u, ok := errors.AsType[*unconfirmed](err); ok {
+		return u.says, reason{Code: u.code, ConfirmURL: u.page}, true
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind != fault.Internal {
 		d := respond.Document(f)

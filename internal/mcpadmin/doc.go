@@ -1,6 +1,7 @@
 // Package mcpadmin is the door for an admin's assistant: Patchbay as an MCP server about itself, at /mcp/admin.
 //
-//	tools       list_connectors, list_agents, list_tool_changes, list_tool_calls, explain_access
+//	tools       list_connectors, add_connector, test_connector, sync_tools, connect_account, list_agents, explain_access, grant_tools,
+//	            list_tool_changes, review_tool_change, list_tool_calls, decide_approval
 //
 // A request goes this way:
 //
@@ -8,7 +9,8 @@
 //  2. it counts against the pace of the key and of the tenant, as a request of the JSON API does
 //  3. serve.Server reads the message, whatever era it is of; sessions are sealed into their ids, so that any process serves any request
 //  4. a tool's arguments are held against its input schema, and the caller's role against the tool's
-//  5. the tool asks the JSON API, in the same process and as the same caller (inside.go): what that refuses is refused here, in its words
+//  5. what destroys something asks a person first, through the client (confirm.go)
+//  6. the tool asks the JSON API, in the same process and as the same caller (inside.go): what that refuses is refused here, in its words
 //
 // So there are no rules here: who may what, what is valid, and what stands in the audit log is the API's. An event says "via": "mcp".
 //

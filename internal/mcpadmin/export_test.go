@@ -4,16 +4,17 @@ import "patchbay/internal/connectors"
 
 // Row is what the table says of a tool.
 type Row struct {
-	Name string
-	May  connectors.Permission
-	Asks []string
+	Name     string
+	May      connectors.Permission
+	Asks     []string
+	Confirms bool // asks a person first
 }
 
 // Table is the table of tools.
 func Table() []Row {
 	var rows []Row
 	for _, t := range tools {
-		rows = append(rows, Row{t.name, t.may, t.asks})
+		rows = append(rows, Row{t.name, t.may, t.asks, t.confirm != nil})
 	}
 	return rows
 }

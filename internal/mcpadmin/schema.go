@@ -7,6 +7,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"patchbay/internal/access"
+	"patchbay/internal/mcp/serve"
 )
 
 // dialect is the one that all schemas here are of.
@@ -37,6 +38,14 @@ func object(properties ...property) *jsonschema.Schema {
 func (p property) must() property {
 	p.required = true
 	p.schema.MinLength = new(1)
+	return p
+}
+
+// misfit refuses arguments for what no schema says, in a sentence.
+func misfit(sentence string) error { return serve.InvalidParams(sentence) }
+
+func (p property) atMost(characters int) property {
+	p.schema.MaxLength = &characters
 	return p
 }
 

@@ -101,11 +101,18 @@ func TestARoleIsListedWhatItMayAndRefusedTheRest(t *testing.T) {
 
 // example are arguments that fit each tool.
 var example = map[string]map[string]any{
-	"list_connectors":   {"limit": 10},
-	"list_agents":       {"limit": 10},
-	"explain_access":    {"agent": "support", "tool": "mcp_linear__search"},
-	"list_tool_changes": {"state": "any"},
-	"list_tool_calls":   {"status": "error"},
+	"list_connectors":    {"limit": 10},
+	"list_agents":        {"limit": 10},
+	"explain_access":     {"agent": "support", "tool": "mcp_linear__search"},
+	"list_tool_changes":  {"state": "any"},
+	"list_tool_calls":    {"status": "error"},
+	"add_connector":      {"name": "Notes", "url": "https://mcp.example.com/mcp", "auth_type": "bearer"},
+	"test_connector":     {"url": "http://127.0.0.1:9/mcp"},
+	"sync_tools":         {"connector": "linear"},
+	"connect_account":    {"connector": "linear"},
+	"grant_tools":        {"agent": "support", "connector": "linear", "tools": []string{"search"}},
+	"review_tool_change": {"connector": "linear", "tool": "search", "hash": "00", "verdict": "reject"},
+	"decide_approval":    {"call": "01a1fc26-6580-76b4-afdf-295314fc6074", "verdict": "deny"},
 }
 
 // Each tool asks the API for nothing but what its row says.

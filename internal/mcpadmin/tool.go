@@ -23,6 +23,9 @@ type tool struct {
 	hints hints
 	takes *jsonschema.Schema
 
+	// confirm is what a person is asked before it is done; nil: nothing.
+	confirm func(ctx context.Context, c *caller, arguments json.RawMessage) (question, error)
+
 	gives *jsonschema.Schema
 	check *access.Schema
 	run   func(ctx context.Context, c *caller, arguments json.RawMessage) (outcome, error)
@@ -38,6 +41,13 @@ type hints struct {
 
 // reads are the hints of what only looks.
 var reads = hints{ReadOnly: true, Idempotent: true}
+
+// adds, again and destroys are the hints of what changes something: more of it, the same each time, and with something taken away.
+var (
+	adds     = hints{}
+	again    = hints{Idempotent: true}
+	destroys = hints{Destructive: true, Idempotent: true}
+)
 
 // outcome is what a tool came to: one sentence of ours, and the whole.
 type outcome struct {
@@ -63,7 +73,7 @@ func as[I, O any](t tool, run func(ctx context.Context, c *caller, in I) (O, str
 }
 
 // tools are all of them, in the order in which they are listed.
-var tools = slices.Concat(connectorTools, agentTools, changeTools, callTools)
+var tools = slices.Concat(connectorTools, setupTools, agentTools, grantTools, changeTools, callTools)
 
 // toolsFor are those that a role may use, as MCP lists them.
 func toolsFor(role connectors.Role) []listedTool {
@@ -110,7 +120,15 @@ func (b *backend) call(ctx context.Context, r *serve.Request) (json.RawMessage, 
 	if err := b.who.Require(t.may); err != nil {
 		return b.refused(ctx, err)
 	}
-	out, err := t.run(ctx, &caller{Client: b.h.api, h: b.h}, r.Arguments)
+	c := &caller{Client: b.h.api, h: b.h}
+	if t.confirm != nil {
+		if asks, err := b.confirmed(ctx, c, r, t); err != nil {
+			return b.refused(ctx, err)
+		} else if asks != nil {
+			return asks, nil
+		}
+	}
+	out, err := t.run(ctx, c, r.Arguments)
 	if err != nil {
 		return b.refused(ctx, err)
 	}

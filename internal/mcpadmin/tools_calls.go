@@ -3,6 +3,7 @@ package mcpadmin
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"patchbay/client"
@@ -20,6 +21,18 @@ var callTools = []tool{
 			choice("status", "Only calls that are so far.", "pending_approval", "running", "success", "error", "denied", "cancelled"),
 		),
 	}, listToolCalls),
+	as(tool{
+		name: "decide_approval", title: "Decide an approval", may: connectors.PermOperate, asks: []string{"approveToolCall", "denyToolCall", "getToolCall", "listApprovals"},
+		hints: hints{Destructive: true, OpenWorld: true},
+		about: "Agrees to a call that waits for a person (list_tool_calls with status pending_approval), which is then made, once; or refuses it. A person is asked first: it is their decision.",
+		takes: object(
+			text("call", "Its id.").must(),
+			choice("verdict", "What becomes of it.", "approve", "deny").must(),
+			text("reason", "Of deny: the agent reads it.").atMost(500),
+			whole64("allow_for_s", "Of approve: for so many seconds the agent may call the tool without asking, too.", 0, 86400),
+		),
+		confirm: asking(askDecision),
+	}, decideApproval),
 }
 
 // call is one that an agent made.
@@ -79,4 +92,56 @@ func listToolCalls(ctx context.Context, c *caller, in listCallsIn) (page[call], 
 	})
 	out := pageOf(got.Items, got.NextCursor, func(from client.ToolCall) call { return viewCall(c, from) })
 	return out, out.counted("call", "calls"), err
+}
+
+type decideIn struct {
+	Call      string `json:"call"`
+	Verdict   string `json:"verdict"`
+	Reason    string `json:"reason"`
+	AllowForS int64  `json:"allow_for_s"`
+}
+
+// askDecision says what the call is, and not only which: who decides has to know.
+func askDecision(ctx context.Context, c *caller, in decideIn) (question, error) {
+	call, err := c.GetToolCall(ctx, in.Call)
+	if err != nil {
+		return question{}, err
+	}
+	with, err := waitingArguments(ctx, c, in.Call)
+	if err != nil {
+		return question{}, err
+	}
+	about := fmt.Sprintf("the call of the tool %s of the connector %s by the agent %s, with %s", quoted(call.Name), quoted(call.Connector), quoted(call.Agent), with)
+	says := "Refuse " + about + "?"
+	if in.Verdict == "approve" {
+		says = "Make " + about + "?"
+		if in.AllowForS > 0 {
+			says += fmt.Sprintf(" For %s the agent may then call it without asking.", time.Duration(in.AllowForS)*time.Second)
+		}
+	}
+	return question{says, c.page("approvals")}, nil
+}
+
+// waitingArguments are those of a call that waits, for a person to read.
+func waitingArguments(ctx context.Context, c *caller, id string) (string, error) {
+	waiting, err := c.ListApprovals(ctx, client.ListApprovalsQuery{Limit: mostListed})
+	for _, a := range waiting.Items {
+		if a.ID == id && len(a.Arguments) > 0 && string(a.Arguments) != "null" {
+			return "the arguments " + quoted(string(a.Arguments)), nil
+		}
+	}
+	return "arguments that are not shown here", err
+}
+
+func decideApproval(ctx context.Context, c *caller, in decideIn) (call, string, error) {
+	if in.Verdict == "deny" {
+		got, err := c.DenyToolCall(ctx, in.Call, client.Deny{Reason: said(in.Reason)})
+		return viewCall(c, got), "The call was refused.", err
+	}
+	given := client.Approve{}
+	if in.AllowForS > 0 {
+		given.AllowForS = &in.AllowForS
+	}
+	got, err := c.ApproveToolCall(ctx, in.Call, given)
+	return viewCall(c, got), "The call was approved, and is made now.", err
 }

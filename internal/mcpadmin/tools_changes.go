@@ -2,6 +2,7 @@ package mcpadmin
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"patchbay/client"
@@ -17,6 +18,17 @@ var changeTools = []tool{
 			text("connector", "Only changes at this connector, by slug or id."),
 		),
 	}, listToolChanges),
+	as(tool{
+		name: "review_tool_change", title: "Review a tool's change", may: connectors.PermManage, asks: []string{"acceptTool", "rejectTool"}, hints: destroys,
+		about: "Accepts a definition that a server gave a tool, which agents are then served, or rejects it, which takes the tool from them. The hash says which one was looked at: where the server has changed the tool again, it is refused. A person is asked first.",
+		takes: object(
+			text("connector", "Its slug or id.").must(),
+			text("tool", "The server's own name for it.").must(),
+			text("hash", "Of the definition, as list_tool_changes has it.").must(),
+			choice("verdict", "What becomes of it.", "accept", "reject").must(),
+		),
+		confirm: asking(askReview),
+	}, reviewToolChange),
 }
 
 // change is one of a tool's definition, or of a server's instructions.
@@ -57,4 +69,36 @@ func listToolChanges(ctx context.Context, c *caller, in listChangesIn) (page[cha
 	got, err := c.ListToolChanges(ctx, client.ListToolChangesQuery{Limit: in.limit(), Cursor: in.Cursor, State: in.State, Connector: in.Connector})
 	out := pageOf(got.Items, got.NextCursor, viewChange)
 	return out, out.counted("change", "changes"), err
+}
+
+type reviewIn struct {
+	Connector string `json:"connector"`
+	Tool      string `json:"tool"`
+	Hash      string `json:"hash"`
+	Verdict   string `json:"verdict"`
+}
+
+func askReview(_ context.Context, c *caller, in reviewIn) (question, error) {
+	page := c.page("connectors", in.Connector, "tools", in.Tool, "changes")
+	does := "Accept the definition %s of the tool %s of the connector %s, so that agents are served it? What has changed is shown here: %s"
+	if in.Verdict == "reject" {
+		does = "Reject the definition %s of the tool %s of the connector %s, so that agents are not served it? What has changed is shown here: %s"
+	}
+	return question{fmt.Sprintf(does, in.Hash[:min(len(in.Hash), 12)], quoted(in.Tool), quoted(in.Connector), page), page}, nil
+}
+
+// reviewed is a tool after the decision.
+type reviewed struct {
+	Review  string `json:"review" jsonschema:"accepted, changed, new or rejected."`
+	Hash    string `json:"hash" jsonschema:"Of the definition that the server has."`
+	Enabled bool   `json:"enabled"`
+}
+
+func reviewToolChange(ctx context.Context, c *caller, in reviewIn) (reviewed, string, error) {
+	decide, says := c.AcceptTool, "The definition was accepted, and agents are served it."
+	if in.Verdict == "reject" {
+		decide, says = c.RejectTool, "The definition was rejected, and agents are not served it."
+	}
+	got, err := decide(ctx, in.Connector, in.Tool, client.ToolVerdict{Hash: &in.Hash})
+	return reviewed{got.Review, got.Hash, got.Enabled}, says, err
 }

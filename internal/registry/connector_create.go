@@ -17,12 +17,25 @@ import (
 func (r *Registry) CreateConnector(
 	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret,
 ) (connectors.Connector, error) {
+	return r.create(ctx, a, d, s, true)
+}
+
+// CreateWithSecretLater is CreateConnector where the secret may come afterwards, from somebody else.
+func (r *Registry) CreateWithSecretLater(
+	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret,
+) (connectors.Connector, error) {
+	return r.create(ctx, a, d, s, false)
+}
+
+func (r *Registry) create(
+	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret, needed bool,
+) (connectors.Connector, error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return connectors.Connector{}, err
 	}
 	ownSlug := strings.TrimSpace(d.Slug) != ""
 	d, s = d.Normalized(), s.Normalized()
-	if err := r.Check(d, s); err != nil {
+	if err := r.check(d, s, needed); err != nil {
 		return connectors.Connector{}, err
 	}
 	return r.insertNumbered(ctx, a, d, s, ownSlug)

@@ -1,0 +1,218 @@
+package mcpadmin_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/client"
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/mcpadmin"
+)
+
+// byMCP are the acts in the audit log that say that they came in here, the oldest first, with who did them.
+func (w *world) byMCP(t *testing.T) []string {
+	t.Helper()
+	var got string
+	w.AsSystem(t, `select coalesce(string_agg(action || ' by ' || actor_type || ' ' || actor_name, ',' order by id), '') from audit_events where detail->>'via' = 'mcp'`, nil, &got)
+	if got == "" {
+		return nil
+	}
+	return strings.Split(got, ",")
+}
+
+// program is the JSON API, as a program with a key uses it.
+func (w *world) program(t *testing.T, key string) *client.Client {
+	t.Helper()
+	c, err := client.New(w.url, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestAnAssistantDoesWhatAnAdminDoesAndTheAuditLogSaysSo(t *testing.T) {
+	t.Parallel()
+	for _, revision := range []string{newest, before} {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			up := mcptest.Start(t, mcptest.Script{Tools: []string{mcptest.Tool("search"), mcptest.Tool("create")}})
+			w.Agent(t, func(a *connectors.Agent) { a.Slug, a.Approval = "support", connectors.ApprovalAlwaysAsk })
+			key := w.key(t, w.Tenant, connectors.RoleAdmin)
+			a := w.enter(t, key, revision, "accept")
+
+			var tried struct{ OK bool }
+			a.does(t, "test_connector", map[string]any{"url": up.URL}, &tried)
+			if !tried.OK {
+				t.Error("the server is not usable")
+			}
+			a.does(t, "add_connector", map[string]any{"name": "Notes", "url": up.URL}, nil)
+			a.does(t, "sync_tools", map[string]any{"connector": "notes"}, nil)
+			a.does(t, "grant_tools", map[string]any{"agent": "support", "connector": "notes", "tools": []string{"search", "create"}}, nil)
+			a.reviewed(t, w, up)
+			a.decided(t, w, key)
+			a.does(t, "grant_tools", map[string]any{"agent": "support", "connector": "notes", "tools": []string{}}, nil)
+			a.does(t, "add_connector", map[string]any{"name": "Mail", "url": up.URL + "/mail", "auth_type": "oauth2"}, nil)
+			var link struct {
+				URL string `json:"connect_url"`
+			}
+			a.does(t, "connect_account", map[string]any{"connector": "mail"}, &link)
+			if !strings.HasPrefix(link.URL, w.url+"/connect/") {
+				t.Errorf("the link is %q", link.URL)
+			}
+
+			by := " by key assistant"
+			want := []string{"connector.create" + by, "agent_grant.set" + by, "tool.accept" + by, "tool_call.approve" + by, "agent_grant.drop" + by, "connector.create" + by}
+			if diff := cmp.Diff(want, w.byMCP(t)); diff != "" {
+				t.Errorf("audit log (-want +got):\n%s", diff)
+			}
+			if len(a.asked) != 4 {
+				t.Errorf("a person was asked %q", a.asked)
+			}
+		})
+	}
+}
+
+// reviewed accepts what a server changed.
+func (a *assistant) reviewed(t *testing.T, w *world, up *mcptest.Server) {
+	t.Helper()
+	up.SetTools(`{"name":"search","description":"Searches, and deletes.","inputSchema":{"type":"object","properties":{"q":{"type":"string"}}}}`, mcptest.Tool("create"))
+	a.does(t, "sync_tools", map[string]any{"connector": "notes"}, nil)
+	var changes struct {
+		Items []struct {
+			Hash      string
+			State     string
+			Untrusted struct{ Tool string }
+		}
+	}
+	a.does(t, "list_tool_changes", nil, &changes)
+	if len(changes.Items) != 1 || changes.Items[0].Untrusted.Tool != "search" {
+		t.Fatalf("changes %+v", changes)
+	}
+	review := map[string]any{"connector": "notes", "tool": "search", "verdict": "accept", "hash": strings.Repeat("0", 64)}
+	if code, _ := a.refused(t, "review_tool_change", review); code != "tool-changed" {
+		t.Errorf("another definition than the one that was looked at: %s", code)
+	}
+	review["hash"] = changes.Items[0].Hash
+	var got struct{ Review string }
+	a.does(t, "review_tool_change", review, &got)
+	if got.Review != "accepted" {
+		t.Errorf("the tool is %s", got.Review)
+	}
+	a.asked = a.asked[1:] // the first was refused by the API
+}
+
+// decided approves a call that waits.
+func (a *assistant) decided(t *testing.T, w *world, key string) {
+	t.Helper()
+	waiting, err := w.program(t, key).CallTool(t.Context(), "support", client.ToolCallCreate{Tool: "mcp_notes__create", Arguments: map[string]json.RawMessage{"q": json.RawMessage(`"what waits"`)}})
+	if err != nil || waiting.Status != "pending_approval" {
+		t.Fatalf("%s, %v", waiting.Status, err)
+	}
+	var got struct {
+		Items []struct{ ID string }
+	}
+	a.does(t, "list_tool_calls", map[string]any{"status": "pending_approval"}, &got)
+	if len(got.Items) != 1 {
+		t.Fatalf("calls %+v", got)
+	}
+	var made struct{ Status string }
+	a.does(t, "decide_approval", map[string]any{"call": got.Items[0].ID, "verdict": "approve"}, &made)
+	if says := a.asked[len(a.asked)-1]; !strings.Contains(says, `"create"`) || !strings.Contains(says, "what waits") || !strings.Contains(says, `"support"`) {
+		t.Errorf("the person was asked %q", says)
+	}
+	if made.Status == "pending_approval" || made.Status == "denied" {
+		t.Errorf("the call is %s", made.Status)
+	}
+}
+
+func TestNothingIsDestroyedWithoutAPersonWhoAgrees(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ revision, says, code string }{
+		"a person who declines":                  {newest, "decline", "declined"},
+		"a person who goes away":                 {newest, "cancel", "declined"},
+		"a person who declines, in a session":    {before, "decline", "declined"},
+		"a client without anybody":               {newest, "", "confirmation-required"},
+		"a client without anybody, in a session": {before, "", "confirmation-required"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.arrange(t)
+			a := w.enter(t, w.key(t, w.Tenant, connectors.RoleOwner), test.revision, test.says)
+			was := w.Rows(t)
+			for _, tool := range []string{"grant_tools", "review_tool_change"} {
+				code, says := a.refused(t, tool, example[tool])
+				if code != test.code || test.says == "" && !strings.Contains(says, w.url+"/") {
+					t.Errorf("%s: %s, %s", tool, code, says)
+				}
+			}
+			if diff := cmp.Diff(strings.Split(was, "\n"), strings.Split(w.Rows(t), "\n")); diff != "" {
+				t.Errorf("something changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Every tool that destroys asks, and no other does: what is annotated is what happens.
+func TestWhatIsAnnotatedAsDestructiveAsksAPerson(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.enter(t, w.key(t, w.Tenant, connectors.RoleOwner), newest, "")
+	asks := map[string]bool{}
+	for _, row := range mcpadmin.Table() {
+		asks[row.Name] = row.Confirms
+	}
+	for tool, err := range a.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if destructive := tool.Annotations.DestructiveHint; destructive == nil || *destructive != asks[tool.Name] {
+			t.Errorf("%s: destructiveHint %v, asks a person: %t", tool.Name, destructive, asks[tool.Name])
+		}
+	}
+}
+
+func TestNoToolTakesOrGivesASecret(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	key := w.key(t, w.Tenant, connectors.RoleOwner)
+	a := w.enter(t, key, newest, "accept")
+	for tool, err := range a.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range tool.InputSchema.(map[string]any)["properties"].(map[string]any) {
+			for _, secret := range []string{"token", "key", "password", "client_secret", "headers", "env"} {
+				if name == secret {
+					t.Errorf("%s takes %s", tool.Name, name)
+				}
+			}
+		}
+	}
+	var made struct {
+		SecretURL string `json:"secret_url"`
+		Connector struct{ Slug string }
+	}
+	a.does(t, "add_connector", example["add_connector"], &made)
+	if made.SecretURL != w.url+"/connectors/"+made.Connector.Slug+"/credentials" {
+		t.Errorf("the secret is entered at %q", made.SecretURL)
+	}
+	c, err := w.Door().Connector(t.Context(), connectors.Ref(made.Connector.Slug))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Credential(t, c.ID, nil, "s3cret-of-the-service")
+	for _, tool := range []string{"list_connectors", "list_agents", "list_tool_calls"} {
+		var got any
+		a.does(t, tool, nil, &got)
+		if all := fmt.Sprint(got); strings.Contains(all, "s3cret") || strings.Contains(all, key) {
+			t.Errorf("%s has a secret: %s", tool, all)
+		}
+	}
+}

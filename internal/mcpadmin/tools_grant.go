@@ -1,0 +1,102 @@
+package mcpadmin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"patchbay/client"
+	"patchbay/internal/connectors"
+)
+
+var grantTools = []tool{
+	as(tool{
+		name: "grant_tools", title: "Grant tools to an agent", may: connectors.PermManage, asks: []string{"grantConnector", "dropConnector"}, hints: destroys,
+		about: "Says which tools of a connector an agent may use, in place of what it was granted of it before: some of them, all of them (those of later syncs, too), or with an empty list none. Grant the least that does. A person is asked first.",
+		takes: object(
+			text("agent", "Its slug or id.").must(),
+			text("connector", "Its slug or id.").must(),
+			property{name: "tools", schema: &jsonschema.Schema{
+				Type: "array", MaxItems: new(1000), Items: &jsonschema.Schema{Type: "string", MaxLength: new(128)},
+				Description: "The names that the server gives them; empty: the connector is taken from the agent. Leave it out with all_tools.",
+			}},
+			property{name: "all_tools", schema: &jsonschema.Schema{Type: "boolean", Description: "All of them, those of later syncs, too."}},
+			choice("approval", "Which calls wait for a person, in place of what the agent's own setting says.", "auto", "always_ask", "trusted_only"),
+		),
+		confirm: asking(askGrant),
+	}, grantToolsTo),
+}
+
+type grantIn struct {
+	Agent     string   `json:"agent"`
+	Connector string   `json:"connector"`
+	Tools     []string `json:"tools"`
+	AllTools  bool     `json:"all_tools"`
+	Approval  string   `json:"approval"`
+}
+
+// check refuses what is neither or both.
+func (in grantIn) check() error {
+	if in.AllTools == (in.Tools != nil) {
+		return misfit("Say either tools or all_tools.")
+	}
+	return nil
+}
+
+// mostAsked is how many names a question to a person has.
+const mostAsked = 20
+
+func askGrant(_ context.Context, c *caller, in grantIn) (question, error) {
+	if err := in.check(); err != nil {
+		return question{}, err
+	}
+	what := "all tools, those of later syncs, too,"
+	switch {
+	case in.AllTools:
+	case len(in.Tools) == 0:
+		return question{
+			fmt.Sprintf("Take the connector %s from the agent %s?", quoted(in.Connector), quoted(in.Agent)), c.page("agents", in.Agent, "connectors", in.Connector),
+		}, nil
+	default:
+		names := make([]string, 0, mostAsked)
+		for _, name := range in.Tools[:min(len(in.Tools), mostAsked)] {
+			names = append(names, quoted(name))
+		}
+		what = fmt.Sprintf("these %d tools (%s)", len(in.Tools), strings.Join(names, ", "))
+		if len(in.Tools) > mostAsked {
+			what = fmt.Sprintf("%d tools (%s and others)", len(in.Tools), strings.Join(names, ", "))
+		}
+	}
+	asks := ""
+	if in.Approval != "" {
+		asks = " Approval of calls: " + in.Approval + "."
+	}
+	return question{
+		fmt.Sprintf("Let the agent %s use %s of the connector %s, in place of what it was granted of it before?%s", quoted(in.Agent), what, quoted(in.Connector), asks),
+		c.page("agents", in.Agent, "connectors", in.Connector),
+	}, nil
+}
+
+// granted is what an agent may use now.
+type granted struct {
+	Agent     string `json:"agent"`
+	Connector string `json:"connector"`
+	AllTools  bool   `json:"all_tools"`
+	Tools     int    `json:"tools" jsonschema:"How many were named."`
+}
+
+func grantToolsTo(ctx context.Context, c *caller, in grantIn) (granted, string, error) {
+	if err := in.check(); err != nil {
+		return granted{}, "", err
+	}
+	out := granted{in.Agent, in.Connector, in.AllTools, len(in.Tools)}
+	if !in.AllTools && len(in.Tools) == 0 {
+		return out, "The connector was taken from the agent.", c.DropConnector(ctx, in.Agent, in.Connector)
+	}
+	err := c.GrantConnector(ctx, in.Agent, in.Connector, client.AgentGrantPut{
+		Tools: client.ToolSet{All: in.AllTools, Names: in.Tools}, Approval: said(in.Approval),
+	})
+	return out, "The agent may use them now. It needs no restart: its list of tools is told to have changed.", err
+}
