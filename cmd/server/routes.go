@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 	chimiddleware "github.com/go-chi/chi/v5/middleware"
@@ -45,14 +46,18 @@ func (h *house) routes() http.Handler {
 	r.Get("/readyz", h.respond.Program(ready(h.database.store, h.leaving)))
 	r.Handle("/static/*", web.Static())
 	r.Get("/oauth/client-metadata.json", h.clientDocument)
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
-		r.Method(method, mcpadmin.Path, h.assistants)
-	}
+	strangers := middleware.NewStrangers(h.serving.server.StrangerRate, h.refuse, func() { h.metrics.RequestThrottled("address") }, time.Now)
 	r.Group(func(r chi.Router) {
-		r.Use(h.auth.Sessions().LoadAndSave)
-		h.api.Mount(r)
+		r.Use(strangers.Guard)
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+			r.Method(method, mcpadmin.Path, h.assistants)
+		}
+		r.Group(func(r chi.Router) {
+			r.Use(h.auth.Sessions().LoadAndSave)
+			h.api.Mount(r)
+		})
+		h.admin.Mount(r)
 	})
-	h.admin.Mount(r)
 	return r
 }
 

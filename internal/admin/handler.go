@@ -3,6 +3,7 @@ package admin
 import (
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -71,6 +72,7 @@ type Handler struct {
 	streams     *crowd
 	patience    time.Duration
 	programSync http.Handler
+	ssoStarts   *middleware.Throttle[netip.Addr]
 }
 
 // New makes a Handler.
@@ -90,6 +92,7 @@ func New(o Options) *Handler {
 		log: o.Log, now: o.Now, baseURL: o.BaseURL, version: o.Version, done: o.Done, streams: newCrowd(o.Streams),
 		patience: o.Patience, programSync: o.ProgramSync,
 	}
+	h.ssoStarts = middleware.NewThrottle[netip.Addr](ssoStartsPerSecond, ssoStartsAtOnce)
 	h.respond.FailIn(h.failureFrame)
 	return h
 }

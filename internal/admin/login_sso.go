@@ -4,13 +4,15 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"time"
 
-	"github.com/go-chi/chi/v5/middleware"
+	chimiddleware "github.com/go-chi/chi/v5/middleware"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/fault"
+	"patchbay/internal/middleware"
 	"patchbay/internal/respond"
 	"patchbay/internal/sso"
 	"patchbay/internal/words"
@@ -27,6 +29,10 @@ func (h *Handler) loginSSO(w http.ResponseWriter, r *http.Request) error {
 	if len(returnTo) > mostReturnTo {
 		returnTo = "/"
 	}
+	if wait, _ := h.ssoStarts.Take(comesFrom(r), h.now()); wait > 0 {
+		problem := respond.Told(r.Context(), middleware.TooSoon(wait, "Too many sign-ins began from this address just now. Try again in a moment."))
+		return h.signInPage(w, r, f.again(problem), problem, returnTo)
+	}
 	waitLong(w)
 	to, err := h.sso.Start(r.Context(), f.text("email"), returnTo, browser)
 	if problem, ok := mendable(r.Context(), err); ok {
@@ -39,6 +45,18 @@ func (h *Handler) loginSSO(w http.ResponseWriter, r *http.Request) error {
 	return h.leaveToSignIn(w, r, to, "/login")
 }
 
+// How many sign-ins at providers may begin from one address: a company of thousands that comes in the morning, and no more. Each asks a
+// provider, and is stored.
+const (
+	ssoStartsPerSecond = 5
+	ssoStartsAtOnce    = 300
+)
+
+// comesFrom is who a request's address stands for.
+func comesFrom(r *http.Request) netip.Addr {
+	return middleware.Network(chimiddleware.GetClientIPAddr(r.Context()))
+}
+
 // mostReturnTo bounds what is stored of a sign-in that begins, in bytes: whoever begins one is nobody yet.
 const mostReturnTo = 2048
 
@@ -48,7 +66,7 @@ func (h *Handler) ssoCallback(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return nil // who only looks does not use the answer up
 	}
-	back := sso.Return{Query: r.URL.Query(), Browser: h.browserOf(r), Address: auth.Address(r), RequestID: middleware.GetReqID(r.Context())}
+	back := sso.Return{Query: r.URL.Query(), Browser: h.browserOf(r), Address: auth.Address(r), RequestID: chimiddleware.GetReqID(r.Context())}
 	ctx, _, err := h.auth.IdentifyPerson(r)
 	if err == nil {
 		person, _ := auth.ActorFrom(ctx)

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 
 	"patchbay/internal/access"
 	"patchbay/internal/auth"
@@ -61,8 +62,9 @@ type Handler struct {
 	baseURL  string
 	version  string
 
-	callers *throttle // an API key or a person each
-	tenants *throttle
+	callers *middleware.Throttle[uuid.UUID] // an API key or a person each
+	tenants *middleware.Throttle[uuid.UUID]
+	rates   Rates
 	refused func(whose string)
 	now     func() time.Time
 
@@ -97,6 +99,7 @@ func New(o Options) (*Handler, error) {
 		version:  o.Version,
 		callers:  newThrottle(o.Rates.PerCaller),
 		tenants:  newThrottle(o.Rates.PerTenant),
+		rates:    o.Rates,
 		refused:  o.Throttled,
 		now:      o.Now,
 		routes:   chi.NewMux(),

@@ -29,23 +29,24 @@ const (
 
 // ServerFlags say where the server listens, what it is called, and what it may reach.
 type ServerFlags struct {
-	Addr        string        `name:"addr" env:"PATCHBAY_ADDR" placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where to listen (${default})."`
-	BaseURL     string        `name:"base-url" env:"PATCHBAY_BASE_URL" placeholder:"URL" help:"The address that people and programs use, as https://patchbay.example.com. Unset: http:// and the listening address."`
-	Egress      string        `name:"egress" env:"PATCHBAY_EGRESS" placeholder:"local|public" help:"Which MCP servers may be reached: local also reaches this machine and its network, public only https at global addresses. Unset: local when listening on loopback, else public."`
-	EgressAllow string        `name:"egress-allow" env:"PATCHBAY_EGRESS_ALLOW" placeholder:"LIST" help:"Exceptions to the egress rules: cidr:port or host:port, with commas between them."`
-	EgressProxy string        `name:"egress-proxy" env:"PATCHBAY_EGRESS_PROXY" placeholder:"URL" help:"An HTTP proxy through which everything goes that leaves this machine, as http://user:password@proxy.example.com:3128, or https://. Unset: none; HTTP_PROXY and its like are not read."`
-	Proxies     string        `name:"trusted-proxies" env:"PATCHBAY_TRUSTED_PROXIES" placeholder:"LIST" help:"Addresses or cidrs, with commas between them, whose X-Forwarded-For is believed. Unset: nobody's; a request comes from whoever connects."`
-	Stdio       string        `name:"stdio-commands" env:"PATCHBAY_STDIO_COMMANDS" placeholder:"LIST" help:"Programs that connectors may start on this machine, as Patchbay's own user: absolute paths with commas between them. With arguments after a path, exactly these are allowed; without, any. Before a path may stand args=none or args=prefix, cwd=FOLDER and env=NAME. Unset: none."`
-	Connectors  int           `name:"max-connectors" env:"PATCHBAY_MAX_CONNECTORS" placeholder:"N" help:"How many connectors a tenant may have. Unset: 10000."`
-	APIRate     int           `name:"api-rate" env:"PATCHBAY_API_RATE" placeholder:"N" default:"200" help:"How many requests a second each API key and each person may make of the JSON API of one process, with four seconds' worth at once (${default}). 0: without a limit."`
-	TenantRate  int           `name:"api-tenant-rate" env:"PATCHBAY_API_TENANT_RATE" placeholder:"N" default:"400" help:"The same of all who belong to a tenant together (${default}). 0: without a limit."`
-	HistoryDays int           `name:"history-days" env:"PATCHBAY_HISTORY_DAYS" placeholder:"N" help:"How many days calls, sync runs and decided changes of tools are kept, from 30 to 3650. A tenant may choose fewer. Unset: 90."`
-	SessionIdle time.Duration `name:"session-idle" env:"PATCHBAY_SESSION_IDLE" placeholder:"DURATION" help:"After how long without use a person is signed out, from 5m, as 8h. Unset: 24h."`
-	SessionLife time.Duration `name:"session-lifetime" env:"PATCHBAY_SESSION_LIFETIME" placeholder:"DURATION" help:"After how long a person is signed out in any case, up to 2160h (90 days). Unset: 168h (7 days)."`
-	Catalog     string        `name:"catalog" env:"PATCHBAY_CATALOG" placeholder:"FILE" help:"A YAML file of MCP servers that the catalog offers beside Patchbay's own, or in their place. Unset: none."`
-	CIMDURL     string        `name:"cimd-url" env:"PATCHBAY_CIMD_URL" placeholder:"URL" help:"The address at which authorization servers read who we are, which is our client id there. Unset: /oauth/client-metadata.json of the base URL, where that is https."`
-	DrainTime   time.Duration `name:"drain-time" env:"PATCHBAY_DRAIN_TIME" placeholder:"DURATION" help:"How long after SIGTERM requests are still taken while /readyz answers 503, so that a proxy sends its requests elsewhere first, as 5s. Unset: not at all."`
-	PrivateAddr string        `name:"private-addr" env:"PATCHBAY_PRIVATE_ADDR" placeholder:"HOST:PORT" help:"Where /metrics and /debug/pprof are served. Unset: nowhere."`
+	Addr         string        `name:"addr" env:"PATCHBAY_ADDR" placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where to listen (${default})."`
+	BaseURL      string        `name:"base-url" env:"PATCHBAY_BASE_URL" placeholder:"URL" help:"The address that people and programs use, as https://patchbay.example.com. Unset: http:// and the listening address."`
+	Egress       string        `name:"egress" env:"PATCHBAY_EGRESS" placeholder:"local|public" help:"Which MCP servers may be reached: local also reaches this machine and its network, public only https at global addresses. Unset: local when listening on loopback, else public."`
+	EgressAllow  string        `name:"egress-allow" env:"PATCHBAY_EGRESS_ALLOW" placeholder:"LIST" help:"Exceptions to the egress rules: cidr:port or host:port, with commas between them."`
+	EgressProxy  string        `name:"egress-proxy" env:"PATCHBAY_EGRESS_PROXY" placeholder:"URL" help:"An HTTP proxy through which everything goes that leaves this machine, as http://user:password@proxy.example.com:3128, or https://. Unset: none; HTTP_PROXY and its like are not read."`
+	Proxies      string        `name:"trusted-proxies" env:"PATCHBAY_TRUSTED_PROXIES" placeholder:"LIST" help:"Addresses or cidrs, with commas between them, whose X-Forwarded-For is believed. Unset: nobody's; a request comes from whoever connects."`
+	Stdio        string        `name:"stdio-commands" env:"PATCHBAY_STDIO_COMMANDS" placeholder:"LIST" help:"Programs that connectors may start on this machine, as Patchbay's own user: absolute paths with commas between them. With arguments after a path, exactly these are allowed; without, any. Before a path may stand args=none or args=prefix, cwd=FOLDER and env=NAME. Unset: none."`
+	Connectors   int           `name:"max-connectors" env:"PATCHBAY_MAX_CONNECTORS" placeholder:"N" help:"How many connectors a tenant may have. Unset: 10000."`
+	APIRate      int           `name:"api-rate" env:"PATCHBAY_API_RATE" placeholder:"N" default:"200" help:"How many requests a second each API key and each person may make of the JSON API of one process, with four seconds' worth at once (${default}). 0: without a limit."`
+	TenantRate   int           `name:"api-tenant-rate" env:"PATCHBAY_API_TENANT_RATE" placeholder:"N" default:"400" help:"The same of all who belong to a tenant together (${default}). 0: without a limit."`
+	StrangerRate int           `name:"stranger-rate" env:"PATCHBAY_STRANGER_RATE" placeholder:"N" default:"50" help:"How many requests a second may come from one address (IPv6: its network) to one process without a sign-in or an API key, with four seconds' worth at once (${default}). 0: without a limit."`
+	HistoryDays  int           `name:"history-days" env:"PATCHBAY_HISTORY_DAYS" placeholder:"N" help:"How many days calls, sync runs and decided changes of tools are kept, from 30 to 3650. A tenant may choose fewer. Unset: 90."`
+	SessionIdle  time.Duration `name:"session-idle" env:"PATCHBAY_SESSION_IDLE" placeholder:"DURATION" help:"After how long without use a person is signed out, from 5m, as 8h. Unset: 24h."`
+	SessionLife  time.Duration `name:"session-lifetime" env:"PATCHBAY_SESSION_LIFETIME" placeholder:"DURATION" help:"After how long a person is signed out in any case, up to 2160h (90 days). Unset: 168h (7 days)."`
+	Catalog      string        `name:"catalog" env:"PATCHBAY_CATALOG" placeholder:"FILE" help:"A YAML file of MCP servers that the catalog offers beside Patchbay's own, or in their place. Unset: none."`
+	CIMDURL      string        `name:"cimd-url" env:"PATCHBAY_CIMD_URL" placeholder:"URL" help:"The address at which authorization servers read who we are, which is our client id there. Unset: /oauth/client-metadata.json of the base URL, where that is https."`
+	DrainTime    time.Duration `name:"drain-time" env:"PATCHBAY_DRAIN_TIME" placeholder:"DURATION" help:"How long after SIGTERM requests are still taken while /readyz answers 503, so that a proxy sends its requests elsewhere first, as 5s. Unset: not at all."`
+	PrivateAddr  string        `name:"private-addr" env:"PATCHBAY_PRIVATE_ADDR" placeholder:"HOST:PORT" help:"Where /metrics and /debug/pprof are served. Unset: nowhere."`
 }
 
 // Egress is which upstreams may be reached.
@@ -59,23 +60,24 @@ const (
 
 // Server is how the program serves, checked.
 type Server struct {
-	Addr        string
-	Egress      Egress
-	EgressAllow string      // read by package safehttp
-	EgressProxy secret.Text // likewise; it can hold a password
-	Proxies     []netip.Prefix
-	Stdio       []Program     // programs that connectors may start
-	APIRate     int           // requests a second of a key or a person; 0: without a limit
-	TenantRate  int           // likewise of a tenant
-	Connectors  int           // of a tenant, at most; 0: as many as usual
-	HistoryDays int           // that are kept of history; 0: as many as usual
-	SessionIdle time.Duration // of a browser's session; 0: as long as usual
-	SessionLife time.Duration // of a browser's session, used or not; 0: as long as usual
-	Catalog     string        // path of the operator's own file of servers; empty: there is none
-	CIMDURL     string        // empty: made from the base URL
-	PrivateAddr string        // empty: no private listener
-	DrainTime   time.Duration // between saying that it ends and ending
-	baseURL     *url.URL
+	Addr         string
+	Egress       Egress
+	EgressAllow  string      // read by package safehttp
+	EgressProxy  secret.Text // likewise; it can hold a password
+	Proxies      []netip.Prefix
+	Stdio        []Program     // programs that connectors may start
+	APIRate      int           // requests a second of a key or a person; 0: without a limit
+	TenantRate   int           // likewise of a tenant
+	StrangerRate int           // likewise of an address, of who is not signed in
+	Connectors   int           // of a tenant, at most; 0: as many as usual
+	HistoryDays  int           // that are kept of history; 0: as many as usual
+	SessionIdle  time.Duration // of a browser's session; 0: as long as usual
+	SessionLife  time.Duration // of a browser's session, used or not; 0: as long as usual
+	Catalog      string        // path of the operator's own file of servers; empty: there is none
+	CIMDURL      string        // empty: made from the base URL
+	PrivateAddr  string        // empty: no private listener
+	DrainTime    time.Duration // between saying that it ends and ending
+	baseURL      *url.URL
 }
 
 // BaseURL is the address that people use: the one that was set, else http at the listener's address.
@@ -100,7 +102,7 @@ func (s Server) BaseURLIsSet() bool { return s.baseURL != nil }
 // Check reads the flags.
 func (f ServerFlags) Check() (Server, error) {
 	var c checker
-	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, EgressProxy: secret.Text(f.EgressProxy), PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, Catalog: f.Catalog, HistoryDays: f.HistoryDays, APIRate: f.APIRate, TenantRate: f.TenantRate}
+	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, EgressProxy: secret.Text(f.EgressProxy), PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, Catalog: f.Catalog, HistoryDays: f.HistoryDays, APIRate: f.APIRate, TenantRate: f.TenantRate, StrangerRate: f.StrangerRate}
 	s.SessionIdle, s.SessionLife = c.sessions(f.SessionIdle, f.SessionLife)
 	if s.DrainTime = f.DrainTime; s.DrainTime < 0 || s.DrainTime > maxDrainTime {
 		c.refuse("PATCHBAY_DRAIN_TIME", "must be from 0s to %s, and is %s.", maxDrainTime, s.DrainTime)
@@ -110,6 +112,9 @@ func (f ServerFlags) Check() (Server, error) {
 	}
 	if f.APIRate < 0 {
 		c.refuse("PATCHBAY_API_RATE", "must be a number of requests a second, or 0 for no limit, and is %d.", f.APIRate)
+	}
+	if f.StrangerRate < 0 {
+		c.refuse("PATCHBAY_STRANGER_RATE", "must be a number of requests a second, or 0 for no limit, and is %d.", f.StrangerRate)
 	}
 	if f.TenantRate < 0 {
 		c.refuse("PATCHBAY_API_TENANT_RATE", "must be a number of requests a second, or 0 for no limit, and is %d.", f.TenantRate)

@@ -1,13 +1,12 @@
 package gateway
 
 import (
-	"math"
 	"net/http"
 	"net/netip"
 	"sync"
 	"time"
 
-	"patchbay/internal/fault"
+	"patchbay/internal/middleware"
 )
 
 // strangers are the addresses from which tokens came that nobody knows. Each such token costs a query, so that an address may send so many a
@@ -31,7 +30,7 @@ const (
 func (s *strangers) wait(from netip.Addr, now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one, there := s.of[network(from)]
+	one, there := s.of[middleware.Network(from)]
 	if !there {
 		return 0
 	}
@@ -50,7 +49,7 @@ func (s stranger) by(now time.Time) float64 {
 func (s *strangers) note(from netip.Addr, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	from = network(from)
+	from = middleware.Network(from)
 	one, there := s.of[from]
 	if !there {
 		one = stranger{left: mayTry, at: now}
@@ -81,19 +80,8 @@ func (s *strangers) makeRoom(now time.Time) {
 	}
 }
 
-// network is who an address stands for: everybody has a /64 of IPv6.
-func network(from netip.Addr) netip.Addr {
-	from = from.Unmap()
-	if prefix, err := from.Prefix(64); from.Is6() && err == nil {
-		return prefix.Addr()
-	}
-	return from
-}
-
 func tooManyStrangers(wait time.Duration) error {
-	err := fault.Errorf(fault.RateLimited, "Too many tokens that nobody knows came from this address. Check the token, and try again in a moment.")
-	err.RetryAfter = int(math.Ceil(wait.Seconds()))
-	return err
+	return middleware.TooSoon(wait, "Too many tokens that nobody knows came from this address. Check the token, and try again in a moment.")
 }
 
 // peer is the address at the other end of the connection.

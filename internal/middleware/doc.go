@@ -10,6 +10,6 @@
 //	SameOrigin     a browser's write comes from our own pages
 //	Language       which language pages speak: what the person chose, else what the browser accepts
 //
-// [Envelope] is all of these, in this order. [Identify] comes after, where a caller is required; between the two stands the
+// [Envelope] is all of these, in this order. [Strangers] comes after, which bounds what one address asks for without a sign-in, and [Identify], where a caller is required; between the two stands the
 // session manager. Refusals are handed to a function of package respond, which this package does not see.
 package middleware

@@ -46,7 +46,7 @@ func NewMetrics(version string) *Metrics {
 		}),
 		throttled: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "patchbay_api_throttled_total",
-			Help: "Requests of the JSON API that came too soon after others, by whose limit was met: caller (an API key or a person), or tenant.",
+			Help: "Requests of the JSON API and of pages that came too soon after others, by whose limit was met: caller (an API key or a person), tenant, or address (of who is not signed in).",
 		}, []string{"whose"}),
 		syncRuns: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "patchbay_sync_runs_total",
