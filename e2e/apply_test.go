@@ -124,7 +124,7 @@ agents:
 	}
 
 	// What the installation has can be written down, and is no difference to itself.
-	h.env = append(h.env, "DEV_TOKEN=dev-token")
+	h.env = append(h.env, "CONNECTOR_DEV__TOKEN=dev-token")
 	if said := h.run("apply", "-f", write("written.yaml", h.run("ctl", "manifest")), "--check", "--prune"); said != "Nothing differs." {
 		t.Errorf("what was written down differs: %s", said)
 	}

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -34,6 +35,21 @@ func TestASecretIsComparedAndNotShown(t *testing.T) {
 	compare(shared, `{"username": "ann"}`, false)
 	compare(each, `{"token": " t-1 "}`, true) // as it is stored: without the white space of pasting
 	compare(each, `{"token": "t-10"}`, false)
+
+	// Nobody finds a secret out by guessing. Whoever knows it is told so as often as they ask.
+	for range 60 {
+		compare(each, `{"token": "t-1"}`, true)
+	}
+	for n := range 100 {
+		got := w.call(t, admin, http.MethodPost, each+"/compare", fmt.Sprintf(`{"token": "guess-%d"}`, n))
+		if got.status == http.StatusTooManyRequests && n >= 55 && got.header.Get("Retry-After") != "" {
+			break
+		}
+		if got.status != http.StatusOK || n == 99 {
+			t.Fatalf("guess %d is answered %d", n, got.status)
+		}
+	}
+	compare(shared, `{"username": "ann", "password": "p-1"}`, true)
 
 	w.call(t, admin, http.MethodPost, shared+"/compare", `{"token": "t-1"}`).problem(http.StatusUnprocessableEntity, "invalid")
 	w.call(t, admin, http.MethodPost, with(connectors.AuthNone, connectors.CredentialShared)+"/credential/compare", `{"token": "t"}`).problem(http.StatusConflict, "conflict")

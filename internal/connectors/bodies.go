@@ -3,6 +3,7 @@ package connectors
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -20,7 +21,7 @@ func (t Tenant) WithholdsBodies() bool { return t.BodyReaders == ReadersAuditors
 
 // HasBodies tells whether anything is there of what was sent and answered.
 func (c ToolCall) HasBodies() bool {
-	return len(c.Arguments)+len(c.Content)+len(c.Structured)+len(c.Task) > 0 || c.Progress != nil && c.Progress.Message != ""
+	return c.Kind == CallResource || c.ErrorCode == codeBadArguments || len(c.Arguments)+len(c.Content)+len(c.Structured)+len(c.Task) > 0 || c.Progress != nil && c.Progress.Message != ""
 }
 
 // WithoutBodies is the call as those see it for whom arguments and results are not: who called what, when, and how it ended, without
@@ -28,10 +29,36 @@ func (c ToolCall) HasBodies() bool {
 func (c ToolCall) WithoutBodies() ToolCall {
 	c.Arguments, c.Content, c.Structured, c.Withheld = nil, nil, nil, true
 	c.Task = taskWithoutWords(c.Task)
+	if c.Kind == CallResource { // where a resource is named by a template, what is read stands in its URI
+		c.Tool, c.ExposedName = uriRoot(c.Tool), uriRoot(c.ExposedName)
+	}
+	if c.ErrorCode == codeBadArguments { // the sentence names what was sent
+		c.ErrorMessage = ""
+	}
 	if c.Progress != nil {
 		c.Progress = &CallProgress{Done: c.Progress.Done, Total: c.Progress.Total}
 	}
 	return c
+}
+
+// codeBadArguments is the ErrorCode of a call whose arguments do not fit the tool's input schema.
+const codeBadArguments = "invalid_arguments"
+
+// uriRoot is how a URI begins: its scheme, and the host where it has one. What comes after it may be anybody's.
+func uriRoot(uri string) string {
+	scheme, rest, ok := strings.Cut(uri, "://")
+	if !ok {
+		if scheme, _, ok = strings.Cut(uri, ":"); !ok {
+			return "…"
+		}
+		return scheme + ":…"
+	}
+	host, _, more := strings.Cut(rest, "/")
+	host, _, query := strings.Cut(host, "?")
+	if host = host[strings.LastIndexByte(host, '@')+1:]; more || query {
+		host += "/…"
+	}
+	return scheme + "://" + host
 }
 
 // plainTask is what of a task's state is no text of its server's: how far it is, and times.

@@ -34,6 +34,27 @@ func TestACallWithoutItsBodiesSaysHowFarItIsAndNothingElse(t *testing.T) {
 	}
 }
 
+func TestWhatWasReadAndWhatDidNotFitStandInNoNameOrSentence(t *testing.T) {
+	t.Parallel()
+	for uri, want := range map[string]string{
+		"crm://customers/hush":                "crm://customers/…",
+		"patchbay+crm:crm://customers/hush/x": "patchbay+crm:crm://customers/…",
+		"https://hush@example.com?hush":       "https://example.com/…",
+		"https://example.com":                 "https://example.com",
+		"mailto:hush@example.com":             "mailto:…",
+		"hush":                                "…",
+	} {
+		got := connectors.ToolCall{Kind: connectors.CallResource, Tool: uri, ExposedName: uri}.WithoutBodies()
+		if got.Tool != want || got.ExposedName != want {
+			t.Errorf("%s becomes %s and %s, want %s", uri, got.Tool, got.ExposedName, want)
+		}
+	}
+	bad := connectors.ToolCall{Kind: connectors.CallTool, Tool: "search", ErrorCode: "invalid_arguments", ErrorMessage: "arguments.hush is not known"}
+	if got := bad.WithoutBodies(); got.ErrorMessage != "" || got.Tool != "search" || !bad.HasBodies() {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestATaskInItsServersOwnWordsIsLeftOut(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{

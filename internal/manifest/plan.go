@@ -127,6 +127,9 @@ func (p *planner) connector(ctx context.Context, slug string, c Connector) error
 	same, err := sameShared(ctx, p.api, slug, entered)
 	if err == nil && !same {
 		p.add(Step{Change, "credential", slug, []Field{{"auth", hidden, hidden}}, func(ctx context.Context, api *client.Client) error {
+			if err := stillAt(ctx, api, slug, c.Fields["url"]); err != nil {
+				return err
+			}
 			return api.SetCredential(ctx, slug, entered)
 		}})
 	}
@@ -173,6 +176,15 @@ func (c Connector) auth() map[string]any {
 		auth[name] = v
 	}
 	return auth
+}
+
+// stillAt refuses to hand a secret to a server that was not meant: somebody may have changed the connector's address meanwhile.
+func stillAt(ctx context.Context, api *client.Client, connector string, address any) error {
+	is, err := api.GetConnector(ctx, connector)
+	if err == nil && is.URL != address {
+		err = errors.New("its address was changed meanwhile, and the secret is not for whoever is there now")
+	}
+	return err
 }
 
 func secretPut(secrets map[string]string) (client.SecretPut, error) {
@@ -254,7 +266,14 @@ func (p *planner) grant(ctx context.Context, agent, connector string, g Grant) e
 		}
 	}
 	if !same {
+		at := p.file.Connectors[connector].Fields["url"]
+		if at == nil {
+			at = p.is.Connectors[connector].URL
+		}
 		p.add(Step{Change, "credential", connector + " " + agent, []Field{{"auth", hidden, hidden}}, func(ctx context.Context, api *client.Client) error {
+			if err := stillAt(ctx, api, connector, at); err != nil {
+				return err
+			}
 			return api.SetAgentCredential(ctx, connector, agent, entered)
 		}})
 	}

@@ -134,6 +134,9 @@ func (r *reader) connector(at string, v map[string]any) Connector {
 		}
 		c.Secrets = r.secrets(at+".auth", fields)
 		v["auth"] = fields
+		if _, ok := v["url"].(string); !ok && len(c.Secrets) > 0 {
+			r.wrong(at+".url", "it must be said where a secret goes")
+		}
 	}
 	c.Fields = r.document(at, v, new(client.ConnectorCreate))
 	return c

@@ -54,6 +54,8 @@ func (s Sources) resolve(at string, r Reference) (string, error) {
 	switch {
 	case r.Value != nil:
 		return *r.Value, nil
+	case strings.HasPrefix(r.Env, "PATCHBAY_"):
+		return "", fmt.Errorf("%s: the variables of Patchbay itself are no server's secrets, and go to none", at)
 	case r.Env != "":
 		if text := strings.TrimSpace(s.Env(r.Env)); text != "" {
 			return text, nil

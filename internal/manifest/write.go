@@ -97,7 +97,8 @@ func writtenConnector(slug string, c client.Connector) Document {
 	return doc
 }
 
-// variable is the name that a secret is looked for under: the connector's and its own.
+// variable is the name that a secret is looked for under: the connector's and its own. A slug is chosen by whoever made the connector, so that
+// it must lead to no variable of anything else.
 func variable(slug, name string) map[string]any {
 	plain := func(r rune) rune {
 		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
@@ -105,7 +106,7 @@ func variable(slug, name string) map[string]any {
 		}
 		return '_'
 	}
-	return map[string]any{"env": strings.Map(plain, strings.ToUpper(slug+"_"+name))}
+	return map[string]any{"env": strings.Map(plain, "CONNECTOR_"+strings.ToUpper(slug)+"__"+strings.ToUpper(name))}
 }
 
 func writtenGrants(of map[string]client.AgentGrant) Document {

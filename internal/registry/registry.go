@@ -19,13 +19,14 @@ type Registry struct {
 	stdio     connectors.AllowedCommands
 	most      int              // connectors of a tenant
 	offered   *catalog.Catalog // nil: nothing
+	guesses   *guesses         // of secrets that are compared
 	rehearsal bool             // nothing is stored
 	rehearsed int              // connectors that would have been made; of a rehearsal, which is one caller's
 }
 
 // New makes a Registry. stdio is what connectors may start on this machine.
 func New(st *store.Store, egress *safehttp.Policy, stdio ...connectors.AllowedCommand) *Registry {
-	return &Registry{store: st, egress: egress, stdio: stdio, most: MaxConnectors}
+	return &Registry{store: st, egress: egress, stdio: stdio, most: MaxConnectors, guesses: newGuesses()}
 }
 
 // Limited is r with another bound on the connectors of a tenant; 0: the usual one.

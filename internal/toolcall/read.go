@@ -19,8 +19,9 @@ func (c *Caller) Read(ctx context.Context, a auth.Actor, id connectors.ToolCallI
 		if call, err = tx.ToolCall(ctx, id); err != nil || !call.HasBodies() {
 			return err
 		}
-		event := a.Event("tool_call.read", call.ExposedName)
-		event.Detail = map[string]any{"tool_call_id": call.ID.String(), "tool": call.Tool}
+		shown := call.WithoutBodies() // admins read the audit log
+		event := a.Event("tool_call.read", shown.ExposedName)
+		event.Detail = map[string]any{"tool_call_id": call.ID.String(), "tool": shown.Tool}
 		return tx.Record(ctx, event)
 	})
 	if err != nil {
