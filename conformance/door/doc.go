@@ -7,5 +7,7 @@
 //
 //	NAME http://127.0.0.1:PORT/
 //
+// The argument admin is the door of admins' assistants, with the API key.
+//
 // Use conformance/run, which starts everything.
 package main

@@ -29,12 +29,15 @@ func main() {
 func run(ctx context.Context, args []string, to patchbay.Patchbay, out io.Writer) error {
 	for _, arg := range args {
 		name, url, ok := strings.Cut(arg, "=")
-		if !ok {
-			return errors.New("usage: door NAME=URL…, with PATCHBAY_URL and PATCHBAY_KEY in the environment")
-		}
-		door, err := open(ctx, to, name, url)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		door := assistants(to)
+		switch {
+		case ok:
+			var err error
+			if door, err = open(ctx, to, name, url); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		case name != "admin":
+			return errors.New("usage: door NAME=URL… admin, with PATCHBAY_URL and PATCHBAY_KEY in the environment")
 		}
 		at, err := serve(ctx, door)
 		if err != nil {
@@ -60,6 +63,11 @@ func open(ctx context.Context, to patchbay.Patchbay, name, url string) (patchbay
 		return patchbay.Door{}, err
 	}
 	return to.OpenDoor(ctx, name, name)
+}
+
+// assistants is the door at which Patchbay is a server about itself.
+func assistants(to patchbay.Patchbay) patchbay.Door {
+	return patchbay.Door{URL: to.URL + "/mcp/admin", Token: to.Key}
 }
 
 // serve forwards until ctx ends, and returns where.

@@ -26,7 +26,7 @@ Tools that take something away, or let an agent do more, ask a person first.`
 func (b *backend) Describe(context.Context, *serve.Peer) serve.Description {
 	return serve.Description{
 		Name: "patchbay-admin", Version: b.h.version, Title: "Patchbay (administration)", Instructions: instructions,
-		Capabilities: json.RawMessage(`{"tools":{}}`),
+		Capabilities: json.RawMessage(`{"tools":{},"resources":{},"prompts":{},"completions":{}}`),
 	}
 }
 
@@ -41,6 +41,18 @@ func (b *backend) Serve(ctx context.Context, r *serve.Request) (json.RawMessage,
 		return whole(r, "tools", toolsFor(b.who.Role))
 	case "tools/call":
 		return b.call(ctx, r)
+	case "resources/list":
+		return b.resources(ctx, r)
+	case "resources/templates/list":
+		return whole(r, "resourceTemplates", templates)
+	case "resources/read":
+		return b.read(ctx, r)
+	case "prompts/list":
+		return whole(r, "prompts", prompts)
+	case "prompts/get":
+		return getPrompt(r)
+	case "completion/complete":
+		return b.complete(ctx, r)
 	}
 	return nil, serve.MethodNotFound(r.Method)
 }

@@ -2,6 +2,8 @@
 //
 //	tools       list_connectors, add_connector, test_connector, sync_tools, connect_account, list_agents, explain_access, grant_tools,
 //	            list_tool_changes, review_tool_change, list_tool_calls, decide_approval
+//	resources   patchbay://connectors/{slug}, patchbay://agents/{slug}, patchbay://tools/{connector}/{name}
+//	prompts     connect_a_service, investigate_failures, review_changes, least_privilege
 //
 // A request goes this way:
 //

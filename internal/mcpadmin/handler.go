@@ -35,6 +35,7 @@ type Options struct {
 // Handler serves admins' assistants.
 type Handler struct {
 	api     *client.Client
+	inside  inside
 	server  *serve.Server
 	respond *respond.Responder
 	store   *store.Store
@@ -53,7 +54,7 @@ func New(o Options) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Handler{api: api, respond: o.Respond, store: o.Store, base: o.BaseURL, version: o.Version, log: o.Log}
+	h := &Handler{api: api, inside: inside{o.API}, respond: o.Respond, store: o.Store, base: o.BaseURL, version: o.Version, log: o.Log}
 	h.server = serve.New(serve.Options{
 		Origins: func(r *http.Request) bool { return !h.foreign(r) },
 		Log:     o.Log,

@@ -3,6 +3,8 @@ package mcpadmin
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 
@@ -18,6 +20,26 @@ type inside struct{ api http.Handler }
 // newInside makes a client of the API in this process.
 func newInside(api http.Handler) (*client.Client, error) {
 	return client.New("http://patchbay", "nobody's", client.WithoutWaiting(), client.WithHTTPClient(&http.Client{Transport: inside{api}}))
+}
+
+// get reads what no type of package client has room for.
+func (h *Handler) get(ctx context.Context, path string, out any) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://patchbay"+path, nil)
+	if err != nil {
+		return err
+	}
+	res, err := h.inside.RoundTrip(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		p := &client.Problem{}
+		err := json.NewDecoder(res.Body).Decode(p)
+		p.Status = res.StatusCode
+		return errors.Join(err, p)
+	}
+	return json.NewDecoder(res.Body).Decode(out)
 }
 
 // RoundTrip implements http.RoundTripper.
