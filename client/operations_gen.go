@@ -191,6 +191,11 @@ func (c *Client) DropConnector(ctx context.Context, id string, connector string)
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "connectors", url.PathEscape(connector)}, nil, nil, nil)
 }
 
+// EndAgentClient: End a program's access: its tokens open nothing any more within a second. It needs the role admin.
+func (c *Client) EndAgentClient(ctx context.Context, id string, clientID string) error {
+	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "clients", url.PathEscape(clientID)}, nil, nil, nil)
+}
+
 // ExportConnectorsQuery says more of what is asked for. What is zero is left out.
 type ExportConnectorsQuery struct {
 	// Whose way of writing it; generic is what an import takes whole. One of: generic, claude, cursor, vscode.
@@ -455,6 +460,41 @@ func (c *Client) AllAPIKeys(ctx context.Context, q ListAPIKeysQuery) iter.Seq2[A
 	return pages(func(cursor string) ([]APIKey, *string, error) {
 		q.Cursor = cursor
 		page, err := c.ListAPIKeys(ctx, q)
+		return page.Items, page.NextCursor, err
+	})
+}
+
+// ListAgentClientsQuery says more of what is asked for. What is zero is left out.
+type ListAgentClientsQuery struct {
+	// How many items at most.
+	Limit int
+	// next_cursor of the page before.
+	Cursor string
+}
+
+func (q ListAgentClientsQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	return v
+}
+
+// ListAgentClients: List the programs that signed in as an agent, the latest first. It needs the role viewer.
+func (c *Client) ListAgentClients(ctx context.Context, id string, q ListAgentClientsQuery) (AgentClientList, error) {
+	var out AgentClientList
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "clients"}, q.values(), nil, &out)
+	return out, err
+}
+
+// AllAgentClients goes through all pages of [Client.ListAgentClients].
+func (c *Client) AllAgentClients(ctx context.Context, id string, q ListAgentClientsQuery) iter.Seq2[AgentClient, error] {
+	return pages(func(cursor string) ([]AgentClient, *string, error) {
+		q.Cursor = cursor
+		page, err := c.ListAgentClients(ctx, id, q)
 		return page.Items, page.NextCursor, err
 	})
 }

@@ -37,6 +37,35 @@ type Agent struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
+// AgentClient is what the API answers with.
+type AgentClient struct {
+	AgentID string `json:"agent_id"`
+	// The id of a program that registered itself, or the URL of its document.
+	ClientID  string    `json:"client_id"`
+	CreatedAt time.Time `json:"created_at"`
+	// When its access ends, unless it renews its token before.
+	ExpiresAt time.Time `json:"expires_at"`
+	// Whose document says who it is; empty: nobody can tell.
+	Host string `json:"host"`
+	ID   string `json:"id"`
+	// What it calls itself: nobody has checked it.
+	Name string `json:"name"`
+	// The address that its tokens open.
+	Resource string    `json:"resource"`
+	UsedAt   time.Time `json:"used_at"`
+	// Their name, or address.
+	User string `json:"user"`
+	// Who let it in.
+	UserID string `json:"user_id"`
+}
+
+// AgentClientList is what the API answers with.
+type AgentClientList struct {
+	Items []AgentClient `json:"items"`
+	// Hand it back as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
+}
+
 // AgentCreate is what the API is asked with. What is nil is left out.
 type AgentCreate struct {
 	// One of: auto, always_ask, trusted_only.

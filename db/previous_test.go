@@ -39,7 +39,9 @@ const parts = "says the same of a row of the table that has parts now"
 // borne are the changes to what was there already that the release before bears, each with the reason. Tables, columns that may be left out
 // and functions are added without one.
 var borne = map[string]string{
-	"function refuse_retired_key": "refuses a tenant's retired keys, too; the release before seals with the installation's alone",
+	"constraint agent_tokens.agent_tokens_agent_client_fkey": "the release before makes no tokens of programs that sign in, and its own have none",
+	"constraint agent_tokens.agent_tokens_of_a_client_bound": "likewise",
+	"function refuse_retired_key":                            "refuses a tenant's retired keys, too; the release before seals with the installation's alone",
 	"trigger retired_keys.wraps_nothing": "keeps the release before from retiring a key that seals tenants' keys, of which it knows nothing; " +
 		"there are none before the newer program's rotation, which waits until no older one runs",
 	"trigger keysets.both_copies_are_one":             "keeps the release before from rotating keys of which there is a second copy, in the midst of a move to another PATCHBAY_KEYSET",

@@ -297,6 +297,43 @@ CREATE OR REPLACE FUNCTION public.tenant()
  STABLE PARALLEL SAFE
 AS $function$ select nullif(current_setting('app.tenant_id', true), '')::uuid $function$
 
+create table agent_clients (
+    tenant_id uuid not null,
+    id uuid not null,
+    agent_id uuid not null,
+    user_id uuid not null,
+    client_id text not null,
+    client_name text not null,
+    client_host text not null default ''::text,
+    resource text not null,
+    redirect_uri text not null,
+    code_mac bytea not null,
+    challenge bytea not null,
+    code_expires_at timestamp with time zone not null,
+    code_used_at timestamp with time zone,
+    salt bytea not null,
+    generation integer not null default 0,
+    rotated_at timestamp with time zone,
+    created_at timestamp with time zone not null default now(),
+    expires_at timestamp with time zone not null,
+    constraint agent_clients_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint agent_clients_challenge_length CHECK ((length(challenge) = 32)),
+    constraint agent_clients_generation_used CHECK ((((generation = 0) = (rotated_at IS NULL)) AND ((generation = 0) OR (code_used_at IS NOT NULL)))),
+    constraint agent_clients_id_key UNIQUE (id),
+    constraint agent_clients_lengths CHECK ((((length(client_id) >= 1) AND (length(client_id) <= 2048)) AND ((length(client_name) >= 1) AND (length(client_name) <= 100)) AND (length(client_host) <= 300) AND ((length(resource) >= 4) AND (length(resource) <= 100)) AND ((length(redirect_uri) >= 1) AND (length(redirect_uri) <= 2048)))),
+    constraint agent_clients_member_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES memberships(tenant_id, user_id) ON DELETE CASCADE,
+    constraint agent_clients_pkey PRIMARY KEY (tenant_id, id),
+    constraint agent_clients_salt_length CHECK ((length(salt) = 32)),
+    constraint agent_clients_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX agent_clients_agent_idx ON public.agent_clients USING btree (tenant_id, agent_id, id DESC);
+CREATE INDEX agent_clients_expires_idx ON public.agent_clients USING btree (tenant_id, expires_at);
+CREATE INDEX agent_clients_member_idx ON public.agent_clients USING btree (tenant_id, user_id, id DESC);
+alter table agent_clients enable row level security;
+alter table agent_clients force row level security;
+create policy tenant_rows on agent_clients for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on agent_clients to patchbay_app;
+
 create table agent_grants (
     tenant_id uuid not null,
     agent_id uuid not null,
@@ -331,11 +368,16 @@ create table agent_tokens (
     created_at timestamp with time zone not null default now(),
     expires_at timestamp with time zone,
     last_used_at timestamp with time zone,
+    agent_client_id uuid,
+    resource text,
+    constraint agent_tokens_agent_client_fkey FOREIGN KEY (tenant_id, agent_client_id) REFERENCES agent_clients(tenant_id, id) ON DELETE CASCADE,
     constraint agent_tokens_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint agent_tokens_id_key UNIQUE (id),
     constraint agent_tokens_name_length CHECK ((length(name) <= 100)),
+    constraint agent_tokens_of_a_client_bound CHECK (((agent_client_id IS NULL) OR ((resource IS NOT NULL) AND (expires_at IS NOT NULL)))),
     constraint agent_tokens_pkey PRIMARY KEY (tenant_id, id)
 );
+CREATE INDEX agent_tokens_agent_client_idx ON public.agent_tokens USING btree (tenant_id, agent_client_id) WHERE (agent_client_id IS NOT NULL);
 CREATE INDEX agent_tokens_agent_idx ON public.agent_tokens USING btree (tenant_id, agent_id);
 CREATE TRIGGER recognised_by_a_living_key BEFORE INSERT OR UPDATE OF secret_mac ON public.agent_tokens FOR EACH ROW EXECUTE FUNCTION refuse_retired_mac();
 CREATE TRIGGER say_token_change AFTER DELETE OR UPDATE OF expires_at ON public.agent_tokens FOR EACH ROW EXECUTE FUNCTION say_change('token', 'tenant_id', 'id');
@@ -986,6 +1028,25 @@ alter table kms_keys force row level security;
 create policy system_rows on kms_keys for all using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
 grant delete, insert, select on kms_keys to patchbay_app;
 
+create table mcp_clients (
+    id uuid not null,
+    name text not null,
+    redirect_uris text[] not null,
+    address text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    used_on date,
+    constraint mcp_clients_address_length CHECK ((length(address) <= 100)),
+    constraint mcp_clients_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    constraint mcp_clients_pkey PRIMARY KEY (id),
+    constraint mcp_clients_redirect_uris_number CHECK (((cardinality(redirect_uris) >= 1) AND (cardinality(redirect_uris) <= 20)))
+);
+CREATE INDEX mcp_clients_address_idx ON public.mcp_clients USING btree (address, created_at);
+CREATE INDEX mcp_clients_unused_idx ON public.mcp_clients USING btree (created_at) WHERE (used_on IS NULL);
+alter table mcp_clients enable row level security;
+alter table mcp_clients force row level security;
+create policy system_rows on mcp_clients for all using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
+grant delete, insert, select, update on mcp_clients to patchbay_app;
+
 create table memberships (
     tenant_id uuid not null,
     user_id uuid not null,
@@ -1074,6 +1135,21 @@ alter table oauth_flows enable row level security;
 alter table oauth_flows force row level security;
 create policy tenant_rows on oauth_flows for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on oauth_flows to patchbay_app;
+
+create table personal_agents (
+    tenant_id uuid not null,
+    agent_id uuid not null,
+    user_id uuid not null,
+    created_at timestamp with time zone not null default now(),
+    constraint personal_agents_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint personal_agents_member_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES memberships(tenant_id, user_id) ON DELETE CASCADE,
+    constraint personal_agents_pkey PRIMARY KEY (tenant_id, agent_id)
+);
+CREATE INDEX personal_agents_member_idx ON public.personal_agents USING btree (tenant_id, user_id);
+alter table personal_agents enable row level security;
+alter table personal_agents force row level security;
+create policy tenant_rows on personal_agents for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on personal_agents to patchbay_app;
 
 create table quarantined_tools (
     tenant_id uuid not null,

@@ -56,6 +56,7 @@ func (h *house) routes() http.Handler {
 			r.Use(h.auth.Sessions().LoadAndSave)
 			h.api.Mount(r)
 		})
+		h.programs.Mount(r)
 		h.admin.Mount(r)
 	})
 	return r

@@ -34,18 +34,24 @@ var public = map[string]int{
 	"HEAD /openapi.json":              http.StatusOK,
 	"GET /oauth/client-metadata.json": http.StatusOK,
 	"GET /oauth/callback":             http.StatusBadRequest, // without a state that was given out
+	"POST /oauth/token":               http.StatusBadRequest, // without anything
+	"POST /oauth/register":            http.StatusBadRequest,
+	"POST /oauth/revoke":              http.StatusBadRequest,
 	"GET /connect/done":               http.StatusOK,
-	"GET /connect/{token}":            http.StatusNotFound,
-	"POST /connect/{token}":           http.StatusNotFound,
-	"GET /login":                      http.StatusOK,
-	"POST /login":                     http.StatusUnauthorized,
-	"POST /login/sso":                 http.StatusUnprocessableEntity, // without an address
-	"GET /login/sso/callback":         http.StatusForbidden,           // without a state that this browser was given
-	"GET /setup":                      http.StatusNotFound,
-	"POST /setup":                     http.StatusNotFound,
-	"GET /setup/invitation":           http.StatusNotFound,
-	"POST /setup/invitation":          http.StatusNotFound,
-	"POST /language":                  http.StatusSeeOther,
+
+	"GET /.well-known/oauth-authorization-server": http.StatusOK,
+
+	"GET /connect/{token}":    http.StatusNotFound,
+	"POST /connect/{token}":   http.StatusNotFound,
+	"GET /login":              http.StatusOK,
+	"POST /login":             http.StatusUnauthorized,
+	"POST /login/sso":         http.StatusUnprocessableEntity, // without an address
+	"GET /login/sso/callback": http.StatusForbidden,           // without a state that this browser was given
+	"GET /setup":              http.StatusNotFound,
+	"POST /setup":             http.StatusNotFound,
+	"GET /setup/invitation":   http.StatusNotFound,
+	"POST /setup/invitation":  http.StatusNotFound,
+	"POST /language":          http.StatusSeeOther,
 }
 
 // newHouse is the program as it is built, over a database of its own, with nothing that works by itself.

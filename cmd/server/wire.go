@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -11,6 +12,7 @@ import (
 	"patchbay/internal/admin"
 	"patchbay/internal/api"
 	"patchbay/internal/auth"
+	"patchbay/internal/authserver"
 	"patchbay/internal/config"
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
@@ -55,6 +57,7 @@ type house struct {
 	connect  *connect.Broker
 	webhooks *webhooks.Post
 	sso      *sso.Service
+	programs *authserver.Server
 	api      *api.Handler
 	admin    *admin.Handler
 	agents   agents
@@ -124,9 +127,12 @@ func (s *serving) build(d *database, addr net.Addr, metrics *telemetry.Metrics) 
 	h.sso = sso.New(sso.Options{
 		Store: d.store, HTTP: safehttp.Bounded(egress.Client(), providerAnswer, providerTime), CheckURL: egress.CheckURL, BaseURL: h.baseURL.String(), Log: s.log,
 	})
+	h.programs = authserver.New(authserver.Options{
+		Store: d.store, Auth: h.auth, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: strings.TrimRight(h.baseURL.String(), "/"), Log: s.log,
+	})
 	h.agents = h.buildAgents(dialer)
 	h.api, err = api.New(api.Options{
-		Store: d.store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, SSO: h.sso, Respond: h.respond,
+		Store: d.store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, SSO: h.sso, Programs: h.programs, Respond: h.respond,
 		Handover: handover.New(handover.Options{Store: d.store, Credentials: h.tokens, Log: s.log}),
 		Access:   h.agents.access, Calls: h.agents.caller, Webhooks: h.webhooks,
 		BaseURL: h.baseURL.String(), Version: version(),
@@ -143,7 +149,7 @@ func (s *serving) build(d *database, addr net.Addr, metrics *telemetry.Metrics) 
 		return nil, err
 	}
 	h.admin = admin.New(admin.Options{
-		Store: d.store, Auth: h.auth, SSO: h.sso, Registry: reg, Syncer: h.syncer, Connect: h.connect, Respond: h.respond, Log: s.log,
+		Store: d.store, Auth: h.auth, SSO: h.sso, Programs: h.programs, Registry: reg, Syncer: h.syncer, Connect: h.connect, Respond: h.respond, Log: s.log,
 		Access: h.agents.access, Calls: h.agents.caller, Webhooks: h.webhooks, History: h.agents.history, Listings: listings.New(egress.Client(), egress.CheckURL),
 		BaseURL: h.baseURL.String(), Version: version(), Done: h.draining,
 		ProgramSync: h.auth.Sessions().LoadAndSave(h.api.SyncTools()),

@@ -1,7 +1,8 @@
 -- name: AgentTokens :many
+-- Those that people made. A program that signed in has others, which end with it.
 select id, agent_id, name, prefix, created_at, expires_at, last_used_at
 from agent_tokens
-where tenant_id = @tenant_id and agent_id = @agent_id
+where tenant_id = @tenant_id and agent_id = @agent_id and agent_client_id is null
   and (sqlc.narg(before_id)::uuid is null or id < sqlc.narg(before_id))
 order by id desc
 limit @max_rows;
@@ -13,5 +14,5 @@ returning id, agent_id, name, prefix, created_at, expires_at, last_used_at;
 
 -- name: DeleteAgentToken :one
 delete from agent_tokens
-where tenant_id = @tenant_id and agent_id = @agent_id and id = @id
+where tenant_id = @tenant_id and agent_id = @agent_id and id = @id and agent_client_id is null
 returning id, agent_id, name, prefix, created_at, expires_at, last_used_at;

@@ -16,7 +16,8 @@ import (
 // Token is the token with which an agent came. Its LastUsedAt is as it was when the token was first seen here.
 type Token struct {
 	connectors.AgentToken
-	Tenant connectors.TenantID
+	Tenant   connectors.TenantID
+	Resource string // the only path at the gateway that it opens; empty: each
 }
 
 // tokenEntry is a token whose text was verified.
@@ -88,7 +89,7 @@ func (k *Keeper) recognise(ctx context.Context, text secret.Text, sum [sha256.Si
 		return nil, unknownToken()
 	}
 	e := &tokenEntry{
-		token: Token{AgentToken: stored.Token, Tenant: stored.Tenant}, stamp: at,
+		token: Token{AgentToken: stored.Token, Tenant: stored.Tenant, Resource: stored.Resource}, stamp: at,
 		seat: k.seat(stored.Tenant, stored.Token.AgentID),
 	}
 	if used := stored.Token.LastUsedAt; used != nil {

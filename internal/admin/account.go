@@ -46,6 +46,10 @@ func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f form, pr
 	if err != nil {
 		return err
 	}
+	programs, err := h.ownPrograms(r.Context(), actor(r))
+	if err != nil {
+		return err
+	}
 	return h.respond.Page(w, r, status, templates.Account(templates.AccountPage{
 		Frame: h.frame(r, templates.NavAccount, crumb(words.T(r.Context(), "Account"), "")),
 		Facts: append(accountFacts(r.Context(), actor(r)), factor),
@@ -53,6 +57,7 @@ func (h *Handler) accountPage(w http.ResponseWriter, r *http.Request, f form, pr
 
 		Sessions: sessionRows(r.Context(), sessions, actor(r).Session, h.now()),
 		Limits:   sessionLimits(r.Context(), h.auth),
+		Programs: programs,
 	}))
 }
 

@@ -74,6 +74,10 @@ func (h *Handler) connectPageOf(w http.ResponseWriter, r *http.Request, status i
 	if err != nil {
 		return err
 	}
+	programs, err := h.programsOf(r.Context(), actor(r), a)
+	if err != nil {
+		return err
+	}
 	text := ""
 	if made != nil {
 		text = made.Token
@@ -85,6 +89,7 @@ func (h *Handler) connectPageOf(w http.ResponseWriter, r *http.Request, status i
 		Count:     words.N(r.Context(), len(tokens.Items), "%s token", "%s tokens"),
 		Form:      f,
 		New:       made,
+		Programs:  programs,
 		Snippets:  snippets(r.Context(), h.baseURL+"/mcp", cmp.Or(text, tokenPlaceholder)),
 	}
 	for _, t := range tokens.Items {

@@ -132,6 +132,7 @@ func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *da
 		}),
 		Access: agents.access, Calls: agents.calls, History: agents.history,
 		SSO:      sso.New(sso.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
+		Programs: d.letsIn(egress, base.String()),
 		Webhooks: webhooks.New(webhooks.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
 		BaseURL:  base.String(), Done: d.stop, Now: d.now, ProgramSync: http.HandlerFunc(forPrograms),
 	}

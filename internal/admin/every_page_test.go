@@ -21,6 +21,7 @@ var noPages = map[string]string{
 	"/calls/{id}/pictures/{n}": "a picture",
 	"/oauth/callback":          "an authorization server sends somebody there",
 	"/login/sso/callback":      "a provider sends somebody there",
+	"/oauth/authorize":         "a program sends somebody there; looked at in TestTheQuestionWhetherToLetAProgramIn",
 	"/setup":                   "there is an owner",
 	"/setup/invitation":        "it wants the link of an invitation",
 	"/login/code":              "a sign-in is half done; looked at below",

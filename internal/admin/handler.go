@@ -10,6 +10,7 @@ import (
 
 	"patchbay/internal/access"
 	"patchbay/internal/auth"
+	"patchbay/internal/authserver"
 	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
 	"patchbay/internal/history"
@@ -29,6 +30,7 @@ type Options struct {
 	Store    *store.Store
 	Auth     *auth.Service
 	SSO      *sso.Service
+	Programs *authserver.Server // lets programs sign in
 	Registry *registry.Registry
 	Syncer   *toolsync.Syncer
 	Connect  *connect.Broker
@@ -55,6 +57,7 @@ type Handler struct {
 	store       *store.Store
 	auth        *auth.Service
 	sso         *sso.Service
+	programs    *authserver.Server
 	registry    *registry.Registry
 	syncer      *toolsync.Syncer
 	connect     *connect.Broker
@@ -87,7 +90,7 @@ func New(o Options) *Handler {
 		o.Patience = syncPatience
 	}
 	h := &Handler{
-		store: o.Store, auth: o.Auth, sso: o.SSO, registry: o.Registry, syncer: o.Syncer, connect: o.Connect,
+		store: o.Store, auth: o.Auth, sso: o.SSO, programs: o.Programs, registry: o.Registry, syncer: o.Syncer, connect: o.Connect,
 		access: o.Access, calls: o.Calls, webhooks: o.Webhooks, history: o.History, listings: o.Listings, respond: o.Respond,
 		log: o.Log, now: o.Now, baseURL: o.BaseURL, version: o.Version, done: o.Done, streams: newCrowd(o.Streams),
 		patience: o.Patience, programSync: o.ProgramSync,
@@ -196,9 +199,12 @@ func (h *Handler) forViewers(r routes) {
 	r.get("/approvals/{id}", h.approvalShow)
 	r.get("/notices", h.noticeList)
 	r.get("/account", h.accountShow)
+	r.get(authserver.AuthorizePath, h.authorizeShow) // a viewer is told that it needs another role
+	r.post(authserver.AuthorizePath, h.authorizeDecide)
 	// One's own session and password are nobody else's, and so is what one has read: a viewer may change them.
 	r.post("/account/password", h.passwordSave)
 	r.post("/account/sessions/{id}/revoke", h.sessionRevoke)
+	r.post("/account/programs/{id}/revoke", h.ownProgramRevoke)
 	r.post("/account/sign-out", h.sessionsEnd)
 	r.post("/notices/read", h.noticeRead)
 }
@@ -252,6 +258,7 @@ func (h *Handler) forAdmins(r routes) {
 	r.post("/agents/{id}/delete", h.agentDelete)
 	r.post("/agents/{id}/tokens", h.tokenCreate)
 	r.post("/agents/{id}/tokens/{token}/revoke", h.tokenRevoke)
+	r.post("/agents/{id}/programs/{program}/revoke", h.programRevoke)
 	r.post("/agents/{id}/connectors/{connector}", h.grantSave)
 	r.post("/agents/{id}/connectors/{connector}/choose", h.grantChoose)
 	r.post("/agents/{id}/connectors/{connector}/remove", h.grantRemove)

@@ -64,6 +64,12 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /account/sign-out": oneself,
 
 	"POST /account/sessions/{id}/revoke": oneself,
+	"POST /account/programs/{id}/revoke": oneself,
+
+	"GET /oauth/authorize":  connectors.PermRead,
+	"POST /oauth/authorize": oneself,
+
+	"POST /agents/{id}/programs/{program}/revoke": connectors.PermManage,
 
 	"GET /notices":       connectors.PermRead,
 	"POST /notices/read": oneself,
@@ -217,7 +223,7 @@ func (d *dashboard) routes() []string {
 
 // things are the ids that paths are filled with.
 type things struct {
-	connector, agent, member, key, invitation, tool, link, token, waiting, picture, webhook, delivery, change, run, session string
+	connector, agent, member, key, invitation, tool, link, token, waiting, picture, webhook, delivery, change, run, session, program string
 
 	offer string // an entry of the catalog, which is everybody's
 }
@@ -233,6 +239,8 @@ func (x things) fill(pattern string) string {
 		id, token = x.agent, x.token
 	case strings.HasPrefix(pattern, "/account/sessions"):
 		id = x.session
+	case strings.HasPrefix(pattern, "/account/programs"):
+		id = x.program
 	case strings.HasPrefix(pattern, "/members"):
 		id = x.member
 	case strings.HasPrefix(pattern, "/invitations"):
@@ -243,7 +251,7 @@ func (x things) fill(pattern string) string {
 		id = x.webhook
 	}
 	return strings.NewReplacer(
-		"{id}", id, "{agent}", x.agent, "{tool}", x.tool, "{token}", token, "{connector}", x.connector, "{exposed}", "mcp_any__"+x.tool, "{delivery}", x.delivery, "{n}", "0", "{change}", x.change, "{run}", x.run, "{slug}", x.offer,
+		"{id}", id, "{agent}", x.agent, "{tool}", x.tool, "{token}", token, "{connector}", x.connector, "{exposed}", "mcp_any__"+x.tool, "{delivery}", x.delivery, "{n}", "0", "{change}", x.change, "{run}", x.run, "{slug}", x.offer, "{program}", x.program,
 	).Replace(pattern)
 }
 
@@ -275,6 +283,7 @@ func (d *dashboard) thingsOf(tenant connectors.TenantID) things {
 		picture: d.pictureIn(tenant, a, c).String(),
 		member:  member.String(),
 		session: d.sessionOf(member).String(),
+		program: d.ProgramIn(d.t, tenant, a.ID, member).String(),
 
 		invitation: d.invitationIn(tenant).String(),
 		key:        d.APIKeyIn(d.t, tenant, connectors.RoleViewer).ID.String(),

@@ -21,6 +21,7 @@ var nowhere = []string{
 	"GET /audit/export.jsonl", "GET /audit/export.sig", // neither
 	"POST /account/second-factor/confirm", "POST /account/second-factor/codes", "POST /account/second-factor/remove", // there is none
 	"POST /members/{id}/second-factor/remove",
+	"POST /account/programs/{id}/revoke",                                                                   // it is one that another member let in
 	"POST /account/sessions/{id}/revoke",                                                                   // it is another member's
 	"POST /settings/sso/delete", "POST /settings/sso/domains/verify", "POST /settings/sso/domains/release", // there is none
 	"POST /connectors/{id}/credential/delete",
@@ -130,7 +131,7 @@ func nothing() things {
 	id := uuid.Must(uuid.NewV7()).String()
 	return things{
 		connector: id, agent: id, member: id, key: id, invitation: id, tool: "search", token: id, waiting: id, picture: id, webhook: id,
-		delivery: id, change: id, run: id, session: id, offer: "nothing",
+		delivery: id, change: id, run: id, session: id, program: id, offer: "nothing",
 	}
 }
 

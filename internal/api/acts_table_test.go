@@ -94,6 +94,7 @@ var acts = func() map[string]act {
 	all := maps.Clone(otherActs)
 	maps.Copy(all, ssoActs)
 	maps.Copy(all, personActs)
+	maps.Copy(all, clientActs)
 	return all
 }()
 

@@ -12,6 +12,7 @@ import (
 
 	"patchbay/internal/access"
 	"patchbay/internal/auth"
+	"patchbay/internal/authserver"
 	"patchbay/internal/connect"
 	"patchbay/internal/fault"
 	"patchbay/internal/handover"
@@ -36,7 +37,8 @@ type Options struct {
 	Calls    *toolcall.Caller // what they call
 	Webhooks *webhooks.Post   // who is told of notices
 	SSO      *sso.Service
-	Auth     *auth.Service // its sessions are loaded before a request gets here
+	Programs *authserver.Server // lets programs sign in
+	Auth     *auth.Service      // its sessions are loaded before a request gets here
 	Respond  *respond.Responder
 	BaseURL  string // where programs reach us, without a slash at the end
 	Version  string
@@ -58,6 +60,7 @@ type Handler struct {
 	webhooks *webhooks.Post
 	auth     *auth.Service
 	sso      *sso.Service
+	programs *authserver.Server
 	respond  *respond.Responder
 	baseURL  string
 	version  string
@@ -94,6 +97,7 @@ func New(o Options) (*Handler, error) {
 		webhooks: o.Webhooks,
 		auth:     o.Auth,
 		sso:      o.SSO,
+		programs: o.Programs,
 		respond:  o.Respond,
 		baseURL:  o.BaseURL,
 		version:  o.Version,
@@ -124,6 +128,7 @@ func New(o Options) (*Handler, error) {
 	h.mountCatalog()
 	h.mountAgents()
 	h.mountAgentTokens()
+	h.mountAgentClients()
 	h.mountAgentGrants()
 	h.mountAgentTools()
 	h.mountAgentWhy()

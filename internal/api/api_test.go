@@ -87,6 +87,7 @@ func newWorld(t *testing.T, opts ...func(*api.Options)) *world {
 		Handover: handover.New(handover.Options{Store: w.St, Credentials: resolver, Log: log}),
 		Access:   w.access, Calls: w.caller,
 		SSO:      sso.New(sso.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
+		Programs: letsIn(w, egress),
 		Webhooks: webhooks.New(webhooks.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
 		Auth:     w.auth, Respond: respond.New(log, w.auth.Sessions()), BaseURL: baseURL, Version: "test",
 	}

@@ -21,6 +21,8 @@ var routes = map[string]struct {
 }{
 	"POST /api/v1/connectors/{id}/credential/compare":                {connectors.PermManage, `{"token": "t-1"}`},
 	"POST /api/v1/connectors/{id}/agents/{agent}/credential/compare": {connectors.PermManage, `{"token": "t-1"}`},
+	"GET /api/v1/agents/{id}/clients":                                {connectors.PermRead, ""},
+	"DELETE /api/v1/agents/{id}/clients/{client_id}":                 {connectors.PermManage, ""},
 
 	"GET /api/v1/connectors":                                   {connectors.PermRead, ""},
 	"POST /api/v1/connectors":                                  {connectors.PermManage, `{"name": "A", "url": "https://mcp.example.com/"}`},
@@ -144,12 +146,14 @@ type targets struct {
 	exposed string // what the agent knows the connector's tool by
 	offer   string // an entry of the catalog, which is everybody's
 
+	client string // a program that signed in as the agent
+
 	only string // routes with this in their pattern; empty: all
 }
 
 // all names every thing by one word.
 func all(id string) targets {
-	return targets{connector: id, agent: id, run: id, key: id, member: id, call: id, token: id, webhook: id, delivery: id, invitation: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
+	return targets{connector: id, agent: id, run: id, key: id, member: id, call: id, token: id, client: id, webhook: id, delivery: id, invitation: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
 }
 
 func (x targets) path(pattern string) string {
@@ -172,7 +176,7 @@ func (x targets) path(pattern string) string {
 	case strings.HasPrefix(pattern, "/api/v1/webhooks"):
 		id = x.webhook
 	}
-	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{delivery}", x.delivery, "{name}", tool, "{slug}", x.offer).Replace(pattern)
+	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{client_id}", x.client, "{delivery}", x.delivery, "{name}", tool, "{slug}", x.offer).Replace(pattern)
 }
 
 func (w *world) targetsIn(t *testing.T, tenant connectors.TenantID) targets {
@@ -187,6 +191,7 @@ func (w *world) targetsIn(t *testing.T, tenant connectors.TenantID) targets {
 	return targets{
 		webhook: hook.ID.String(), delivery: delivery.ID.String(),
 		token:     token.ID.String(),
+		client:    w.ProgramIn(t, tenant, a.ID, w.MemberIn(t, tenant, connectors.RoleMember).UserID).String(),
 		connector: c.ID.String(),
 		agent:     a.ID.String(),
 		call:      call.String(),

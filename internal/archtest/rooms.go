@@ -40,6 +40,7 @@ var Rooms = []Room{
 	{Path: "internal/listening", Floor: Doors, Sentence: "hears when servers say that their lists have changed, and has them synced"},
 	{Path: "internal/jobs", Floor: Doors, Sentence: "workers that run queued syncs; no rules of their own"},
 
+	{Path: "internal/authserver", Floor: Deeds, Sentence: "lets programs sign in at the gateway: the authorization server of OAuth"},
 	{Path: "internal/handover", Floor: Deeds, Sentence: "hands an agent's credentials out, to programs that go to the servers themselves"},
 	{Path: "internal/connect", Floor: Deeds, Sentence: "starts and finishes the connection of an account, which any replica may do"},
 	{Path: "internal/listings", Floor: Deeds, Sentence: "reads the lists of servers that MCP registries publish"},

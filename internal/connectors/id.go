@@ -25,6 +25,8 @@ type (
 	InvitationID struct{ uuid.UUID }
 	// AgentTokenID names an agent's token; it is part of the token's text and no secret.
 	AgentTokenID struct{ uuid.UUID }
+	// AgentClientID names a program that somebody let be an agent; it is part of its codes and tokens and no secret.
+	AgentClientID struct{ uuid.UUID }
 	// ToolCallID names one tool call, and the approval that it may have needed.
 	ToolCallID struct{ uuid.UUID }
 	// NoticeID names a notice.

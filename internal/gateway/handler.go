@@ -148,6 +148,9 @@ func (h *Handler) backend(r *http.Request) (*backend, error) {
 	if err != nil {
 		return nil, err
 	}
+	if token.Resource != "" && token.Resource != mcpAddress(r.URL.Path) {
+		return nil, fault.Errorf(fault.Unauthenticated, "This token is for another address of the gateway. Sign in for this one.")
+	}
 	slug, ok := slugOf(r.URL.Path)
 	b := &backend{h: h, view: view, token: token, slug: slug}
 	if slug != "" {

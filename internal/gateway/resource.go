@@ -49,12 +49,15 @@ func mcpAddress(path string) string {
 // protectedResource is what a client needs to know before it has a token (RFC 9728 §2).
 type protectedResource struct {
 	Resource      string   `json:"resource"`
+	Servers       []string `json:"authorization_servers"`
+	Scopes        []string `json:"scopes_supported"`
 	Name          string   `json:"resource_name"`
 	Methods       []string `json:"bearer_methods_supported"`
 	Documentation string   `json:"resource_documentation"`
 }
 
-// metadata says where tokens come from: a person makes one for the agent. It does not tell which connectors there are.
+// metadata says where tokens come from: from the authorization server beside the gateway, for programs whose person signs in; or a person makes
+// one for the agent. It does not tell which connectors there are.
 func (h *Handler) metadata(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.Path, metadataPath)
 	slug, ok := slugOf(path)
@@ -78,6 +81,6 @@ func (h *Handler) metadata(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Type", "application/json")
 	header.Set("Access-Control-Allow-Origin", "*") // it is public
 	_ = json.NewEncoder(w).Encode(protectedResource{
-		Resource: resource, Name: "Patchbay", Methods: []string{"header"}, Documentation: h.base + "/agents",
+		Resource: resource, Servers: []string{h.base}, Scopes: []string{"mcp"}, Name: "Patchbay", Methods: []string{"header"}, Documentation: h.base + "/agents",
 	})
 }

@@ -109,9 +109,13 @@ func TestTheProtectedResourceIsDescribedToEverybody(t *testing.T) {
 		var doc struct {
 			Resource string   `json:"resource"`
 			Methods  []string `json:"bearer_methods_supported"`
+			Servers  []string `json:"authorization_servers"`
 		}
 		if err := json.Unmarshal([]byte(got.body), &doc); err != nil || got.status != http.StatusOK {
 			t.Fatalf("%d %s: %v", got.status, got.body, err)
+		}
+		if len(doc.Servers) != 1 || doc.Servers[0] != b.url {
+			t.Errorf("%s: tokens come from %q", path, doc.Servers)
 		}
 		if doc.Resource != b.url+resource || len(doc.Methods) != 1 || doc.Methods[0] != "header" {
 			t.Errorf("%s: %+v", path, doc)
@@ -189,4 +193,43 @@ func within(t testing.TB, what string, is func() bool) {
 			t.Fatalf("not within %s: %s", patience, what)
 		}
 	}
+}
+
+func TestATokenForOneAddressOpensNoOther(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent := b.auto(t)
+	up := newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a")
+	b.Grant(t, agent.ID, b.to(t, "linear", up.url).ID)
+	b.Grant(t, agent.ID, b.to(t, "github", up.url).ID)
+	member := b.Member(t, connectors.RoleMember).UserID
+	for _, resource := range []string{"/mcp", "/mcp/linear"} {
+		token := bearer(b.AccessToken(t, b.Tenant, b.ProgramIn(t, b.Tenant, agent.ID, member), resource))
+		for path, opens := range map[string]string{"/mcp": "/mcp", "/mcp/": "/mcp", "/mcp/linear": "/mcp/linear", "/mcp/github": "/mcp/github", "/mcp/nothing": "/mcp/nothing"} {
+			got, want := post(t, b.url+path, listTools, "Authorization", token), http.StatusUnauthorized
+			if opens == resource {
+				want = http.StatusOK
+			}
+			if got.status != want || want == http.StatusUnauthorized && !strings.Contains(got.header.Get("Www-Authenticate"), "/.well-known/oauth-protected-resource"+opens+`"`) {
+				t.Errorf("a token for %s at %s: %d %v", resource, path, got.status, got.header.Get("Www-Authenticate"))
+			}
+		}
+	}
+}
+
+func TestAProgramWhoseAccessEndedIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent := b.auto(t)
+	program := b.ProgramIn(t, b.Tenant, agent.ID, b.Member(t, connectors.RoleMember).UserID)
+	token := bearer(b.AccessToken(t, b.Tenant, program, "/mcp"))
+	if got := post(t, b.url+"/mcp", listTools, "Authorization", token); got.status != http.StatusOK {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	if err := b.Door().DeleteAgentClient(t.Context(), program); err != nil { // by another process, as far as this one knows
+		t.Fatal(err)
+	}
+	within(t, "the token is refused", func() bool {
+		return post(t, b.url+"/mcp", listTools, "Authorization", token).status == http.StatusUnauthorized
+	})
 }

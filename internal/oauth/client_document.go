@@ -53,8 +53,8 @@ func (m Metadata) registrationMethod() AuthMethod {
 	return AuthBasic
 }
 
-// isDocumentURL tells whether a URL may be a client id: https with a path, and nothing that makes two URLs of one.
-func isDocumentURL(raw string) bool {
+// IsDocumentURL tells whether a URL may be a client id: https with a path, and nothing that makes two URLs of one.
+func IsDocumentURL(raw string) bool {
 	u, ok := plainURL(raw)
 	return ok && u.Scheme == "https" && trimSlash(u.Path) != "" && !hasDots(u.Path) && u.RawQuery == ""
 }

@@ -57,7 +57,7 @@ func (c *Client) Register(ctx context.Context, r RegisterRequest) (Registration,
 		client.Issuer, client.Source = r.Server.Issuer, SourceConfigured
 		client.Method = r.Server.authMethod(client)
 		return client, nil
-	case r.Server.ClientIDMetadataDocumentSupported && isDocumentURL(r.DocumentURL):
+	case r.Server.ClientIDMetadataDocumentSupported && IsDocumentURL(r.DocumentURL):
 		return Registration{
 			Issuer: r.Server.Issuer, ClientID: r.DocumentURL, Method: AuthNone, Source: SourceMetadataDocument,
 		}, nil

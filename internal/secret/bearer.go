@@ -15,14 +15,23 @@ type BearerKind string
 const (
 	KeyBearer   BearerKind = "pb_key_"   // of an API key
 	AgentBearer BearerKind = "pb_agent_" // of an agent's token
+
+	CodeBearer    BearerKind = "pb_code_"    // an authorization code
+	RefreshBearer BearerKind = "pb_refresh_" // a refresh token
 )
 
 // purpose binds the stored HMACs to a kind: the text of one never verifies as another's.
 func (k BearerKind) purpose() string {
-	if k == AgentBearer {
+	switch k {
+	case AgentBearer:
 		return "agent_token"
+	case CodeBearer:
+		return "authorization code"
+	case RefreshBearer:
+		return "refresh token"
+	default:
+		return "api_key"
 	}
-	return "api_key"
 }
 
 const bearerSecretSize = 32 // bytes: 256 bits

@@ -24,6 +24,8 @@ type StoredAgentToken struct {
 	Tenant    connectors.TenantID
 	Token     connectors.AgentToken
 	SecretMAC []byte
+	Resource  string                    // the only path at the gateway that it opens; empty: each
+	Client    *connectors.AgentClientID // the program that signed in, whose access token it is; nil: a person made it
 }
 
 // GrantedConnector is a grant with its connector's names.

@@ -62,6 +62,8 @@ var Acts = map[string]Act{
 	"agent.delete":       {Shape: Ends},
 	"agent_token.create": {Shape: Makes},
 	"agent_token.revoke": {Shape: Ends},
+	"agent_client.allow": {Shape: Makes},
+	"agent_client.end":   {Shape: Ends},
 	"agent_grant.set":    {Shape: Puts},
 	"agent_grant.drop":   {Shape: Ends},
 

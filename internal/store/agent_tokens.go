@@ -7,7 +7,7 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// AgentTokens lists an agent's tokens, newest first, expired ones too.
+// AgentTokens lists the tokens that people made for an agent, newest first, expired ones too.
 func (t *Tenant) AgentTokens(ctx context.Context, agent connectors.AgentID, p Page) (List[connectors.AgentToken], error) {
 	before, err := p.afterID("agent_tokens")
 	if err != nil {
@@ -62,6 +62,8 @@ func (s *System) AgentToken(ctx context.Context, id connectors.AgentTokenID) (St
 			CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, LastUsedAt: r.LastUsedAt,
 		}),
 		SecretMAC: r.SecretMac,
+		Resource:  text(r.Resource),
+		Client:    r.AgentClientID,
 	}, nil
 }
 

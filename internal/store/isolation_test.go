@@ -43,6 +43,7 @@ type outsider struct {
 	invitationTo
 	sessionOf
 	ssoOf
+	clientOf
 }
 
 // attempt is one case: what the outsider finds. A list or a count is found when it is not empty.
@@ -391,7 +392,7 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 		methods  reflect.Type
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts, ssoAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts, ssoAttempts, clientAttempts)},
 		{"Vault", reflect.TypeFor[*store.Vault](), attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts, ssoVaultAttempts)},
 	} {
 		for m := range door.methods.Methods() {
@@ -402,7 +403,7 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 			}
 			found, err := try(t.Context(), o)
 			switch {
-			case ownWorld[m.Name] || ownClock[m.Name] || ownNotices[m.Name] || ownStreams[m.Name] || ownChanges[m.Name] || ownHours[m.Name] || ownHistory[m.Name] || ownSSO[m.Name]:
+			case ownWorld[m.Name] || ownClock[m.Name] || ownNotices[m.Name] || ownStreams[m.Name] || ownChanges[m.Name] || ownHours[m.Name] || ownHistory[m.Name] || ownSSO[m.Name] || ownClients[m.Name]:
 				if found || err != nil {
 					t.Errorf("%s.%s: the outsider found something (%v), or met an error: %v", door.name, m.Name, found, err)
 				}
@@ -449,6 +450,7 @@ func newOutsider(t *testing.T) outsider {
 	o.fillInvitations(t)
 	o.fillSessions(t)
 	o.fillSSO(t)
+	o.fillClients(t)
 	return o
 }
 

@@ -216,6 +216,7 @@ func TestNoTenantReachesWhatIsTheSystems(t *testing.T) {
 	for table, insert := range map[string]string{
 		"sessions":         `insert into sessions (token, data, expiry) values ('t', '\x00', now())`,
 		"browser_sessions": fmt.Sprintf(`insert into browser_sessions (id, user_id, began_at, seen_at) values (gen_random_uuid(), '%s', now(), now())`, stranger.UserID),
+		"mcp_clients":      `insert into mcp_clients (id, name, redirect_uris) values (gen_random_uuid(), 'n', '{http://127.0.0.1/}')`,
 		"sign_in_failures": `insert into sign_in_failures (account, address) values ('a', '192.0.2.1')`,
 		"setup_links":      fmt.Sprintf(`insert into setup_links (token_hash, tenant_id) values ('\x00', '%s')`, w.Tenant),
 		"kms_keys":         `insert into kms_keys (uri, wrapped) values ('hcvault://vault.example/transit/keys/x', '\x00')`,

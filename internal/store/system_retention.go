@@ -33,12 +33,13 @@ func historyDays(days *int16) int {
 	return int(*days)
 }
 
-// SweepLeftovers forgets what was begun and never ended: connections of accounts, links to connect and to set up, failed sign-ins, and our
-// own registrations whose secret has ended. Any process may do it at any time. It says how many rows are gone.
+// SweepLeftovers forgets what was begun and never ended: connections of accounts, links to connect and to set up, failed sign-ins, our
+// own registrations whose secret has ended, and programs that signed in, or only registered, and were not heard of in time. Any process may do it at any time. It says how many rows are gone.
 func (s *System) SweepLeftovers(ctx context.Context) (int, error) {
 	gone := 0
 	for _, drop := range []func(context.Context) (int64, error){
 		s.q.DropStaleFlows, s.q.DropExpiredConnectLinks, s.q.DropSpentSetupLinks, s.q.DropOldSignInFailures, s.q.DropDeadRegistrations,
+		s.q.DropUnusedClients, s.q.DropEndedAgentClients, s.q.DropEndedClientTokens,
 	} {
 		n, err := drop(ctx)
 		gone += int(n)

@@ -7,6 +7,7 @@ type AccountPage struct {
 	Form     Form
 	Sessions []SessionRow // the last used first
 	Limits   string       // when a session ends by itself
+	Programs []SignedInRow
 }
 
 // SessionRow is one place where the person is signed in. Signing out there posts to Action.

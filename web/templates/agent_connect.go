@@ -10,6 +10,7 @@ type AgentConnectPage struct {
 	Count     string
 	Form      Form
 	New       *NewAPIKey // the token that was just made; nil: none
+	Programs  []SignedInRow
 	Snippets  []Snippet
 }
 

@@ -31,6 +31,19 @@ func (q *Queries) APIKeyState(ctx context.Context, tenantID connectors.TenantID,
 	return i, err
 }
 
+const agentClientState = `-- name: AgentClientState :one
+select (to_jsonb(c) - '{tenant_id,id,code_mac,challenge,code_expires_at,code_used_at,salt,generation,rotated_at,created_at,expires_at}'::text[])::jsonb as state
+from agent_clients c
+where c.tenant_id = $1 and c.id = $2
+`
+
+func (q *Queries) AgentClientState(ctx context.Context, tenantID connectors.TenantID, iD connectors.AgentClientID) ([]byte, error) {
+	row := q.db.QueryRow(ctx, agentClientState, tenantID, iD)
+	var state []byte
+	err := row.Scan(&state)
+	return state, err
+}
+
 const agentGrantState = `-- name: AgentGrantState :one
 select (to_jsonb(g) - '{tenant_id,agent_id,connector_id,created_at,updated_at}'::text[])::jsonb as state
 from agent_grants g
@@ -58,7 +71,7 @@ func (q *Queries) AgentState(ctx context.Context, tenantID connectors.TenantID, 
 }
 
 const agentTokenState = `-- name: AgentTokenState :one
-select (to_jsonb(k) - '{tenant_id,id,agent_id,secret_mac,created_at,last_used_at}'::text[])::jsonb as state, k.secret_mac
+select (to_jsonb(k) - '{tenant_id,id,agent_id,secret_mac,created_at,last_used_at,agent_client_id,resource}'::text[])::jsonb as state, k.secret_mac
 from agent_tokens k
 where k.tenant_id = $1 and k.id = $2
 `

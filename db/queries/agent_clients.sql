@@ -1,0 +1,86 @@
+-- Programs that people let be agents, by signing in for them.
+
+-- name: CreateAgentClient :exec
+insert into agent_clients (
+    tenant_id, id, agent_id, user_id, client_id, client_name, client_host, resource, redirect_uri, code_mac, challenge, code_expires_at, salt, expires_at)
+values (
+    @tenant_id, @id, @agent_id, @user_id, @client_id, @client_name, @client_host, @resource, @redirect_uri, @code_mac, @challenge, @code_expires_at,
+    @salt, @code_expires_at);
+
+-- name: AgentClients :many
+-- Those that have tokens: of an agent, or of a person, or all.
+select c.id, c.agent_id, agents.slug as agent_slug, agents.name as agent_name, c.user_id, users.email, users.name as user_name,
+       c.client_id, c.client_name, c.client_host, c.resource, c.redirect_uri, c.created_at, c.expires_at,
+       greatest(c.rotated_at, (select max(t.last_used_at) from agent_tokens t where t.tenant_id = c.tenant_id and t.agent_client_id = c.id))::timestamptz as used_at
+from agent_clients c
+join agents on agents.tenant_id = c.tenant_id and agents.id = c.agent_id
+join users on users.id = c.user_id
+where c.tenant_id = @tenant_id
+  and c.generation > 0
+  and c.expires_at > now()
+  and (sqlc.narg(agent_id)::uuid is null or c.agent_id = sqlc.narg(agent_id))
+  and (sqlc.narg(user_id)::uuid is null or c.user_id = sqlc.narg(user_id))
+  and (sqlc.narg(before_id)::uuid is null or c.id < sqlc.narg(before_id))
+order by c.id desc
+limit @max_rows;
+
+-- name: HoldAgentClient :one
+-- With what its code and its refresh token are recognised by. Whoever asks next waits until the transaction ends.
+select c.*
+from agent_clients c
+where c.tenant_id = @tenant_id and c.id = @id
+for update;
+
+-- name: SpendCode :execrows
+update agent_clients
+set code_used_at = @at::timestamptz
+where tenant_id = @tenant_id and id = @id and code_used_at is null;
+
+-- name: RotateAgentClient :execrows
+update agent_clients
+set generation = generation + 1, rotated_at = @at::timestamptz, expires_at = @expires_at
+where tenant_id = @tenant_id and id = @id and generation = @generation;
+
+-- name: CreateClientToken :exec
+insert into agent_tokens (tenant_id, id, agent_id, name, prefix, secret_mac, expires_at, agent_client_id, resource)
+select @tenant_id, @id::uuid, c.agent_id, c.client_name, @prefix::text, @secret_mac::bytea, @expires_at::timestamptz, c.id, c.resource
+from agent_clients c
+where c.tenant_id = @tenant_id and c.id = @agent_client_id::uuid;
+
+-- name: DropOldClientTokens :many
+-- All but the newest of a program's access tokens.
+delete from agent_tokens
+where agent_tokens.tenant_id = @tenant_id
+  and agent_tokens.agent_client_id = @agent_client_id::uuid
+  and agent_tokens.id not in (
+      select newest.id
+      from agent_tokens newest
+      where newest.tenant_id = @tenant_id and newest.agent_client_id = @agent_client_id::uuid
+      order by newest.id desc
+      limit @keep)
+returning agent_tokens.id;
+
+-- name: DropClientToken :execrows
+delete from agent_tokens
+where tenant_id = @tenant_id and id = @id and agent_client_id is not null;
+
+-- name: DeleteAgentClient :execrows
+delete from agent_clients
+where tenant_id = @tenant_id and id = @id;
+
+-- name: PersonalAgents :many
+select agents.*
+from personal_agents p
+join agents on agents.tenant_id = p.tenant_id and agents.id = p.agent_id
+where p.tenant_id = @tenant_id and p.user_id = @user_id
+order by lower(agents.name), agents.id
+limit 100;
+
+-- name: IsPersonalAgent :one
+select exists (
+    select from personal_agents
+    where tenant_id = @tenant_id and user_id = @user_id and agent_id = @agent_id);
+
+-- name: AddPersonalAgent :exec
+insert into personal_agents (tenant_id, agent_id, user_id)
+values (@tenant_id, @agent_id, @user_id);

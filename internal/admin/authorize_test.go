@@ -1,0 +1,147 @@
+package admin_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/internal/authserver"
+	"patchbay/internal/connectors"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/store"
+)
+
+func (d *dashboard) letsIn(egress *safehttp.Policy, base string) *authserver.Server {
+	return authserver.New(authserver.Options{Store: d.St, Auth: d.auth, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base})
+}
+
+// asksIn is where a program sends a browser.
+func (d *dashboard) asksIn(name, redirect string) string {
+	d.t.Helper()
+	id := uuid.New()
+	c := store.MCPClient{ID: id, Name: name, RedirectURIs: []string{redirect}, CreatedAt: time.Now()}
+	if err := d.St.System().RegisterClient(d.t.Context(), c, "192.0.2.1", store.RegistrationLimits{Most: 100, Since: time.Now(), Waiting: 100}); err != nil {
+		d.t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte("verifier"))
+	return "/oauth/authorize?" + url.Values{
+		"response_type": {"code"}, "client_id": {id.String()}, "redirect_uri": {redirect}, "state": {"their-state"}, "resource": {d.base + "/mcp"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
+	}.Encode()
+}
+
+const programsCallback = "http://127.0.0.1:9/callback"
+
+func TestAStrangerSignsInFirstAndComesBackToTheQuestion(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	asked := d.asksIn("Inspector", programsCallback)
+	p := d.browser().get(asked)
+	if to, _ := url.Parse(p.Location); p.Status != http.StatusSeeOther || to.Path != "/login" || to.Query().Get("return_to") != asked {
+		t.Errorf("%d to %q", p.Status, p.Location)
+	}
+}
+
+func TestAProgramIsLetInByAPersonsOwnAnswer(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b, asked := d.as(connectors.RoleAdmin), d.asksIn("Inspector", programsCallback)
+	agent := d.Agent(t)
+	p := b.get(asked)
+	for _, want := range []string{"“Inspector”, which nobody has checked", "nobody can tell whose it is", "127.0.0.1:9", "On your computer any program can wait for the answer"} {
+		if p.Status != http.StatusOK || !strings.Contains(plainText(p.Body), want) {
+			t.Errorf("the page does not say %q: %d", want, p.Status)
+		}
+	}
+	policy := p.Header.Get("Content-Security-Policy")
+	if !strings.Contains(policy, "frame-ancestors 'none'") || !strings.HasSuffix(policy, "form-action 'self' https: http://127.0.0.1:9") {
+		t.Errorf("the page may be framed, or leads elsewhere: %q", policy)
+	}
+	said := b.post(asked, url.Values{"decision": {"allow"}, "agent": {agent.Slug}})
+	to, err := url.Parse(said.Location)
+	if err != nil || said.Status != http.StatusSeeOther || to.Host != "127.0.0.1:9" || to.Query().Get("code") == "" || to.Query().Get("iss") != d.base || to.Query().Get("state") != "their-state" {
+		t.Fatalf("%d to %q", said.Status, said.Location)
+	}
+	no := b.post(asked, url.Values{"decision": {"deny"}})
+	if to, _ := url.Parse(no.Location); to.Query().Get("error") != "access_denied" || to.Query().Get("code") != "" || to.Query().Get("iss") != d.base {
+		t.Errorf("a no leads to %q", no.Location)
+	}
+	if p := b.post(asked, url.Values{}); strings.Contains(p.Location, "code=") {
+		t.Errorf("no answer is taken for a yes: %q", p.Location)
+	}
+}
+
+func TestThatOneProgramWasLetInSkipsNoQuestion(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b, agent := d.as(connectors.RoleAdmin), d.Agent(t)
+	first := d.asksIn("Inspector", programsCallback)
+	b.post(first, url.Values{"decision": {"allow"}, "agent": {agent.Slug}})
+	for name, asked := range map[string]string{"the same": first, "another of the same name": d.asksIn("Inspector", programsCallback)} {
+		if p := b.get(asked); p.Status != http.StatusOK || p.Location != "" || !strings.Contains(p.Body, `value="allow"`) {
+			t.Errorf("%s is not asked about: %d to %q", name, p.Status, p.Location)
+		}
+	}
+}
+
+func TestAnAnswerFromAnotherSiteIsNone(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b, asked := d.as(connectors.RoleAdmin), d.asksIn("Inspector", "https://evil.example/cb")
+	b.header.Set("Sec-Fetch-Site", "cross-site")
+	b.header.Set("Origin", "https://evil.example")
+	p := b.post(asked, url.Values{"decision": {"allow"}})
+	if p.Status != http.StatusForbidden || p.Location != "" {
+		t.Errorf("%d to %q", p.Status, p.Location)
+	}
+}
+
+func TestWhatIsWrongWithARequestIsToldHere(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b, asked := d.as(connectors.RoleAdmin), d.asksIn("Inspector", "https://evil.example/cb")
+	for name, address := range map[string]string{
+		"no PKCE":               strings.Replace(asked, "S256", "plain", 1),
+		"another redirect URI":  strings.Replace(asked, "evil.example%2Fcb", "evil.example%2Fother", 1),
+		"another response type": strings.Replace(asked, "response_type=code", "response_type=token", 1),
+		"nothing":               "/oauth/authorize",
+	} {
+		if p := b.get(address); p.Status != http.StatusUnprocessableEntity || p.Location != "" || strings.Contains(p.Body, "evil.example/") {
+			t.Errorf("%s: %d to %q", name, p.Status, p.Location)
+		}
+		if p := b.post(address, url.Values{"decision": {"allow"}}); p.Location != "" {
+			t.Errorf("%s, answered: %d to %q", name, p.Status, p.Location)
+		}
+	}
+	if p := b.post(asked, url.Values{"decision": {"allow"}, "agent": {d.AgentIn(t, d.Other).Slug}}); p.Status != http.StatusNotFound || p.Location != "" {
+		t.Errorf("another tenant's agent: %d to %q", p.Status, p.Location)
+	}
+	if p := b.post(asked, url.Values{"decision": {"allow"}, "tenant": {"nothing"}}); p.Status != http.StatusNotFound {
+		t.Errorf("another tenant: %d", p.Status)
+	}
+	viewer := d.as(connectors.RoleViewer)
+	if p := viewer.get(asked); p.Status != http.StatusOK || strings.Contains(p.Body, `value="allow"`) {
+		t.Errorf("a viewer is asked: %d", p.Status)
+	}
+	if p := viewer.post(asked, url.Values{"decision": {"allow"}}); p.Status != http.StatusForbidden || p.Location != "" {
+		t.Errorf("a viewer answers: %d to %q", p.Status, p.Location)
+	}
+}
+
+func TestTheQuestionWhetherToLetAProgramIn(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	asked := d.asksIn("Claude Desktop, the long name of which fills more than a line of a phone", programsCallback)
+	d.Agent(t, func(a *connectors.Agent) { a.Name = "Research assistant" })
+	tab := d.signedIn(connectors.RoleAdmin)
+	everyones(t, tab, d.base+asked)
+	pictured(tab, "authorize")
+	tab.Go(d.base + "/account")
+	pictured(tab, "account")
+}

@@ -1,0 +1,52 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/words"
+	"patchbay/web/templates"
+)
+
+// ownPrograms are those that the person let in, for their account's page.
+func (h *Handler) ownPrograms(ctx context.Context, a auth.Actor) ([]templates.SignedInRow, error) {
+	list, err := h.programs.ClientsOf(ctx, a, store.Page{Limit: store.MaxLimit})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]templates.SignedInRow, len(list.Items))
+	for i, c := range list.Items {
+		rows[i] = signedInRow(ctx, c, h.now())
+		rows[i].Agent = &templates.Link{Text: c.AgentName, Href: agentPath(c.AgentSlug) + "/connect"}
+		rows[i].End = "/account/programs/" + c.ID.String() + "/revoke"
+	}
+	return rows, nil
+}
+
+// programsOf are those that are an agent.
+func (h *Handler) programsOf(ctx context.Context, who auth.Actor, a connectors.Agent) ([]templates.SignedInRow, error) {
+	list, err := h.store.Tenant(who.Tenant.ID).AgentClients(ctx, store.ClientsOf{Agent: &a.ID}, store.Page{Limit: store.MaxLimit})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]templates.SignedInRow, len(list.Items))
+	for i, c := range list.Items {
+		rows[i] = signedInRow(ctx, c, h.now())
+		rows[i].Who = cmp.Or(c.Person, c.Email)
+		if who.Role.May(connectors.PermManage) {
+			rows[i].End = agentPath(a.Slug) + "/programs/" + c.ID.String() + "/revoke"
+		}
+	}
+	return rows, nil
+}
+
+func signedInRow(ctx context.Context, c connectors.AgentClient, now time.Time) templates.SignedInRow {
+	return templates.SignedInRow{Name: c.Name, Host: c.Host, Opens: opensName(ctx, c.Resource), Used: when(ctx, c.UsedAt, now)}
+}
+
+// programEnded says that a program's access is over.
+func programEnded(ctx context.Context) string { return words.T(ctx, "The program's access is ended.") }

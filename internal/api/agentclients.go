@@ -1,0 +1,72 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+)
+
+// agentClientJSON is a program that somebody let be an agent by signing in for it.
+type agentClientJSON struct {
+	ID        string    `json:"id"`
+	AgentID   string    `json:"agent_id"`
+	ClientID  string    `json:"client_id" doc:"The id of a program that registered itself, or the URL of its document."`
+	Name      string    `json:"name" doc:"What it calls itself: nobody has checked it."`
+	Host      string    `json:"host" doc:"Whose document says who it is; empty: nobody can tell."`
+	Resource  string    `json:"resource" doc:"The address that its tokens open."`
+	UserID    string    `json:"user_id" doc:"Who let it in."`
+	User      string    `json:"user" doc:"Their name, or address."`
+	CreatedAt time.Time `json:"created_at"`
+	UsedAt    time.Time `json:"used_at"`
+	ExpiresAt time.Time `json:"expires_at" doc:"When its access ends, unless it renews its token before."`
+}
+
+type listAgentClientsInput struct {
+	AgentPath
+	Paging
+}
+
+type agentClientPath struct {
+	AgentPath
+	Client string `path:"client_id" doc:"The id of a program that signed in."`
+}
+
+func (h *Handler) mountAgentClients() {
+	const tag = "Agents"
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/agents/{id}/clients", id: "listAgentClients", tag: tag,
+		summary: "List the programs that signed in as an agent, the latest first", may: connectors.PermRead,
+	}, h.listAgentClients)
+	register(h, operation{
+		method: http.MethodDelete, path: "/api/v1/agents/{id}/clients/{client_id}", id: "endAgentClient", tag: tag,
+		summary: "End a program's access: its tokens open nothing any more within a second", may: connectors.PermManage,
+	}, h.endAgentClient)
+}
+
+func (h *Handler) listAgentClients(ctx context.Context, who auth.Actor, in *listAgentClientsInput) (*answer[list[agentClientJSON]], error) {
+	page, err := h.programs.Clients(ctx, who, in.ref(), in.page())
+	if err != nil {
+		return nil, err
+	}
+	return listOf(page, h.viewAgentClient), nil
+}
+
+func (h *Handler) viewAgentClient(c connectors.AgentClient) agentClientJSON {
+	return agentClientJSON{
+		ID: c.ID.String(), AgentID: c.AgentID.String(), ClientID: c.ClientID, Name: c.Name, Host: c.Host, Resource: h.baseURL + c.Resource,
+		UserID: c.UserID.String(), User: cmp.Or(c.Person, c.Email), CreatedAt: c.CreatedAt, UsedAt: c.UsedAt, ExpiresAt: c.ExpiresAt,
+	}
+}
+
+func (h *Handler) endAgentClient(ctx context.Context, who auth.Actor, in *agentClientPath) (*nothing, error) {
+	id, ok := connectors.Ref(in.Client).UUID()
+	if !ok {
+		return nil, fault.Errorf(fault.NotFound, "There is no such client.")
+	}
+	return nil, h.programs.EndOf(ctx, who, in.ref(), connectors.AgentClientID{UUID: id})
+}

@@ -1,0 +1,70 @@
+package authserver
+
+import (
+	"context"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+// introspection is what a token is (RFC 7662 §2.2). Of one that is not good, or another tenant's, it says nothing else.
+type introspection struct {
+	Active   bool   `json:"active"`
+	Scope    string `json:"scope,omitempty"`
+	ClientID string `json:"client_id,omitempty"`
+	Type     string `json:"token_type,omitempty"`
+	Issuer   string `json:"iss,omitempty"`
+	Audience string `json:"aud,omitempty"`
+	Subject  string `json:"sub,omitempty"` // the person who let the program in
+	Expires  int64  `json:"exp,omitempty"`
+	Issued   int64  `json:"iat,omitempty"`
+	Agent    string `json:"agent_id,omitempty"`
+}
+
+// introspect tells what an access token of the actor's tenant is.
+func (s *Server) introspect(ctx context.Context, a auth.Actor, text secret.Text) (introspection, error) {
+	if err := a.Require(connectors.PermManage); err != nil {
+		return introspection{}, err
+	}
+	token, ok := secret.ParseBearer(secret.AgentBearer, text)
+	if !ok {
+		return introspection{}, nil
+	}
+	stored, err := s.store.System().AgentToken(ctx, connectors.AgentTokenID{UUID: token.ID})
+	if fault.Is(err, fault.NotFound) {
+		return introspection{}, nil
+	}
+	if err != nil {
+		return introspection{}, err
+	}
+	expires := stored.Token.ExpiresAt
+	if stored.Tenant != a.Tenant.ID || !s.verified(ctx, token, stored.SecretMAC) || expires != nil && !expires.After(s.now()) {
+		return introspection{}, nil
+	}
+	agent, err := s.store.Tenant(a.Tenant.ID).Agent(ctx, connectors.Ref(stored.Token.AgentID.String()))
+	if err != nil || !agent.Enabled {
+		return introspection{}, gone(err)
+	}
+	is := introspection{
+		Active: true, Scope: Scope, Type: "Bearer", Issuer: s.issuer, Audience: s.issuer + gatewayPath, Issued: stored.Token.CreatedAt.Unix(), Agent: agent.ID.String(),
+	}
+	if expires != nil {
+		is.Expires = expires.Unix()
+	}
+	if stored.Client == nil {
+		return is, nil
+	}
+	is.Audience = s.issuer + stored.Resource
+	err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		held, err := tx.HoldAgentClient(ctx, *stored.Client)
+		is.ClientID, is.Subject = held.ClientID, held.UserID.String()
+		return err
+	})
+	if fault.Is(err, fault.NotFound) { // it ended a moment ago
+		return introspection{}, nil
+	}
+	return is, err
+}

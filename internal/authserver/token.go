@@ -1,0 +1,189 @@
+package authserver
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/url"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+// tokens is the answer of the token endpoint (RFC 6749 §5.1).
+type tokens struct {
+	Access    string `json:"access_token"`
+	Type      string `json:"token_type"`
+	ExpiresIn int    `json:"expires_in"`
+	Refresh   string `json:"refresh_token"`
+	Scope     string `json:"scope"`
+}
+
+// verdict is what a transaction has found: an answer, or why there is none, and whether the program's access ends for it.
+type verdict struct {
+	given   tokens
+	refusal *refusal
+	ends    string // why the program's access ends; empty: it does not
+}
+
+func refused(why string) verdict { return verdict{refusal: invalidGrant(why)} }
+
+func ended(why string) verdict {
+	return verdict{refusal: invalidGrant("it is not good any more: sign in again"), ends: why}
+}
+
+// exchange gives tokens for a code.
+//
+//  1. A code that was never given out says nothing about anybody's: it is refused, and that is all.
+//  2. One that was shown before is in two hands: all that came of it ends.
+//  3. From here on it is spent, whatever else is wrong with the request.
+//  4. It is good for its minute, program, redirect URI, verifier and resource alone.
+func (s *Server) exchange(ctx context.Context, f url.Values) (tokens, error) {
+	code, ok := secret.ParseBearer(secret.CodeBearer, secret.Text(f.Get("code")))
+	if !ok {
+		return tokens{}, invalidGrant("this is no code of ours")
+	}
+	return s.decide(ctx, connectors.AgentClientID{UUID: code.ID}, func(tx *store.Tenant, held store.HeldAgentClient) (verdict, error) {
+		if !s.verified(ctx, code, held.CodeMAC) {
+			return refused("this is no code of ours"), nil
+		}
+		if held.CodeUsedAt != nil {
+			return ended("its code was used twice"), nil
+		}
+		now := s.now()
+		if err := tx.SpendCode(ctx, held.ID, now); err != nil {
+			return verdict{}, err
+		}
+		if why := s.misfit(f, held, now); why != "" {
+			return ended(why), nil
+		}
+		return s.give(ctx, tx, held, true)
+	})
+}
+
+// misfit says what of a request is not what the code was given out for; empty: nothing.
+func (s *Server) misfit(f url.Values, held store.HeldAgentClient, now time.Time) string {
+	sum := sha256.Sum256([]byte(f.Get("code_verifier")))
+	resource, ok := s.resource(f.Get("resource"))
+	switch {
+	case !held.CodeExpiresAt.After(now):
+		return "its code was used too late"
+	case f.Get("client_id") != held.ClientID:
+		return "another client showed its code"
+	case f.Get("redirect_uri") != held.RedirectURI:
+		return "its code was shown for another redirect URI"
+	case subtle.ConstantTimeCompare(sum[:], held.Challenge) != 1:
+		return "its code was shown without the right verifier"
+	case f.Has("resource") && (!ok || resource != held.Resource):
+		return "its code was shown for another resource"
+	default:
+		return ""
+	}
+}
+
+// refresh gives tokens for a refresh token, and another one of those.
+func (s *Server) refresh(ctx context.Context, f url.Values) (tokens, error) {
+	token, ok := secret.ParseBearer(secret.RefreshBearer, secret.Text(f.Get("refresh_token")))
+	if !ok {
+		return tokens{}, invalidGrant("this is no refresh token of ours")
+	}
+	return s.decide(ctx, connectors.AgentClientID{UUID: token.ID}, func(tx *store.Tenant, held store.HeldAgentClient) (verdict, error) {
+		generation, ok, err := s.store.Keyring().Generation(token, held.Salt)
+		if err != nil {
+			return verdict{}, err
+		}
+		resource, known := s.resource(f.Get("resource"))
+		switch now := s.now(); {
+		case !ok || generation == 0 || held.Generation == 0:
+			return refused("this is no refresh token of ours"), nil
+		case f.Get("client_id") != held.ClientID:
+			return refused("this refresh token is another client's"), nil
+		case f.Has("resource") && (!known || resource != held.Resource):
+			return verdict{refusal: &refusal{Code: "invalid_target", Says: "this refresh token is for another resource"}}, nil
+		case !held.ExpiresAt.After(now):
+			return ended("it did not renew its token in time"), nil
+		case generation == held.Generation:
+			return s.give(ctx, tx, held, true)
+		case generation+1 == held.Generation && now.Sub(held.RotatedAt) <= grace:
+			return s.give(ctx, tx, held, false) // the answer was lost, or two of the program's hands asked at once
+		default:
+			return ended("a refresh token was used again, which may be stolen"), nil
+		}
+	})
+}
+
+// decide holds a program's row while fn looks at it. Where its access ends, that is another transaction: acts of a tenant come one after the
+// other, and wait for each other before they hold anything.
+func (s *Server) decide(
+	ctx context.Context, id connectors.AgentClientID, fn func(*store.Tenant, store.HeldAgentClient) (verdict, error),
+) (tokens, error) {
+	tenant, err := s.store.System().AgentClientTenant(ctx, id)
+	if fault.Is(err, fault.NotFound) {
+		return tokens{}, invalidGrant("it is not known, or not good any more: sign in again")
+	}
+	if err != nil {
+		return tokens{}, err
+	}
+	var v verdict
+	err = s.store.Tenant(tenant).Tx(ctx, func(tx *store.Tenant) error {
+		held, err := tx.HoldAgentClient(ctx, id)
+		if err != nil {
+			return err
+		}
+		v, err = fn(tx, held)
+		return err
+	})
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return tokens{}, invalidGrant("it is not known, or not good any more: sign in again")
+	case err != nil:
+		return tokens{}, err
+	case v.ends != "":
+		// Kept even if the caller hangs up: it may be the thief.
+		if err := s.end(context.WithoutCancel(ctx), tenant, id, system(v.ends)); err != nil && !fault.Is(err, fault.NotFound) {
+			return tokens{}, err
+		}
+	}
+	if v.refusal != nil {
+		return tokens{}, v.refusal
+	}
+	return v.given, nil
+}
+
+// give makes an access token, and the refresh token that counts from now on. Whoever has let the program in must still be somebody who may.
+func (s *Server) give(ctx context.Context, tx *store.Tenant, held store.HeldAgentClient, rotate bool) (verdict, error) {
+	member, err := tx.Member(ctx, held.UserID)
+	if err != nil {
+		return verdict{}, err
+	}
+	if ok, err := mayBe(ctx, tx, held.UserID, member.Role, held.AgentID); err != nil || !ok {
+		return ended("the person who let it in may not any more"), err
+	}
+	now, generation := s.now(), held.Generation
+	if rotate {
+		generation++
+		if err := tx.RotateAgentClient(ctx, held, now, now.Add(lineLife)); err != nil {
+			return verdict{}, err
+		}
+	}
+	ring, id := s.store.Keyring(), store.NewAgentTokenID()
+	access := secret.NewBearer(secret.AgentBearer, id.UUID)
+	mac, err := ring.SignBearer(access)
+	if err != nil {
+		return verdict{}, err
+	}
+	refresh, err := ring.RefreshToken(held.ID.UUID, generation, held.Salt)
+	if err != nil {
+		return verdict{}, err
+	}
+	err = tx.CreateClientToken(ctx, held.ID, store.ClientToken{ID: id, Prefix: access.Prefix(), SecretMAC: mac, ExpiresAt: now.Add(accessLife)})
+	if err != nil {
+		return verdict{}, err
+	}
+	return verdict{given: tokens{
+		Access: access.Text().Reveal(), Type: "Bearer", ExpiresIn: int(accessLife.Seconds()), Refresh: refresh.Text().Reveal(), Scope: Scope,
+	}}, nil
+}

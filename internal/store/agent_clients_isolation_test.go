@@ -1,0 +1,108 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+// clientOf is a program of the victim's, with an access token.
+type clientOf struct {
+	client      store.HeldAgentClient
+	clientToken connectors.AgentTokenID
+}
+
+// ownClients are the methods that an outsider calls with success: on what is its own.
+var ownClients = map[string]bool{"AgentClients": true, "PersonalAgents": true, "IsPersonalAgent": true, "CreateClientToken": true}
+
+func newClient(agent connectors.AgentID, user connectors.UserID) store.NewAgentClient {
+	return store.NewAgentClient{
+		ID: store.NewAgentClientID(), AgentID: agent, UserID: user, ClientID: "https://app.example.com/client.json", Name: "App", Resource: "/mcp",
+		RedirectURI: "http://127.0.0.1/cb", CodeMAC: []byte("theirs"), Challenge: make([]byte, 32), CodeExpiresAt: time.Now().Add(time.Minute), Salt: make([]byte, 32),
+	}
+}
+
+// clientAttempts are the outsider's at programs that may be agents.
+var clientAttempts = map[string]attempt{
+	"CreateAgentClient": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.CreateAgentClient(ctx, newClient(o.agent.ID, o.member.UserID))
+	},
+	"AgentClients": func(ctx context.Context, o outsider) (bool, error) {
+		for _, of := range []store.ClientsOf{{}, {Agent: &o.agent.ID}, {Person: &o.member.UserID}} {
+			if found, err := some(o.door.AgentClients(ctx, of, store.Page{})); found || err != nil {
+				return found, err
+			}
+		}
+		return false, nil
+	},
+	"HoldAgentClient": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.HoldAgentClient(ctx, o.client.ID))
+	},
+	"SpendCode": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.SpendCode(ctx, o.client.ID, time.Now())
+	},
+	"RotateAgentClient": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.RotateAgentClient(ctx, o.client, time.Now(), time.Now().Add(time.Hour))
+	},
+	"CreateClientToken": func(ctx context.Context, o outsider) (bool, error) {
+		id := store.NewAgentTokenID()
+		if err := o.door.CreateClientToken(ctx, o.client.ID, store.ClientToken{ID: id, SecretMAC: []byte("mine"), ExpiresAt: time.Now().Add(time.Hour)}); err != nil {
+			return true, err
+		}
+		if _, err := o.St.System().AgentToken(ctx, id); err == nil {
+			return true, nil // a token of the victim's program
+		}
+		_, err := o.St.System().AgentToken(ctx, o.clientToken)
+		return err != nil, err
+	},
+	"DropClientToken": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.DropClientToken(ctx, o.clientToken)
+	},
+	"DeleteAgentClient": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.DeleteAgentClient(ctx, o.client.ID)
+	},
+	"PersonalAgents": func(ctx context.Context, o outsider) (bool, error) {
+		list, err := o.door.PersonalAgents(ctx, o.member.UserID)
+		return len(list) > 0, err
+	},
+	"IsPersonalAgent": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.IsPersonalAgent(ctx, o.member.UserID, o.agent.ID)
+	},
+	"MakePersonal": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.MakePersonal(ctx, o.member.UserID, o.agent.ID)
+	},
+}
+
+func (o *outsider) fillClients(t *testing.T) {
+	t.Helper()
+	ctx, door, n := t.Context(), o.Door(), newClient(o.agent.ID, o.member.UserID)
+	for _, err := range []error{
+		door.CreateAgentClient(ctx, n),
+		door.SpendCode(ctx, n.ID, time.Now()),
+		door.MakePersonal(ctx, o.member.UserID, o.agent.ID),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := door.Tx(ctx, func(tx *store.Tenant) (err error) {
+		o.client, err = tx.HoldAgentClient(ctx, n.ID)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.clientToken = store.NewAgentTokenID()
+	if err := door.RotateAgentClient(ctx, o.client, time.Now(), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := door.CreateClientToken(ctx, n.ID, store.ClientToken{ID: o.clientToken, SecretMAC: []byte("theirs"), ExpiresAt: time.Now().Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := door.AgentClients(ctx, store.ClientsOf{Agent: &o.agent.ID}, store.Page{}); err != nil || len(list.Items) != 1 {
+		t.Fatalf("%+v, %v", list.Items, err)
+	}
+}
