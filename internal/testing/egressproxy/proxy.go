@@ -16,6 +16,7 @@ import (
 // Options describe a proxy.
 type Options struct {
 	To     string // host:port of the server that all is led to; empty: none answers
+	From   string // the address that it comes from there, as 127.0.0.2; empty: any
 	TLS    bool   // clients speak TLS with the proxy itself
 	User   string // with Password: what clients have to say; empty: nothing
 	Pass   string
@@ -114,7 +115,7 @@ func (p *Proxy) knows(r *http.Request) bool {
 }
 
 func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
-	up, err := (&net.Dialer{}).DialContext(r.Context(), "tcp", p.o.To)
+	up, err := (&net.Dialer{LocalAddr: p.from()}).DialContext(r.Context(), "tcp", p.o.To)
 	if err != nil {
 		w.WriteHeader(http.StatusBadGateway)
 		return
@@ -133,6 +134,13 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 	}
 	p.open.Go(func() { pour(up, down) })
 	p.open.Go(func() { pour(down, up) })
+}
+
+func (p *Proxy) from() net.Addr {
+	if p.o.From == "" {
+		return nil
+	}
+	return &net.TCPAddr{IP: net.ParseIP(p.o.From)}
 }
 
 func pour(to, from net.Conn) {
