@@ -32,9 +32,23 @@ func Current(ctx context.Context, q Querier) (applied, wanted int64, err error) 
 	return v.schema, Version(), nil
 }
 
+// Missing are the migrations of this program that a database lacks, oldest first. One that has later ones can lack an earlier one where it was
+// brought up to date by a program between two releases.
+func Missing(ctx context.Context, q Querier) ([]int64, error) {
+	v, err := readVersions(ctx, q)
+	switch {
+	case hasCode(err, "42P01"): // no such table
+		return Versions(), nil
+	case err != nil:
+		return nil, fault.Wrap(fault.Unavailable, err, "The database does not answer.")
+	}
+	return v.missing, nil
+}
+
 type versions struct {
 	schema, jobs int64
 	granted      bool
+	missing      []int64
 }
 
 func readVersions(ctx context.Context, q Querier) (versions, error) {
@@ -42,8 +56,10 @@ func readVersions(ctx context.Context, q Querier) (versions, error) {
 	err := q.QueryRow(ctx, `
 		select coalesce((select max(version_id) from goose_db_version where is_applied), 0),
 		       coalesce((select max(version) from river_migration where line = 'main'), 0),
-		       has_table_privilege($1, 'river_job', 'insert') and has_table_privilege($1, 'tenants', 'select')`, AppRole,
-	).Scan(&v.schema, &v.jobs, &v.granted)
+		       has_table_privilege($1, 'river_job', 'insert') and has_table_privilege($1, 'tenants', 'select'),
+		       array(select n from unnest($2::bigint[]) as n
+		             where not exists (select from goose_db_version g where g.version_id = n and g.is_applied) order by n)`, AppRole, Versions(),
+	).Scan(&v.schema, &v.jobs, &v.granted, &v.missing)
 	return v, err
 }
 
@@ -66,7 +82,7 @@ func finished(ctx context.Context, conn *pgx.Conn, s session) (bool, error) {
 			"The database %q has schema version %d and this program knows %d: start the newer Patchbay, or restore a backup from before its upgrade.",
 			s.database, v.schema, Version())
 	}
-	return v.schema == Version() && v.jobs >= jobsVersion() && v.granted, nil
+	return len(v.missing) == 0 && v.jobs >= jobsVersion() && v.granted, nil
 }
 
 func versionsAsApp(ctx context.Context, conn *pgx.Conn) (versions, error) {

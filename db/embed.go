@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,17 +28,21 @@ func Migrations() fs.FS {
 }
 
 // Version is the number of the newest embedded migration.
-func Version() int64 {
-	newest := int64(0)
+func Version() int64 { return slices.Max(Versions()) }
+
+// Versions are the numbers of the embedded migrations, oldest first.
+func Versions() []int64 {
+	var all []int64
 	for _, name := range migrationNames() {
 		number, _, _ := strings.Cut(path.Base(name), "_")
 		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil {
 			panic("migration without a number: " + name)
 		}
-		newest = max(newest, n)
+		all = append(all, n)
 	}
-	return newest
+	slices.Sort(all)
+	return all
 }
 
 // Fingerprint is a short hash of everything that Migrate brings: two databases of the same fingerprint have the same

@@ -106,15 +106,22 @@ func runAll(ctx context.Context, pool *pgxpool.Pool, conn *pgx.Conn, s session, 
 func runGoose(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) error {
 	sqlDB := stdlib.OpenDBFromPool(pool)
 	defer sqlDB.Close()
-	provider, err := goose.NewProvider(goose.DialectPostgres, sqlDB, Migrations())
+	provider, err := goose.NewProvider(goose.DialectPostgres, sqlDB, Migrations(), goose.WithAllowOutofOrder(true))
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
+	}
+	was, err := provider.GetDBVersion(ctx)
+	if err != nil {
+		return fmt.Errorf("read the schema's version: %w", err)
 	}
 	results, err := provider.Up(ctx)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	for _, r := range results {
+		if r.Source.Version < was {
+			log.WarnContext(ctx, "the database lacked a migration that is older than others it had: applied", "version", r.Source.Version, "schema", was)
+		}
 		log.DebugContext(ctx, "migration applied", "version", r.Source.Version, "duration_ms", r.Duration.Milliseconds())
 	}
 	return nil

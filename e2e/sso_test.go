@@ -168,6 +168,13 @@ func (o *organisation) setUp(tab *browser.Tab, look looker) {
 	if said := o.run("sso", "verify-domain", "--tenant", "default", "acme.example"); said != "acme.example is verified for default." {
 		o.t.Errorf("the command says %q", said)
 	}
+	if said := o.run("sso", "release-domain", "--tenant", "default", "acme.example"); said != "acme.example is default's no more." {
+		o.t.Errorf("the command says %q", said)
+	}
+	if again := o.try("sso", "release-domain", "--tenant", "default", "acme.example"); again.code != 1 || !strings.Contains(again.stderr, "There is no such domain.") {
+		o.t.Errorf("once more: %+v", again)
+	}
+	o.run("sso", "verify-domain", "--tenant", "default", "acme.example")
 	tab.Click("form[action='/settings/sso/test'] button")
 	o.provider.agree(tab, "ada@acme.example")
 	tab.WaitPath("/settings/sso")

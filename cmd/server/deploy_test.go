@@ -187,6 +187,11 @@ func dig(at any, path ...any) any {
 
 var everything = values{
 	"baseURL": "https://patchbay.example.com", "trustedProxies": "10.0.0.0/8", "settings": values{"PATCHBAY_EGRESS_ALLOW": "10.1.2.3:8080"},
+	"secretSettings": values{
+		"PATCHBAY_EGRESS_PROXY": values{"secret": "egress"}, "VAULT_TOKEN": values{"secret": "kms", "key": "token"},
+		"AWS_SECRET_ACCESS_KEY": values{"secret": "kms", "key": "secret"},
+	},
+	"serviceAccount": "with-a-role",
 	"database":       values{"directURLKey": "DIRECT_URL"},
 	"ingress":        values{"enabled": true, "className": "nginx", "tlsSecret": "tls", "annotations": values{"a/b": "c"}},
 	"metrics":        values{"enabled": true, "serviceMonitor": values{"enabled": true, "labels": values{"release": "prometheus"}}},
@@ -221,14 +226,14 @@ func TestTheChartRunsWhatTheProgramKnows(t *testing.T) {
 		list, _ := dig(container, "env").([]any)
 		for _, variable := range list {
 			env[dig(variable, "name")] = variable
-			if !strings.Contains(help, fmt.Sprint("$", dig(variable, "name"))) {
+			if !strings.Contains(help, fmt.Sprint("$", dig(variable, "name"))) && !slices.Contains(secretVariables, fmt.Sprint(dig(variable, "name"))) {
 				t.Errorf("%s sets %v, which patchbay %s --help does not know", name, dig(variable, "name"), of.command)
 			}
 		}
 		if len(env) != len(list) {
 			t.Errorf("%s sets a variable twice: %v", name, list)
 		}
-		for _, secret := range []string{"DATABASE_URL", "PATCHBAY_KEYSET", "PATCHBAY_DATABASE_DIRECT_URL"} {
+		for _, secret := range append([]string{"DATABASE_URL", "PATCHBAY_KEYSET", "PATCHBAY_DATABASE_DIRECT_URL", "PATCHBAY_EGRESS_PROXY"}, secretVariables...) {
 			if env[secret] != nil && (dig(env[secret], "value") != nil || dig(env[secret], "valueFrom", "secretKeyRef", "name") == nil) {
 				t.Errorf("%s does not take %s from a secret: %v", name, secret, env[secret])
 			}
@@ -244,6 +249,10 @@ func TestTheChartRunsWhatTheProgramKnows(t *testing.T) {
 			t.Errorf("%s may do more than it needs: %v %v", name, dig(pod, "securityContext"), dig(container, "securityContext"))
 		}
 	}
+	wantFrom(t, docs["Deployment there"], map[string]string{"PATCHBAY_EGRESS_PROXY": "egress/PATCHBAY_EGRESS_PROXY", "VAULT_TOKEN": "kms/token", "AWS_SECRET_ACCESS_KEY": "kms/secret"})
+	if account := dig(docs["Deployment there"], "spec", "template", "spec", "serviceAccountName"); account != "with-a-role" {
+		t.Errorf("it runs as %v", account)
+	}
 	labels, _ := dig(docs["Deployment there"], "spec", "template", "metadata", "labels").(values)
 	for _, name := range []string{"Service there", "Service there-private"} {
 		chosen, _ := dig(docs[name], "spec", "selector").(values)
@@ -258,6 +267,23 @@ func TestTheChartRunsWhatTheProgramKnows(t *testing.T) {
 	}
 	if kind := dig(docs["Job there-migrate"], "metadata", "annotations", "helm.sh/hook"); kind != "pre-install,pre-upgrade" {
 		t.Errorf("migrations run at %v", kind)
+	}
+}
+
+// wantFrom checks from which secrets a deployment takes variables, as secret/key.
+func wantFrom(t *testing.T, deployment any, want map[string]string) {
+	t.Helper()
+	list, _ := dig(deployment, "spec", "template", "spec", "containers", 0, "env").([]any)
+	for _, variable := range list {
+		name := fmt.Sprint(dig(variable, "name"))
+		ref := dig(variable, "valueFrom", "secretKeyRef")
+		if from := fmt.Sprint(dig(ref, "name"), "/", dig(ref, "key")); want[name] != "" && from != want[name] {
+			t.Errorf("%s comes from %s", name, from)
+		}
+		delete(want, name)
+	}
+	if len(want) > 0 {
+		t.Errorf("not set: %v", want)
 	}
 }
 

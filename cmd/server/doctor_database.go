@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -190,12 +192,19 @@ func (e *examination) clock(ctx context.Context, pool *pgxpool.Pool) {
 
 func (e *examination) schema(ctx context.Context, pool *pgxpool.Pool) bool {
 	applied, wanted, err := db.Current(ctx, pool)
+	var missing []int64
+	if err == nil {
+		missing, err = db.Missing(ctx, pool)
+	}
 	switch {
 	case err != nil:
 		e.failed("schema", err)
 		return false
 	case applied < wanted:
 		e.problem("schema", "version %d, and this program wants %d. Run patchbay migrate.", applied, wanted)
+		return false
+	case len(missing) > 0:
+		e.problem("schema", "version %d, without these that come before: %s. Run patchbay migrate.", applied, strings.Trim(fmt.Sprint(missing), "[]"))
 		return false
 	}
 	e.ok("schema", "version %d", applied)

@@ -72,10 +72,14 @@ func TestTheDoctorComparesClocksAndSchemas(t *testing.T) {
 	pool := pgtest.Open(t, address, db.PoolOptions{})
 	schema := func(e *examination) { e.schema(t.Context(), pool) }
 	examined(t, schema, `OK       schema         version \d+`)
-	if _, err := owner.Exec(t.Context(), "delete from goose_db_version where version_id > 20"); err != nil {
+	if _, err := owner.Exec(t.Context(), "delete from goose_db_version where version_id in (20, 22)"); err != nil {
 		t.Fatal(err)
 	}
-	examined(t, schema, `PROBLEM  schema         version 20, and this program wants \d+\. Run patchbay migrate\.`)
+	examined(t, schema, `PROBLEM  schema         version \d+, without these that come before: 20 22\. Run patchbay migrate\.`)
+	if _, err := owner.Exec(t.Context(), "delete from goose_db_version where version_id > 19"); err != nil {
+		t.Fatal(err)
+	}
+	examined(t, schema, `PROBLEM  schema         version 19, and this program wants \d+\. Run patchbay migrate\.`)
 
 	clock := func(e *examination) { e.clock(t.Context(), pool) }
 	const answers = `OK       database       PostgreSQL \S.* answers\n`

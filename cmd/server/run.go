@@ -48,7 +48,8 @@ type commandLine struct {
 		Create apikeyCreateCommand `cmd:"" help:"Make an API key and print it, once."`
 	} `cmd:"" name:"apikey" help:"API keys."`
 	SSO struct {
-		VerifyDomain ssoVerifyDomainCommand `cmd:"" name:"verify-domain" help:"Say that an e-mail domain is a tenant's."`
+		VerifyDomain  ssoVerifyDomainCommand  `cmd:"" name:"verify-domain" help:"Say that an e-mail domain is a tenant's."`
+		ReleaseDomain ssoReleaseDomainCommand `cmd:"" name:"release-domain" help:"Take an e-mail domain from a tenant."`
 	} `cmd:"" name:"sso" help:"Single sign-on."`
 	Keys struct {
 		New    keysNewCommand    `cmd:"" help:"Print a new value for PATCHBAY_KEYSET."`

@@ -36,3 +36,32 @@ func (c ssoVerifyDomainCommand) Run(ctx context.Context, p program) error {
 	_, err = fmt.Fprintf(p.stdout, "%s is verified for %s.\n", c.Domain, tenant.Slug)
 	return err
 }
+
+type ssoReleaseDomainCommand struct {
+	databaseCommand
+	Tenant string `required:"" placeholder:"SLUG" help:"Slug or id of the tenant."`
+	Domain string `arg:"" help:"What follows the @ of its people's addresses."`
+}
+
+// Help is shown under the flags.
+func (ssoReleaseDomainCommand) Help() string {
+	return "For a domain that has changed hands, or was never the tenant's: its addresses open the tenant no more by single sign-on, sessions by it end, and another tenant may claim it."
+}
+
+// Run takes a domain back, by the word of whoever runs the installation.
+func (c ssoReleaseDomainCommand) Run(ctx context.Context, p program) error {
+	d, err := c.open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	tenant, err := findTenant(ctx, d.store, c.Tenant)
+	if err != nil {
+		return err
+	}
+	if err := sso.New(sso.Options{Store: d.store}).Release(ctx, auth.Operator(tenant), c.Domain); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s is %s's no more.\n", c.Domain, tenant.Slug)
+	return err
+}

@@ -154,6 +154,12 @@ select break_glass
 from sso_settings
 where tenant_id = @tenant_id and enforced;
 
+-- name: ForgetBreakGlass :exec
+-- Who is kept as the way in for a time when there is no other one, may go while there is.
+update sso_settings
+set break_glass = null
+where tenant_id = @tenant_id and break_glass = @user_id::uuid and not enforced;
+
 -- name: ForgetSSO :execrows
 delete from sso_settings
 where tenant_id = @tenant_id;

@@ -89,6 +89,24 @@ func TestTheOwnerWithThePasswordKeepsTheRole(t *testing.T) {
 	}
 }
 
+// Whoever was chosen while passwords were refused, or before that, is nobody's way in once they are not.
+func TestTheOwnerWithThePasswordMayGoWhilePasswordsOpenTheTenant(t *testing.T) {
+	t.Parallel()
+	w := newOffice(t)
+	chosen := w.Member(t, connectors.RoleOwner, func(n *store.NewMember) { n.PasswordHash = "$argon2id$hash" })
+	w.on(w.owner, "acme.example")
+	w.save(w.owner, sso.Change{Enforced: new(false), BreakGlass: &chosen.UserID})
+	if err := w.Door().RemoveMember(t.Context(), chosen.UserID); err != nil {
+		t.Errorf("removed: %v", err)
+	}
+	if now, err := w.Door().SSO(t.Context()); err != nil || now.BreakGlass != nil || !now.Enabled {
+		t.Errorf("%+v, %v", now, err)
+	}
+	if _, err := w.sso.Save(t.Context(), w.owner, sso.Change{Enforced: new(true)}); err == nil {
+		t.Error("passwords are refused, and nobody is chosen")
+	}
+}
+
 func TestWithoutGroupsMembersKeepTheirRoleAndNewOnesHaveTheDefault(t *testing.T) {
 	t.Parallel()
 	w := newOffice(t)

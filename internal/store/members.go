@@ -129,6 +129,9 @@ func (t *Tenant) RemoveMember(ctx context.Context, id connectors.UserID) error {
 		if err := tx.q.RevokeInvitationsBy(ctx, tx.id, id.UUID); err != nil {
 			return err
 		}
+		if err := tx.q.ForgetBreakGlass(ctx, tx.id, id.UUID); err != nil {
+			return err
+		}
 		n, err := tx.q.RemoveMember(ctx, tx.id, id)
 		return touched(n, err, "member")
 	})

@@ -98,6 +98,18 @@ func (q *Queries) ClaimSSODomain(ctx context.Context, tenantID connectors.Tenant
 	return result.RowsAffected(), nil
 }
 
+const forgetBreakGlass = `-- name: ForgetBreakGlass :exec
+update sso_settings
+set break_glass = null
+where tenant_id = $1 and break_glass = $2::uuid and not enforced
+`
+
+// Who is kept as the way in for a time when there is no other one, may go while there is.
+func (q *Queries) ForgetBreakGlass(ctx context.Context, tenantID connectors.TenantID, userID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, forgetBreakGlass, tenantID, userID)
+	return err
+}
+
 const forgetSSO = `-- name: ForgetSSO :execrows
 delete from sso_settings
 where tenant_id = $1
