@@ -42,10 +42,9 @@ type hints struct {
 // reads are the hints of what only looks.
 var reads = hints{ReadOnly: true, Idempotent: true}
 
-// adds, again and destroys are the hints of what changes something: more of it, the same each time, and with something taken away.
+// adds and destroys are the hints of what changes something: more of it, and with something taken away.
 var (
 	adds     = hints{}
-	again    = hints{Idempotent: true}
 	destroys = hints{Destructive: true, Idempotent: true}
 )
 
