@@ -279,6 +279,8 @@ type AuditChange struct {
 
 // AuditCheck is what the API answers with.
 type AuditCheck struct {
+	// How many of them, the oldest, were cut off because they were old: an entry of the log, audit.cut, has signed that. The chain is checked from there.
+	Cut int64 `json:"cut"`
 	// How many entries the chain has.
 	Events int64 `json:"events"`
 	// The first entry that is not as it was recorded, or is gone. Null: none, or its place has no entry.

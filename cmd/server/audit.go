@@ -41,6 +41,10 @@ func (c auditVerifyCommand) Run(ctx context.Context, p program) error {
 			return fmt.Errorf("verify the audit log of %s: %w", tenant.Slug, err)
 		}
 		line := fmt.Sprintf("%s: %d entries are as they were recorded, up to %s", tenant.Slug, check.Events, hex.EncodeToString(check.Head))
+		if check.Cut > 0 {
+			line = fmt.Sprintf("%s: %d entries are as they were recorded, up to %s; %d before them were cut off, which is signed",
+				tenant.Slug, check.Events-check.Cut, hex.EncodeToString(check.Head), check.Cut)
+		}
 		if check.Bad != nil {
 			bad = true
 			line = fmt.Sprintf("%s: entry %d of %d: %s", tenant.Slug, check.Bad.N, check.Events, check.Bad.Reason)

@@ -53,7 +53,7 @@ func unreadable(path string, cause error) error {
 func (f auditFileFlags) tell(p program, check store.AuditFile) error {
 	switch {
 	case check.Signed == nil && check.Bad == nil:
-		_, err := fmt.Fprintf(p.stdout, "%d entries of tenant %s are as they were recorded and signed, up to %s\n", check.Events, check.Tenant, hex.EncodeToString(check.Head))
+		_, err := fmt.Fprintf(p.stdout, "%d entries of tenant %s are as they were recorded and signed, up to %s\n", check.Events-check.Cut, check.Tenant, hex.EncodeToString(check.Head))
 		return err
 	case check.Signed == nil:
 		p.say("The file is what was signed, and the log was not as it was recorded then.")

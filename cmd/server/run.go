@@ -58,6 +58,7 @@ type commandLine struct {
 	} `cmd:"" help:"The keys that seal secrets."`
 	Audit struct {
 		Verify auditVerifyCommand `cmd:"" help:"Compute the chains of the audit logs anew, and tell whether every entry is as it was recorded."`
+		Cut    auditCutCommand    `cmd:"" help:"Remove the months of the audit logs that are old enough, and sign what is gone."`
 		Export auditExportCommand `cmd:"" help:"Write a tenant's audit log to a file, with a signature."`
 	} `cmd:"" help:"The audit log."`
 	Import     importCommand          `cmd:"" help:"Register the MCP servers of a client's file."`

@@ -46,3 +46,29 @@ update audit_heads
 set checked_at = now(), checked_events = @events, checked_bad = sqlc.narg(bad), checked_reason = sqlc.narg(reason),
     checked_event = sqlc.narg(event), checked_last = sqlc.narg(last)
 where tenant_id = @tenant_id;
+
+-- name: AuditFirst :one
+-- The first link that is there; 0: there is none.
+select coalesce(min(n), 0)::bigint as n
+from audit_chain
+where tenant_id = @tenant_id;
+
+-- name: AuditCuts :many
+-- What says that the entries up to this one were cut off, the newest first. It stands among those that were recorded after them.
+select detail
+from audit_events
+where audit_events.tenant_id = @tenant_id and action = 'audit.cut' and detail ->> 'entries' = @entries::text
+order by id desc
+limit 10;
+
+-- name: AuditOld :one
+-- How many entries at the chain's beginning are all of before that time; -1: all that there are.
+select coalesce(min(audit_chain.n) - 1, -1)::bigint as entries
+from audit_chain
+join audit_events on audit_events.tenant_id = @tenant_id and audit_events.id = audit_chain.event_id
+where audit_chain.tenant_id = @tenant_id and audit_events.at >= @before;
+
+-- name: AuditLinkHash :one
+select hash
+from audit_chain
+where tenant_id = @tenant_id and n = @n;

@@ -60,6 +60,8 @@ func auditReason(ctx context.Context, reason store.AuditReason) string {
 		return words.T(ctx, "The entries from here on were cut out of the chain.")
 	case store.AuditEndMoved:
 		return words.T(ctx, "The chain does not end as it did when its last entry was recorded.")
+	case store.AuditCutOff:
+		return words.T(ctx, "The entries before this were cut off, and nothing that Patchbay has signed says so.")
 	case store.AuditBeside:
 		return words.T(ctx, "There are entries in the database that Patchbay did not record.")
 	default:

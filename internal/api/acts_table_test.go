@@ -1,11 +1,13 @@
 package api_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
@@ -227,6 +229,18 @@ var otherActs = map[string]act{
 	"tool_call.deny":    {prepare: asks("POST", "/api/v1/tool_calls/{id}/deny", nil)},
 	"tool_call.cancel":  {prepare: asks("POST", "/api/v1/tool_calls/{id}/cancel", nil)},
 
+	"audit.cut": {besides: true, prepare: func(t *testing.T, w *world) func() error { // it notes that it verified the log
+		t.Helper()
+		w.AsSystem(t, `insert into audit_events (tenant_id, id, at, actor_type, actor_name, action, target)
+			values ($1, gen_random_uuid(), now() - interval '2 years', 'system', '', 'table.export', 'x')`, []any{w.Tenant})
+		return func() error {
+			n, err := w.Door().CutAudit(t.Context(), time.Now().AddDate(-1, 0, 0), w.operator(t).Event("audit.cut", "acme"))
+			if err == nil && n == 0 {
+				err = errors.New("nothing was old")
+			}
+			return err
+		}
+	}},
 	"tool_call.read": {prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		key, ids := w.key(t, connectors.RoleAuditor), w.targetsIn(t, w.Tenant)

@@ -115,6 +115,7 @@ func (h *Handler) auditKey(_ context.Context, who auth.Actor, _ *struct{}) (*ans
 type auditCheckJSON struct {
 	OK       bool    `json:"ok" doc:"Every entry is as it was recorded, and none is missing."`
 	Events   int64   `json:"events" doc:"How many entries the chain has."`
+	Cut      int64   `json:"cut" doc:"How many of them, the oldest, were cut off because they were old: an entry of the log, audit.cut, has signed that. The chain is checked from there."`
 	Head     string  `json:"head" doc:"The hash of the last entry, in hex, which covers all of them. Kept elsewhere, it shows later that nothing before it was changed. Empty: there is no entry."`
 	FirstBad *string `json:"first_bad" format:"uuid" doc:"The first entry that is not as it was recorded, or is gone. Null: none, or its place has no entry."`
 	Place    *int64  `json:"place" doc:"Which entry of the chain that is, counted from 1."`
@@ -126,7 +127,7 @@ func (h *Handler) verifyAuditEvents(ctx context.Context, who auth.Actor, _ *stru
 	if err != nil {
 		return nil, err
 	}
-	out := auditCheckJSON{OK: check.Bad == nil, Events: check.Events, Head: hex.EncodeToString(check.Head)}
+	out := auditCheckJSON{OK: check.Bad == nil, Events: check.Events, Cut: check.Cut, Head: hex.EncodeToString(check.Head)}
 	if bad := check.Bad; bad != nil {
 		out.Place, out.Reason = &bad.N, string(bad.Reason)
 		if bad.EventID != nil {

@@ -110,6 +110,7 @@ var Acts = map[string]Act{
 
 	"table.export": {Shape: Reads},
 	"audit.export": {Shape: Reads},
+	"audit.cut":    {Shape: Reads}, // what is gone, it tells by its place, its hash and a signature
 }
 
 // whole refuses an event that does not tell what its act left. It is a mistake of the program, and the act does not take place.

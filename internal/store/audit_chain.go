@@ -20,6 +20,7 @@ type AuditCheck struct {
 	Events int64      // that the chain has
 	Head   []byte     // the hash that covers all of them, 32 bytes; nil: there are none
 	Bad    *AuditFlaw // nil: every entry is as it was recorded
+	Cut    int64      // of them, those at the beginning that were cut off because they were old, which is signed
 }
 
 // AuditFlaw is the first place where the log is not as it was recorded.
@@ -41,6 +42,7 @@ const (
 	AuditRestGone  AuditReason = "The links from here to the end of the chain are gone."
 	AuditEndMoved  AuditReason = "The chain does not end with the hash that is kept as its end."
 	AuditBeside    AuditReason = "There are entries that the chain does not name."
+	AuditCutOff    AuditReason = "The entries before this were cut off, and nothing that Patchbay has signed says so."
 )
 
 // auditPage is how many links are read at once: some megabytes, with their entries.
@@ -56,19 +58,42 @@ func (t *Tenant) CheckAudit(ctx context.Context) (AuditCheck, error) {
 	if err != nil {
 		return AuditCheck{}, err
 	}
-	c := auditChain{tenant: t.id, before: make([]byte, sha256.Size)}
-	if err := t.followAudit(ctx, &c, head.Events); err != nil {
+	c, err := t.computeAudit(ctx, head)
+	if err != nil {
 		return AuditCheck{}, err
 	}
-	if err := t.endAudit(ctx, &c, head); err != nil {
-		return AuditCheck{}, err
-	}
-	check := AuditCheck{Events: head.Events, Head: head.Hash, Bad: c.flaw}
+	check := AuditCheck{Events: head.Events, Head: head.Hash, Bad: c.flaw, Cut: c.cut}
 	found := dbgen.SetAuditCheckedParams{TenantID: t.id, Events: &c.n}
 	if bad := c.flaw; bad != nil {
 		found.Bad, found.Reason, found.Event, found.Last = &bad.N, new(string(bad.Reason)), bad.EventID, bad.Last
 	}
 	return check, t.q.SetAuditChecked(ctx, found)
+}
+
+// computeAudit computes the chain. Where its beginning is cut off meanwhile, what was missing for that is looked for once more.
+func (t *Tenant) computeAudit(ctx context.Context, head dbgen.AuditHeadRow) (auditChain, error) {
+	for {
+		cut, is, err := t.lastCut(ctx)
+		if err != nil {
+			return auditChain{}, err
+		}
+		c := auditChain{tenant: t.id, before: make([]byte, sha256.Size)}
+		if !is || cut.Entries > 0 && !c.begin(cut) {
+			c.fail(1, nil, AuditCutOff)
+		}
+		if err := t.followAudit(ctx, &c, head.Events); err != nil {
+			return c, err
+		}
+		if err := t.endAudit(ctx, &c, head); err != nil {
+			return c, err
+		}
+		if c.flaw == nil {
+			return c, nil
+		}
+		if now, _, err := t.lastCut(ctx); err != nil || now.Entries == cut.Entries {
+			return c, err
+		}
+	}
 }
 
 // followAudit goes along the chain up to the link until, or to the first flaw.
@@ -106,7 +131,8 @@ func (t *Tenant) endAudit(ctx context.Context, c *auditChain, head dbgen.AuditHe
 // auditChain is a chain that is being computed.
 type auditChain struct {
 	tenant connectors.TenantID
-	n      int64  // the links that were found good
+	n      int64  // the links that were found good, and those that were cut off
+	cut    int64  // the latter
 	before []byte // the hash of the last of them
 	last   *uuid.UUID
 	flaw   *AuditFlaw

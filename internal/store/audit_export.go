@@ -52,9 +52,16 @@ func (t *Tenant) ExportAudit(ctx context.Context, w io.Writer, until int64) (sig
 	if err != nil {
 		return "", err
 	}
+	cut, _, err := t.lastCut(ctx) // one that nobody has signed is none: whoever checks the export finds that
+	if err != nil {
+		return "", err
+	}
 	signed := secret.NewSigned()
 	out := bufio.NewWriter(io.MultiWriter(w, signed))
-	for after := int64(0); after < until; {
+	if err := writeCutLine(out, cut); err != nil {
+		return "", err
+	}
+	for after := cut.Entries; after < until; {
 		links, err := t.q.AuditLinks(ctx, dbgen.AuditLinksParams{TenantID: t.id, After: after, Until: until, MaxRows: auditPage})
 		if err != nil {
 			return "", err
@@ -82,6 +89,40 @@ func (t *Tenant) AuditEnd(ctx context.Context) (int64, error) {
 		return 0, nil
 	}
 	return head.Events, err
+}
+
+// cutLine is the first line of an export whose beginning was cut off.
+type cutLine struct {
+	TenantID uuid.UUID `json:"tenant_id"`
+	Cut      *auditCut `json:"cut"`
+}
+
+func writeCutLine(w *bufio.Writer, cut auditCut) error {
+	if cut.Entries == 0 {
+		return nil
+	}
+	line, err := json.Marshal(cutLine{TenantID: cut.Tenant.UUID, Cut: &cut})
+	if err != nil {
+		return fmt.Errorf("export the cut: %w", err)
+	}
+	_, err = w.Write(append(line, '\n'))
+	return err
+}
+
+// addCut begins the chain where an export's first line says that it was cut off; false: that line is an entry.
+func (c *auditChain) addCut(text []byte, publicKey string) bool {
+	var l cutLine
+	strict := json.NewDecoder(bytes.NewReader(text))
+	strict.DisallowUnknownFields()
+	if strict.Decode(&l) != nil || l.Cut == nil {
+		return false
+	}
+	c.tenant = connectors.TenantID{UUID: l.TenantID}
+	l.Cut.Tenant = c.tenant
+	if l.Cut.verify(publicKey) != nil || !c.begin(*l.Cut) {
+		c.fail(1, nil, AuditCutOff)
+	}
+	return true
 }
 
 func writeAuditLine(w *bufio.Writer, tenant connectors.TenantID, l *dbgen.AuditLinksRow) error {
@@ -112,9 +153,9 @@ func CheckAuditFile(file io.Reader, signature, publicKey string) (AuditFile, err
 	signed := secret.NewSigned()
 	c := auditChain{before: make([]byte, 32)}
 	in := bufio.NewReader(io.TeeReader(file, signed))
-	for {
+	for first := true; ; first = false {
 		line, err := in.ReadBytes('\n')
-		if len(line) > 0 {
+		if len(line) > 0 && !(first && c.addCut(line, strings.TrimSpace(publicKey))) {
 			c.addLine(line)
 		}
 		if errors.Is(err, io.EOF) {
@@ -124,7 +165,7 @@ func CheckAuditFile(file io.Reader, signature, publicKey string) (AuditFile, err
 			return AuditFile{}, err
 		}
 	}
-	f := AuditFile{AuditCheck: AuditCheck{Events: c.n, Head: c.before, Bad: c.flaw}, Tenant: c.tenant}
+	f := AuditFile{AuditCheck: AuditCheck{Events: c.n, Head: c.before, Bad: c.flaw, Cut: c.cut}, Tenant: c.tenant}
 	f.Signed = secret.VerifySigned(strings.TrimSpace(publicKey), auditExport, strings.TrimSpace(signature), signed)
 	return f, nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
@@ -20,6 +21,10 @@ var exportAttempts = map[string]attempt{
 		var b bytes.Buffer
 		_, err := o.door.ExportAudit(ctx, &b, 1000)
 		return bytes.Count(b.Bytes(), []byte("\n")) != auditEvents(ctx, o), err
+	},
+	"CutAudit": func(ctx context.Context, o outsider) (bool, error) {
+		cut, err := o.door.CutAudit(ctx, time.Now().Add(time.Hour), store.Event{ActorType: "system"})
+		return cut > int64(auditEvents(ctx, o)), err
 	},
 	"AuditEnd": func(ctx context.Context, o outsider) (bool, error) {
 		end, err := o.door.AuditEnd(ctx)

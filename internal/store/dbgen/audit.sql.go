@@ -13,6 +13,35 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const auditCuts = `-- name: AuditCuts :many
+select detail
+from audit_events
+where audit_events.tenant_id = $1 and action = 'audit.cut' and detail ->> 'entries' = $2::text
+order by id desc
+limit 10
+`
+
+// What says that the entries up to this one were cut off, the newest first. It stands among those that were recorded after them.
+func (q *Queries) AuditCuts(ctx context.Context, tenantID connectors.TenantID, entries string) ([][]byte, error) {
+	rows, err := q.db.Query(ctx, auditCuts, tenantID, entries)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items [][]byte
+	for rows.Next() {
+		var detail []byte
+		if err := rows.Scan(&detail); err != nil {
+			return nil, err
+		}
+		items = append(items, detail)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditEvents = `-- name: AuditEvents :many
 
 select id, at, actor_type, actor_id, actor_name, action, target, detail, request_id, ip, audit_chain.hash
@@ -103,6 +132,20 @@ func (q *Queries) AuditEvents(ctx context.Context, arg AuditEventsParams) ([]Aud
 	return items, nil
 }
 
+const auditFirst = `-- name: AuditFirst :one
+select coalesce(min(n), 0)::bigint as n
+from audit_chain
+where tenant_id = $1
+`
+
+// The first link that is there; 0: there is none.
+func (q *Queries) AuditFirst(ctx context.Context, tenantID connectors.TenantID) (int64, error) {
+	row := q.db.QueryRow(ctx, auditFirst, tenantID)
+	var n int64
+	err := row.Scan(&n)
+	return n, err
+}
+
 const auditHead = `-- name: AuditHead :one
 select events, hash, checked_at, checked_events, checked_bad, checked_reason, checked_event, checked_last
 from audit_heads
@@ -135,6 +178,19 @@ func (q *Queries) AuditHead(ctx context.Context, tenantID connectors.TenantID) (
 		&i.CheckedLast,
 	)
 	return i, err
+}
+
+const auditLinkHash = `-- name: AuditLinkHash :one
+select hash
+from audit_chain
+where tenant_id = $1 and n = $2
+`
+
+func (q *Queries) AuditLinkHash(ctx context.Context, tenantID connectors.TenantID, n int64) ([]byte, error) {
+	row := q.db.QueryRow(ctx, auditLinkHash, tenantID, n)
+	var hash []byte
+	err := row.Scan(&hash)
+	return hash, err
 }
 
 const auditLinks = `-- name: AuditLinks :many
@@ -209,6 +265,21 @@ func (q *Queries) AuditLinks(ctx context.Context, arg AuditLinksParams) ([]Audit
 		return nil, err
 	}
 	return items, nil
+}
+
+const auditOld = `-- name: AuditOld :one
+select coalesce(min(audit_chain.n) - 1, -1)::bigint as entries
+from audit_chain
+join audit_events on audit_events.tenant_id = $1 and audit_events.id = audit_chain.event_id
+where audit_chain.tenant_id = $1 and audit_events.at >= $2
+`
+
+// How many entries at the chain's beginning are all of before that time; -1: all that there are.
+func (q *Queries) AuditOld(ctx context.Context, tenantID connectors.TenantID, before time.Time) (int64, error) {
+	row := q.db.QueryRow(ctx, auditOld, tenantID, before)
+	var entries int64
+	err := row.Scan(&entries)
+	return entries, err
 }
 
 const countUnlinkedEvents = `-- name: CountUnlinkedEvents :one

@@ -7,7 +7,22 @@ package dbgen
 
 import (
 	"context"
+	"time"
 )
+
+const auditMonthsEnd = `-- name: AuditMonthsEnd :one
+select coalesce(max(ends), 'epoch')::timestamptz as ends
+from audit_months
+where ends <= $1
+`
+
+// When the last part ended that ended before that time; the beginning of all time: none did.
+func (q *Queries) AuditMonthsEnd(ctx context.Context, before time.Time) (time.Time, error) {
+	row := q.db.QueryRow(ctx, auditMonthsEnd, before)
+	var ends time.Time
+	err := row.Scan(&ends)
+	return ends, err
+}
 
 const makeAuditMonths = `-- name: MakeAuditMonths :one
 

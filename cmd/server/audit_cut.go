@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"patchbay/db"
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/telemetry"
+)
+
+type auditCutCommand struct {
+	databaseCommand
+	KeepDays int `required:"" placeholder:"N" help:"How many days of it stay at least, from 365. Whole months go."`
+}
+
+// Help is shown under the flags.
+func (auditCutCommand) Help() string {
+	return "Removes the months of the audit log that ended longer ago, of all tenants. Each log is verified first, and what is gone is told by an entry of it, signed: " +
+		"what follows is verified from there. It takes a role that owns the tables, as migrate does; servers go on meanwhile, and have no right to it. Export what is to be kept elsewhere before."
+}
+
+// Run cuts, and prints a line for each tenant of whose log something is gone.
+func (c auditCutCommand) Run(ctx context.Context, p program) error {
+	if c.KeepDays < db.LeastAuditDays {
+		return fault.Errorf(fault.Invalid, "At least %d days of the audit log stay: write --keep-days=%d or more.", db.LeastAuditDays, db.LeastAuditDays)
+	}
+	settings, err := c.DatabaseFlags.Check()
+	if err != nil {
+		return err
+	}
+	keys, err := holderOf(settings)
+	if err != nil {
+		return err
+	}
+	log := telemetry.NewLogger(p.stderr, slog.LevelWarn, telemetry.Text)
+	route, stop, err := attach(ctx, settings, log)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	d, err := openDatabase(ctx, route, keys, log)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	if route, err = route.Find(ctx); err != nil {
+		return err
+	}
+	session, ok := route.Session()
+	if !ok {
+		return fault.Errorf(fault.Invalid, "DATABASE_URL leads to a pooler, and this needs the database itself. Set PATCHBAY_DATABASE_DIRECT_URL to its own address.")
+	}
+	return c.cut(ctx, p, d, session)
+}
+
+func (c auditCutCommand) cut(ctx context.Context, p program, d *database, session string) error {
+	kept := time.Now().UTC().AddDate(0, 0, -c.KeepDays)
+	before, err := d.store.System().AuditMonthsEnd(ctx, kept)
+	if err != nil {
+		return err
+	}
+	if before.IsZero() {
+		p.say("No month of the audit log ended before %s. Nothing is removed.", kept.Format(time.DateOnly))
+		return nil
+	}
+	tenants, err := d.store.System().Tenants(ctx)
+	if err != nil {
+		return err
+	}
+	if err := d.verified(ctx, tenants); err != nil {
+		return err
+	}
+	places := map[uuid.UUID]int64{}
+	for _, tenant := range tenants {
+		place, err := d.store.Tenant(tenant.ID).CutAudit(ctx, before, auth.Operator(tenant).Event("audit.cut", tenant.Slug))
+		if err != nil {
+			return fmt.Errorf("cut the audit log of %s: %w", tenant.Slug, err)
+		}
+		places[tenant.ID.UUID] = place
+	}
+	gone, err := db.CutAudit(ctx, session, before, places)
+	if err != nil {
+		return fault.Wrap(fault.Unavailable, err, "The audit log is as it was. Run this again, with a role that owns the tables.")
+	}
+	for _, tenant := range tenants {
+		if place := places[tenant.ID.UUID]; place > 0 {
+			p.say("%s: entries up to %d are gone", tenant.Slug, place)
+		}
+	}
+	p.say("Removed: %s", strings.Join(gone, ", "))
+	return nil
+}
+
+// verified refuses to go on where a tenant's log is not as it was recorded: a month holds the entries of all, and what was found would be gone.
+func (d *database) verified(ctx context.Context, tenants []connectors.Tenant) error {
+	for _, tenant := range tenants {
+		check, err := d.store.Tenant(tenant.ID).CheckAudit(ctx)
+		if err != nil {
+			return fmt.Errorf("verify the audit log of %s: %w", tenant.Slug, err)
+		}
+		if check.Bad != nil {
+			return fault.Errorf(fault.Conflict, "The audit log of %s is not as it was recorded, from entry %d on: %s Nothing is removed.", tenant.Slug, check.Bad.N, check.Bad.Reason)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package e2e_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestOldMonthsOfTheAuditLogAreCutOffByTheOperator(t *testing.T) {
+	t.Parallel()
+	h, database := ownDatabase(t)
+	if said := h.run("migrate"); !strings.Contains(said, "The schema is current") {
+		t.Fatal(said)
+	}
+	h.run("tenant", "create", "Acme")
+	for _, sql := range []string{
+		"alter table audit_events detach partition audit_events_first", "update audit_months set ends = date_trunc('month', now(), 'UTC') - interval '20 months'",
+		`do $$ begin execute format('alter table audit_events attach partition audit_events_first for values from (minvalue) to (%L)', audit_id_at((select ends from audit_months))); end $$`,
+		`insert into audit_events (tenant_id, id, at, actor_type, actor_name, action, target)
+		 select id, audit_id_at(now() - interval '2 years'), now() - interval '2 years', 'system', '', 'table.export', 'calls' from tenants where slug = 'acme'`,
+	} {
+		if _, err := database.Exec(t.Context(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	h.run("apikey", "create", "--tenant", "acme", "--role", "auditor", "--name", "first")
+	if o := h.try("audit", "cut", "--keep-days", "90"); o.code != 1 || !strings.Contains(o.stderr, "At least 365 days") {
+		t.Errorf("a quarter: %+v", o)
+	}
+	if o := h.try("audit", "cut", "--keep-days", "3650"); o.code != 0 || !strings.Contains(o.stdout+o.stderr, "Nothing is removed") {
+		t.Errorf("ten years: %+v", o)
+	}
+	if o := h.try("audit", "cut", "--keep-days", "365"); o.code != 0 || !strings.Contains(o.stdout+o.stderr, "acme: entries up to 1 are gone") || !strings.Contains(o.stdout+o.stderr, "Removed: audit_events_first") {
+		t.Fatalf("%+v", o)
+	}
+	if list := h.run("audit", "verify"); !regexp.MustCompile(`(?m)^acme: 2 entries are as they were recorded, up to [0-9a-f]{64}; 1 before them were cut off, which is signed$`).MatchString(list) {
+		t.Error(list)
+	}
+	export, signature := filepath.Join(h.dir, "export.jsonl"), filepath.Join(h.dir, "export.sig")
+	said := regexp.MustCompile(`public key is (\S{44})`).FindStringSubmatch(h.run("audit", "export", "--tenant", "acme", "--file", export, "--signature", signature))
+	if said == nil {
+		t.Fatal("no key is said")
+	}
+	if o := newHome(t).try("audit", "verify", "--file", export, "--signature", signature, "--key", said[1]); o.code != 0 || !strings.Contains(o.stdout, "2 entries of tenant ") {
+		t.Errorf("elsewhere: %+v", o)
+	}
+}
