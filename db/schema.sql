@@ -1230,6 +1230,8 @@ create table second_factors (
     created_at timestamp with time zone not null default now(),
     confirmed_at timestamp with time zone,
     last_step bigint not null default 0,
+    begun_by uuid,
+    wrong_codes integer not null default 0,
     constraint second_factors_pkey PRIMARY KEY (user_id),
     constraint second_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );

@@ -1,24 +1,39 @@
 -- What people prove a sign-in with besides their password. A person is in several tenants, and so none of this is one's.
 
 -- name: SecondFactor :one
-select f.sealed, f.created_at, f.confirmed_at,
+select f.sealed, f.created_at, f.confirmed_at, f.begun_by, f.wrong_codes,
+       (f.created_at > now() - interval '15 minutes')::boolean as fresh,
        (select count(*) from recovery_codes c where c.user_id = f.user_id and c.used_at is null)::integer as codes_left
 from second_factors f
 where f.user_id = @user_id;
 
 -- name: BeginSecondFactor :execrows
 -- None: there is one that was confirmed.
-insert into second_factors (user_id, sealed)
-values (@user_id, @sealed)
+insert into second_factors (user_id, sealed, begun_by)
+values (@user_id, @sealed, @begun_by::uuid)
 on conflict (user_id) do update
-set sealed = excluded.sealed, created_at = now()
+set sealed = excluded.sealed, begun_by = excluded.begun_by, created_at = now()
 where second_factors.confirmed_at is null;
 
 -- name: ConfirmSecondFactor :execrows
 -- None: it is confirmed, or was begun anew meanwhile.
 update second_factors
 set confirmed_at = now(), last_step = @step
-where user_id = @user_id and confirmed_at is null and created_at = @created_at;
+where user_id = @user_id and confirmed_at is null and created_at = @created_at and begun_by = @begun_by::uuid;
+
+-- name: DropUnconfirmedFactor :exec
+delete from second_factors
+where user_id = @user_id and confirmed_at is null;
+
+-- name: CountWrongCode :exec
+update second_factors
+set wrong_codes = wrong_codes + 1
+where user_id = @user_id and confirmed_at is not null;
+
+-- name: ForgetWrongCodes :exec
+update second_factors
+set wrong_codes = 0
+where user_id = @user_id and wrong_codes > 0;
 
 -- name: AcceptStep :execrows
 -- None: a code of this time step or of a later one was accepted already.

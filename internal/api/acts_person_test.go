@@ -9,6 +9,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
 	"patchbay/internal/secret"
 	"patchbay/internal/testing/fixture"
 )
@@ -47,6 +48,24 @@ var personActs = map[string]act{
 			t.Fatal(err)
 		}
 		return func() error { return second(w.auth.RenewRecoveryCodes(t.Context(), person, codes[0].Reveal())) }
+	}},
+	"account.second_factor_refuse": {besides: true, prepare: func(t *testing.T, w *world) func() error {
+		t.Helper()
+		person := w.withFactor(t)
+		ctx, err := w.auth.Sessions().Load(context.WithoutCancel(t.Context()), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.auth.StartSession(ctx, *person.UserID, auth.Browser{}); !fault.Is(err, fault.Unauthenticated) {
+			t.Fatal(err)
+		}
+		return func() error {
+			err := w.auth.FinishSignIn(ctx, "000000", auth.Browser{})
+			if fault.Is(err, fault.Invalid) { // the code was refused, and that is on record
+				return nil
+			}
+			return err
+		}
 	}},
 	"member.second_factor_remove": {thing: "factor", besides: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()

@@ -107,6 +107,11 @@ func (s *Service) FinishSignIn(ctx context.Context, code string, b Browser) erro
 	a := person(h.user, h.m, nil)
 	a.Address = b.Address
 	if err := s.checkCode(ctx, a, code); err != nil {
+		if fault.Is(err, fault.Invalid) { // somebody has the password, and not the phone
+			if unsaid := s.store.System().RecordIn(context.WithoutCancel(ctx), h.m.Tenant.ID, a.Event("account.second_factor_refuse", a.Email)); unsaid != nil {
+				return fmt.Errorf("record a wrong code: %w", unsaid)
+			}
+		}
 		return err
 	}
 	if err := s.store.System().SignedIn(ctx, h.user); err != nil {

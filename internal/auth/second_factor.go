@@ -29,6 +29,10 @@ const (
 	keySize    = 20 // bytes: as long as the hash (RFC 4226 §4, R6)
 )
 
+// mostWrongCodes is how many wrong codes there may be since the last right one, over days and weeks (NIST SP 800-63B-4, section 3.2.2: 100).
+// From then on recovery codes alone are accepted, and the first of them ends that.
+const mostWrongCodes = 100
+
 // recoveryCodes is how many codes a person is given, and their size in bytes: 80 random bits that nobody tries out.
 const (
 	recoveryCodes    = 10
@@ -62,7 +66,16 @@ func (s *Service) SecondFactor(ctx context.Context, a Actor) (SecondFactor, erro
 	case f.Confirmed != nil:
 		return SecondFactor{On: true, CodesLeft: f.CodesLeft}, nil
 	}
+	if !begunBy(f, a) {
+		return SecondFactor{}, nil
+	}
 	return SecondFactor{Key: f.Key, URI: s.otpauth(a.Email, f.Key)}, nil
+}
+
+// begunBy tells whether this session began to set a factor up, a short while ago. Somebody else who knows the password may have begun it
+// elsewhere, and has its key.
+func begunBy(f store.SecondFactor, a Actor) bool {
+	return f.BegunBy == a.Session && f.Fresh
 }
 
 // BeginSecondFactor makes a key for the person who makes the request. It counts for nothing until [Service.ConfirmSecondFactor].
@@ -72,7 +85,7 @@ func (s *Service) BeginSecondFactor(ctx context.Context, a Actor) error {
 	}
 	key := make([]byte, keySize)
 	_, _ = rand.Read(key) // never fails: crypto/rand ends the program instead
-	if err := s.store.System().BeginSecondFactor(ctx, *a.UserID, secret.Text(base32Plain.EncodeToString(key))); err != nil {
+	if err := s.store.System().BeginSecondFactor(ctx, *a.UserID, a.Session, secret.Text(base32Plain.EncodeToString(key))); err != nil {
 		return fmt.Errorf("store the key of a second factor: %w", err)
 	}
 	return nil
@@ -90,6 +103,9 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, a Actor, code string)
 	}
 	if f.Confirmed != nil {
 		return nil, fault.Errorf(fault.Conflict, "There is a second factor already. Take it away first.")
+	}
+	if !begunBy(f, a) {
+		return nil, fault.Errorf(fault.Conflict, "This was not begun here, or is long ago. Begin again, and scan the key that is shown then.")
 	}
 	step, ok := s.stepOf(f.Key, code)
 	if !ok {
@@ -142,6 +158,15 @@ func (s *Service) RemoveSecondFactorOf(ctx context.Context, a Actor, user connec
 	if err != nil {
 		return err
 	}
+	if a.UserID != nil && *a.UserID == user {
+		return fault.Errorf(fault.Conflict, "This is your own second factor. Take it away on your account's page, with a code of it.")
+	}
+	switch f, err := s.store.System().SecondFactor(ctx, user); { // before anything is told of other memberships
+	case err != nil:
+		return err
+	case f.Confirmed == nil:
+		return fault.Errorf(fault.NotFound, "There is no second factor.")
+	}
 	if a.Kind != KindOperator {
 		elsewhere, err := s.store.System().IsMemberElsewhere(ctx, user, a.Tenant.ID)
 		if err != nil {
@@ -175,6 +200,9 @@ func (s *Service) checkCode(ctx context.Context, a Actor, code string) error {
 	if err != nil {
 		return err
 	}
+	if err := s.store.System().CountCode(context.WithoutCancel(ctx), *a.UserID, ok); err != nil {
+		return fmt.Errorf("count a code: %w", err)
+	}
 	if !ok {
 		return wrongCode()
 	}
@@ -197,7 +225,7 @@ func (s *Service) acceptCode(ctx context.Context, a Actor, code string) (bool, e
 	if f.Confirmed == nil {
 		return false, nil
 	}
-	if step, ok := s.stepOf(f.Key, code); ok {
+	if step, ok := s.stepOf(f.Key, code); ok && f.Wrong < mostWrongCodes {
 		return sys.AcceptStep(ctx, *a.UserID, step)
 	}
 	return s.useRecoveryCode(ctx, a, code)

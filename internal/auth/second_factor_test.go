@@ -435,3 +435,66 @@ func TestAWrongPasswordTellsNothingOfASecondFactor(t *testing.T) {
 		}
 	}
 }
+
+// A thief of a password has no key laid out for the person to confirm.
+func TestAKeyIsConfirmedWhereItWasBegunAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleMember)
+	thief, b := w.signedIn(t, m.UserID), w.signedIn(t, m.UserID)
+	if err := w.auth.BeginSecondFactor(t.Context(), thief.actor()); err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := w.auth.SecondFactor(t.Context(), thief.actor())
+	if err != nil || theirs.Key.Empty() {
+		t.Fatalf("%v, %v", theirs, err)
+	}
+	if f, err := w.auth.SecondFactor(t.Context(), b.actor()); err != nil || !f.Key.Empty() {
+		t.Errorf("another session is shown the key: %v, %v", f, err)
+	}
+	b.do(func(ctx context.Context) {
+		_, err := w.auth.ConfirmSecondFactor(ctx, b.actor(), codeAt(t, theirs.Key, w.clock.Now()))
+		wantKind(t, err, fault.Conflict)
+	})
+	b.enrolled() // makes a key of its own
+	if f, err := w.auth.SecondFactor(t.Context(), b.actor()); err != nil || !f.On {
+		t.Errorf("%v, %v", f, err)
+	}
+}
+
+func TestAKeyThatNobodyConfirmsLapses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleMember)
+	b := w.signedIn(t, m.UserID)
+	if err := w.auth.BeginSecondFactor(t.Context(), b.actor()); err != nil {
+		t.Fatal(err)
+	}
+	w.AsOwner(t, `update second_factors set created_at = now() - interval '16 minutes'`)
+	if f, err := w.auth.SecondFactor(t.Context(), b.actor()); err != nil || !f.Key.Empty() {
+		t.Errorf("%v, %v", f, err)
+	}
+}
+
+// Somebody who has the password and not the phone is seen, and does not try codes out for months.
+func TestWrongCodesAreOnRecordAndAreNotTriedForEver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleMember)
+	key, recovery := w.signedIn(t, m.UserID).enrolled()
+	w.AsOwner(t, `update second_factors set wrong_codes = 99`) // over weeks
+	b := w.halfIn(t, m.UserID)
+	b.wantRefused("000000")
+	b.wantRefused(codeAt(t, key, w.clock.Now()))
+	if err := b.finish(recovery[0].Reveal()); err != nil {
+		t.Fatal(err)
+	}
+	b = w.halfIn(t, m.UserID)
+	if err := b.finish(codeAt(t, key, w.clock.Now())); err != nil {
+		t.Errorf("after a recovery code: %v", err)
+	}
+	list, err := w.Door().AuditEvents(t.Context(), store.AuditFilter{Action: "account.second_factor_refuse", Page: store.Page{Limit: 10}})
+	if err != nil || len(list.Items) != 2 {
+		t.Errorf("%d refusals are on record, want 2: %v", len(list.Items), err)
+	}
+}

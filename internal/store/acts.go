@@ -33,6 +33,7 @@ var Acts = map[string]Act{
 	"account.sign_out":    {Shape: Reads}, // at how many places is not told: a session is in all of a person's tenants
 
 	"account.second_factor_add":    {Shape: Makes},
+	"account.second_factor_refuse": {Shape: Reads}, // the password was right, and the code was not
 	"account.second_factor_remove": {Shape: Ends},
 	"account.recovery_codes":       {Shape: Changes},
 	"account.recovery_code_use":    {Shape: Reads},

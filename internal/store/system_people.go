@@ -57,6 +57,9 @@ func (s *System) ChangePassword(
 		if err := tx.q.EndOtherBrowserSessions(ctx, id, kept); err != nil {
 			return err
 		}
+		if err := tx.q.DropUnconfirmedFactor(ctx, id); err != nil { // who knew the old password may have begun it
+			return err
+		}
 		return tenant.RecordChange(ctx, event, was, OfPassword(id))
 	})
 }

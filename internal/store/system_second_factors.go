@@ -7,6 +7,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/secret"
+	"patchbay/internal/store/dbgen"
 )
 
 // SecondFactor is what a person proves a sign-in with besides the password.
@@ -15,6 +16,9 @@ type SecondFactor struct {
 	CreatedAt time.Time
 	Confirmed *time.Time // nil: it is being set up
 	CodesLeft int        // recovery codes that were not used
+	BegunBy   connectors.SessionID
+	Fresh     bool // begun within a quarter of an hour: time to find the phone, and an app for it
+	Wrong     int  // codes since the last right one
 }
 
 func secondFactorPlace(user connectors.UserID) secret.AD {
@@ -28,13 +32,18 @@ func (s *System) SecondFactor(ctx context.Context, user connectors.UserID) (Seco
 		return SecondFactor{}, found(err, "second factor")
 	}
 	key, err := s.keys.Open(row.Sealed, secondFactorPlace(user))
-	return SecondFactor{Key: key, CreatedAt: row.CreatedAt, Confirmed: row.ConfirmedAt, CodesLeft: int(row.CodesLeft)}, err
+	f := SecondFactor{Key: key, CreatedAt: row.CreatedAt, Confirmed: row.ConfirmedAt, CodesLeft: int(row.CodesLeft), Wrong: int(row.WrongCodes), Fresh: row.Fresh}
+	if row.BegunBy != nil {
+		f.BegunBy.UUID = *row.BegunBy
+	}
+	return f, err
 }
 
-// BeginSecondFactor stores the key of one that counts for nothing yet, in place of another such. Conflict: there is one that counts.
-func (s *System) BeginSecondFactor(ctx context.Context, user connectors.UserID, key secret.Text) error {
+// BeginSecondFactor stores the key of one that counts for nothing yet, in place of another such, for the session that may confirm it. Conflict:
+// there is one that counts.
+func (s *System) BeginSecondFactor(ctx context.Context, user connectors.UserID, by connectors.SessionID, key secret.Text) error {
 	return s.keys.storing(ctx, s.scope, key, secondFactorPlace(user), func(sealed []byte) error {
-		n, err := s.q.BeginSecondFactor(ctx, user, sealed)
+		n, err := s.q.BeginSecondFactor(ctx, user, sealed, by.UUID)
 		if err == nil && n == 0 {
 			return fault.Errorf(fault.Conflict, "There is a second factor already. Take it away first.")
 		}
@@ -45,8 +54,8 @@ func (s *System) BeginSecondFactor(ctx context.Context, user connectors.UserID, 
 // NewRecoveryCodes are what recognises the recovery codes of a person, in their order.
 type NewRecoveryCodes [][]byte
 
-// ConfirmSecondFactor makes the one count that was begun at a time, a code of whose time step was given. Of the person's sessions only the
-// one that is kept goes on. The event goes to the audit log of the tenant in which the person is.
+// ConfirmSecondFactor makes the one count that was begun at a time by the session that is kept, a code of whose time step was given. Of the
+// person's sessions only that one goes on. The event goes to the audit log of the tenant in which the person is.
 func (s *System) ConfirmSecondFactor(
 	ctx context.Context, user connectors.UserID, begun time.Time, step int64, codes NewRecoveryCodes, kept connectors.SessionID, in connectors.TenantID, event Event,
 ) error {
@@ -55,7 +64,7 @@ func (s *System) ConfirmSecondFactor(
 		if _, err := tenant.Before(ctx, OfSecondFactor(user)); err != nil {
 			return err
 		}
-		n, err := tx.q.ConfirmSecondFactor(ctx, step, user, begun)
+		n, err := tx.q.ConfirmSecondFactor(ctx, dbgen.ConfirmSecondFactorParams{Step: step, UserID: user, CreatedAt: begun, BegunBy: kept.UUID})
 		if err != nil {
 			return err
 		}
@@ -79,6 +88,19 @@ func (s *System) ConfirmSecondFactor(
 func (s *System) AcceptStep(ctx context.Context, user connectors.UserID, step int64) (bool, error) {
 	n, err := s.q.AcceptStep(ctx, step, user)
 	return n > 0, err
+}
+
+// CountCode counts a wrong code, or forgets the wrong ones when a right one came.
+func (s *System) CountCode(ctx context.Context, user connectors.UserID, right bool) error {
+	if right {
+		return s.q.ForgetWrongCodes(ctx, user)
+	}
+	return s.q.CountWrongCode(ctx, user)
+}
+
+// RecordIn puts something on record in a tenant's audit log that changed nothing.
+func (s *System) RecordIn(ctx context.Context, in connectors.TenantID, event Event) error {
+	return s.tx(ctx, func(tx *System) error { return tx.tenant(in).Record(ctx, event) })
 }
 
 // RecoveryCode is what recognises a recovery code that was not used.

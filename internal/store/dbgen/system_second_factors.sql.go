@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
 	connectors "patchbay/internal/connectors"
 )
 
@@ -39,16 +40,16 @@ func (q *Queries) AddRecoveryCodes(ctx context.Context, userID connectors.UserID
 }
 
 const beginSecondFactor = `-- name: BeginSecondFactor :execrows
-insert into second_factors (user_id, sealed)
-values ($1, $2)
+insert into second_factors (user_id, sealed, begun_by)
+values ($1, $2, $3::uuid)
 on conflict (user_id) do update
-set sealed = excluded.sealed, created_at = now()
+set sealed = excluded.sealed, begun_by = excluded.begun_by, created_at = now()
 where second_factors.confirmed_at is null
 `
 
 // None: there is one that was confirmed.
-func (q *Queries) BeginSecondFactor(ctx context.Context, userID connectors.UserID, sealed []byte) (int64, error) {
-	result, err := q.db.Exec(ctx, beginSecondFactor, userID, sealed)
+func (q *Queries) BeginSecondFactor(ctx context.Context, userID connectors.UserID, sealed []byte, begunBy uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, beginSecondFactor, userID, sealed, begunBy)
 	if err != nil {
 		return 0, err
 	}
@@ -58,16 +59,39 @@ func (q *Queries) BeginSecondFactor(ctx context.Context, userID connectors.UserI
 const confirmSecondFactor = `-- name: ConfirmSecondFactor :execrows
 update second_factors
 set confirmed_at = now(), last_step = $1
-where user_id = $2 and confirmed_at is null and created_at = $3
+where user_id = $2 and confirmed_at is null and created_at = $3 and begun_by = $4::uuid
 `
 
+type ConfirmSecondFactorParams struct {
+	Step      int64
+	UserID    connectors.UserID
+	CreatedAt time.Time
+	BegunBy   uuid.UUID
+}
+
 // None: it is confirmed, or was begun anew meanwhile.
-func (q *Queries) ConfirmSecondFactor(ctx context.Context, step int64, userID connectors.UserID, createdAt time.Time) (int64, error) {
-	result, err := q.db.Exec(ctx, confirmSecondFactor, step, userID, createdAt)
+func (q *Queries) ConfirmSecondFactor(ctx context.Context, arg ConfirmSecondFactorParams) (int64, error) {
+	result, err := q.db.Exec(ctx, confirmSecondFactor,
+		arg.Step,
+		arg.UserID,
+		arg.CreatedAt,
+		arg.BegunBy,
+	)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const countWrongCode = `-- name: CountWrongCode :exec
+update second_factors
+set wrong_codes = wrong_codes + 1
+where user_id = $1 and confirmed_at is not null
+`
+
+func (q *Queries) CountWrongCode(ctx context.Context, userID connectors.UserID) error {
+	_, err := q.db.Exec(ctx, countWrongCode, userID)
+	return err
 }
 
 const dropRecoveryCodes = `-- name: DropRecoveryCodes :exec
@@ -91,6 +115,27 @@ func (q *Queries) DropSecondFactor(ctx context.Context, userID connectors.UserID
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const dropUnconfirmedFactor = `-- name: DropUnconfirmedFactor :exec
+delete from second_factors
+where user_id = $1 and confirmed_at is null
+`
+
+func (q *Queries) DropUnconfirmedFactor(ctx context.Context, userID connectors.UserID) error {
+	_, err := q.db.Exec(ctx, dropUnconfirmedFactor, userID)
+	return err
+}
+
+const forgetWrongCodes = `-- name: ForgetWrongCodes :exec
+update second_factors
+set wrong_codes = 0
+where user_id = $1 and wrong_codes > 0
+`
+
+func (q *Queries) ForgetWrongCodes(ctx context.Context, userID connectors.UserID) error {
+	_, err := q.db.Exec(ctx, forgetWrongCodes, userID)
+	return err
 }
 
 const isMemberElsewhere = `-- name: IsMemberElsewhere :one
@@ -150,7 +195,8 @@ func (q *Queries) RecoveryCodes(ctx context.Context, userID connectors.UserID) (
 
 const secondFactor = `-- name: SecondFactor :one
 
-select f.sealed, f.created_at, f.confirmed_at,
+select f.sealed, f.created_at, f.confirmed_at, f.begun_by, f.wrong_codes,
+       (f.created_at > now() - interval '15 minutes')::boolean as fresh,
        (select count(*) from recovery_codes c where c.user_id = f.user_id and c.used_at is null)::integer as codes_left
 from second_factors f
 where f.user_id = $1
@@ -160,6 +206,9 @@ type SecondFactorRow struct {
 	Sealed      []byte
 	CreatedAt   time.Time
 	ConfirmedAt *time.Time
+	BegunBy     *uuid.UUID
+	WrongCodes  int32
+	Fresh       bool
 	CodesLeft   int32
 }
 
@@ -171,6 +220,9 @@ func (q *Queries) SecondFactor(ctx context.Context, userID connectors.UserID) (S
 		&i.Sealed,
 		&i.CreatedAt,
 		&i.ConfirmedAt,
+		&i.BegunBy,
+		&i.WrongCodes,
+		&i.Fresh,
 		&i.CodesLeft,
 	)
 	return i, err
