@@ -18,7 +18,7 @@ import (
 // silent are rooms whose sentences stand on no page: they are told to programs and to agents, to whoever starts the program, or
 // to other tests.
 var silent = []string{
-	"api", "archtest", "config", "ctl", "devmcp", "export", "gateway", "mcpadmin", "mcp/mcptest", "mcp/serve", "mcp/toolfmt", "oauth/oauthtest", "postgres", "secret", "telemetry", "testing",
+	"api", "archtest", "config", "ctl", "devmcp", "export", "gateway", "kms", "kms/kmstest", "mcpadmin", "mcp/mcptest", "mcp/serve", "mcp/toolfmt", "oauth/oauthtest", "postgres", "secret", "telemetry", "testing",
 }
 
 // sentencesOfRooms are what the rooms say to people in English, found by their form: a text that begins with a capital and ends
