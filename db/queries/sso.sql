@@ -106,14 +106,14 @@ with old as (
     using old
     where sso_flows.tenant_id = @tenant_id and sso_flows.id = old.id
 )
-insert into sso_flows (tenant_id, id, browser, issuer, client_id, tester, return_to, created_at, expires_at)
-values (@tenant_id, @id, @browser, @issuer, @client_id, @tester, @return_to, @created_at, @expires_at);
+insert into sso_flows (tenant_id, id, browser, issuer, client_id, tester, confirms, return_to, created_at, expires_at)
+values (@tenant_id, @id, @browser, @issuer, @client_id, @tester, @confirms, @return_to, @created_at, @expires_at);
 
 -- name: TakeSSOFlow :one
 -- Once, and by the browser that began it: whoever comes second finds nothing.
 delete from sso_flows
 where tenant_id = @tenant_id and id = @id and browser = @browser
-returning issuer, client_id, tester, return_to, created_at, expires_at;
+returning issuer, client_id, tester, confirms, return_to, created_at, expires_at;
 
 -- name: SSOIdentity :one
 select user_id

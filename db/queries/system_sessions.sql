@@ -1,8 +1,8 @@
 -- Where people are signed in, before their tenant is known.
 
 -- name: BeginBrowserSession :exec
-insert into browser_sessions (id, user_id, user_agent, address, began_at, seen_at, sso_tenant_id, second_factor)
-values (@id, @user_id, @user_agent, @address, @began_at, @began_at, sqlc.narg(sso_tenant_id), @second_factor);
+insert into browser_sessions (id, user_id, user_agent, address, began_at, seen_at, sso_tenant_id, second_factor, confirmed_at)
+values (@id, @user_id, @user_agent, @address, @began_at, @began_at, sqlc.narg(sso_tenant_id), @second_factor, sqlc.narg(confirmed_at));
 
 -- name: SessionMemberships :many
 -- Whose session this is, and their tenants. No row: the session was ended, or its person is a member of nothing.
@@ -11,7 +11,8 @@ select sqlc.embed(tenants), memberships.role, users.email, users.name, users.pas
        coalesce(sso.enabled, false)::boolean as sso,
        (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
        (f.confirmed_at is not null)::boolean as second_factor,
-       browser_sessions.began_at, browser_sessions.seen_at, browser_sessions.second_factor as proven
+       browser_sessions.began_at, browser_sessions.seen_at, browser_sessions.second_factor as proven,
+       browser_sessions.confirmed_at
 from browser_sessions
 join memberships on memberships.user_id = browser_sessions.user_id
 join tenants on tenants.id = memberships.tenant_id
@@ -24,6 +25,11 @@ order by lower(tenants.name), tenants.id;
 -- name: UseBrowserSession :exec
 update browser_sessions
 set seen_at = greatest(seen_at, @seen_at), address = case when @address::text = '' then address else @address::text end
+where id = @id;
+
+-- name: ConfirmBrowserSession :exec
+update browser_sessions
+set confirmed_at = greatest(confirmed_at, @confirmed_at::timestamptz)
 where id = @id;
 
 -- name: EndBrowserSession :exec

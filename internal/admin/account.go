@@ -22,7 +22,9 @@ func (h *Handler) passwordSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = h.auth.ChangePassword(r.Context(), actor(r), f.secret("current_password"), f.secret("new_password"))
+	if err = f.retype(r.Context()); err == nil {
+		err = h.auth.ChangePassword(r.Context(), actor(r), f.secret("current_password"), f.secret("new_password"))
+	}
 	if problem, ok := mendable(r.Context(), err); ok {
 		return h.accountPage(w, r, f, problem)
 	}

@@ -38,6 +38,9 @@ func (h *Handler) connectorSave(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) saveConnector(r *http.Request, f form, before connectors.Connector) (connectors.Connector, []string, error) {
+	if err := f.retype(r.Context()); err != nil {
+		return connectors.Connector{}, nil, err
+	}
 	d, err := f.draft(r.Context(), connectors.DraftOf(before))
 	if err != nil {
 		return connectors.Connector{}, nil, err

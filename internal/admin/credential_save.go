@@ -21,7 +21,9 @@ func (h *Handler) credentialSave(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	agent, row := agentOf(r)
-	err = h.registry.SetCredential(r.Context(), actor(r), ref(r, "id"), agent, f.secrets(c.Auth.Type, ""))
+	if err = f.retype(r.Context()); err == nil {
+		err = h.registry.SetCredential(r.Context(), actor(r), ref(r, "id"), agent, f.secrets(c.Auth.Type, ""))
+	}
 	if problem, ok := mendable(r.Context(), err); ok {
 		return h.credentialRefused(w, r, c, row, f, problem)
 	}

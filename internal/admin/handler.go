@@ -152,6 +152,9 @@ func (h *Handler) forEnrolling(r routes) {
 	r.post(factorPath+"/confirm", h.factorConfirm)
 	r.post(factorPath+"/codes", h.factorCodes)
 	r.post(factorPath+"/remove", h.factorRemove)
+	r.get("/confirm", h.confirmShow)
+	r.post("/confirm", h.confirmSave)
+	r.post("/confirm/sso", h.confirmSSO)
 	r.post("/tenant", h.tenantSwitch)
 	r.post("/logout", h.logout)
 }
@@ -328,8 +331,16 @@ func (h *Handler) may(r chi.Router, p connectors.Permission) routes {
 	return routes{router: r.With(check), h: h}
 }
 
-func (r routes) get(path string, f respond.HandlerFunc)  { r.router.Get(path, r.h.respond.Browser(f)) }
-func (r routes) post(path string, f respond.HandlerFunc) { r.router.Post(path, r.h.respond.Browser(f)) }
+func (r routes) get(path string, f respond.HandlerFunc) {
+	if dangers["GET "+path].asks {
+		f = r.h.guarded("GET "+path, f)
+	}
+	r.router.Get(path, r.h.respond.Browser(f))
+}
+
+func (r routes) post(path string, f respond.HandlerFunc) {
+	r.router.Post(path, r.h.respond.Browser(r.h.guarded("POST "+path, f)))
+}
 
 // signedIn lets only people through, by their session.
 func (h *Handler) signedIn() []middleware.Middleware {

@@ -76,8 +76,14 @@ func (h *Handler) ssoCallback(w http.ResponseWriter, r *http.Request) error {
 	}
 	waitLong(w)
 	done, err := h.sso.Finish(r.Context(), back)
+	if err != nil && done.Confirmed {
+		return h.notConfirmed(w, r, err)
+	}
 	if err != nil {
 		return h.notSignedIn(w, r, back.Person != nil, err)
+	}
+	if done.Confirmed {
+		return h.confirmedBySSO(w, r, *back.Person)
 	}
 	if done.Trial != nil {
 		return h.respond.Back(w, r, "/settings/sso", respond.Flash{Kind: respond.Notice, Text: trialSaid(r.Context(), *done.Trial)})

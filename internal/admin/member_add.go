@@ -15,12 +15,7 @@ func (h *Handler) memberAdd(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	m, err := h.auth.AddMember(r.Context(), actor(r), auth.Person{
-		Email:    f.text("email"),
-		Name:     f.text("name"),
-		Password: f.secret("password"),
-		Role:     connectors.Role(f.text("role")),
-	})
+	m, err := h.addMember(r, f)
 	if problem, ok := mendable(r.Context(), err); ok {
 		return h.membersPage(w, r, respond.Status(problem.Kind), membersNews{add: f.again(problem), adding: true})
 	}
@@ -30,5 +25,17 @@ func (h *Handler) memberAdd(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Back(w, r, "/members", respond.Flash{
 		Kind: respond.Notice,
 		Text: words.T(r.Context(), "%s is a member now.", m.Email),
+	})
+}
+
+func (h *Handler) addMember(r *http.Request, f form) (connectors.Member, error) {
+	if err := f.retype(r.Context()); err != nil {
+		return connectors.Member{}, err
+	}
+	return h.auth.AddMember(r.Context(), actor(r), auth.Person{
+		Email:    f.text("email"),
+		Name:     f.text("name"),
+		Password: f.secret("password"),
+		Role:     connectors.Role(f.text("role")),
 	})
 }

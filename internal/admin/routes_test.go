@@ -42,6 +42,10 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /account/second-factor/codes":   oneself,
 	"POST /account/second-factor/remove":  oneself,
 
+	"GET /confirm":      connectors.PermRead,
+	"POST /confirm":     oneself,
+	"POST /confirm/sso": oneself,
+
 	"POST /login/sso":         anyone,
 	"GET /login/sso/callback": anyone,
 

@@ -107,7 +107,7 @@ func TestHalfASignInReachesNothing(t *testing.T) {
 // enrolling are the routes that open before a second factor is set up that the tenant wants.
 var enrolling = []string{
 	"GET /account/second-factor", "POST /account/second-factor", "POST /account/second-factor/confirm", "POST /account/second-factor/codes",
-	"POST /account/second-factor/remove", "POST /tenant", "POST /logout",
+	"POST /account/second-factor/remove", "GET /confirm", "POST /confirm", "POST /confirm/sso", "POST /tenant", "POST /logout",
 }
 
 func TestWhereATenantWantsASecondFactorNothingElseOpensBefore(t *testing.T) {

@@ -16,7 +16,10 @@ func (h *Handler) ssoSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	saved, err := h.sso.Save(r.Context(), actor(r), f.ssoChange())
+	var saved connectors.SSO
+	if err = f.retype(r.Context()); err == nil {
+		saved, err = h.sso.Save(r.Context(), actor(r), f.ssoChange())
+	}
 	if problem, ok := mendable(r.Context(), err); ok {
 		again := f.again(problem)
 		return h.ssoPage(w, r, respond.Status(problem.Kind), ssoNews{form: &again})

@@ -46,6 +46,7 @@ func register[I, O any](h *Handler, op operation, handle handlerFunc[I, O]) {
 		Middlewares:   huma.Middlewares{h.require(op.may)},
 		Extensions:    map[string]any{"x-least-role": connectors.LeastRole(op.may), "x-permission": op.may},
 	}
+	h.asking(&described)
 	if op.gate != nil {
 		described.Middlewares = append(described.Middlewares, h.through(op.gate))
 	}

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -37,8 +38,10 @@ type Actor struct {
 	RequestID string // of the request that the actor makes; for the audit log
 	Address   string // where the request comes from; for the audit log
 
-	BySSO      bool // of a person: signed in at the tenant's own provider, which opens this tenant alone
-	EnrolFirst bool // of a person: the tenant opens once they have set a second factor up
+	BySSO      bool       // of a person: signed in at the tenant's own provider, which opens this tenant alone
+	Confirmed  *time.Time // of a person: when they last proved in their session who they are; nil: not in it
+	Proves     bool       // of a person: by a code besides the password
+	EnrolFirst bool       // of a person: the tenant opens once they have set a second factor up
 
 	Via string // the door that the request came in by, where it is not the one that performs it: "mcp"; for the audit log
 }

@@ -243,6 +243,7 @@ func (s *Service) fromSession(ctx context.Context) (Actor, time.Time, error) {
 		if m.SecondFactor && !a.BySSO && !times.Proven { // it began before there was one, or on a program that asks for none
 			return Actor{}, time.Time{}, s.expel(ctx)
 		}
+		a.Confirmed, a.Proves = times.Confirmed, m.SecondFactor
 		a.EnrolFirst = m.Tenant.SecondFactorRequired && !m.SecondFactor && !a.BySSO
 		return a, times.Seen, nil
 	}

@@ -29,6 +29,8 @@ type Finished struct {
 	User     connectors.UserID // whom to start a session for
 	ReturnTo string
 	Trial    *Trial // an owner tried the settings, and nobody was signed in
+
+	Confirmed bool // the person who is signed in proved it again, or was to; nobody was signed in
 }
 
 // Trial is what a provider said of the owner who tried it.
@@ -59,7 +61,7 @@ func (s *Service) Finish(ctx context.Context, r Return) (Finished, error) {
 	who := &identity{}
 	done, err := s.finish(ctx, r, own, begun, who)
 	if err != nil {
-		return Finished{}, s.refused(ctx, r, tenant, begun, who, err)
+		return Finished{Confirmed: begun.Confirms != nil}, s.refused(ctx, r, tenant, begun, who, err)
 	}
 	done.Tenant, done.ReturnTo = tenant, begun.ReturnTo
 	return done, nil
@@ -83,6 +85,9 @@ func (s *Service) finish(ctx context.Context, r Return, own flow, begun store.SS
 	if *who, err = s.exchange(ctx, p, settings, own, begun, code); err != nil {
 		return Finished{}, err
 	}
+	if begun.Confirms != nil {
+		return Finished{Confirmed: true, User: *r.Person.UserID}, s.isStill(ctx, own.tenant, *r.Person, *who)
+	}
 	if begun.Tester != nil {
 		return s.tried(ctx, *r.Person, settings, *who)
 	}
@@ -103,6 +108,8 @@ func (s *Service) stillMeant(ctx context.Context, r Return, own flow, begun stor
 		return settings, refuse("sso-late", fault.Denied, "The sign-in took more than ten minutes. Begin it again.")
 	case settings.Issuer != begun.Issuer || settings.ClientID != begun.ClientID || begun.Tester == nil && !settings.Enabled:
 		return settings, changedMeanwhile()
+	case begun.Confirms != nil && (r.Person == nil || r.Person.Session != *begun.Confirms || r.Person.Tenant.ID != own.tenant):
+		return settings, refuse("sso-confirms", fault.Denied, "Whoever began this is not signed in any more. Sign in, and begin again.")
 	case begun.Tester != nil && !tests(r.Person, own.tenant, *begun.Tester):
 		return settings, refuse("sso-tester", fault.Denied, "Whoever began this test is not signed in any more. Sign in, and test again.")
 	}
@@ -150,7 +157,7 @@ func (s *Service) exchange(ctx context.Context, p *provider, settings connectors
 	if raw == "" {
 		return identity{}, refuse("sso-no-token", fault.Upstream, "The provider answered without saying who signed in: it sent no id token.")
 	}
-	token, err := s.verify(ctx, p, settings, raw, expected{nonce: own.nonce(), since: begun.CreatedAt})
+	token, err := s.verify(ctx, p, settings, raw, expected{nonce: own.nonce(), since: begun.CreatedAt, anew: begun.Confirms != nil})
 	if err != nil {
 		return identity{}, err
 	}

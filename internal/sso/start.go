@@ -42,6 +42,14 @@ func (s *Service) Try(ctx context.Context, a auth.Actor, browser Browser) (strin
 	return s.begin(ctx, a.Tenant.ID, store.SSOFlow{Tester: a.UserID}, "", browser)
 }
 
+// Confirm begins a sign-in at the provider by which the person who came from there proves anew who they are. It begins no session.
+func (s *Service) Confirm(ctx context.Context, a auth.Actor, browser Browser) (string, error) {
+	if a.UserID == nil || !a.BySSO {
+		return "", fault.Errorf(fault.Conflict, "Only who came by single sign-on confirms at the provider.")
+	}
+	return s.begin(ctx, a.Tenant.ID, store.SSOFlow{Confirms: &a.Session}, a.Email, browser)
+}
+
 func (s *Service) begin(ctx context.Context, tenant connectors.TenantID, f store.SSOFlow, hint string, browser Browser) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, providerTime)
 	defer cancel()
@@ -71,6 +79,9 @@ func (s *Service) begin(ctx context.Context, tenant connectors.TenantID, f store
 	options := []oauth2.AuthCodeOption{oidc.Nonce(own.nonce()), oauth2.S256ChallengeOption(own.verifier())}
 	if hint != "" {
 		options = append(options, oauth2.SetAuthURLParam("login_hint", hint))
+	}
+	if f.Confirms != nil { // OpenID Connect Core §3.1.2.1
+		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
 	}
 	return s.client(p, settings.ClientID, "", settings.GroupsClaim).AuthCodeURL(own.state(), options...), nil
 }

@@ -34,6 +34,7 @@ type identity struct {
 type expected struct {
 	nonce string
 	since time.Time
+	anew  bool // the person has proved who they are since then, whatever the provider remembered
 }
 
 // verify holds an id token against OpenID Connect Core §3.1.3.7: go-oidc the signature, iss, aud and exp, what follows the rest.
@@ -43,7 +44,8 @@ func (s *Service) verify(ctx context.Context, p *provider, settings connectors.S
 		return nil, s.whyNot(ctx, p, settings, raw, err)
 	}
 	var azp struct {
-		Party *string `json:"azp"`
+		Party *string  `json:"azp"`
+		At    *float64 `json:"auth_time"` // a JSON number (OpenID Connect Core §2); some have fractions
 	}
 	if err := token.Claims(&azp); err != nil {
 		return nil, refuse("sso-token", fault.Upstream, "What the provider says of you cannot be read.")
@@ -57,6 +59,10 @@ func (s *Service) verify(ctx context.Context, p *provider, settings connectors.S
 		return nil, refuse("sso-old", fault.Denied, "The provider's answer is older than your sign-in (iat). Begin again.")
 	case !sameText(token.Nonce, want.nonce):
 		return nil, refuse("sso-nonce", fault.Denied, "The provider's answer belongs to another sign-in (nonce). Begin again.")
+	case want.anew && azp.At == nil: // OpenID Connect Core §3.1.2.1: it must be there, since max_age was asked for
+		return nil, refuse("sso-auth-time", fault.Upstream, "The provider does not say when you signed in (auth_time), though it was asked to. Whoever runs it can turn that on for Patchbay's client.")
+	case want.anew && time.Unix(int64(*azp.At), 0).Before(want.since.Add(-clockSkew)):
+		return nil, refuse("sso-not-anew", fault.Denied, "The provider did not ask you again: it says that you signed in earlier (auth_time). Sign out there, and begin again.")
 	case token.Subject == "" || len(token.Subject) > 255:
 		return nil, refuse("sso-sub", fault.Upstream, "The provider does not say who you are: its answer has no subject (sub).")
 	}

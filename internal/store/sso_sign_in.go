@@ -18,7 +18,8 @@ type SSOFlow struct {
 	Browser   []byte // a hash of what the browser holds
 	Issuer    string
 	ClientID  string
-	Tester    *connectors.UserID // the owner who only tries it
+	Tester    *connectors.UserID    // the owner who only tries it
+	Confirms  *connectors.SessionID // the session that it confirms, in place of beginning one
 	ReturnTo  string
 	CreatedAt time.Time
 	ExpiresAt time.Time
@@ -28,6 +29,7 @@ type SSOFlow struct {
 func (t *Tenant) StartSSO(ctx context.Context, f SSOFlow) error {
 	return t.q.StartSSO(ctx, dbgen.StartSSOParams{
 		TenantID: t.id, ID: f.ID, Browser: f.Browser, Issuer: clean(f.Issuer), ClientID: clean(f.ClientID), Tester: f.Tester,
+		Confirms: f.Confirms,
 		ReturnTo: clean(f.ReturnTo), CreatedAt: f.CreatedAt, ExpiresAt: f.ExpiresAt,
 	})
 }
@@ -39,7 +41,7 @@ func (t *Tenant) TakeSSO(ctx context.Context, id uuid.UUID, browser []byte) (SSO
 		return SSOFlow{}, found(err, "sign-in")
 	}
 	return SSOFlow{
-		ID: id, Browser: browser, Issuer: row.Issuer, ClientID: row.ClientID, Tester: row.Tester, ReturnTo: row.ReturnTo,
+		ID: id, Browser: browser, Issuer: row.Issuer, ClientID: row.ClientID, Tester: row.Tester, Confirms: row.Confirms, ReturnTo: row.ReturnTo,
 		CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(),
 	}, nil
 }

@@ -16,9 +16,10 @@ func (s *System) BeginSession(ctx context.Context, user connectors.UserID, n con
 	p := dbgen.BeginBrowserSessionParams{
 		ID: n.ID, UserID: user, UserAgent: shortened(n.UserAgent), Address: shortened(n.Address), BeganAt: n.Began,
 		SecondFactor: n.SecondFactor,
+		ConfirmedAt:  &n.Began,
 	}
 	if n.SSO != nil {
-		p.SsoTenantID = &n.SSO.UUID
+		p.SsoTenantID, p.ConfirmedAt = &n.SSO.UUID, nil // the provider may have known the browser, and asked nothing
 	}
 	return s.q.BeginBrowserSession(ctx, p)
 }
@@ -29,7 +30,8 @@ func NewSessionID() connectors.SessionID { return connectors.SessionID{UUID: new
 // Standing is how a session stands.
 type Standing struct {
 	Began, Seen time.Time
-	Proven      bool // by the person's second factor
+	Proven      bool       // by the person's second factor
+	Confirmed   *time.Time // when its person last proved who they are; nil: not since it began, nor then
 }
 
 // SessionMemberships is Memberships of the person whose session it is. None: it was ended, or its person is a member of nothing.
@@ -45,12 +47,17 @@ func (s *System) SessionMemberships(ctx context.Context, id connectors.SessionID
 			SecondFactor: r.SecondFactor,
 		})
 	}
-	return all, Standing{Began: rows[0].BeganAt, Seen: rows[0].SeenAt, Proven: rows[0].Proven}, nil
+	return all, Standing{Began: rows[0].BeganAt, Seen: rows[0].SeenAt, Proven: rows[0].Proven, Confirmed: rows[0].ConfirmedAt}, nil
 }
 
 // UseSession notes that a session was used, and from where; address empty: from where it was last.
 func (s *System) UseSession(ctx context.Context, id connectors.SessionID, at time.Time, address string) error {
 	return s.q.UseBrowserSession(ctx, at, shortened(address), id)
+}
+
+// ConfirmSession notes that the person of a session has proved at a time who they are.
+func (s *System) ConfirmSession(ctx context.Context, id connectors.SessionID, at time.Time) error {
+	return s.q.ConfirmBrowserSession(ctx, at, id)
 }
 
 // EndSession ends one session. One that is gone is no error.

@@ -470,8 +470,8 @@ with old as (
     using old
     where sso_flows.tenant_id = $1 and sso_flows.id = old.id
 )
-insert into sso_flows (tenant_id, id, browser, issuer, client_id, tester, return_to, created_at, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+insert into sso_flows (tenant_id, id, browser, issuer, client_id, tester, confirms, return_to, created_at, expires_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 `
 
 type StartSSOParams struct {
@@ -481,6 +481,7 @@ type StartSSOParams struct {
 	Issuer    string
 	ClientID  string
 	Tester    *connectors.UserID
+	Confirms  *connectors.SessionID
 	ReturnTo  string
 	CreatedAt time.Time
 	ExpiresAt time.Time
@@ -495,6 +496,7 @@ func (q *Queries) StartSSO(ctx context.Context, arg StartSSOParams) error {
 		arg.Issuer,
 		arg.ClientID,
 		arg.Tester,
+		arg.Confirms,
 		arg.ReturnTo,
 		arg.CreatedAt,
 		arg.ExpiresAt,
@@ -505,13 +507,14 @@ func (q *Queries) StartSSO(ctx context.Context, arg StartSSOParams) error {
 const takeSSOFlow = `-- name: TakeSSOFlow :one
 delete from sso_flows
 where tenant_id = $1 and id = $2 and browser = $3
-returning issuer, client_id, tester, return_to, created_at, expires_at
+returning issuer, client_id, tester, confirms, return_to, created_at, expires_at
 `
 
 type TakeSSOFlowRow struct {
 	Issuer    string
 	ClientID  string
 	Tester    *connectors.UserID
+	Confirms  *connectors.SessionID
 	ReturnTo  string
 	CreatedAt time.Time
 	ExpiresAt time.Time
@@ -525,6 +528,7 @@ func (q *Queries) TakeSSOFlow(ctx context.Context, tenantID connectors.TenantID,
 		&i.Issuer,
 		&i.ClientID,
 		&i.Tester,
+		&i.Confirms,
 		&i.ReturnTo,
 		&i.CreatedAt,
 		&i.ExpiresAt,

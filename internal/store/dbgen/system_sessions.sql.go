@@ -15,8 +15,8 @@ import (
 
 const beginBrowserSession = `-- name: BeginBrowserSession :exec
 
-insert into browser_sessions (id, user_id, user_agent, address, began_at, seen_at, sso_tenant_id, second_factor)
-values ($1, $2, $3, $4, $5, $5, $6, $7)
+insert into browser_sessions (id, user_id, user_agent, address, began_at, seen_at, sso_tenant_id, second_factor, confirmed_at)
+values ($1, $2, $3, $4, $5, $5, $6, $7, $8)
 `
 
 type BeginBrowserSessionParams struct {
@@ -27,6 +27,7 @@ type BeginBrowserSessionParams struct {
 	BeganAt      time.Time
 	SsoTenantID  *uuid.UUID
 	SecondFactor bool
+	ConfirmedAt  *time.Time
 }
 
 // Where people are signed in, before their tenant is known.
@@ -39,7 +40,19 @@ func (q *Queries) BeginBrowserSession(ctx context.Context, arg BeginBrowserSessi
 		arg.BeganAt,
 		arg.SsoTenantID,
 		arg.SecondFactor,
+		arg.ConfirmedAt,
 	)
+	return err
+}
+
+const confirmBrowserSession = `-- name: ConfirmBrowserSession :exec
+update browser_sessions
+set confirmed_at = greatest(confirmed_at, $1::timestamptz)
+where id = $2
+`
+
+func (q *Queries) ConfirmBrowserSession(ctx context.Context, confirmedAt time.Time, iD connectors.SessionID) error {
+	_, err := q.db.Exec(ctx, confirmBrowserSession, confirmedAt, iD)
 	return err
 }
 
@@ -79,7 +92,8 @@ select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updat
        coalesce(sso.enabled, false)::boolean as sso,
        (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
        (f.confirmed_at is not null)::boolean as second_factor,
-       browser_sessions.began_at, browser_sessions.seen_at, browser_sessions.second_factor as proven
+       browser_sessions.began_at, browser_sessions.seen_at, browser_sessions.second_factor as proven,
+       browser_sessions.confirmed_at
 from browser_sessions
 join memberships on memberships.user_id = browser_sessions.user_id
 join tenants on tenants.id = memberships.tenant_id
@@ -102,6 +116,7 @@ type SessionMembershipsRow struct {
 	BeganAt       time.Time
 	SeenAt        time.Time
 	Proven        bool
+	ConfirmedAt   *time.Time
 }
 
 // Whose session this is, and their tenants. No row: the session was ended, or its person is a member of nothing.
@@ -141,6 +156,7 @@ func (q *Queries) SessionMemberships(ctx context.Context, iD connectors.SessionI
 			&i.BeganAt,
 			&i.SeenAt,
 			&i.Proven,
+			&i.ConfirmedAt,
 		); err != nil {
 			return nil, err
 		}

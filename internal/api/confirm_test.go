@@ -1,0 +1,111 @@
+package api_test
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+)
+
+// harmless are the operations that change something and ask nobody to confirm, with why. A new one needs a row here or among the dangerous.
+var harmless = map[string]string{
+	"POST /api/v1/connectors":                                        "it adds one, and nothing that is there changes",
+	"POST /api/v1/connectors/test":                                   "it changes nothing",
+	"POST /api/v1/connectors/{id}/sync_tools":                        "it only reads",
+	"POST /connectors/{id}/sync_tools":                               "it only reads",
+	"POST /api/v1/sync_tools":                                        "it only reads",
+	"POST /api/v1/connectors/{id}/listen":                            "it can be taken back",
+	"POST /api/v1/connectors/{id}/credential/compare":                "it shows nothing, and each guess is on record",
+	"POST /api/v1/connectors/{id}/agents/{agent}/credential/compare": "it shows nothing, and each guess is on record",
+	"POST /api/v1/connectors/{id}/connect":                           "the authorization server asks",
+	"POST /api/v1/catalog/{slug}/add":                                "it adds one, and nothing that is there changes",
+	"POST /api/v1/agents":                                            "a new one may do nothing yet",
+	"PATCH /api/v1/agents/{id}":                                      "its rules can be taken back and are on record",
+	"POST /api/v1/agents/{id}/tool_calls":                            "daily work, under the agent's own rules",
+	"POST /api/v1/tool_calls/{id}/approve":                           "daily work, within minutes and of one call",
+	"POST /api/v1/tool_calls/{id}/deny":                              "it closes",
+	"POST /api/v1/tool_calls/{id}/cancel":                            "it closes",
+	"POST /api/v1/notices/read":                                      "a mark",
+	"POST /api/v1/webhooks":                                          "notices hold no secret",
+	"PATCH /api/v1/webhooks/{id}":                                    "notices hold no secret",
+	"DELETE /api/v1/webhooks/{id}":                                   "notices stay in the dashboard",
+	"POST /api/v1/webhooks/{id}/test":                                "it sends a trial",
+	"POST /api/v1/sso/check":                                         "it only looks",
+	"POST /api/v1/sso/domains":                                       "a claim opens nothing",
+	"POST /api/v1/members/{id}/sign_out":                             "it closes, and should be done fast",
+	"DELETE /api/v1/invitations/{id}":                                "it closes, and should be done fast",
+	"DELETE /api/v1/api_keys/{id}":                                   "it closes, and should be done fast",
+	"DELETE /api/v1/agents/{id}/clients/{client_id}":                 "it closes, and should be done fast",
+	"DELETE /api/v1/agents/{id}/tokens/{token_id}":                   "it closes, and should be done fast",
+
+	"PATCH /api/v1/connectors/{id}/tools":                        "daily work on tools, which can be taken back and is on record",
+	"PATCH /api/v1/connectors/{id}/tools/{name}":                 "daily work on tools, which can be taken back and is on record",
+	"POST /api/v1/connectors/{id}/tools/{name}/accept":           "daily work, of which the change itself is the warning",
+	"POST /api/v1/connectors/{id}/tools/{name}/reject":           "it closes",
+	"POST /api/v1/connectors/{id}/instructions/accept":           "daily work, of which the change itself is the warning",
+	"POST /api/v1/connectors/{id}/instructions/reject":           "it closes",
+	"POST /api/v1/tool_changes/accept_cosmetic":                  "no model acts on these",
+	"PUT /api/v1/agents/{id}/connectors/{connector}":             "daily work, which can be taken back and is on record",
+	"DELETE /api/v1/agents/{id}/connectors/{connector}":          "it closes",
+	"POST /api/v1/webhooks/{id}/deliveries/{delivery}/redeliver": "the same once more",
+}
+
+// marked are the operations that the document calls dangerous.
+func (w *world) marked(t *testing.T) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	for path, operations := range w.call(t, "", http.MethodGet, "/openapi.json", nil).want(http.StatusOK)["paths"].(map[string]any) {
+		for method, op := range operations.(map[string]any) {
+			if why, _ := op.(map[string]any)["x-reauthentication"].(string); why != "" {
+				all[strings.ToUpper(method)+" "+path] = true
+			}
+		}
+	}
+	return all
+}
+
+func TestEveryOperationIsDangerousOrSaysWhyNot(t *testing.T) {
+	t.Parallel()
+	dangerous := newWorld(t).marked(t)
+	for _, route := range slices.Sorted(maps.Keys(routes)) {
+		if changes := !strings.HasPrefix(route, "GET "); changes && dangerous[route] == (harmless[route] != "") {
+			t.Errorf("%s is dangerous: %t; harmless, because %q", route, dangerous[route], harmless[route])
+		}
+	}
+	for _, list := range [][]string{slices.Collect(maps.Keys(dangerous)), slices.Collect(maps.Keys(harmless))} {
+		for _, route := range list {
+			if _, ok := routes[route]; !ok {
+				t.Errorf("%s is no operation", route)
+			}
+		}
+	}
+}
+
+func TestASessionThatWasNotConfirmedLatelyIsRefusedWhatIsDangerousAndAKeyIsNot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ids, cookie, key := w.targetsIn(t, w.Tenant), w.signIn(t, w.Member(t, connectors.RoleOwner).UserID), w.key(t, connectors.RoleOwner)
+	dangerous := w.marked(t)
+	w.AsSystem(t, "update browser_sessions set confirmed_at = now() - interval '11 minutes'", nil)
+	for route := range dangerous {
+		method, pattern, _ := strings.Cut(route, " ")
+		refused := w.inSession(t, cookie, method, ids.path(pattern), nil)
+		if doc := refused.problem(http.StatusForbidden, "denied"); doc["code"] != "reauthentication_required" {
+			t.Errorf("%s: %v", route, doc)
+		}
+	}
+	for route := range routes {
+		method, pattern, _ := strings.Cut(route, " ")
+		if !dangerous[route] && w.inSession(t, cookie, method, ids.path(pattern), nil).status == http.StatusForbidden {
+			t.Errorf("%s is refused", route)
+		}
+	}
+	if got := w.call(t, key, http.MethodPost, "/api/v1/api_keys", `{"name": "A", "role": "viewer"}`); got.status != http.StatusCreated {
+		t.Errorf("by a key: %d %s", got.status, got.body)
+	}
+	w.AsSystem(t, "update browser_sessions set confirmed_at = now()", nil)
+	w.inSession(t, cookie, http.MethodPost, "/api/v1/api_keys", `{"name": "A", "role": "viewer"}`).want(http.StatusCreated)
+}
