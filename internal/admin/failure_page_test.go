@@ -80,7 +80,7 @@ func TestWhatAScriptAskedForInVainIsASentenceOnThePageThatStands(t *testing.T) {
 }
 
 // kept are what a browser's session is read from: with these alone, whoever is signed in is known, and nothing else is.
-var kept = []string{"sessions", "browser_sessions", "users", "memberships", "tenants", "sso_settings"}
+var kept = []string{"sessions", "browser_sessions", "users", "memberships", "tenants", "sso_settings", "second_factors", "recovery_codes"}
 
 // breakDatabase takes everything from the program but who is signed in.
 func (d *dashboard) breakDatabase() {

@@ -31,7 +31,7 @@ var more = map[string]int64{
 // elsewhere are the pages that send somebody who is signed in away, are not there any more, or want more than an address.
 var elsewhere = map[string]int{
 	"/login": http.StatusSeeOther, "/setup": http.StatusNotFound, "/oauth/callback": http.StatusBadRequest,
-	"/login/sso/callback": http.StatusSeeOther, "/login/code": http.StatusSeeOther,
+	"/login/sso/callback": http.StatusSeeOther, "/login/code": http.StatusSeeOther, "/oauth/authorize": http.StatusUnprocessableEntity,
 	"/setup/invitation": http.StatusNotFound, "/audit/export.jsonl": http.StatusNotFound, "/audit/export.sig": http.StatusNotFound,
 }
 

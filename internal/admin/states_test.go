@@ -11,7 +11,7 @@ import (
 
 // fullAtOnce are the pages without a place in their address that have something to show however new a tenant is.
 var fullAtOnce = []string{
-	"/account", "/agents/new", "/audit", "/catalog", "/catalog/registry", "/connect/done", "/connectors/import", "/connectors/new", "/members", "/search", "/settings",
+	"/account", "/account/second-factor", "/agents/new", "/audit", "/catalog", "/catalog/registry", "/confirm", "/connect/done", "/connectors/import", "/connectors/new", "/members", "/search", "/settings",
 	"/settings/sso",
 }
 

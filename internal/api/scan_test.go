@@ -140,6 +140,7 @@ var otherwise = map[string]int{
 	"POST /api/v1/connectors/{id}/agents/{agent}/credential/compare": http.StatusConflict, // likewise
 	"PUT /api/v1/connectors/{id}/agents/{agent}/credential":          http.StatusConflict, // the connector has one for all
 	"DELETE /api/v1/connectors/{id}/agents/{agent}/credential":       http.StatusNotFound,
+	"DELETE /api/v1/members/{id}/second_factor":                      http.StatusNotFound, // they have none
 	"DELETE /api/v1/connectors/{id}/credential":                      http.StatusNotFound, // it was not given one
 }
 

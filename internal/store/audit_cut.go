@@ -63,7 +63,7 @@ func (t *Tenant) CutAudit(ctx context.Context, before time.Time, e Event) (entri
 	if err := t.signCut(ctx, &c); err != nil {
 		return 0, err
 	}
-	e.Action, e.Detail = "audit.cut", map[string]any{"entries": c.Entries, "hash": c.Hash, "signature": c.Signature, "before": before.UTC()}
+	e.Action, e.Detail = "audit.cut", map[string]any{"entries": c.Entries, "hash": c.Hash, "signature": c.Signature, "until": before.UTC()}
 	return old, t.Record(ctx, e)
 }
 
