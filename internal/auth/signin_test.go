@@ -42,6 +42,30 @@ func TestSignInRefusesAlikeForWrongPasswordAndUnknownAccount(t *testing.T) {
 	}
 }
 
+// How long a refusal takes is what is done for it: the same computation, and the same statements.
+func TestAsMuchIsDoneForAnUnknownAccountAsForAKnownOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	known, proven, passwordless := w.person(t, connectors.RoleViewer), w.proven(t, connectors.RoleViewer), w.Member(t, connectors.RoleViewer)
+	type work struct{ computed, statements int64 }
+	refused := func(email string) work {
+		t.Helper()
+		computed, statements := w.auth.Computed(), w.Queries()
+		_, err := w.auth.SignIn(t.Context(), email, "not the password", "192.0.2.1")
+		wantKind(t, err, fault.Unauthenticated)
+		return work{w.auth.Computed() - computed, w.Queries() - statements}
+	}
+	want := refused(known.Email)
+	if want.computed == 0 || want.statements == 0 {
+		t.Fatalf("nothing is counted: %+v", want)
+	}
+	for who, email := range map[string]string{"somebody unknown": "nobody@example.com", "no address": "x", "a second factor": proven.Email, "no password": passwordless.Email} {
+		if got := refused(email); got != want {
+			t.Errorf("%s: %+v, and %+v for a wrong password", who, got, want)
+		}
+	}
+}
+
 func TestSignInRefusesAnAccountWithoutPassword(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -75,7 +75,8 @@ func TestAnswersCarryTheSecurityHeaders(t *testing.T) {
 		if strings.Contains(csp, "unsafe") {
 			t.Errorf("policy allows something unsafe: %s", csp)
 		}
-		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store"} {
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store", "Cross-Origin-Opener-Policy": "same-origin",
+			"Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()"} {
 			if h.Get(name) != want {
 				t.Errorf("%s: %q", name, h.Get(name))
 			}
