@@ -42,7 +42,7 @@ where id = @id and used_on is distinct from current_date;
 -- name: DropUnusedClients :execrows
 -- Nobody let it in within a day; or nobody has for ninety, and it has no token.
 delete from mcp_clients
-where used_on is null and created_at < now() - interval '1 day'
+where used_on is null and created_at < now() - interval '30 days'
    or used_on < current_date - 90;
 
 -- name: DropEndedAgentClients :execrows

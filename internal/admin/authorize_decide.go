@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"patchbay/internal/auth"
 	"patchbay/internal/authserver"
 	"patchbay/internal/connectors"
 	"patchbay/internal/middleware"
@@ -28,6 +29,9 @@ func (h *Handler) authorizeDecide(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
+	if h.asksFirst(who) {
+		return h.confirmFirst(w, r)
+	}
 	to, err := h.programs.Allow(r.Context(), who, asked, authserver.Choice{Agent: connectors.Ref(f.text("agent"))})
 	if problem, ok := mendable(r.Context(), err); ok {
 		return h.authorizePage(w, r, who, asked, f.again(problem), respond.Status(problem.Kind))
@@ -36,6 +40,17 @@ func (h *Handler) authorizeDecide(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	return leaveFor(w, r, asked, to)
+}
+
+// asksFirst tells whether somebody confirms who they are before a program is let in: whoever manages agents could let it be any of them, for as
+// long as the program likes. For others it is an agent of their own that an admin has yet to grant something.
+func (h *Handler) asksFirst(who auth.Actor) bool {
+	return who.Role.May(connectors.PermManage) && h.auth.RequireConfirmed(who) != nil
+}
+
+// confirmFirst leads over the page that asks back to the question. The answer itself cannot be held there: it leads out of Patchbay.
+func (h *Handler) confirmFirst(w http.ResponseWriter, r *http.Request) error {
+	return respond.See(w, r, "/confirm?"+url.Values{"return_to": {r.URL.RequestURI()}}.Encode())
 }
 
 func leaveFor(w http.ResponseWriter, r *http.Request, asked authserver.Request, to string) error {

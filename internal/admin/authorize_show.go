@@ -32,6 +32,9 @@ func (h *Handler) authorizeShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if h.asksFirst(who) {
+		return h.confirmFirst(w, r)
+	}
 	return h.authorizePage(w, r, who, asked, templates.Form{}, http.StatusOK)
 }
 

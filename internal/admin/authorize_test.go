@@ -48,6 +48,26 @@ func TestAStrangerSignsInFirstAndComesBackToTheQuestion(t *testing.T) {
 	}
 }
 
+// A session alone, which somebody may have stolen, lets no program be any agent for weeks.
+func TestWhoManagesAgentsConfirmsBeforeAProgramIsLetIn(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	admin, member, asked := d.as(connectors.RoleAdmin), d.as(connectors.RoleMember), d.asksIn("Inspector", programsCallback)
+	agent := d.Agent(t)
+	d.later()
+	for _, p := range []page{admin.get(asked), admin.post(asked, url.Values{"decision": {"allow"}, "agent": {agent.Slug}})} {
+		if to, _ := url.Parse(p.Location); p.Status != http.StatusSeeOther || to.Path != "/confirm" || to.Query().Get("return_to") != asked {
+			t.Errorf("%d to %q", p.Status, p.Location)
+		}
+	}
+	if p := admin.get("/confirm?" + url.Values{"return_to": {asked}}.Encode()); !strings.Contains(p.Body, "confirm_password") {
+		t.Errorf("%d: nothing is asked", p.Status)
+	}
+	if p := member.get(asked); p.Status != http.StatusOK {
+		t.Errorf("whose programs can be nothing yet: %d to %q", p.Status, p.Location)
+	}
+}
+
 func TestAProgramIsLetInByAPersonsOwnAnswer(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-chi/chi/v5"
+
 	"patchbay/internal/auth"
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
@@ -32,7 +34,7 @@ func (h *Handler) guarded(route string, act respond.HandlerFunc) respond.Handler
 	return func(w http.ResponseWriter, r *http.Request) error {
 		switch {
 		case d.afresh != "":
-			return h.guardedLink(w, r, act, d.afresh)
+			return h.guardedLink(w, r, act, strings.ReplaceAll(d.afresh, "{id}", url.PathEscape(chi.URLParam(r, "id"))))
 		case r.Method != http.MethodPost:
 			return h.guardedLink(w, r, act, r.URL.RequestURI())
 		}

@@ -4,7 +4,7 @@ package admin
 type danger struct {
 	asks    bool
 	retypes bool   // its form has secrets, which are not kept while somebody confirms: the handler asks for them again (form.retype)
-	afresh  string // the page that has its form, of which nothing is kept: it may be a secret as a whole
+	afresh  string // the page that has its form, of which nothing is kept: it may be a secret as a whole, or lead out of Patchbay
 	because string
 }
 
@@ -56,7 +56,7 @@ var dangers = map[string]danger{
 	"POST /api-keys":                              {asks: true, because: "a key stays when its maker has gone"},
 	"POST /api-keys/{id}/revoke":                  {because: "it closes, and should be done fast"},
 	"POST /agents/{id}/tokens":                    {asks: true, because: "a token stays when its maker has gone"},
-	"POST /oauth/authorize":                       {because: "its page names the program that was just started, and the answer leads out, which the page that asks may not"},
+	"POST /oauth/authorize":                       {because: "it asks by itself, those who manage agents, and before the question: its answer leads out, which the page that asks may not"},
 	"POST /agents/{id}/programs/{program}/revoke": {because: "it closes, and should be done fast"},
 	"POST /agents/{id}/tokens/{token}/revoke":     {because: "it closes, and should be done fast"},
 
@@ -68,8 +68,8 @@ var dangers = map[string]danger{
 	"POST /connectors/{id}/agents/{agent}/credential/delete": {asks: true, because: "what opens a server is gone for good"},
 	"POST /connectors/{id}/disconnect":                       {asks: true, because: "what opens a server is gone for good"},
 	"POST /connectors/{id}/agents/{agent}/disconnect":        {asks: true, because: "what opens a server is gone for good"},
-	"POST /connectors/{id}/connect":                          {because: "the authorization server asks"},
-	"POST /connectors/{id}/agents/{agent}/connect":           {because: "the authorization server asks"},
+	"POST /connectors/{id}/connect":                          {asks: true, afresh: "/connectors/{id}/credentials", because: "another account takes the place of the one that is there, and the authorization server asks whoever is there"},
+	"POST /connectors/{id}/agents/{agent}/connect":           {asks: true, afresh: "/connectors/{id}/credentials", because: "another account takes the place of the one that is there, and the authorization server asks whoever is there"},
 	"POST /connectors/{id}/connect-link":                     {asks: true, because: "whoever has the link puts an account of theirs in place"},
 	"POST /connectors/{id}/agents/{agent}/connect-link":      {asks: true, because: "whoever has the link puts an account of theirs in place"},
 	"POST /connectors/import":                                {asks: true, afresh: "/connectors/import", because: "it changes credentials of connectors that are there"},

@@ -17,6 +17,7 @@ var dangerous = map[string]string{
 	"DELETE /api/v1/connectors/{id}/credential":                "what opens a server is gone for good",
 	"PUT /api/v1/connectors/{id}/agents/{agent}/credential":    "it replaces what opens a server",
 	"DELETE /api/v1/connectors/{id}/agents/{agent}/credential": "what opens a server is gone for good",
+	"POST /api/v1/connectors/{id}/connect":                     "another account takes the place of the one that is there",
 	"POST /api/v1/import":                                      "it changes credentials of connectors that are there",
 	"DELETE /api/v1/agents/{id}":                               "its credentials are gone for good",
 	"POST /api/v1/agents/{id}/tokens":                          "a token stays when its maker has gone",

@@ -20,7 +20,6 @@ var harmless = map[string]string{
 	"POST /api/v1/connectors/{id}/listen":                            "it can be taken back",
 	"POST /api/v1/connectors/{id}/credential/compare":                "it shows nothing, and each guess is on record",
 	"POST /api/v1/connectors/{id}/agents/{agent}/credential/compare": "it shows nothing, and each guess is on record",
-	"POST /api/v1/connectors/{id}/connect":                           "the authorization server asks",
 	"POST /api/v1/catalog/{slug}/add":                                "it adds one, and nothing that is there changes",
 	"POST /api/v1/agents":                                            "a new one may do nothing yet",
 	"PATCH /api/v1/agents/{id}":                                      "its rules can be taken back and are on record",

@@ -45,6 +45,9 @@ func (s *Service) Confirm(ctx context.Context, a Actor, password secret.Text, co
 	if user.SecondFactor {
 		err := s.checkCode(ctx, a, code)
 		if fault.Is(err, fault.Invalid) {
+			if unsaid := s.codeRefused(ctx, a); unsaid != nil {
+				return unsaid
+			}
 			return fault.InvalidFields(fault.Field{Location: "confirm_code", Message: fault.As(err).Fields[0].Message})
 		}
 		if err != nil {

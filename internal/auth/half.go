@@ -108,8 +108,8 @@ func (s *Service) FinishSignIn(ctx context.Context, code string, b Browser) erro
 	a.Address = b.Address
 	if err := s.checkCode(ctx, a, code); err != nil {
 		if fault.Is(err, fault.Invalid) { // somebody has the password, and not the phone
-			if unsaid := s.store.System().RecordIn(context.WithoutCancel(ctx), h.m.Tenant.ID, a.Event("account.second_factor_refuse", a.Email)); unsaid != nil {
-				return fmt.Errorf("record a wrong code: %w", unsaid)
+			if unsaid := s.codeRefused(ctx, a); unsaid != nil {
+				return unsaid
 			}
 		}
 		return err
@@ -120,4 +120,12 @@ func (s *Service) FinishSignIn(ctx context.Context, code string, b Browser) erro
 	_ = s.endHalf(ctx)
 	b.PasswordOf, b.proven = h.since, true
 	return s.startSession(ctx, h.user, h.m, b)
+}
+
+// codeRefused puts on record that somebody knew the password, and not the code.
+func (s *Service) codeRefused(ctx context.Context, a Actor) error {
+	if err := s.store.System().RecordIn(context.WithoutCancel(ctx), a.Tenant.ID, a.Event("account.second_factor_refuse", a.Email)); err != nil {
+		return fmt.Errorf("record a wrong code: %w", err)
+	}
+	return nil
 }

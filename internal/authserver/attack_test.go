@@ -106,7 +106,7 @@ func TestACodeIsGoodForWhatItWasGivenOutForAlone(t *testing.T) {
 		"with the challenge for one":    {"code_verifier", challenge()},
 		"by another client":             {"client_id", other},
 		"for another redirect URI":      {"redirect_uri", "http://127.0.0.1:7778/callback"},
-		"without a redirect URI":        {"redirect_uri", ""},
+		"for no redirect URI":           {"redirect_uri", "http://127.0.0.1"},
 		"for another resource":          {"resource", baseURL + "/mcp/linear"},
 		"for a resource of somebody":    {"resource", "https://elsewhere.example.com/mcp"},
 		"for a resource that is no URL": {"resource", "mcp"},

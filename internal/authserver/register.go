@@ -16,7 +16,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// What strangers can make us store: each address so many an hour, and all of them so many that nobody has let in. Those are forgotten after a day.
+// What strangers can make us store: each address so many an hour, and all of them so many that nobody has let in. Those are forgotten after 30 days: a program keeps its id, and
+// may be finished with its sign-in another day.
 const (
 	mostFromOne  = 20
 	mostWaiting  = 5000

@@ -143,7 +143,7 @@ func TestAFloodOfRegistrationsIsStopped(t *testing.T) {
 		t.Errorf("from elsewhere: %+v", r)
 	}
 	kept := w.signedInAs()
-	w.AsSystem(t, `update mcp_clients set created_at = created_at - interval '25 hours'`, nil)
+	w.AsSystem(t, `update mcp_clients set created_at = created_at - interval '31 days'`, nil)
 	if _, err := w.St.System().SweepLeftovers(t.Context()); err != nil {
 		t.Fatal(err)
 	}

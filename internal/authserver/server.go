@@ -26,6 +26,7 @@ const (
 	codeLife   = time.Minute
 	accessLife = time.Hour
 	lineLife   = 30 * 24 * time.Hour // of a program's access, anew with each refresh
+	lineMost   = 90 * 24 * time.Hour // of it altogether: then a person signs in again, who may be somebody's no more
 	grace      = 10 * time.Second    // in which the refresh token before has the answer that it had
 )
 

@@ -73,7 +73,7 @@ func (s *Server) misfit(f url.Values, held store.HeldAgentClient, now time.Time)
 		return "its code was used too late"
 	case f.Get("client_id") != held.ClientID:
 		return "another client showed its code"
-	case f.Get("redirect_uri") != held.RedirectURI:
+	case f.Has("redirect_uri") && f.Get("redirect_uri") != held.RedirectURI: // OAuth 2.1 leaves it out: the verifier binds the code
 		return "its code was shown for another redirect URI"
 	case subtle.ConstantTimeCompare(sum[:], held.Challenge) != 1:
 		return "its code was shown without the right verifier"
@@ -165,7 +165,7 @@ func (s *Server) give(ctx context.Context, tx *store.Tenant, held store.HeldAgen
 	now, generation := s.now(), held.Generation
 	if rotate {
 		generation++
-		if err := tx.RotateAgentClient(ctx, held, now, now.Add(lineLife)); err != nil {
+		if err := tx.RotateAgentClient(ctx, held, now, earlier(now.Add(lineLife), held.CreatedAt.Add(lineMost))); err != nil {
 			return verdict{}, err
 		}
 	}
@@ -186,4 +186,11 @@ func (s *Server) give(ctx context.Context, tx *store.Tenant, held store.HeldAgen
 	return verdict{given: tokens{
 		Access: access.Text().Reveal(), Type: "Bearer", ExpiresIn: int(accessLife.Seconds()), Refresh: refresh.Text().Reveal(), Scope: Scope,
 	}}, nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }

@@ -61,6 +61,7 @@ type protectedResource struct {
 func (h *Handler) metadata(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.Path, metadataPath)
 	slug, ok := slugOf(path)
+	ok = ok && slug != "admin" // Patchbay about itself takes keys alone
 	if path == "" {
 		slug, ok = "", true
 	}

@@ -66,12 +66,16 @@ func TestAnAssistantDoesWhatAnAdminDoesAndTheAuditLogSaysSo(t *testing.T) {
 				t.Errorf("the link is %q", link.URL)
 			}
 
+			if says := a.misfits(t, "test_connector", map[string]any{"url": up.URL + "/mail?what=was-read"}); !strings.Contains(says, "without a query") {
+				t.Errorf("an address that carries something out: %q", says)
+			}
+
 			by := " by key assistant"
 			want := []string{"connector.create" + by, "agent_grant.set" + by, "tool.accept" + by, "tool_call.approve" + by, "agent_grant.drop" + by, "connector.create" + by}
 			if diff := cmp.Diff(want, w.byMCP(t)); diff != "" {
 				t.Errorf("audit log (-want +got):\n%s", diff)
 			}
-			if len(a.asked) != 4 {
+			if len(a.asked) != 5 {
 				t.Errorf("a person was asked %q", a.asked)
 			}
 		})

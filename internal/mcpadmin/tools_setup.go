@@ -3,10 +3,12 @@ package mcpadmin
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"patchbay/client"
 	"patchbay/internal/connectors"
+	"patchbay/internal/mcp/serve"
 )
 
 // serverArguments say where a server is, and how one signs in there. Secrets are none of them.
@@ -35,7 +37,7 @@ var setupTools = []tool{
 	}, addConnector),
 	as(tool{
 		name: "test_connector", title: "Test a connector", may: connectors.PermManage, asks: []string{"testConnector"},
-		hints: hints{ReadOnly: true, Idempotent: true, OpenWorld: true},
+		hints: hints{Idempotent: true, OpenWorld: true}, // not only reading: what stands in the address reaches its server
 		about: "Tries a remote MCP server without storing anything, and without a credential. A server that fails is a result, too: its error says why. One that is there already is tried by sync_tools, with its credential.",
 		takes: object(serverArguments()...),
 	}, testConnector),
@@ -49,12 +51,13 @@ var setupTools = []tool{
 		),
 	}, syncTools),
 	as(tool{
-		name: "connect_account", title: "Connect an account", may: connectors.PermManage, asks: []string{"connectAccount"}, hints: adds,
+		name: "connect_account", title: "Connect an account", may: connectors.PermManage, asks: []string{"connectAccount"}, hints: hints{Destructive: true},
 		about: "Makes a link to the page on which the person who owns the account at a service connects it, for connectors that sign in by OAuth. The link needs no sign-in here, works once, and ends soon: give it to that person alone.",
 		takes: object(
 			text("connector", "Its slug or id.").must(),
 			text("agent", "The agent, by slug or id, whose account it will be; for connectors with one per agent."),
 		),
+		confirm: asking(askConnect),
 	}, connectAccount),
 }
 
@@ -133,7 +136,13 @@ type testedTool struct {
 	Description string `json:"description"`
 }
 
+// errAddress is of an address that could carry something out that the assistant has read.
+var errAddress = serve.InvalidParams("url: an address is tried without a query, a fragment and a user's name. Whoever needs one tries it on the dashboard's page for a new connector.")
+
 func testConnector(ctx context.Context, c *caller, in serverIn) (tested, string, error) {
+	if strings.ContainsAny(in.URL, "?#@") {
+		return tested{}, "", errAddress
+	}
 	got, err := c.TestConnector(ctx, client.ConnectorCreate{Name: "Test", URL: &in.URL, Transport: said(in.Transport)})
 	out := tested{OK: got.Ok, Untrusted: testedWords{
 		ServerName: got.Server.Name, ServerTitle: got.Server.Title, Instructions: got.Server.Instructions, Tools: []testedTool{},
@@ -178,6 +187,18 @@ func syncTools(ctx context.Context, c *caller, in connectorIn) (synced, string, 
 type connection struct {
 	ConnectURL string    `json:"connect_url" jsonschema:"Give it to the person who owns the account. It needs no sign-in and works once."`
 	ExpiresAt  time.Time `json:"expires_at"`
+}
+
+// askConnect: whoever opens the link puts an account of theirs in the place of the one that is there.
+func askConnect(_ context.Context, c *caller, in connectorIn) (question, error) {
+	of := ""
+	if in.Agent != "" {
+		of = " as the agent " + quoted(in.Agent)
+	}
+	return question{
+		fmt.Sprintf("Make a link by which whoever has it connects an account to the connector %s%s, in place of the one that is there?", quoted(in.Connector), of),
+		c.page("connectors", in.Connector, "credentials"),
+	}, nil
 }
 
 func connectAccount(ctx context.Context, c *caller, in connectorIn) (connection, string, error) {

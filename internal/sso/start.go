@@ -81,10 +81,16 @@ func (s *Service) begin(ctx context.Context, tenant connectors.TenantID, f store
 		options = append(options, oauth2.SetAuthURLParam("login_hint", hint))
 	}
 	if f.Confirms != nil { // OpenID Connect Core §3.1.2.1
-		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
+		options = append(options, oauth2.SetAuthURLParam("max_age", "0"))
+		if settings.Issuer != noPromptLogin {
+			options = append(options, oauth2.SetAuthURLParam("prompt", "login"))
+		}
 	}
 	return s.client(p, settings.ClientID, "", settings.GroupsClaim).AuthCodeURL(own.state(), options...), nil
 }
+
+// noPromptLogin is a provider that refuses a request with prompt=login as invalid: it knows none, consent and select_account.
+const noPromptLogin = "https://accounts.google.com"
 
 // Check reads what the provider of the actor's tenant says about itself, without a sign-in.
 func (s *Service) Check(ctx context.Context, a auth.Actor) error {

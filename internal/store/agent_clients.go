@@ -27,6 +27,7 @@ type NewAgentClient struct {
 // HeldAgentClient is a program with what its code and its refresh token are recognised by.
 type HeldAgentClient struct {
 	NewAgentClient
+	CreatedAt  time.Time
 	CodeUsedAt *time.Time
 	Generation uint32    // of the refresh token that counts; 0: the code was not used yet
 	RotatedAt  time.Time // when that came to be
@@ -48,7 +49,7 @@ type ClientsOf struct {
 }
 
 // mostAccessTokens are the access tokens that a program has at once: the newest, and those that it is about to forget.
-const mostAccessTokens = 4
+const mostAccessTokens = 8
 
 // CreateAgentClient stores a program, whose code nobody has come for yet.
 func (t *Tenant) CreateAgentClient(ctx context.Context, n NewAgentClient) error {
@@ -97,7 +98,7 @@ func (t *Tenant) HoldAgentClient(ctx context.Context, id connectors.AgentClientI
 			ID: r.ID, AgentID: r.AgentID, UserID: r.UserID, ClientID: r.ClientID, Name: r.ClientName, Host: r.ClientHost, Resource: r.Resource,
 			RedirectURI: r.RedirectUri, CodeMAC: r.CodeMac, Challenge: r.Challenge, CodeExpiresAt: r.CodeExpiresAt, Salt: r.Salt,
 		},
-		CodeUsedAt: r.CodeUsedAt, Generation: uint32(r.Generation), ExpiresAt: r.ExpiresAt,
+		CreatedAt: r.CreatedAt, CodeUsedAt: r.CodeUsedAt, Generation: uint32(r.Generation), ExpiresAt: r.ExpiresAt,
 	}
 	if r.RotatedAt != nil {
 		held.RotatedAt = *r.RotatedAt

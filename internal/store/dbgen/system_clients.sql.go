@@ -92,7 +92,7 @@ func (q *Queries) DropOldestUnusedClients(ctx context.Context, keep int32) (int6
 
 const dropUnusedClients = `-- name: DropUnusedClients :execrows
 delete from mcp_clients
-where used_on is null and created_at < now() - interval '1 day'
+where used_on is null and created_at < now() - interval '30 days'
    or used_on < current_date - 90
 `
 
