@@ -77,9 +77,9 @@ func TestTheProviderMustHaveAskedThePersonAnew(t *testing.T) {
 		says lies
 		as   *auth.Actor
 	}{
-		"sso-not-anew":  {signedInAt(time.Hour), &a},
-		"sso-another":   {eve, &a},
-		"sso-confirms":  {signedInAt(0), &another},
+		"sso-not-anew": {signedInAt(time.Hour), &a},
+		"sso-another":  {eve, &a},
+		"sso-confirms": {signedInAt(0), &another},
 	} {
 		w.idp.lie(c.says)
 		done, err := w.confirms(a, c.as)
