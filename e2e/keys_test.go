@@ -201,7 +201,7 @@ func TestAWrongOrMissingKeyIsSaidAndNothingIsWritten(t *testing.T) {
 		for key, said := range map[string]string{
 			"PATCHBAY_KEYSET=" + h.run("keys", "new"): "PATCHBAY_KEYSET does not open the keys stored in this database.",
 			"PATCHBAY_KEYSET=":                        "PATCHBAY_KEYSET must be set together with DATABASE_URL",
-			"PATCHBAY_KEYSET=hunter2":                 "PATCHBAY_KEYSET must be 32 random bytes in base64, or file:PATH of a file that holds them.",
+			"PATCHBAY_KEYSET=hunter2":                 "PATCHBAY_KEYSET must be 32 random bytes in base64, file:PATH of a file that holds them, or the URI of a KMS.",
 		} {
 			h.env = slices.Concat(right, []string{key})
 			for _, command := range [][]string{{"serve"}, {"tenant", "create", "North"}, {"keys", "rotate"}} {

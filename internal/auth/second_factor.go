@@ -162,7 +162,7 @@ func (s *Service) RemoveSecondFactorOf(ctx context.Context, a Actor, user connec
 		return fault.Errorf(fault.Conflict, "This is your own second factor. Take it away on your account's page, with a code of it.")
 	}
 	switch f, err := s.store.System().SecondFactor(ctx, user); { // before anything is told of other memberships
-	case err != nil:
+	case err != nil && !fault.Is(err, fault.NotFound):
 		return err
 	case f.Confirmed == nil:
 		return fault.Errorf(fault.NotFound, "There is no second factor.")
