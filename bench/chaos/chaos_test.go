@@ -28,7 +28,8 @@ func TestNothingIsLostWhileEverythingGoesWrong(t *testing.T) {
 	if err := run(t.Context(), []string{"-home", memory(t), "-time", "10s", "-replicas", "2"}, &out); err != nil {
 		t.Errorf("%v\n%s", err, out.String())
 	}
-	for _, row := range []string{"| acknowledged writes lost | 0 | 0 |", "| audit chains verified | 2 | 2 |", "| gateway, SSE |", "| dashboard, forms |", "| webhooks, received |"} {
+	for _, row := range []string{"| acknowledged writes lost | 0 | 0 |", "| audit chains verified | 2 | 2 |", "| gateway, SSE |", "| dashboard, forms |", "| authorization server, tokens |", "| an admin's assistant (/mcp/admin) |", "| single sign-on |",
+		"| webhooks, received |"} {
 		if !strings.Contains(out.String(), row) {
 			t.Errorf("the tables have no %q:\n%s", row, out.String())
 		}
@@ -59,6 +60,8 @@ func TestARunFailsWhereSomethingIsNotAsItMustBe(t *testing.T) {
 		w.up = newUpstream(w)
 		return &report{world: w, ready: true, chains: 2}
 	}
+	byAssistant := acted{Action: "connector.create", Target: "helped-1"}
+	byAssistant.Actor.Type, byAssistant.Actor.Name, byAssistant.Detail.Via = "key", "assistant of markA", "mcp"
 	if err := good().judge(&bytes.Buffer{}); err != nil {
 		t.Fatalf("a report without a fault is judged %v", err)
 	}
@@ -97,6 +100,42 @@ func TestARunFailsWhereSomethingIsNotAsItMustBe(t *testing.T) {
 		"a removal that was none": func(r *report) {
 			r.writes.all = []*written{{tenant: r.tenants[0], slug: "x", created: true, about: []string{"0"}, gone: true, maybe: true}}
 			r.compare(r.tenants[0], map[string]string{"x": "0"}, map[string]bool{"agent.create x": true, "agent.delete x": true})
+		},
+		"a refresh token that ends though its answer was lost just now": func(r *report) {
+			r.takes(&program{refresh: []string{"x"}, asked: time.Now()}, renewed{with: "x", status: 400, said: said{Error: "invalid_grant"}}, true)
+		},
+		"an end of a program that nobody ended":        func(r *report) { r.compareProgram(&program{allowed: true, fate: lives}, 1, []string{"stolen"}) },
+		"a yes of a person that nobody recorded":       func(r *report) { r.compareProgram(&program{allowed: true}, 0, nil) },
+		"a sign-out of a program that came to nothing": func(r *report) { r.compareProgram(&program{allowed: true, fate: left}, 1, nil) },
+		"an assistant's act that was done twice": func(r *report) {
+			r.attempts(r.tenants[0], "connector.create", "helped-1")
+			r.compareActs(r.tenants[0], []acted{byAssistant, byAssistant}, nil)
+		},
+		"an assistant's act that is lost": func(r *report) {
+			r.done(r.attempts(r.tenants[0], "connector.create", "helped-1"))
+			r.compareActs(r.tenants[0], nil, nil)
+		},
+		"an assistant's act of somebody else's": func(r *report) {
+			e := byAssistant
+			e.Actor.Name = "somebody"
+			r.compareActs(r.tenants[0], []acted{e}, nil)
+		},
+		"an assistant's connector that is gone": func(r *report) {
+			r.attempts(r.tenants[0], "connector.create", "helped-1").stays = true
+			r.compareActs(r.tenants[0], []acted{byAssistant}, nil)
+		},
+		"a sign-in that nobody recorded": func(r *report) {
+			r.arrivals.all = []*arrival{{tenant: r.tenants[0], email: "p@a.example", acked: 1, tries: 1}}
+			r.compareArrivals(r.tenants[0], nil, map[string]int{"p@a.example": 1})
+		},
+		"a sign-in that was done twice": func(r *report) {
+			r.arrivals.all = []*arrival{{tenant: r.tenants[0], email: "p@a.example", acked: 1, tries: 1}}
+			r.compareArrivals(r.tenants[0], map[string]int{"p@a.example": 2}, map[string]int{"p@a.example": 1})
+		},
+		"a member of another organisation": func(r *report) { r.compareArrivals(r.tenants[0], nil, map[string]int{"p@b.example": 1}) },
+		"a refusal that says nothing":      func(r *report) { r.arrivedAt(r.tenants[0], 403, 303, []byte("no"), nil, func() bool { return false }) },
+		"a refusal though all is well": func(r *report) {
+			r.arrivedAt(r.tenants[0], 403, 303, []byte(`<div class="form-problem" role="alert">`), nil, func() bool { return true })
 		},
 		"a change that was forgotten": func(r *report) {
 			r.writes.all = []*written{{tenant: r.tenants[0], slug: "x", created: true, about: []string{"1"}}}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"os"
 	"os/exec"
@@ -122,6 +123,9 @@ func (w *world) clocks() []fault {
 	}
 	jump := func(which []*replica, by time.Duration) func(context.Context) error {
 		return func(context.Context) error {
+			if w.clocksWrong.Store(math.MaxInt64); by == 0 {
+				defer func() { w.clocksWrong.Store(time.Now().Add(time.Second).UnixNano()) }()
+			}
 			var errs []error
 			for _, r := range which {
 				errs = append(errs, r.move(by))
@@ -144,6 +148,9 @@ func (w *world) clocks() []fault {
 	}
 	return faults
 }
+
+// clocksRight tells whether no clock was wrong since a moment.
+func (w *world) clocksRight(since time.Time) bool { return since.UnixNano() > w.clocksWrong.Load() }
 
 // seeJump counts a jump that the process itself shows, by the Date of an answer (RFC 9110, section 6.6.1). One that is down shows none.
 func (w *world) seeJump(r *replica, by time.Duration) {

@@ -10,7 +10,12 @@
 //	cable.go     what lies between the program and PostgreSQL: slow, still, cut
 //	upstream.go  MCP servers that flap, drip and lie, and count every call; protected ones stand behind oauthtest's authorization server
 //	clock.go     builds the program with a clock that can be moved, and moves it
+//	front.go     the address that people use: it leads to one process or another
+//	provider.go  an OpenID provider of the tenants' people, which fails, forgets and takes people for others
 //	load.go      who asks: agents, programs, people, webhooks' receivers
+//	programs.go  programs that sign in at the gateway, renew their tokens, and end; programs_end.go what became of them
+//	assistant.go an admin's assistant at /mcp/admin
+//	signins.go   people who sign in at their organisation's provider
 //	faults.go    what goes wrong, and when
 //	ledger.go    what was acknowledged, held against what is there at the end
 //	search.go    looks for secrets and for other tenants' marks in all that was said and stored

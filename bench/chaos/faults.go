@@ -50,6 +50,12 @@ func (w *world) faults() []fault {
 	} {
 		all = append(all, fault{name, w.tokens(how), w.tokens(oauthtest.NoTrouble)})
 	}
+	for how, name := range map[providing]string{
+		fails: "the organisations' provider answers 500", sleeps: "the organisations' provider does not answer", forgets: "the organisations' provider's answers get lost",
+		strays: "the organisations' provider says that somebody else's people signed in",
+	} {
+		all = append(all, fault{name, w.identifies(how), w.identifies(provides)})
+	}
 	all = append(all, w.clocks()...)
 	for i, r := range w.replicas {
 		for how, word := range map[syscall.Signal]string{syscall.SIGKILL: "killed (-9)", syscall.SIGTERM: "ended (SIGTERM)"} {
@@ -82,6 +88,10 @@ func (w *world) tokens(how oauthtest.Trouble) func(context.Context) error {
 		w.as.Set(func(b *oauthtest.Behaviour) { b.Token = how })
 		return nil
 	}
+}
+
+func (w *world) identifies(how providing) func(context.Context) error {
+	return func(context.Context) error { w.provider.is(how); return nil }
 }
 
 // takeDown ends a process. One that is asked to end has to do so in good order, whatever else goes wrong.

@@ -120,6 +120,9 @@ func (w *world) readBack(ctx context.Context, r *report) error {
 			r.chains++
 		}
 		r.unsynced += w.unsynced(ctx, t)
+		if err := errors.Join(w.programsAfterwards(ctx, t), w.actsAfterwards(ctx, t), w.arrivalsAfterwards(ctx, t)); err != nil {
+			return err
+		}
 	}
 	came := w.up.counts()
 	for n, times := range came {

@@ -53,6 +53,11 @@ func (w *world) load(ctx context.Context) (stop func()) {
 		}
 		loop(500*time.Millisecond, func(ctx context.Context) { w.rings(ctx, t) })
 		loop(2*time.Second, func(ctx context.Context) { w.reconnects(ctx, t) })
+		for n := range 2 {
+			loop(50*time.Millisecond, w.comesAndGoes(t))
+			loop(100*time.Millisecond, w.arrives(t, n))
+		}
+		loop(100*time.Millisecond, w.assists(t, i))
 	}
 	return func() {
 		cancel()
@@ -80,13 +85,19 @@ func kindOf(status int, err error) string {
 
 // met counts an answer, and looks at what is in it.
 func (w *world) met(t *tenant, door string, status int, text []byte, err error) {
-	w.tally.count(door, kindOf(status, err))
-	w.look(t, door, text)
+	w.heard(t, door, status, text, err)
 	switch status {
-	case http.StatusInternalServerError:
-		w.tally.note("500", fmt.Sprintf("%s: %.300s", door, text))
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
 		w.tally.note("refused", fmt.Sprintf("%s: %d %.300s", door, status, text))
+	}
+}
+
+// heard is met where a refusal may be what is right.
+func (w *world) heard(t *tenant, door string, status int, text []byte, err error) {
+	w.tally.count(door, kindOf(status, err))
+	w.look(t, door, text)
+	if status == http.StatusInternalServerError {
+		w.tally.note("500", fmt.Sprintf("%s: %.300s", door, text))
 	}
 }
 
@@ -176,38 +187,51 @@ type calls struct {
 	answered map[int64]bool
 }
 
+// nextCall is the number of a call that is to be made.
+func (w *world) nextCall() int64 {
+	w.calls.mu.Lock()
+	defer w.calls.mu.Unlock()
+	w.calls.made++
+	return w.calls.made
+}
+
 // call calls a tool once. Its number tells at the server how often it came.
 func (w *world) call(ctx context.Context, t *tenant, connector string, sse bool) {
 	door := "gateway, JSON"
 	if sse {
 		door = "gateway, SSE"
 	}
-	w.calls.mu.Lock()
-	w.calls.made++
-	n := w.calls.made
-	w.calls.mu.Unlock()
-	name := "mcp_" + connector + "__work"
-	message := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"n":%d,"sse":%t},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
-		`"io.modelcontextprotocol/clientInfo":{"name":"chaos","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`, n, name, n, sse)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.next()+"/mcp", strings.NewReader(message))
+	n := w.nextCall()
+	status, text, err := w.toolCall(ctx, "/mcp", t.robot, "mcp_"+connector+"__work", n, sse)
+	w.settleCall(t, door, n, status, text, err)
+}
+
+// toolCall is a call at an address, with a token.
+func (w *world) toolCall(ctx context.Context, address, token, name string, n int64, sse bool) (int, []byte, error) {
+	return w.message(ctx, address, token, name, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"n":%d,"sse":%t},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+		`"io.modelcontextprotocol/clientInfo":{"name":"chaos","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`, n, name, n, sse))
+}
+
+// message sends a message that is about a tool.
+func (w *world) message(ctx context.Context, address, token, name, message string) (status int, text []byte, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.next()+address, strings.NewReader(message))
 	if err != nil {
-		return
+		return 0, nil, err
 	}
 	r.GetBody = nil
 	r.Header = http.Header{
-		"Authorization": {"Bearer " + t.robot}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+		"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
 		"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {name},
 	}
 	a, err := w.client.Do(r) //nolint:bodyclose // read closes it
-	var text []byte
-	status := 0
-	if err == nil {
-		stream := strings.HasPrefix(a.Header.Get("Content-Type"), "text/event-stream")
-		if status, text, err = read(a, nil); err == nil && stream {
-			text = lastData(text)
-		}
+	if err != nil {
+		return 0, nil, err
 	}
-	w.settleCall(t, door, n, status, text, err)
+	stream := strings.HasPrefix(a.Header.Get("Content-Type"), "text/event-stream")
+	if status, text, err = read(a, nil); err == nil && stream {
+		text = lastData(text)
+	}
+	return status, text, err
 }
 
 // settleCall notes what a call was answered.

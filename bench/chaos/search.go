@@ -37,7 +37,7 @@ func (w *world) secretIn(text []byte) string {
 		return "the keyset"
 	}
 	for _, t := range w.tenants {
-		for what, secret := range map[string]string{"an API key": t.key, "an agent's token": t.robot} {
+		for what, secret := range map[string]string{"an API key": t.key, "an assistant's API key": t.assistant, "an agent's token": t.robot} {
 			if secret != "" && bytes.Contains(text, []byte(secret)) {
 				return what
 			}
@@ -51,6 +51,7 @@ var (
 	hexRun    = regexp.MustCompile(`[0-9a-f]{32,}`)
 	base64Run = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}`)
 	issuedRun = regexp.MustCompile(`[A-Z2-7]{26}`) // what oauthtest's secrets end with
+	givenRun  = regexp.MustCompile(`[a-z2-7]{52}`) // what is secret of a code or token of ours
 )
 
 // hunt looks for all secrets in a text, as it is and decoded.
@@ -73,6 +74,11 @@ func (w *world) hunt(where string, text []byte, issued map[string]bool) {
 				what = "a token or a secret of the authorization server"
 			}
 		}
+		for _, run := range givenRun.FindAll(one, -1) {
+			if w.programs.given[string(run)] {
+				what = "a code or a token of a program that signed in"
+			}
+		}
 		if what != "" {
 			w.tally.note("secret", where+" holds "+what)
 		}
@@ -89,8 +95,8 @@ func (w *world) search(ctx context.Context, r *report) error {
 	if err != nil {
 		return fmt.Errorf("dump: %w", err)
 	}
-	if !bytes.Contains(dump, []byte(w.tenants[0].mark)) || len(issued) < 4 {
-		return fmt.Errorf("the dump lacks rows, or no tokens were issued (%d): the search would show nothing", len(issued))
+	if !bytes.Contains(dump, []byte(w.tenants[0].mark)) || len(issued) < 4 || len(w.programs.given) < 4 {
+		return fmt.Errorf("the dump lacks rows, or no tokens were issued (%d, %d): the search would show nothing", len(issued), len(w.programs.given))
 	}
 	w.hunt("the database", dump, issued)
 	r.searched = int64(len(dump))

@@ -42,16 +42,25 @@ type world struct {
 	as       *oauthtest.Server
 	asEnds   []func()
 	tally    *tally
+	front    *front
+	provider *provider
 	writes   writes
 	calls    calls
+	programs programs
+	acts     acts
+	arrivals arrivals
 	client   *http.Client
 	turn     atomic.Int64
+
+	clocksWrong atomic.Int64 // until when, in nanoseconds of Unix time
 }
 
 // tenant is one customer, who must not see another one's mark.
 type tenant struct {
 	slug, mark, key, robot, token  string
 	email, password, hook, machine string
+	assistant                      string       // an API key
+	client                         string       // the secret of its client at the organisation's provider
 	person                         *http.Client // with a session
 }
 
@@ -61,7 +70,7 @@ func (o options) open(ctx context.Context) (*world, error) {
 		return nil, err
 	}
 	w := &world{options: o, home: home, tally: newTally()}
-	w.calls.answered = map[int64]bool{}
+	w.calls.answered, w.programs.given = map[int64]bool{}, map[string]bool{}
 	w.client = &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	if err := errors.Join(os.Chmod(home, 0o711), os.Mkdir(filepath.Join(home, "logs"), 0o700)); err != nil { //nolint:gosec // as root, PostgreSQL runs as another user
 		return nil, err
@@ -96,6 +105,12 @@ func (w *world) furnish(ctx context.Context) error {
 	if w.cable, err = newCable(socket); err != nil {
 		return err
 	}
+	if w.provider, err = newProvider(ctx, w); err != nil {
+		return err
+	}
+	if w.front, err = newFront(ctx); err != nil {
+		return err
+	}
 	if w.keyset, err = w.command(ctx, "keys", "new"); err != nil {
 		return err
 	}
@@ -113,6 +128,7 @@ func (w *world) furnish(ctx context.Context) error {
 			return err
 		}
 		w.replicas = append(w.replicas, r)
+		w.front.add(r.base)
 	}
 	if !w.healed(ctx) {
 		return errors.New("the processes do not get ready")
@@ -145,7 +161,8 @@ func (w *world) env() []string {
 		}
 	}
 	through := "postgres://patchbay@" + w.cable.listener.Addr().String() + "/patchbay?sslmode=disable&connect_timeout=5"
-	return append(env, "DATABASE_URL="+through, "PATCHBAY_KEYSET="+w.keyset, "PATCHBAY_EGRESS=local", "PATCHBAY_LOG_LEVEL=debug", "PATCHBAY_LOG_FORMAT=json", "PATCHBAY_DATA_DIR="+w.files.dir)
+	return append(env, "DATABASE_URL="+through, "PATCHBAY_KEYSET="+w.keyset, "PATCHBAY_EGRESS=local", "PATCHBAY_LOG_LEVEL=debug", "PATCHBAY_LOG_FORMAT=json", "PATCHBAY_DATA_DIR="+w.files.dir,
+		"PATCHBAY_BASE_URL="+w.front.base, "PATCHBAY_TRUSTED_PROXIES=127.0.0.1/32")
 }
 
 // command runs one of the program's commands.
@@ -166,6 +183,8 @@ func (w *world) settle(ctx context.Context, t *tenant) error {
 	_, err := w.command(ctx, "tenant", "create", t.mark, "--slug", t.slug)
 	errs = append(errs, err)
 	t.key, err = w.command(ctx, "apikey", "create", "--tenant", t.slug, "--role", "owner", "--name", t.mark)
+	errs = append(errs, err)
+	t.assistant, err = w.command(ctx, "apikey", "create", "--tenant", t.slug, "--role", "admin", "--name", "assistant of "+t.mark)
 	errs = append(errs, err)
 	_, err = w.command(ctx, "user", "create", "--tenant", t.slug, "--email", t.email, "--role", "owner", "--name", t.mark)
 	errs = append(errs, err)
@@ -196,12 +215,21 @@ func (w *world) settle(ctx context.Context, t *tenant) error {
 		errs = append(errs, w.make(ctx, t, fmt.Sprintf("/api/v1/connectors/%s/sync_tools", c["slug"]), nil, nil),
 			w.ask(ctx, t, "PUT", fmt.Sprintf("/api/v1/agents/robot/connectors/%s", c["slug"]), map[string]any{"tools": "all"}, nil))
 	}
+	return errors.Join(append(errs, w.comeIn(ctx, t))...)
+}
+
+// comeIn gives the tenant's agent a token, its person a session, and its people single sign-on.
+func (w *world) comeIn(ctx context.Context, t *tenant) error {
+	var errs []error
 	var token struct{ Token string }
 	var hook struct{ ID string }
 	errs = append(errs, w.make(ctx, t, "/api/v1/agents/robot/tokens", map[string]any{}, &token),
 		w.make(ctx, t, "/api/v1/webhooks", map[string]any{"name": t.mark, "url": w.up.address(t, "hook")}, &hook), w.signIn(ctx, t))
 	t.robot, t.hook = token.Token, hook.ID
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return w.turnsOn(ctx, t)
 }
 
 // protect is a server that wants tokens of the authorization server.
@@ -353,6 +381,12 @@ func (w *world) end() error {
 	}
 	for _, f := range w.asEnds {
 		f()
+	}
+	if w.front != nil {
+		w.front.close()
+	}
+	if w.provider != nil {
+		_ = w.provider.serve.Close()
 	}
 	if w.up != nil && w.up.serve != nil {
 		_ = w.up.serve.Close()

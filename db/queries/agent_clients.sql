@@ -3,9 +3,10 @@
 -- name: CreateAgentClient :exec
 insert into agent_clients (
     tenant_id, id, agent_id, user_id, client_id, client_name, client_host, resource, redirect_uri, code_mac, challenge, code_expires_at, salt, expires_at)
-values (
-    @tenant_id, @id, @agent_id, @user_id, @client_id, @client_name, @client_host, @resource, @redirect_uri, @code_mac, @challenge, @code_expires_at,
-    @salt, @code_expires_at);
+select
+    @tenant_id, @id, @agent_id, @user_id, @client_id, @client_name, @client_host, @resource, @redirect_uri, @code_mac, @challenge, code.ends,
+    @salt, code.ends
+from (select clock_timestamp() + make_interval(secs => @code_seconds::double precision) as ends) code;
 
 -- name: AgentClients :many
 -- Those that have tokens: of an agent, or of a person, or all.
@@ -25,8 +26,9 @@ order by c.id desc
 limit @max_rows;
 
 -- name: HoldAgentClient :one
--- With what its code and its refresh token are recognised by. Whoever asks next waits until the transaction ends.
-select c.*
+-- With what its code and its refresh token are recognised by. Whoever asks next waits until the transaction ends. What time it is says the
+-- database: the process that asks may be another one than gave the code or the token out, with another clock.
+select c.*, clock_timestamp()::timestamptz as now
 from agent_clients c
 where c.tenant_id = @tenant_id and c.id = @id
 for update;
@@ -48,7 +50,7 @@ from agent_clients c
 where c.tenant_id = @tenant_id and c.id = @agent_client_id::uuid;
 
 -- name: DropOldClientTokens :many
--- All but the newest of a program's access tokens.
+-- All but the newest of a program's access tokens, by the database's clock: ids are of that of the process.
 delete from agent_tokens
 where agent_tokens.tenant_id = @tenant_id
   and agent_tokens.agent_client_id = @agent_client_id::uuid
@@ -56,7 +58,7 @@ where agent_tokens.tenant_id = @tenant_id
       select newest.id
       from agent_tokens newest
       where newest.tenant_id = @tenant_id and newest.agent_client_id = @agent_client_id::uuid
-      order by newest.id desc
+      order by newest.created_at desc, newest.id desc
       limit @keep)
 returning agent_tokens.id;
 

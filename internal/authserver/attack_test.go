@@ -135,7 +135,7 @@ func TestACodeIsGoodForWhatItWasGivenOutForAlone(t *testing.T) {
 		}
 	}
 	late := w.allowed(w.ada, asks(client), connectors.Ref(w.agent.Slug)).Get("code")
-	w.later(61 * time.Second)
+	w.passes(61 * time.Second)
 	if r := w.token(exchanges(client, late)); r.text("error") != "invalid_grant" {
 		t.Errorf("a code after a minute: %+v", r)
 	}
@@ -175,7 +175,7 @@ func TestAStolenRefreshTokenEndsTheWholeFamily(t *testing.T) {
 	first := w.signedIn(client)
 	second := w.refresh(client, first.text("refresh_token"))
 	third := w.refresh(client, second.text("refresh_token"))
-	w.later(11 * time.Second) // nobody waits for an answer that long
+	w.passes(11 * time.Second) // nobody waits for an answer that long
 	if r := w.refresh(client, second.text("refresh_token")); r.text("error") != "invalid_grant" {
 		t.Fatalf("a refresh token that was used: %+v", r)
 	}
@@ -251,7 +251,7 @@ func TestARefreshTokenIsItsClientsAndItsResourcesAlone(t *testing.T) {
 	if r := w.token(with(refreshes(client, first.text("refresh_token")), "resource", baseURL+"/mcp")); r.Status != http.StatusOK {
 		t.Errorf("%+v", r)
 	}
-	w.later(31 * 24 * time.Hour)
+	w.passes(31 * 24 * time.Hour)
 	if r := w.refresh(client, first.text("refresh_token")); r.text("error") != "invalid_grant" {
 		t.Errorf("after a month: %+v", r)
 	}

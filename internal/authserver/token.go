@@ -53,11 +53,10 @@ func (s *Server) exchange(ctx context.Context, f url.Values) (tokens, error) {
 		if held.CodeUsedAt != nil {
 			return ended("its code was used twice"), nil
 		}
-		now := s.now()
-		if err := tx.SpendCode(ctx, held.ID, now); err != nil {
+		if err := tx.SpendCode(ctx, held.ID, held.Now); err != nil {
 			return verdict{}, err
 		}
-		if why := s.misfit(f, held, now); why != "" {
+		if why := s.misfit(f, held); why != "" {
 			return ended(why), nil
 		}
 		return s.give(ctx, tx, held, true)
@@ -65,11 +64,11 @@ func (s *Server) exchange(ctx context.Context, f url.Values) (tokens, error) {
 }
 
 // misfit says what of a request is not what the code was given out for; empty: nothing.
-func (s *Server) misfit(f url.Values, held store.HeldAgentClient, now time.Time) string {
+func (s *Server) misfit(f url.Values, held store.HeldAgentClient) string {
 	sum := sha256.Sum256([]byte(f.Get("code_verifier")))
 	resource, ok := s.resource(f.Get("resource"))
 	switch {
-	case !held.CodeExpiresAt.After(now):
+	case !held.CodeExpiresAt.After(held.Now):
 		return "its code was used too late"
 	case f.Get("client_id") != held.ClientID:
 		return "another client showed its code"
@@ -96,18 +95,18 @@ func (s *Server) refresh(ctx context.Context, f url.Values) (tokens, error) {
 			return verdict{}, err
 		}
 		resource, known := s.resource(f.Get("resource"))
-		switch now := s.now(); {
+		switch {
 		case !ok || generation == 0 || held.Generation == 0:
 			return refused("this is no refresh token of ours"), nil
 		case f.Get("client_id") != held.ClientID:
 			return refused("this refresh token is another client's"), nil
 		case f.Has("resource") && (!known || resource != held.Resource):
 			return verdict{refusal: &refusal{Code: "invalid_target", Says: "this refresh token is for another resource"}}, nil
-		case !held.ExpiresAt.After(now):
+		case !held.ExpiresAt.After(held.Now):
 			return ended("it did not renew its token in time"), nil
 		case generation == held.Generation:
 			return s.give(ctx, tx, held, true)
-		case generation+1 == held.Generation && now.Sub(held.RotatedAt) <= grace:
+		case generation+1 == held.Generation && held.Now.Sub(held.RotatedAt) <= grace:
 			return s.give(ctx, tx, held, false) // the answer was lost, or two of the program's hands asked at once
 		default:
 			return ended("a refresh token was used again, which may be stolen"), nil
@@ -162,7 +161,7 @@ func (s *Server) give(ctx context.Context, tx *store.Tenant, held store.HeldAgen
 	if ok, err := mayBe(ctx, tx, held.UserID, member.Role, held.AgentID); err != nil || !ok {
 		return ended("the person who let it in may not any more"), err
 	}
-	now, generation := s.now(), held.Generation
+	now, generation := held.Now, held.Generation
 	if rotate {
 		generation++
 		if err := tx.RotateAgentClient(ctx, held, now, earlier(now.Add(lineLife), held.CreatedAt.Add(lineMost))); err != nil {

@@ -63,7 +63,18 @@ func newTown(t *testing.T) *town {
 
 func (w *town) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
 
+// later moves the clock of the process.
 func (w *town) later(d time.Duration) { w.ahead.Add(int64(d)) }
+
+// passes lets time pass everywhere: for what is stored, by the clock of the database, too.
+func (w *town) passes(d time.Duration) {
+	w.t.Helper()
+	w.later(d)
+	ago := []any{d.Seconds()}
+	w.AsSystem(w.t, `update agent_clients set created_at = created_at - make_interval(secs => $1), code_expires_at = code_expires_at - make_interval(secs => $1),
+		rotated_at = rotated_at - make_interval(secs => $1), expires_at = expires_at - make_interval(secs => $1)`, ago)
+	w.AsSystem(w.t, `update agent_tokens set created_at = created_at - make_interval(secs => $1)`, ago)
+}
 
 func (w *town) server(egress *safehttp.Policy) *authserver.Server {
 	return authserver.New(authserver.Options{

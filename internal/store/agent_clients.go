@@ -10,28 +10,30 @@ import (
 
 // NewAgentClient is a program that somebody lets be an agent. The caller makes the id, because it is part of the code's text.
 type NewAgentClient struct {
-	ID            connectors.AgentClientID
-	AgentID       connectors.AgentID
-	UserID        connectors.UserID
-	ClientID      string
-	Name          string
-	Host          string
-	Resource      string
-	RedirectURI   string
-	CodeMAC       []byte
-	Challenge     []byte // SHA-256 of the PKCE verifier
-	CodeExpiresAt time.Time
-	Salt          []byte // of its refresh tokens
+	ID          connectors.AgentClientID
+	AgentID     connectors.AgentID
+	UserID      connectors.UserID
+	ClientID    string
+	Name        string
+	Host        string
+	Resource    string
+	RedirectURI string
+	CodeMAC     []byte
+	Challenge   []byte // SHA-256 of the PKCE verifier
+	CodeLife    time.Duration
+	Salt        []byte // of its refresh tokens
 }
 
 // HeldAgentClient is a program with what its code and its refresh token are recognised by.
 type HeldAgentClient struct {
 	NewAgentClient
-	CreatedAt  time.Time
-	CodeUsedAt *time.Time
-	Generation uint32    // of the refresh token that counts; 0: the code was not used yet
-	RotatedAt  time.Time // when that came to be
-	ExpiresAt  time.Time
+	CreatedAt     time.Time
+	CodeExpiresAt time.Time
+	CodeUsedAt    *time.Time
+	Generation    uint32    // of the refresh token that counts; 0: the code was not used yet
+	RotatedAt     time.Time // when that came to be
+	ExpiresAt     time.Time
+	Now           time.Time // by the clock of the database, as all of these are
 }
 
 // ClientToken is an access token of a program.
@@ -55,7 +57,7 @@ const mostAccessTokens = 8
 func (t *Tenant) CreateAgentClient(ctx context.Context, n NewAgentClient) error {
 	return t.q.CreateAgentClient(ctx, dbgen.CreateAgentClientParams{
 		TenantID: t.id, ID: n.ID, AgentID: n.AgentID, UserID: n.UserID, ClientID: clean(n.ClientID), ClientName: clean(n.Name), ClientHost: clean(n.Host),
-		Resource: clean(n.Resource), RedirectUri: clean(n.RedirectURI), CodeMac: n.CodeMAC, Challenge: n.Challenge, CodeExpiresAt: n.CodeExpiresAt, Salt: n.Salt,
+		Resource: clean(n.Resource), RedirectUri: clean(n.RedirectURI), CodeMac: n.CodeMAC, Challenge: n.Challenge, CodeSeconds: n.CodeLife.Seconds(), Salt: n.Salt,
 	})
 }
 
@@ -96,9 +98,9 @@ func (t *Tenant) HoldAgentClient(ctx context.Context, id connectors.AgentClientI
 	held := HeldAgentClient{
 		NewAgentClient: NewAgentClient{
 			ID: r.ID, AgentID: r.AgentID, UserID: r.UserID, ClientID: r.ClientID, Name: r.ClientName, Host: r.ClientHost, Resource: r.Resource,
-			RedirectURI: r.RedirectUri, CodeMAC: r.CodeMac, Challenge: r.Challenge, CodeExpiresAt: r.CodeExpiresAt, Salt: r.Salt,
+			RedirectURI: r.RedirectUri, CodeMAC: r.CodeMac, Challenge: r.Challenge, Salt: r.Salt,
 		},
-		CreatedAt: r.CreatedAt, CodeUsedAt: r.CodeUsedAt, Generation: uint32(r.Generation), ExpiresAt: r.ExpiresAt,
+		CreatedAt: r.CreatedAt, CodeExpiresAt: r.CodeExpiresAt, Now: r.Now, CodeUsedAt: r.CodeUsedAt, Generation: uint32(r.Generation), ExpiresAt: r.ExpiresAt,
 	}
 	if r.RotatedAt != nil {
 		held.RotatedAt = *r.RotatedAt

@@ -21,7 +21,7 @@ var ownClients = map[string]bool{"AgentClients": true, "PersonalAgents": true, "
 func newClient(agent connectors.AgentID, user connectors.UserID) store.NewAgentClient {
 	return store.NewAgentClient{
 		ID: store.NewAgentClientID(), AgentID: agent, UserID: user, ClientID: "https://app.example.com/client.json", Name: "App", Resource: "/mcp",
-		RedirectURI: "http://127.0.0.1/cb", CodeMAC: []byte("theirs"), Challenge: make([]byte, 32), CodeExpiresAt: time.Now().Add(time.Minute), Salt: make([]byte, 32),
+		RedirectURI: "http://127.0.0.1/cb", CodeMAC: []byte("theirs"), Challenge: make([]byte, 32), CodeLife: time.Minute, Salt: make([]byte, 32),
 	}
 }
 

@@ -113,25 +113,26 @@ const createAgentClient = `-- name: CreateAgentClient :exec
 
 insert into agent_clients (
     tenant_id, id, agent_id, user_id, client_id, client_name, client_host, resource, redirect_uri, code_mac, challenge, code_expires_at, salt, expires_at)
-values (
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-    $13, $12)
+select
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, code.ends,
+    $12, code.ends
+from (select clock_timestamp() + make_interval(secs => $13::double precision) as ends) code
 `
 
 type CreateAgentClientParams struct {
-	TenantID      connectors.TenantID
-	ID            connectors.AgentClientID
-	AgentID       connectors.AgentID
-	UserID        connectors.UserID
-	ClientID      string
-	ClientName    string
-	ClientHost    string
-	Resource      string
-	RedirectUri   string
-	CodeMac       []byte
-	Challenge     []byte
-	CodeExpiresAt time.Time
-	Salt          []byte
+	TenantID    connectors.TenantID
+	ID          connectors.AgentClientID
+	AgentID     connectors.AgentID
+	UserID      connectors.UserID
+	ClientID    string
+	ClientName  string
+	ClientHost  string
+	Resource    string
+	RedirectUri string
+	CodeMac     []byte
+	Challenge   []byte
+	Salt        []byte
+	CodeSeconds float64
 }
 
 // Programs that people let be agents, by signing in for them.
@@ -148,8 +149,8 @@ func (q *Queries) CreateAgentClient(ctx context.Context, arg CreateAgentClientPa
 		arg.RedirectUri,
 		arg.CodeMac,
 		arg.Challenge,
-		arg.CodeExpiresAt,
 		arg.Salt,
+		arg.CodeSeconds,
 	)
 	return err
 }
@@ -216,12 +217,12 @@ where agent_tokens.tenant_id = $1
       select newest.id
       from agent_tokens newest
       where newest.tenant_id = $1 and newest.agent_client_id = $2::uuid
-      order by newest.id desc
+      order by newest.created_at desc, newest.id desc
       limit $3)
 returning agent_tokens.id
 `
 
-// All but the newest of a program's access tokens.
+// All but the newest of a program's access tokens, by the database's clock: ids are of that of the process.
 func (q *Queries) DropOldClientTokens(ctx context.Context, tenantID connectors.TenantID, agentClientID uuid.UUID, keep int32) ([]connectors.AgentTokenID, error) {
 	rows, err := q.db.Query(ctx, dropOldClientTokens, tenantID, agentClientID, keep)
 	if err != nil {
@@ -243,16 +244,39 @@ func (q *Queries) DropOldClientTokens(ctx context.Context, tenantID connectors.T
 }
 
 const holdAgentClient = `-- name: HoldAgentClient :one
-select c.tenant_id, c.id, c.agent_id, c.user_id, c.client_id, c.client_name, c.client_host, c.resource, c.redirect_uri, c.code_mac, c.challenge, c.code_expires_at, c.code_used_at, c.salt, c.generation, c.rotated_at, c.created_at, c.expires_at
+select c.tenant_id, c.id, c.agent_id, c.user_id, c.client_id, c.client_name, c.client_host, c.resource, c.redirect_uri, c.code_mac, c.challenge, c.code_expires_at, c.code_used_at, c.salt, c.generation, c.rotated_at, c.created_at, c.expires_at, clock_timestamp()::timestamptz as now
 from agent_clients c
 where c.tenant_id = $1 and c.id = $2
 for update
 `
 
-// With what its code and its refresh token are recognised by. Whoever asks next waits until the transaction ends.
-func (q *Queries) HoldAgentClient(ctx context.Context, tenantID connectors.TenantID, iD connectors.AgentClientID) (AgentClient, error) {
+type HoldAgentClientRow struct {
+	TenantID      connectors.TenantID
+	ID            connectors.AgentClientID
+	AgentID       connectors.AgentID
+	UserID        connectors.UserID
+	ClientID      string
+	ClientName    string
+	ClientHost    string
+	Resource      string
+	RedirectUri   string
+	CodeMac       []byte
+	Challenge     []byte
+	CodeExpiresAt time.Time
+	CodeUsedAt    *time.Time
+	Salt          []byte
+	Generation    int32
+	RotatedAt     *time.Time
+	CreatedAt     time.Time
+	ExpiresAt     time.Time
+	Now           time.Time
+}
+
+// With what its code and its refresh token are recognised by. Whoever asks next waits until the transaction ends. What time it is says the
+// database: the process that asks may be another one than gave the code or the token out, with another clock.
+func (q *Queries) HoldAgentClient(ctx context.Context, tenantID connectors.TenantID, iD connectors.AgentClientID) (HoldAgentClientRow, error) {
 	row := q.db.QueryRow(ctx, holdAgentClient, tenantID, iD)
-	var i AgentClient
+	var i HoldAgentClientRow
 	err := row.Scan(
 		&i.TenantID,
 		&i.ID,
@@ -272,6 +296,7 @@ func (q *Queries) HoldAgentClient(ctx context.Context, tenantID connectors.Tenan
 		&i.RotatedAt,
 		&i.CreatedAt,
 		&i.ExpiresAt,
+		&i.Now,
 	)
 	return i, err
 }

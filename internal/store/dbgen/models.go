@@ -25,27 +25,6 @@ type Agent struct {
 	CallsPerMinute int32
 }
 
-type AgentClient struct {
-	TenantID      connectors.TenantID
-	ID            connectors.AgentClientID
-	AgentID       connectors.AgentID
-	UserID        connectors.UserID
-	ClientID      string
-	ClientName    string
-	ClientHost    string
-	Resource      string
-	RedirectUri   string
-	CodeMac       []byte
-	Challenge     []byte
-	CodeExpiresAt time.Time
-	CodeUsedAt    *time.Time
-	Salt          []byte
-	Generation    int32
-	RotatedAt     *time.Time
-	CreatedAt     time.Time
-	ExpiresAt     time.Time
-}
-
 type AgentGrant struct {
 	TenantID     connectors.TenantID
 	AgentID      connectors.AgentID
