@@ -1316,7 +1316,7 @@ create table sso_flows (
     confirms uuid,
     constraint sso_flows_browser_length CHECK ((length(browser) = 32)),
     constraint sso_flows_pkey PRIMARY KEY (tenant_id, id),
-    constraint sso_flows_return_to_length CHECK ((length(return_to) <= 2048)),
+    constraint sso_flows_return_to_length CHECK ((length(return_to) <= 8192)),
     constraint sso_flows_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
 CREATE INDEX sso_flows_expires_idx ON public.sso_flows USING btree (tenant_id, expires_at);
@@ -1680,6 +1680,7 @@ create table upstream_listeners (
     vain integer not null default 0,
     notified bigint not null default 0,
     last_notified_at timestamp with time zone,
+    missed boolean not null default false,
     constraint upstream_listeners_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint upstream_listeners_counts_positive CHECK (((failures >= 0) AND (vain >= 0) AND (notified >= 0))),
     constraint upstream_listeners_instance_fkey FOREIGN KEY (instance_id) REFERENCES instances(id) ON DELETE SET NULL,

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,15 +18,17 @@ import (
 	"patchbay/internal/testing/browser"
 )
 
+// longPath makes a program's request longer than most: it is the longest that its redirect URI may have, nearly.
+var longPath = "/callback/" + strings.Repeat("long-", 370)
+
 // signsIn is a program on the person's machine that knows the gateway's address alone. Its person has a real browser.
 type signsIn struct {
 	t    *testing.T
 	tab  *browser.Tab
 	back *httptest.Server
 	came chan *auth.AuthorizationResult
-	say  func(tab *browser.Tab) // what the person does with the question
-	kept *oauth2.Token          // the first tokens
-	with *oauth2.Config
+	say  func(tab *browser.Tab) // what the person does in the browser that the program opened
+	kept *wallet
 }
 
 func newSignsIn(t *testing.T, tab *browser.Tab, say func(*browser.Tab)) *signsIn {
@@ -45,7 +48,7 @@ func newSignsIn(t *testing.T, tab *browser.Tab, say func(*browser.Tab)) *signsIn
 func (p *signsIn) handler() *auth.AuthorizationCodeHandler {
 	p.t.Helper()
 	_, port, _ := net.SplitHostPort(p.back.Listener.Addr().String())
-	redirect := "http://127.0.0.1:" + port + "/callback"
+	redirect := "http://127.0.0.1:" + port + longPath
 	h, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
 		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
 			ClientName: "Gopher", RedirectURIs: []string{redirect}, GrantTypes: []string{"authorization_code", "refresh_token"},
@@ -62,9 +65,9 @@ func (p *signsIn) handler() *auth.AuthorizationCodeHandler {
 				return nil, ctx.Err()
 			}
 		},
-		NewTokenSource: func(ctx context.Context, c *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
-			p.kept, p.with = token, c
-			return c.TokenSource(ctx, token), nil
+		NewTokenSource: func(_ context.Context, c *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
+			p.kept = &wallet{ctx: p.t.Context(), with: c, token: token} // of the test: the sign-in's ends with it
+			return p.kept, nil
 		},
 	})
 	if err != nil {
@@ -73,72 +76,141 @@ func (p *signsIn) handler() *auth.AuthorizationCodeHandler {
 	return h
 }
 
-// connect is a session of the official SDK's client.
-func (p *signsIn) connect(endpoint string) (*sdk.ClientSession, error) {
+// wallet is where the program keeps its tokens, and can be told that an hour has passed.
+type wallet struct {
+	ctx  context.Context //nolint:containedctx // of the renewals
+	with *oauth2.Config
+
+	mu    sync.Mutex
+	token *oauth2.Token // guarded by mu
+}
+
+// Token implements oauth2.TokenSource: golang.org/x/oauth2 renews what is past its end.
+func (w *wallet) Token() (*oauth2.Token, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	token, err := w.with.TokenSource(w.ctx, w.token).Token()
+	if err == nil {
+		w.token = token
+	}
+	return token, err
+}
+
+// age has the access token be past its end, as the program sees it, and returns what is kept.
+func (w *wallet) age() oauth2.Token {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	past := *w.token
+	past.Expiry = time.Now().Add(-time.Minute)
+	w.token = &past
+	return past
+}
+
+// connect is a session of the official SDK's client; revision "": the newest.
+func (p *signsIn) connect(endpoint, revision string) (*sdk.ClientSession, error) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
 	defer cancel()
 	client := sdk.NewClient(&sdk.Implementation{Name: "gopher", Version: "1"}, nil)
-	return client.Connect(ctx, &sdk.StreamableClientTransport{Endpoint: endpoint, OAuthHandler: p.handler()}, nil)
+	return client.Connect(ctx, &sdk.StreamableClientTransport{Endpoint: endpoint, OAuthHandler: p.handler()}, &sdk.ClientSessionOptions{ProtocolVersion: revision})
 }
 
-// TestAProgramSignsInFromTheGatewaysAddressAlone: the official SDK's client is refused, reads the metadata, registers itself and sends a real browser to
-// the question; then it lists and calls tools, and renews its token. Its person ends its access, and it is refused.
-func TestAProgramSignsInFromTheGatewaysAddressAlone(t *testing.T) {
-	t.Parallel()
-	_, s, tab, c := seeded(t)
+// comes signs in, lists and calls tools, lets an hour pass, and calls again with what the refresh token brought. It returns the tokens.
+func (p *signsIn) comes(base, path, revision string) *oauth2.Token {
+	p.t.Helper()
+	prefix := map[string]string{"/mcp": "mcp_tools__", "/mcp/tools": ""}[path]
+	session, err := p.connect(base+path, revision)
+	if err != nil {
+		p.t.Fatalf("%s in %s: %v", path, revision, err)
+	}
+	defer func() { _ = session.Close() }()
+	if got := session.InitializeResult().ProtocolVersion; got != revision {
+		p.t.Errorf("the gateway speaks %s, want %s", got, revision)
+	}
+	list, err := session.ListTools(p.t.Context(), nil)
+	if err != nil || len(list.Tools) == 0 || !strings.HasPrefix(list.Tools[0].Name, prefix) {
+		p.t.Fatalf("%s in %s: %+v, %v", path, revision, list, err)
+	}
+	p.calls(session, prefix)
+	past := p.kept.age()
+	p.calls(session, prefix)
+	renewed, err := p.kept.Token()
+	if err != nil || renewed.AccessToken == past.AccessToken || renewed.RefreshToken == past.RefreshToken {
+		p.t.Fatalf("%s in %s: the token is not renewed: %v", path, revision, err)
+	}
+	return renewed
+}
+
+func (p *signsIn) calls(session *sdk.ClientSession, prefix string) {
+	p.t.Helper()
+	called, err := session.CallTool(p.t.Context(), &sdk.CallToolParams{Name: prefix + "search_issues", Arguments: map[string]any{"query": "login"}})
+	if err != nil || called.IsError {
+		p.t.Errorf("%+v, %v", called, err)
+	}
+}
+
+// letsIn is a person's answer: which agent the program will be.
+func letsIn(tab *browser.Tab) {
+	tab.WaitText("main", "“Gopher”, which nobody has checked")
+	tab.Choose("[name=agent]", "research")
+	tab.Click("button[value=allow]")
+	tab.WaitText("body", "You can close this window.")
+}
+
+// offersTools makes what programs find at the gateway: a connector, and an agent that may call all of its tools.
+func (c client) offersTools(upstream string) {
+	c.t.Helper()
+	c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{"name": "Tools", "slug": "tools", "url": upstream + "/mcp", "sync_interval_s": 0})
 	c.must(http.StatusOK, http.MethodPost, "/connectors/tools/sync_tools", nil)
 	c.must(http.StatusCreated, http.MethodPost, "/api/v1/agents", object{"name": "Research", "approval": "auto"})
 	c.must(http.StatusNoContent, http.MethodPut, "/api/v1/agents/research/connectors/tools", object{"tools": "all"})
-	for _, at := range []struct{ path, prefix string }{{"/mcp", "mcp_tools__"}, {"/mcp/tools", ""}} {
-		p := newSignsIn(t, tab, func(tab *browser.Tab) {
-			tab.WaitText("main", "“Gopher”, which nobody has checked")
-			tab.Choose("[name=agent]", "research")
-			tab.Click("button[value=allow]")
-			tab.WaitText("body", "You can close this window.")
-		})
-		session, err := p.connect(s.base + at.path)
-		if err != nil {
-			t.Fatalf("%s: %v", at.path, err)
-		}
-		list, err := session.ListTools(t.Context(), nil)
-		if err != nil || len(list.Tools) == 0 || !strings.HasPrefix(list.Tools[0].Name, at.prefix) {
-			t.Fatalf("%s: %+v, %v", at.path, list, err)
-		}
-		called, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: at.prefix + "search_issues", Arguments: map[string]any{"query": "login"}})
-		if err != nil || called.IsError {
-			t.Errorf("%s: %+v, %v", at.path, called, err)
-		}
-		past := *p.kept
-		past.Expiry = time.Now().Add(-time.Minute)
-		renewed, err := p.with.TokenSource(t.Context(), &past).Token()
-		if err != nil || renewed.AccessToken == past.AccessToken || renewed.RefreshToken == past.RefreshToken {
-			t.Fatalf("%s: the token is not renewed: %v", at.path, err)
-		}
-		other := map[string]string{"/mcp": "/mcp/tools", "/mcp/tools": "/mcp"}[at.path]
-		message, header := modern("tools/list", "")
-		for path, want := range map[string]int{at.path: http.StatusOK, other: http.StatusUnauthorized} {
-			if status, _, _, err := (agent{t: t, base: s.base, token: renewed.AccessToken}).try(t.Context(), path, message, header...); err != nil || status != want {
-				t.Errorf("a token for %s at %s: %d, %v", at.path, path, status, err)
-			}
-		}
-		_ = session.Close()
+}
 
-		tab.Go(s.base + "/account")
-		tab.WaitText("#programs", "Gopher")
-		tab.Click("#programs .act > button")
-		tab.Click("#programs [popover] button[type=submit]")
-		tab.WaitText("body", "The program's access is ended.")
-		if status, _, _, err := (agent{t: t, base: s.base, token: renewed.AccessToken}).try(t.Context(), at.path, message, header...); err != nil || status != http.StatusUnauthorized {
-			t.Errorf("after its end: %d, %v", status, err)
-		}
-		if _, err := p.with.TokenSource(t.Context(), &oauth2.Token{RefreshToken: renewed.RefreshToken, Expiry: past.Expiry}).Token(); err == nil {
-			t.Error("after its end it renews its token")
+// TestAProgramSignsInFromTheGatewaysAddressAlone: the official SDK's client is refused, reads the metadata, registers itself and sends a real browser, in
+// which nobody is signed in, to the question; its person signs in by password, and says yes. Then it lists and calls tools, renews its token
+// and calls again. Its person ends its access, and it is refused.
+func TestAProgramSignsInFromTheGatewaysAddressAlone(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	upstream := h.devMCP()
+	s := h.serve()
+	s.setUp(newPerson(t))
+	c := client{t: t, base: s.base, key: h.run("apikey", "create", "--tenant", "default", "--role", "admin", "--name", "tests")}
+	c.offersTools(upstream)
+	for _, revision := range []string{"2025-11-25", newest} {
+		for path, other := range map[string]string{"/mcp": "/mcp/tools", "/mcp/tools": "/mcp"} {
+			tab := browser.Open(t)
+			p := newSignsIn(t, tab, func(tab *browser.Tab) {
+				tab.WaitText("h1", "Sign in")
+				tab.Fill("[name=email]", ownerEmail)
+				tab.Fill("[name=password]", ownerPassword)
+				tab.Click("main form button[type=submit]")
+				letsIn(tab)
+			})
+			renewed := p.comes(s.base, path, revision)
+			message, header := modern("tools/list", "")
+			for at, want := range map[string]int{path: http.StatusOK, other: http.StatusUnauthorized} {
+				if status, _, _, err := (agent{t: t, base: s.base, token: renewed.AccessToken}).try(t.Context(), at, message, header...); err != nil || status != want {
+					t.Errorf("a token for %s at %s: %d, %v", path, at, status, err)
+				}
+			}
+
+			tab.Go(s.base + "/account")
+			tab.WaitText("#programs", "Gopher")
+			tab.Click("#programs .act > button")
+			tab.Click("#programs [popover] button[type=submit]")
+			tab.WaitText("body", "The program's access is ended.")
+			if status, _, _, err := (agent{t: t, base: s.base, token: renewed.AccessToken}).try(t.Context(), path, message, header...); err != nil || status != http.StatusUnauthorized {
+				t.Errorf("after its end: %d, %v", status, err)
+			}
+			p.kept.age()
+			if _, err := p.kept.Token(); err == nil {
+				t.Error("after its end it renews its token")
+			}
 		}
 	}
 }
 
-// TestAPersonWhoSaysNoLetsNothingIn also shows that whoever is not signed in signs in first, and comes back to the question.
 func TestAPersonWhoSaysNoLetsNothingIn(t *testing.T) {
 	t.Parallel()
 	_, s, tab, _ := seeded(t)
@@ -147,7 +219,7 @@ func TestAPersonWhoSaysNoLetsNothingIn(t *testing.T) {
 		tab.Click("button[value=deny]")
 		tab.WaitText("body", "You can close this window.")
 	})
-	if _, err := p.connect(s.base + "/mcp"); err == nil {
+	if _, err := p.connect(s.base+"/mcp", ""); err == nil {
 		t.Error("it is connected")
 	}
 	tab.Go(s.base + "/account")

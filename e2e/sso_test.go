@@ -132,11 +132,7 @@ func TestAnOrganisationsPeopleSignInAtItsProvider(t *testing.T) {
 	o.refusesAnotherDomain("bob@elsewhere.example")
 	o.wantRoles(map[string]string{ownerEmail: "owner", grace: "viewer", ada: "admin"})
 
-	owner.Go(o.base + "/settings/sso")
-	owner.Click("[name=enforced]")
-	owner.Choose("[name=break_glass]", o.memberID(ownerEmail))
-	owner.Click("form[action='/settings/sso'] > .actions button")
-	owner.WaitText("main", "On, and the only way")
+	o.enforce(owner)
 	if at := byPassword.get(o.base + "/account"); at.status != http.StatusSeeOther || !strings.HasPrefix(at.location, "/login") {
 		t.Errorf("a session by a password, from before: %d %s", at.status, at.location)
 	}
@@ -185,6 +181,16 @@ func (o *organisation) setUp(tab *browser.Tab, look looker) {
 	tab.WaitText("body", "The settings are saved.")
 	tab.WaitText("main header", "On")
 	look.at("sso-on")
+}
+
+// enforce makes single sign-on the only way, but for the owner.
+func (o *organisation) enforce(owner *browser.Tab) {
+	o.t.Helper()
+	owner.Go(o.base + "/settings/sso")
+	owner.Click("[name=enforced]")
+	owner.Choose("[name=break_glass]", o.memberID(ownerEmail))
+	owner.Click("form[action='/settings/sso'] > .actions button")
+	owner.WaitText("main", "On, and the only way")
 }
 
 // refusesAnotherDomain has somebody begin with an address of the organisation, and sign in at its provider as somebody who has none.

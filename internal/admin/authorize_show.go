@@ -41,6 +41,9 @@ func (h *Handler) authorizeShow(w http.ResponseWriter, r *http.Request) error {
 // asked reads what a program asks for. No page that follows tells where it was reached from: the address holds the program's state.
 func (h *Handler) asked(w http.ResponseWriter, r *http.Request) (authserver.Request, error) {
 	w.Header().Set("Referrer-Policy", "no-referrer")
+	if len(r.URL.RequestURI()) > mostReturnTo {
+		return authserver.Request{}, tooLong() // whoever signs in elsewhere first would not come back to it
+	}
 	waitLong(w)
 	query := r.URL.Query()
 	query.Del(tenantParam)

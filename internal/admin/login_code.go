@@ -14,7 +14,7 @@ import (
 // begun goes on after a password was right: to the page, or to the one that asks for the second factor.
 func (h *Handler) begun(w http.ResponseWriter, r *http.Request, err error, returnTo string) error {
 	if f := fault.As(err); f != nil && f.Type == auth.TypeCodeWanted {
-		return respond.See(w, r, codePath(returnTo))
+		return respond.See(w, r, withReturn("/login/code", returnTo))
 	}
 	if err != nil {
 		return err
@@ -22,11 +22,12 @@ func (h *Handler) begun(w http.ResponseWriter, r *http.Request, err error, retur
 	return respond.See(w, r, returnTo)
 }
 
-func codePath(returnTo string) string {
+// withReturn is a page of the sign-in that goes on to another one.
+func withReturn(page, returnTo string) string {
 	if returnTo == "/" {
-		return "/login/code"
+		return page
 	}
-	return "/login/code?" + url.Values{"return_to": {returnTo}}.Encode()
+	return page + "?" + url.Values{"return_to": {returnTo}}.Encode()
 }
 
 // codeShow asks for the second factor of a sign-in that is half done.
@@ -37,7 +38,7 @@ func (h *Handler) codeShow(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !half {
-		return respond.See(w, r, "/login")
+		return respond.See(w, r, withReturn("/login", returnTo))
 	}
 	return h.codePage(w, r, http.StatusOK, templates.Form{}, returnTo)
 }
@@ -51,7 +52,7 @@ func (h *Handler) codeFinish(w http.ResponseWriter, r *http.Request) error {
 	returnTo := respond.OwnPath(f.text("return_to"), "/")
 	err = h.auth.FinishSignIn(r.Context(), f.text("code"), auth.BrowserOf(r))
 	if fault.Is(err, fault.Unauthenticated) {
-		return h.respond.Back(w, r, "/login", respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "That took too long. Sign in again.")})
+		return h.respond.Back(w, r, withReturn("/login", returnTo), respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "That took too long. Sign in again.")})
 	}
 	if problem, ok := mendable(r.Context(), err); ok {
 		respond.SetRetryAfter(w.Header(), problem)
@@ -65,6 +66,6 @@ func (h *Handler) codeFinish(w http.ResponseWriter, r *http.Request) error {
 
 func (h *Handler) codePage(w http.ResponseWriter, r *http.Request, status int, form templates.Form, returnTo string) error {
 	return h.respond.Page(w, r, status, templates.Code(templates.CodePage{
-		Frame: h.door(r, words.T(r.Context(), "Second factor")), Form: form, ReturnTo: returnTo,
+		Frame: h.door(r, words.T(r.Context(), "Second factor")), Form: form, ReturnTo: returnTo, Again: withReturn("/login", returnTo),
 	}))
 }

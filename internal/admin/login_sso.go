@@ -27,7 +27,7 @@ func (h *Handler) loginSSO(w http.ResponseWriter, r *http.Request) error {
 	}
 	returnTo, browser := respond.OwnPath(f.text("return_to"), "/"), h.ssoBrowser(r)
 	if len(returnTo) > mostReturnTo {
-		returnTo = "/"
+		return tooLong()
 	}
 	if wait, _ := h.ssoStarts.Take(comesFrom(r), h.now()); wait > 0 {
 		problem := respond.Told(r.Context(), middleware.TooSoon(wait, "Too many sign-ins began from this address just now. Try again in a moment."))
@@ -57,8 +57,13 @@ func comesFrom(r *http.Request) netip.Addr {
 	return middleware.Network(chimiddleware.GetClientIPAddr(r.Context()))
 }
 
-// mostReturnTo bounds what is stored of a sign-in that begins, in bytes: whoever begins one is nobody yet.
-const mostReturnTo = 2048
+// mostReturnTo bounds what is stored of a sign-in that begins, in bytes: whoever begins one is nobody yet. It is what proxies let pass as an
+// address, and no request of a program may be longer.
+const mostReturnTo = 8 << 10
+
+func tooLong() error {
+	return fault.Errorf(fault.Invalid, "The address that brought you here is longer than Patchbay can keep while you sign in. Nothing was allowed or changed.")
+}
 
 // ssoCallback is where providers send browsers back to. Its address holds a code and a state, as that of oauthCallback.
 func (h *Handler) ssoCallback(w http.ResponseWriter, r *http.Request) error {
@@ -80,7 +85,7 @@ func (h *Handler) ssoCallback(w http.ResponseWriter, r *http.Request) error {
 		return h.notConfirmed(w, r, err)
 	}
 	if err != nil {
-		return h.notSignedIn(w, r, back.Person != nil, err)
+		return h.notSignedIn(w, r, back.Person != nil, err, done.ReturnTo)
 	}
 	if done.Confirmed {
 		return h.confirmedBySSO(w, r, *back.Person)
@@ -94,8 +99,8 @@ func (h *Handler) ssoCallback(w http.ResponseWriter, r *http.Request) error {
 	return respond.See(w, r, respond.OwnPath(done.ReturnTo, "/"))
 }
 
-// notSignedIn says why a sign-in at a provider did not work: on the page where it began.
-func (h *Handler) notSignedIn(w http.ResponseWriter, r *http.Request, signedIn bool, err error) error {
+// notSignedIn says why a sign-in at a provider did not work: on the page where it began, which still leads to where the person wanted to go.
+func (h *Handler) notSignedIn(w http.ResponseWriter, r *http.Request, signedIn bool, err error, returnTo string) error {
 	f := respond.Told(r.Context(), err)
 	switch f.Kind {
 	case fault.Denied, fault.Conflict, fault.Upstream, fault.Invalid, fault.NotFound:
@@ -105,7 +110,7 @@ func (h *Handler) notSignedIn(w http.ResponseWriter, r *http.Request, signedIn b
 	if signedIn {
 		return h.respond.Back(w, r, "/settings/sso", respond.Flash{Kind: respond.Alert, Text: f.Message})
 	}
-	return h.signInPage(w, r, templates.Form{Problem: f.Message}, f, "/")
+	return h.signInPage(w, r, templates.Form{Problem: f.Message}, f, respond.OwnPath(returnTo, "/"))
 }
 
 func (h *Handler) signInPage(w http.ResponseWriter, r *http.Request, form templates.Form, problem *fault.Error, returnTo string) error {

@@ -69,6 +69,22 @@ func TestASecondFactorIsAskedForAfterThePassword(t *testing.T) {
 	}
 }
 
+func TestWhereAPersonWantedToGoOutlastsASignInThatIsBegunAnew(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	m := d.proven(connectors.RoleOwner)
+	const page, sign = "return_to=%2Ftools%3Fq%3Da", "/login?return_to=%2Ftools%3Fq%3Da"
+	if p := d.browser().get("/login/code?" + page); p.Location != sign {
+		t.Errorf("without a password: %d to %q", p.Status, p.Location)
+	}
+	late := d.halfIn(m)
+	late.get("/login/code?"+page).want(t, http.StatusOK, `href="`+sign+`"`)
+	d.signInAhead.Add(int64(6 * time.Minute))
+	if p := late.post("/login/code", url.Values{"code": {d.nextCode(fixture.CodeKey)}, "return_to": {"/tools?q=a"}}); p.Location != sign {
+		t.Errorf("too late: %d to %q", p.Status, p.Location)
+	}
+}
+
 func TestTenWrongCodesAreEnough(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

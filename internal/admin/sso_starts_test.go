@@ -3,10 +3,12 @@ package admin_test
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
 	"patchbay/internal/admin"
+	"patchbay/internal/connectors"
 )
 
 func TestSoManySignInsBeginFromAnAddress(t *testing.T) {
@@ -25,4 +27,19 @@ func TestSoManySignInsBeginFromAnAddress(t *testing.T) {
 		begin().want(t, http.StatusUnprocessableEntity)
 	}
 	begin().want(t, http.StatusTooManyRequests)
+}
+
+// A request that a person could not come back to after signing in elsewhere is refused, and not forgotten on the way.
+func TestARequestThatIsTooLongToComeBackToIsRefused(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	const says = "longer than Patchbay can keep while you sign in"
+	asked := d.asksIn("Inspector", programsCallback) + "&more="
+	long := asked + strings.Repeat("a", 8<<10+1-len(asked))
+	b := d.as(connectors.RoleAdmin)
+	b.get(long).want(t, http.StatusUnprocessableEntity, says)
+	d.browser().post("/login/sso", url.Values{"email": {"ann@nobody.example"}, "return_to": {long}}).want(t, http.StatusUnprocessableEntity, says)
+	b.get(long[:8<<10]).want(t, http.StatusOK, "Inspector")
+	d.browser().post("/login/sso", url.Values{"email": {"ann@nobody.example"}, "return_to": {long[:8<<10]}}).
+		want(t, http.StatusUnprocessableEntity, "No organisation here has single sign-on for this address.", "response_type=code")
 }

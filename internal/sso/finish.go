@@ -61,7 +61,7 @@ func (s *Service) Finish(ctx context.Context, r Return) (Finished, error) {
 	who := &identity{}
 	done, err := s.finish(ctx, r, own, begun, who)
 	if err != nil {
-		return Finished{Confirmed: begun.Confirms != nil}, s.refused(ctx, r, tenant, begun, who, err)
+		return Finished{Confirmed: begun.Confirms != nil, ReturnTo: begun.ReturnTo}, s.refused(ctx, r, tenant, begun, who, err)
 	}
 	done.Tenant, done.ReturnTo = tenant, begun.ReturnTo
 	return done, nil

@@ -5,6 +5,7 @@ type CodePage struct {
 	Frame    Frame
 	Form     Form
 	ReturnTo string
+	Again    string // the sign-in from its beginning, which goes on to the same page
 }
 
 // SecondFactorPage is where a person sets a second factor up, and takes it away. Its forms send code below /account/second-factor.
