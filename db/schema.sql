@@ -297,6 +297,30 @@ CREATE OR REPLACE FUNCTION public.tenant()
  STABLE PARALLEL SAFE
 AS $function$ select nullif(current_setting('app.tenant_id', true), '')::uuid $function$
 
+create table account_requests (
+    tenant_id uuid not null,
+    id uuid not null,
+    agent_id uuid not null,
+    connector_id uuid not null,
+    session text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    expires_at timestamp with time zone not null,
+    connected_at timestamp with time zone,
+    used_at timestamp with time zone,
+    constraint account_requests_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint account_requests_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint account_requests_pkey PRIMARY KEY (tenant_id, id),
+    constraint account_requests_session_length CHECK ((length(session) <= 300)),
+    constraint account_requests_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint account_requests_used_connected CHECK (((used_at IS NULL) OR (connected_at IS NOT NULL)))
+);
+CREATE INDEX account_requests_agent_idx ON public.account_requests USING btree (tenant_id, agent_id, connector_id);
+CREATE INDEX account_requests_connector_idx ON public.account_requests USING btree (tenant_id, connector_id);
+alter table account_requests enable row level security;
+alter table account_requests force row level security;
+create policy tenant_rows on account_requests for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on account_requests to patchbay_app;
+
 create table agent_clients (
     tenant_id uuid not null,
     id uuid not null,
@@ -913,6 +937,7 @@ create table credentials (
     lease_id uuid,
     lease_until timestamp with time zone,
     retry_at timestamp with time zone,
+    connected_at timestamp with time zone,
     constraint credentials_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint credentials_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint credentials_grant_meta_object CHECK ((jsonb_typeof(grant_meta) = 'object'::text)),

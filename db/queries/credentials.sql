@@ -24,10 +24,11 @@ limit @max_rows;
 
 -- name: SetCredential :exec
 -- The row keeps its id when its secret is replaced.
-insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account)
-values (@tenant_id, @id, @connector_id, @agent_id, @type, @origin, @sealed, @account)
+insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account, connected_at)
+values (@tenant_id, @id, @connector_id, @agent_id, @type, @origin, @sealed, @account, now())
 on conflict on constraint credentials_owner_key do update
 set type = excluded.type,
+    connected_at = excluded.connected_at,
     origin = excluded.origin,
     sealed = excluded.sealed,
     account = excluded.account,

@@ -59,10 +59,11 @@ values (@tenant_id, @token_hash, @connector_id, @agent_id, @made_by, @return_to,
 
 -- name: SaveGrant :exec
 -- The row keeps its id when its grant is replaced; a refresh of the old one that is under way finds another version.
-insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account, scopes, expires_at, grant_meta)
-values (@tenant_id, @id, @connector_id, @agent_id, 'oauth2', @origin, @sealed, @account, @scopes, @expires_at, @grant_meta)
+insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account, scopes, expires_at, grant_meta, connected_at)
+values (@tenant_id, @id, @connector_id, @agent_id, 'oauth2', @origin, @sealed, @account, @scopes, @expires_at, @grant_meta, now())
 on conflict on constraint credentials_owner_key do update
 set type = excluded.type,
+    connected_at = excluded.connected_at,
     origin = excluded.origin,
     sealed = excluded.sealed,
     account = excluded.account,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
 	"patchbay/internal/store"
 	"patchbay/internal/words"
 	"patchbay/web/templates"
@@ -31,6 +32,10 @@ func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	member, err := tenant.AgentMember(r.Context(), a.ID)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return err
+	}
 	tokens, err := tenant.AgentTokens(r.Context(), a.ID, store.Page{Limit: store.MaxLimit})
 	if err != nil {
 		return err
@@ -45,7 +50,7 @@ func (h *Handler) agentShow(w http.ResponseWriter, r *http.Request) error {
 		Head:        agentHead(r.Context(), a, templates.AgentOverviewTab),
 		Attention:   agentAttention(r.Context(), a, tokens.Items, frame.Can, h.now()),
 		Stats:       agentStats(r.Context(), a, len(view.Tools), len(granted.Items), tokens.Items, h.now()),
-		Facts:       agentFacts(r.Context(), a, h.now()),
+		Facts:       agentFacts(r.Context(), a, member, h.now()),
 		Grants:      grantRows(r.Context(), a, granted.Items, view),
 		Credentials: agentCredentials(r.Context(), a, held),
 		CallsHref:   "/calls?agent=" + url.QueryEscape(a.Slug),
@@ -118,12 +123,16 @@ func agentStats(ctx context.Context, a connectors.Agent, tools, grants int, toke
 	}
 }
 
-func agentFacts(ctx context.Context, a connectors.Agent, now time.Time) []templates.Fact {
+// agentFacts are what is known of an agent. member: whose it is; the zero value: the organisation's.
+func agentFacts(ctx context.Context, a connectors.Agent, member connectors.Member, now time.Time) []templates.Fact {
 	created, updated := when(ctx, a.CreatedAt, now), when(ctx, a.UpdatedAt, now)
 	facts := []templates.Fact{
 		{Label: words.T(ctx, "Slug"), Value: a.Slug, Mono: true, Copy: true},
 		{Label: words.T(ctx, "ID"), Value: a.ID.String(), Mono: true, Copy: true},
 		{Label: words.T(ctx, "Longest name"), Value: words.N(ctx, a.NameLimit, "%s character", "%s characters")},
+	}
+	if name := member.DisplayName(); name != "" {
+		facts = append([]templates.Fact{{Label: words.T(ctx, "Belongs to"), Value: name}}, facts...)
 	}
 	if a.CallsPerMinute > 0 {
 		facts = append(facts, templates.Fact{Label: words.T(ctx, "Limit"), Value: words.N(ctx, a.CallsPerMinute, "%s call a minute", "%s calls a minute")})

@@ -34,7 +34,7 @@ func (h *Handler) guarded(route string, act respond.HandlerFunc) respond.Handler
 	return func(w http.ResponseWriter, r *http.Request) error {
 		switch {
 		case d.afresh != "":
-			return h.guardedLink(w, r, act, strings.ReplaceAll(d.afresh, "{id}", url.PathEscape(chi.URLParam(r, "id"))))
+			return h.guardedLink(w, r, act, filled(r, d.afresh))
 		case r.Method != http.MethodPost:
 			return h.guardedLink(w, r, act, r.URL.RequestURI())
 		}
@@ -64,6 +64,15 @@ func (h *Handler) guarded(route string, act respond.HandlerFunc) respond.Handler
 		}
 		return act(w, r.WithContext(context.WithValue(r.Context(), droppedKey{}, dropped)))
 	}
+}
+
+// filled is a route with the values that its names have in the request's.
+func filled(r *http.Request, route string) string {
+	params := chi.RouteContext(r.Context()).URLParams
+	for i, name := range params.Keys {
+		route = strings.ReplaceAll(route, "{"+name+"}", url.PathEscape(params.Values[i]))
+	}
+	return route
 }
 
 // guardedLink asks on a page of its own that leads to another: to what is handed out, or to the form.

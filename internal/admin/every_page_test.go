@@ -14,18 +14,19 @@ import (
 // noPages are the GET routes that answer with something else than a page, or send whoever comes elsewhere. A new route is a page unless it
 // has a row here.
 var noPages = map[string]string{
-	"/events":                  "a stream",
-	"/connectors/export":       "a file",
-	"/audit/export.jsonl":      "a file, of what its address names",
-	"/audit/export.sig":        "a file, of what its address names",
-	"/calls/{id}/pictures/{n}": "a picture",
-	"/oauth/callback":          "an authorization server sends somebody there",
-	"/login/sso/callback":      "a provider sends somebody there",
-	"/oauth/authorize":         "a program sends somebody there; looked at in TestTheQuestionWhetherToLetAProgramIn",
-	"/setup":                   "there is an owner",
-	"/setup/invitation":        "it wants the link of an invitation",
-	"/login/code":              "a sign-in is half done; looked at below",
-	"/login":                   "whoever is signed in is sent on; looked at below",
+	"/events":            "a stream",
+	"/connectors/export": "a file",
+	"/account/connections/{agent}/{connector}": "it is a member's own; looked at in TestAMemberConnectsTheAccountsOfTheirOwnAgents",
+	"/audit/export.jsonl":                      "a file, of what its address names",
+	"/audit/export.sig":                        "a file, of what its address names",
+	"/calls/{id}/pictures/{n}":                 "a picture",
+	"/oauth/callback":                          "an authorization server sends somebody there",
+	"/login/sso/callback":                      "a provider sends somebody there",
+	"/oauth/authorize":                         "a program sends somebody there; looked at in TestTheQuestionWhetherToLetAProgramIn",
+	"/setup":                                   "there is an owner",
+	"/setup/invitation":                        "it wants the link of an invitation",
+	"/login/code":                              "a sign-in is half done; looked at below",
+	"/login":                                   "whoever is signed in is sent on; looked at below",
 }
 
 // TestEveryPageIsForEveryone opens each page of the router once, and looks at it as everybody who is not its author does: with axe in both

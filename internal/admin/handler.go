@@ -209,6 +209,11 @@ func (h *Handler) forViewers(r routes) {
 	r.post("/account/sessions/{id}/revoke", h.sessionRevoke)
 	r.post("/account/programs/{id}/revoke", h.ownProgramRevoke)
 	r.post("/account/sign-out", h.sessionsEnd)
+	r.get(ownAccountsPath, h.ownAccountList)
+	r.get(ownAccountRoute, h.ownAccountShow)
+	r.post(ownAccountRoute+"/connect", h.ownAccountConnect)
+	r.post(ownAccountRoute+"/credential", h.ownAccountSave)
+	r.post(ownAccountRoute+"/disconnect", h.ownAccountDisconnect)
 	r.post("/notices/read", h.noticeRead)
 }
 

@@ -25,14 +25,15 @@ const most = 7
 // more is what pages may run besides: whoever asks with a link is checked as who starts a connection is; and what an agent sees is read
 // as the gateway reads it. A connector's overview draws what came of its syncs, and looks into one, and the home page what came of everything, in two round trips.
 var more = map[string]int64{
-	"GET /": 3, "GET /connect/{token}": 1, "GET /connectors/{id}": 2, "GET /agents/{id}": 7, "GET /agents/{id}/access": 5, "GET /agents/{id}/connectors/{connector}": 6, "GET /agents/{id}/tools": 3, "GET /agents/{id}/unused": 5, "GET /agents/{id}/tools/{exposed}": 4,
+	"GET /": 3, "GET /connect/{token}": 1, "GET /connectors/{id}": 2, "GET /agents/{id}": 8, "GET /agents/{id}/access": 5, "GET /agents/{id}/connectors/{connector}": 6, "GET /agents/{id}/tools": 3, "GET /agents/{id}/unused": 5, "GET /agents/{id}/tools/{exposed}": 4,
 }
 
 // elsewhere are the pages that send somebody who is signed in away, are not there any more, or want more than an address.
 var elsewhere = map[string]int{
 	"/login": http.StatusSeeOther, "/setup": http.StatusNotFound, "/oauth/callback": http.StatusBadRequest,
 	"/login/sso/callback": http.StatusSeeOther, "/login/code": http.StatusSeeOther, "/oauth/authorize": http.StatusUnprocessableEntity,
-	"/setup/invitation": http.StatusNotFound, "/audit/export.jsonl": http.StatusNotFound, "/audit/export.sig": http.StatusNotFound,
+	"/account/connections/{agent}/{connector}": http.StatusNotFound,
+	"/setup/invitation":                        http.StatusNotFound, "/audit/export.jsonl": http.StatusNotFound, "/audit/export.sig": http.StatusNotFound,
 }
 
 func TestPagesIssueTheSameQueriesWhateverTheyList(t *testing.T) {

@@ -70,6 +70,12 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /account/sessions/{id}/revoke": oneself,
 	"POST /account/programs/{id}/revoke": oneself,
 
+	"GET /account/connections":                                 connectors.PermRead,
+	"GET /account/connections/{agent}/{connector}":             connectors.PermRead,
+	"POST /account/connections/{agent}/{connector}/connect":    oneself,
+	"POST /account/connections/{agent}/{connector}/credential": oneself,
+	"POST /account/connections/{agent}/{connector}/disconnect": oneself,
+
 	"GET /oauth/authorize":  connectors.PermRead,
 	"POST /oauth/authorize": oneself,
 

@@ -21,6 +21,8 @@ var nowhere = []string{
 	"GET /audit/export.jsonl", "GET /audit/export.sig", // neither
 	"POST /account/second-factor/confirm", "POST /account/second-factor/codes", "POST /account/second-factor/remove", // there is none
 	"POST /members/{id}/second-factor/remove",
+	"GET /account/connections/{agent}/{connector}", // the agent is nobody's own
+	"POST /account/connections/{agent}/{connector}/connect", "POST /account/connections/{agent}/{connector}/credential", "POST /account/connections/{agent}/{connector}/disconnect",
 	"POST /account/programs/{id}/revoke",                                                                   // it is one that another member let in
 	"POST /account/sessions/{id}/revoke",                                                                   // it is another member's
 	"POST /settings/sso/delete", "POST /settings/sso/domains/verify", "POST /settings/sso/domains/release", // there is none

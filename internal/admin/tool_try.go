@@ -121,6 +121,13 @@ func (h *Handler) run(r *http.Request, t *trial, arguments json.RawMessage) (sta
 	if err != nil {
 		return 0, err
 	}
+	if err := actor(r).RequireUse(r.Context(), h.tenant(r), view.Agent.ID); err != nil {
+		if denied := respond.Told(r.Context(), err); denied.Kind == fault.Denied {
+			t.form.Errors = map[string]string{"agent": denied.Message}
+			return http.StatusForbidden, nil
+		}
+		return 0, err
+	}
 	tool := toolOfView(view, t.tool.connector.Slug, t.tool.Name)
 	if tool == nil {
 		t.form.Errors = map[string]string{"agent": words.T(r.Context(), "This agent was not granted the tool.")}

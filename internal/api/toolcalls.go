@@ -111,6 +111,9 @@ func (h *Handler) callTool(ctx context.Context, who auth.Actor, in *callToolInpu
 	if err != nil {
 		return nil, err
 	}
+	if err := who.RequireUse(ctx, h.store.Tenant(who.Tenant.ID), view.Agent.ID); err != nil {
+		return nil, err
+	}
 	doc, err := in.JSON.read()
 	if err != nil {
 		return nil, err

@@ -73,10 +73,15 @@ func (s *Service) RemoveMember(ctx context.Context, a Actor, user connectors.Use
 		if err != nil {
 			return err
 		}
-		if err := tx.RemoveMember(ctx, user); err != nil {
+		agents, err := tx.RemoveMember(ctx, user)
+		if err != nil {
 			return err
 		}
-		return tx.RecordChange(ctx, aboutMember(a, "member.remove", user, was), was, store.OfMember(user))
+		e := aboutMember(a, "member.remove", user, was)
+		if len(agents) > 0 {
+			e.Detail["disabled_agents"] = agents
+		}
+		return tx.RecordChange(ctx, e, was, store.OfMember(user))
 	})
 }
 

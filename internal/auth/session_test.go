@@ -79,7 +79,7 @@ func TestRoleIsReadForEachRequest(t *testing.T) {
 	if a, err := b.who(); err != nil || a.Role != connectors.RoleAdmin {
 		t.Errorf("role %q, %v", a.Role, err)
 	}
-	if err := w.Door().RemoveMember(t.Context(), m.UserID); err != nil {
+	if _, err := w.Door().RemoveMember(t.Context(), m.UserID); err != nil {
 		t.Fatal(err)
 	}
 	_, err := b.who()
@@ -281,7 +281,7 @@ func TestPersonWithoutTenantCannotStartASession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.person(t, connectors.RoleMember)
-	if err := w.Door().RemoveMember(t.Context(), m.UserID); err != nil {
+	if _, err := w.Door().RemoveMember(t.Context(), m.UserID); err != nil {
 		t.Fatal(err)
 	}
 	(&browser{t: t, w: w}).do(func(ctx context.Context) {

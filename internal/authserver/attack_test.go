@@ -320,7 +320,7 @@ func TestAccessEndsWithWhoGaveIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := w.signedIn(client)
-	if err := w.Door().RemoveMember(t.Context(), *w.ada.UserID); err != nil {
+	if _, err := w.Door().RemoveMember(t.Context(), *w.ada.UserID); err != nil {
 		t.Fatal(err)
 	}
 	if w.opens(key, second.text("access_token")) {

@@ -22,10 +22,7 @@ const (
 // Disconnect deletes a grant, and tells the authorization server, which may not hear it. It is NotFound where no account is
 // connected, and a Conflict where the credential is none of OAuth's.
 func (b *Broker) Disconnect(ctx context.Context, a auth.Actor, c connectors.Ref, agent *connectors.Ref) error {
-	if err := a.Require(connectors.PermManage); err != nil {
-		return err
-	}
-	p, err := find(ctx, b.tenant(a.Tenant.ID), a.Tenant.ID, c, agent)
+	p, err := b.mine(ctx, a, c, agent)
 	if err != nil {
 		return err
 	}

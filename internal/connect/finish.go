@@ -55,7 +55,7 @@ func (b *Broker) finish(ctx context.Context, q url.Values, br Browser) (Finished
 	if err != nil {
 		return Finished{}, err
 	}
-	if err := br.mayFinish(f); err != nil {
+	if err := b.mayFinish(ctx, br, f); err != nil {
 		return Finished{}, err
 	}
 	code, refusal := oauth.ReadCallback(q, f.Server)
@@ -105,7 +105,7 @@ func errOver() error {
 }
 
 // mayFinish tells whether this is the browser that was sent away, and where a member started it, whether it still is that member's.
-func (br Browser) mayFinish(f store.Flow) error {
+func (b *Broker) mayFinish(ctx context.Context, br Browser, f store.Flow) error {
 	if !br.has(f.BrowserHash) {
 		return fault.Errorf(fault.Malformed, "This connection was started in another browser, or you have signed out since. Start it again here.")
 	}
@@ -118,10 +118,12 @@ func (br Browser) mayFinish(f store.Flow) error {
 		return fault.Errorf(fault.Malformed, "Somebody else started this connection. Start it again yourself.")
 	case p.Tenant.ID != f.Tenant:
 		return fault.Errorf(fault.Malformed, "This connection was started in another organisation. Switch back to it, and start again.")
-	case p.Require(connectors.PermManage) != nil:
+	}
+	err := p.RequireAccount(ctx, b.tenant(f.Tenant), f.AgentID)
+	if fault.Is(err, fault.Denied) {
 		return fault.Errorf(fault.Malformed, "You may not connect accounts here any more. Ask an admin to do it.")
 	}
-	return nil
+	return err
 }
 
 func (br Browser) has(hash []byte) bool {

@@ -40,6 +40,11 @@ func (b *Broker) Link(ctx context.Context, a auth.Actor, c connectors.Ref, agent
 	if err != nil {
 		return Link{}, err
 	}
+	if p.agent != nil {
+		if err := a.RequireUse(ctx, b.tenant(p.tenant), p.agent.ID); err != nil {
+			return Link{}, err
+		}
+	}
 	bits := make([]byte, 32)
 	_, _ = rand.Read(bits) // never fails: crypto/rand ends the program instead
 	token := base64.RawURLEncoding.EncodeToString(bits)

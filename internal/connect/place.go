@@ -34,6 +34,23 @@ func find(ctx context.Context, tx *store.Tenant, tenant connectors.TenantID, c c
 	return p, p.takesGrant()
 }
 
+// mine finds a place for somebody who looks after it.
+func (b *Broker) mine(ctx context.Context, a auth.Actor, c connectors.Ref, agent *connectors.Ref) (place, error) {
+	if err := a.Require(connectors.PermOperate); err != nil {
+		return place{}, err
+	}
+	if agent == nil {
+		if err := a.Require(connectors.PermManage); err != nil {
+			return place{}, err
+		}
+	}
+	p, err := find(ctx, b.tenant(a.Tenant.ID), a.Tenant.ID, c, agent)
+	if err != nil {
+		return place{}, err
+	}
+	return p, a.RequireAccount(ctx, b.tenant(p.tenant), p.agentID())
+}
+
 // refs are the connector and the agent by their ids.
 func refs(c connectors.ConnectorID, agent *connectors.AgentID) (connectors.Ref, *connectors.Ref) {
 	if agent == nil {

@@ -35,14 +35,11 @@ type Started struct {
 	ExpiresAt    time.Time
 }
 
-// Start begins a connection for an admin: Denied for others, a Conflict where no account can be connected there, where the
+// Start begins a connection for an admin, or for a member whose agent it is: Denied for others, a Conflict where no account can be connected there, where the
 // authorization server wants a client that an admin makes, or where an entered client secret belongs to another server; Upstream
 // where a server fails us. A *[Failed] is in the chain as soon as servers were asked.
 func (b *Broker) Start(ctx context.Context, a auth.Actor, o Order) (Started, error) {
-	if err := a.Require(connectors.PermManage); err != nil {
-		return Started{}, err
-	}
-	p, err := find(ctx, b.tenant(a.Tenant.ID), a.Tenant.ID, o.Connector, o.Agent)
+	p, err := b.mine(ctx, a, o.Connector, o.Agent)
 	if err != nil {
 		return Started{}, err
 	}

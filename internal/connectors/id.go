@@ -25,6 +25,8 @@ type (
 	InvitationID struct{ uuid.UUID }
 	// AgentTokenID names an agent's token; it is part of the token's text and no secret.
 	AgentTokenID struct{ uuid.UUID }
+	// AccountRequestID names a call that missed an account; it is shown to the client, and no secret.
+	AccountRequestID struct{ uuid.UUID }
 	// AgentClientID names a program that somebody let be an agent; it is part of its codes and tokens and no secret.
 	AgentClientID struct{ uuid.UUID }
 	// ToolCallID names one tool call, and the approval that it may have needed.

@@ -16,13 +16,16 @@ import (
 func (r *Registry) SetCredential(
 	ctx context.Context, a auth.Actor, connector connectors.Ref, agent *connectors.Ref, s connectors.Secret,
 ) error {
-	if err := a.Require(connectors.PermManage); err != nil {
+	if err := mayHandle(a, agent); err != nil {
 		return err
 	}
 	s = s.Normalized()
 	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		at, err := findOwner(ctx, tx, connector, agent)
 		if err != nil {
+			return err
+		}
+		if err := a.RequireAccount(ctx, tx, at.agentID()); err != nil {
 			return err
 		}
 		if err := at.mayHold(s); err != nil {
@@ -41,12 +44,15 @@ func (r *Registry) SetCredential(
 
 // DeleteCredential deletes the stored secret of a connector, or that of one agent for it.
 func (r *Registry) DeleteCredential(ctx context.Context, a auth.Actor, connector connectors.Ref, agent *connectors.Ref) error {
-	if err := a.Require(connectors.PermManage); err != nil {
+	if err := mayHandle(a, agent); err != nil {
 		return err
 	}
 	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		at, err := findOwner(ctx, tx, connector, agent)
 		if err != nil {
+			return err
+		}
+		if err := a.RequireAccount(ctx, tx, at.agentID()); err != nil {
 			return err
 		}
 		was, err := tx.Before(ctx, at.subject())
@@ -58,6 +64,14 @@ func (r *Registry) DeleteCredential(ctx context.Context, a auth.Actor, connector
 		}
 		return tx.RecordChange(ctx, at.event(a, "credential.delete"), was, at.subject())
 	})
+}
+
+// mayHandle refuses, before anything is read, whoever could look after no account there.
+func mayHandle(a auth.Actor, agent *connectors.Ref) error {
+	if agent == nil {
+		return a.Require(connectors.PermManage)
+	}
+	return a.Require(connectors.PermOperate)
 }
 
 // owner is where a credential belongs: a connector, and in per-agent mode an agent.

@@ -99,14 +99,14 @@ func (a admission) govern(ctx context.Context, m *connectors.Member) (refusal, e
 	}
 	role, ok := a.settings.RoleOf(a.who.Groups)
 	if !ok {
-		err := a.tx.RemoveMember(ctx, m.UserID)
+		agents, err := a.tx.RemoveMember(ctx, m.UserID)
 		if fault.Is(err, fault.Conflict) { // the last owner
 			return noGroup(), nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		return noGroup(), a.recordChange(ctx, *m, "member.remove", was)
+		return noGroup(), a.recordChange(ctx, *m, "member.remove", was, agents...)
 	}
 	if role == m.Role {
 		return nil, nil
@@ -123,11 +123,14 @@ func (a admission) govern(ctx context.Context, m *connectors.Member) (refusal, e
 }
 
 // recordChange tells of a member whom the provider's word makes, changes or ends.
-func (a admission) recordChange(ctx context.Context, m connectors.Member, action string, was store.State) error {
+func (a admission) recordChange(ctx context.Context, m connectors.Member, action string, was store.State, disabled ...string) error {
 	by := a.by
 	by.UserID, by.Name = &m.UserID, m.DisplayName()
 	e := by.Event(action, m.Email)
 	e.Detail = map[string]any{"user_id": m.UserID.String(), "by": "sso", "groups": a.who.Groups}
+	if len(disabled) > 0 {
+		e.Detail["disabled_agents"] = disabled
+	}
 	return a.tx.RecordChange(ctx, e, was, store.OfMember(m.UserID))
 }
 

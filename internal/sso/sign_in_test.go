@@ -236,7 +236,7 @@ func TestASubjectIsWhoItWasWhateverItsAddress(t *testing.T) {
 	if !fault.Is(err, fault.Conflict) {
 		t.Errorf("the address was given to somebody else, who is let in: %v", err)
 	}
-	if err := w.Door().RemoveMember(t.Context(), first.UserID); err != nil {
+	if _, err := w.Door().RemoveMember(t.Context(), first.UserID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.signIn("ada@acme.example"); err != nil {

@@ -13,6 +13,7 @@ import (
 type clientOf struct {
 	client      store.HeldAgentClient
 	clientToken connectors.AgentTokenID
+	asked       connectors.AccountRequestID
 }
 
 // ownClients are the methods that an outsider calls with success: on what is its own.

@@ -62,6 +62,8 @@ var verdicts = map[string]verdict{
 	"gateway_mail_agent_fkey":          {fault.NotFound, "", "", "There is no such agent."},
 	"agent_clients_agent_fkey":         {fault.NotFound, "", "", "There is no such agent."},
 	"agent_clients_member_fkey":        {fault.NotFound, "", "", "There is no such member."},
+	"account_requests_agent_fkey":      {fault.NotFound, "", "", "There is no such agent."},
+	"account_requests_connector_fkey":  {fault.NotFound, "", "", "There is no such connector."},
 	"personal_agents_agent_fkey":       {fault.NotFound, "", "", "There is no such agent."},
 	"personal_agents_member_fkey":      {fault.NotFound, "", "", "There is no such member."},
 	"agent_tokens_agent_client_fkey":   {fault.NotFound, "", "", "There is no such client."},

@@ -59,7 +59,10 @@ func (t *Tenant) SetCredential(ctx context.Context, c NewCredential) error {
 	}
 	return t.storing(ctx, c.Secret, credentialPlace(t.id, c.ConnectorID, c.AgentID, c.Origin), func(sealed []byte) error {
 		p.Sealed = sealed
-		return t.says(t.q.SetCredential(ctx, p), "credential", c.ConnectorID)
+		if err := t.says(t.q.SetCredential(ctx, p), "credential", c.ConnectorID); err != nil {
+			return err
+		}
+		return t.connected(ctx, c.ConnectorID, c.AgentID)
 	})
 }
 

@@ -136,7 +136,10 @@ func TestWhoMayInviteNoMoreHasInvitedNobody(t *testing.T) {
 		name string
 		end  func(d *store.Tenant, id connectors.UserID) error
 	}{
-		{"removed", func(d *store.Tenant, id connectors.UserID) error { return d.RemoveMember(t.Context(), id) }},
+		{"removed", func(d *store.Tenant, id connectors.UserID) error {
+			_, err := d.RemoveMember(t.Context(), id)
+			return err
+		}},
 		{"made an admin", func(d *store.Tenant, id connectors.UserID) error {
 			return d.SetMemberRole(t.Context(), id, connectors.RoleAdmin)
 		}},

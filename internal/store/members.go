@@ -120,9 +120,10 @@ func (t *Tenant) SetMemberRole(ctx context.Context, id connectors.UserID, role c
 	})
 }
 
-// RemoveMember ends a membership, and the open invitations that the member sent; the person stays. The last owner cannot leave: Conflict.
-func (t *Tenant) RemoveMember(ctx context.Context, id connectors.UserID) error {
-	return t.within(ctx, func(tx *Tenant) error {
+// RemoveMember ends a membership, and the open invitations that the member sent; the person stays. The agents that they made for programs of
+// their own are disabled, without their accounts, and named. The last owner cannot leave: Conflict.
+func (t *Tenant) RemoveMember(ctx context.Context, id connectors.UserID) (agents []string, err error) {
+	err = t.within(ctx, func(tx *Tenant) error {
 		if err := tx.keepOwner(ctx, id); err != nil {
 			return err
 		}
@@ -132,9 +133,13 @@ func (t *Tenant) RemoveMember(ctx context.Context, id connectors.UserID) error {
 		if err := tx.q.ForgetBreakGlass(ctx, tx.id, id.UUID); err != nil {
 			return err
 		}
+		if agents, err = tx.endAgentsOf(ctx, id); err != nil {
+			return err
+		}
 		n, err := tx.q.RemoveMember(ctx, tx.id, id)
 		return touched(n, err, "member")
 	})
+	return agents, err
 }
 
 // keepOwner refuses where id is the only owner. The owners' rows stay locked, so that of two owners who leave at the same

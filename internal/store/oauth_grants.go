@@ -43,7 +43,10 @@ func (t *Tenant) SaveGrant(ctx context.Context, g NewGrant) error {
 	}
 	return t.storing(ctx, plain, credentialPlace(t.id, g.ConnectorID, g.AgentID, g.Origin), func(sealed []byte) error {
 		p.Sealed = sealed
-		return t.says(t.q.SaveGrant(ctx, p), "credential", g.ConnectorID)
+		if err := t.says(t.q.SaveGrant(ctx, p), "credential", g.ConnectorID); err != nil {
+			return err
+		}
+		return t.connected(ctx, g.ConnectorID, g.AgentID)
 	})
 }
 

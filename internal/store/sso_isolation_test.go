@@ -109,7 +109,8 @@ var ssoAttempts = map[string]attempt{
 		if err != nil || theirs.Role != o.member.Role || theirs.Name != o.member.Name {
 			return true, err
 		}
-		return false, o.door.RemoveMember(ctx, o.member.UserID)
+		_, err = o.door.RemoveMember(ctx, o.member.UserID)
+		return false, err
 	},
 }
 

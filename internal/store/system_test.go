@@ -56,7 +56,7 @@ func TestMembershipsShowEveryTenantOfAPerson(t *testing.T) {
 	if err != nil || one.Role != connectors.RoleViewer || one.Email != m.Email {
 		t.Errorf("membership = %+v, %v", one, err)
 	}
-	if err := w.OtherDoor().RemoveMember(t.Context(), m.UserID); err != nil {
+	if _, err := w.OtherDoor().RemoveMember(t.Context(), m.UserID); err != nil {
 		t.Fatal(err)
 	}
 	_, err = w.St.System().Membership(t.Context(), m.UserID, w.Other)

@@ -32,6 +32,9 @@ const (
 	NoticeResources = "resources"
 )
 
+// NoticeAccount tells that calls of an agent missed an account that is there now; its ID is the agent's.
+const NoticeAccount = "account"
+
 // NoticeUses is no change: its ID are the words of [System.SayUses].
 const NoticeUses = "uses"
 

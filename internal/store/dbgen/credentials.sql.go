@@ -197,7 +197,7 @@ func (q *Queries) RenewMachineTokens(ctx context.Context, tenantID connectors.Te
 }
 
 const sealedCredential = `-- name: SealedCredential :one
-select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at
+select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at
 from credentials
 where tenant_id = $1 and connector_id = $2 and agent_id is not distinct from $3
 `
@@ -227,12 +227,13 @@ func (q *Queries) SealedCredential(ctx context.Context, tenantID connectors.Tena
 		&i.LeaseID,
 		&i.LeaseUntil,
 		&i.RetryAt,
+		&i.ConnectedAt,
 	)
 	return i, err
 }
 
 const sealedCredentialUsedLast = `-- name: SealedCredentialUsedLast :one
-select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at
+select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at
 from credentials
 where tenant_id = $1 and connector_id = $2 and agent_id is not null
   and status in ('active', 'refresh_failed')
@@ -266,15 +267,17 @@ func (q *Queries) SealedCredentialUsedLast(ctx context.Context, tenantID connect
 		&i.LeaseID,
 		&i.LeaseUntil,
 		&i.RetryAt,
+		&i.ConnectedAt,
 	)
 	return i, err
 }
 
 const setCredential = `-- name: SetCredential :exec
-insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account)
-values ($1, $2, $3, $4, $5, $6, $7, $8)
+insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account, connected_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, now())
 on conflict on constraint credentials_owner_key do update
 set type = excluded.type,
+    connected_at = excluded.connected_at,
     origin = excluded.origin,
     sealed = excluded.sealed,
     account = excluded.account,

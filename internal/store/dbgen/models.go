@@ -200,6 +200,7 @@ type Credential struct {
 	LeaseID     *uuid.UUID
 	LeaseUntil  *time.Time
 	RetryAt     *time.Time
+	ConnectedAt *time.Time
 }
 
 type OauthFlow struct {

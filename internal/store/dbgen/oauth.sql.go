@@ -435,10 +435,11 @@ func (q *Queries) SaveFlow(ctx context.Context, arg SaveFlowParams) error {
 }
 
 const saveGrant = `-- name: SaveGrant :exec
-insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account, scopes, expires_at, grant_meta)
-values ($1, $2, $3, $4, 'oauth2', $5, $6, $7, $8, $9, $10)
+insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account, scopes, expires_at, grant_meta, connected_at)
+values ($1, $2, $3, $4, 'oauth2', $5, $6, $7, $8, $9, $10, now())
 on conflict on constraint credentials_owner_key do update
 set type = excluded.type,
+    connected_at = excluded.connected_at,
     origin = excluded.origin,
     sealed = excluded.sealed,
     account = excluded.account,

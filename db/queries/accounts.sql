@@ -1,0 +1,87 @@
+-- name: AgentMember :one
+-- The person for whose programs an agent was made.
+select users.id, users.email, users.name, memberships.role, memberships.created_at
+from personal_agents p
+join memberships on memberships.tenant_id = p.tenant_id and memberships.user_id = p.user_id
+join users on users.id = p.user_id
+where p.tenant_id = @tenant_id and p.agent_id = @agent_id;
+
+-- name: AgentsOfMembers :many
+-- Of some agents those that were made for one person's programs.
+select agent_id, user_id
+from personal_agents
+where tenant_id = @tenant_id and agent_id = any(@agents::uuid[]);
+
+-- name: AgentAccounts :many
+-- What agents have, or miss, at the connectors that they were granted and that want an account of each agent.
+select agents.id as agent_id, agents.slug as agent_slug, agents.name as agent_name, agents.enabled as agent_enabled,
+       connectors.id as connector_id, connectors.slug, connectors.name, connectors.url, connectors.auth_type, connectors.enabled,
+       coalesce(credentials.type, '')::text as type, coalesce(credentials.account, '')::text as account, coalesce(credentials.error, '')::text as error,
+       coalesce(
+           case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
+                 and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end, '')::text as status,
+       credentials.connected_at, credentials.created_at as stored_at
+from agent_grants
+join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id
+join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
+left join credentials on credentials.tenant_id = agent_grants.tenant_id and credentials.connector_id = connectors.id and credentials.agent_id = agents.id
+where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = any(@agents::uuid[]) and connectors.credential_mode = 'per_agent'
+  and connectors.auth_type <> 'none'
+order by lower(agents.name), agents.id, lower(connectors.name), connectors.id
+limit @max_rows;
+
+-- name: DisableAgentsOf :many
+update agents
+set enabled = false,
+    updated_at = now()
+from personal_agents p
+where agents.tenant_id = @tenant_id and p.tenant_id = agents.tenant_id and p.agent_id = agents.id and p.user_id = @user_id
+returning agents.id, agents.slug;
+
+-- name: DropCredentialsOfAgents :many
+delete from credentials
+where tenant_id = @tenant_id and agent_id = any(@agents::uuid[])
+returning connector_id;
+
+-- name: ForgetAccountRequests :exec
+delete from account_requests
+where tenant_id = @tenant_id and agent_id = @agent_id and expires_at <= @now;
+
+-- name: OpenAccountRequests :one
+select count(*)
+from account_requests
+where tenant_id = @tenant_id and agent_id = @agent_id and used_at is null;
+
+-- name: RenewAccountRequest :one
+-- A session that asks again has the same request.
+update account_requests
+set expires_at = @expires_at
+where tenant_id = @tenant_id and agent_id = @agent_id and connector_id = @connector_id and session = @session and session <> '' and connected_at is null
+returning id;
+
+-- name: InsertAccountRequest :exec
+insert into account_requests (tenant_id, id, agent_id, connector_id, session, expires_at)
+values (@tenant_id, @id, @agent_id, @connector_id, @session, @expires_at);
+
+-- name: AccountRequest :one
+select id, connector_id, connected_at, used_at, expires_at
+from account_requests
+where tenant_id = @tenant_id and id = @id and agent_id = @agent_id;
+
+-- name: UseAccountRequest :execrows
+-- Once.
+update account_requests
+set used_at = @now
+where tenant_id = @tenant_id and id = @id and agent_id = @agent_id and connected_at is not null and used_at is null;
+
+-- name: ConnectedRequests :many
+-- What a session may be told of.
+select id
+from account_requests
+where tenant_id = @tenant_id and agent_id = @agent_id and session = @session and connected_at is not null
+order by id;
+
+-- name: ConnectAccountRequests :execrows
+update account_requests
+set connected_at = now()
+where tenant_id = @tenant_id and agent_id = @agent_id::uuid and connector_id = @connector_id and connected_at is null;

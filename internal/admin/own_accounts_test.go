@@ -1,0 +1,156 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/oauth/oauthtest"
+	"patchbay/internal/store"
+	chromium "patchbay/internal/testing/browser"
+)
+
+// mine makes a person's own agent that was granted a connector with an account for each.
+func (d *dashboard) mine(m connectors.Member, opts ...func(*connectors.Draft)) (a connectors.Agent, c connectors.Connector, path string) {
+	d.t.Helper()
+	perAgent := func(c *connectors.Draft) { c.CredentialMode = connectors.CredentialPerAgent }
+	c = d.Connector(d.t, append([]func(*connectors.Draft){perAgent}, opts...)...)
+	a = d.Agent(d.t)
+	d.Grant(d.t, a.ID, c.ID)
+	if err := d.Door().MakePersonal(d.t.Context(), m.UserID, a.ID); err != nil {
+		d.t.Fatal(err)
+	}
+	return a, c, "/account/connections/" + a.ID.String() + "/" + c.ID.String()
+}
+
+func bearerAuth(c *connectors.Draft) { c.Auth.Type = connectors.AuthBearer }
+
+func TestAMemberEntersASecretForTheirOwnAgentAlone(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	ada := d.person(connectors.RoleMember)
+	_, c, path := d.mine(ada, bearerAuth)
+	b := d.browser()
+	b.signIn(ada.Email)
+	b.get("/account").want(t, http.StatusOK, `href="/account/connections"`)
+	b.get("/account/connections").want(t, http.StatusOK, c.Name, "Not set", `href="`+path+`"`)
+	b.get(path).want(t, http.StatusOK, "Connect "+c.Name, ada.Email, `name="token"`)
+	b.post(path+"/credential", url.Values{"token": {""}}).want(t, http.StatusUnprocessableEntity)
+	p := b.post(path+"/credential", url.Values{"token": {"s3cret of ada"}})
+	if p.Status != http.StatusSeeOther || p.Location != path {
+		t.Fatalf("%d to %q\n%s", p.Status, p.Location, plainText(p.Body))
+	}
+	p = b.get(path)
+	if p.want(t, http.StatusOK, c.Name+" is connected", "You can close this page.", "Since"); p.says("s3cret of ada") {
+		t.Error("the page shows the secret")
+	}
+	b.post("/connectors/"+c.Slug+"/agents/"+"any"+"/credential", url.Values{"token": {"x"}}).want(t, http.StatusForbidden)
+	if p = b.post(path+"/disconnect", nil); p.Location != path {
+		t.Errorf("%d to %q", p.Status, p.Location)
+	}
+	b.get("/account/connections").want(t, http.StatusOK, "Not set")
+}
+
+// Whoever may do more is refused as well: on this page they would connect their own account to somebody else's agent, as whoever sent them the
+// link wants them to.
+func TestTheLinkOfAnotherMembersAccountIsRefusedToEverybodyElse(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	ada := d.Member(t, connectors.RoleMember, d.withPassword(), func(m *store.NewMember) { m.Name = "Ada Lovelace" })
+	_, c, path := d.mine(ada, bearerAuth)
+	for _, role := range connectors.Roles {
+		other := d.as(role)
+		other.get(path).want(t, http.StatusForbidden, "This agent belongs to Ada Lovelace, and only they connect their accounts to it.")
+		for _, act := range []string{"/connect", "/credential", "/disconnect"} {
+			other.post(path+act, url.Values{"token": {"of somebody else"}}).want(t, http.StatusForbidden)
+		}
+		if p := other.get("/account/connections"); p.Status != http.StatusOK || p.says(c.Name) {
+			t.Errorf("%s sees another's accounts: %d", role, p.Status)
+		}
+	}
+	if list, err := d.Door().Credentials(t.Context(), c.ID, store.Page{}); err != nil || len(list.Items) != 0 {
+		t.Errorf("%v, %v", list.Items, err)
+	}
+	stranger := d.browser().get(path)
+	if to, _ := url.Parse(stranger.Location); stranger.Status != http.StatusSeeOther || to.Path != "/login" || to.Query().Get("return_to") != path {
+		t.Errorf("whoever is not signed in is sent to %q", stranger.Location)
+	}
+	tenants := d.browser()
+	tenants.signIn(d.MemberIn(t, d.Other, connectors.RoleOwner, d.withPassword()).Email)
+	tenants.get(path).want(t, http.StatusNotFound)
+	tenants.post(path+"/credential", url.Values{"token": {"of another organisation"}}).want(t, http.StatusNotFound)
+}
+
+func TestAMembersAgentSpeaksForNobodyElseOfTheirRole(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	ada := d.person(connectors.RoleMember)
+	a, c, _ := d.mine(ada, bearerAuth)
+	d.Synced(t, c.ID, "search")
+	d.Credential(t, c.ID, &a.ID, `{"token":"of ada"}`)
+	form := url.Values{"agent": {a.Slug}, "as": {"json"}, "json": {"{}"}}
+	try := "/connectors/" + c.Slug + "/tools/search/try"
+	d.as(connectors.RoleMember).post(try, form).want(t, http.StatusForbidden, "Only they, and admins, use its accounts.")
+	own := d.browser()
+	own.signIn(ada.Email)
+	for who, b := range map[string]*browser{"the member": own, "an admin": d.as(connectors.RoleAdmin)} {
+		if p := b.post(try, form); p.Status == http.StatusForbidden {
+			t.Errorf("%s is refused: %s", who, plainText(p.Body))
+		}
+	}
+	d.as(connectors.RoleViewer).get("/agents/"+a.Slug).want(t, http.StatusOK, "Belongs to", ada.DisplayName())
+}
+
+func TestAMemberConnectsTheAccountsOfTheirOwnAgents(t *testing.T) {
+	t.Parallel()
+	for _, script := range []bool{true, false} {
+		d := newDashboardAt(t, "localhost") // the other servers are at 127.0.0.1
+		_, mcp := protected(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{Scope: "notes:read"})
+		ada := d.person(connectors.RoleMember)
+		a, _, path := d.mine(ada, func(c *connectors.Draft) {
+			c.Name, c.Slug, c.URL, c.Auth.Type = "Notes", "notes", mcp.URL, connectors.AuthOAuth2
+		})
+		_, _, second := d.mine(ada, bearerAuth)
+		tab := chromium.Open(t)
+		tab.Scripts(script)
+		tab.Go(d.base + path)
+		tab.Fill("[name=email]", ada.Email)
+		tab.Fill("[name=password]", password.Reveal())
+		tab.Click("main form button[type=submit]")
+		tab.WaitPath(path)
+		tab.WaitText("main", a.Name+" needs your account there")
+		tab.Click("form[action='" + path + "/connect'] button")
+		tab.WaitPath(path)
+		tab.WaitText("main", "Notes is connected")
+		tab.Go(d.base + "/account/connections")
+		tab.WaitText("main", "Connected")
+		if script {
+			for _, page := range []string{path, second, "/account/connections"} {
+				everyones(t, tab, d.base+page)
+			}
+		}
+		tab.Go(d.base + "/account/connections")
+		tab.Click("form[action='" + path + "/connect'] button")
+		tab.WaitText("main", "Notes is connected")
+		tab.Go(d.base + "/account/connections")
+		tab.Click("[popovertarget^=disconnect-]")
+		tab.Click("form[action='" + path + "/disconnect'] button[type=submit]")
+		tab.WaitText("main", "Disconnected 'Notes'.")
+		tab.WaitText("main", "Not connected")
+	}
+}
+
+func TestAnAccountThatCannotBeConnectedSaysWhy(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	ada := d.person(connectors.RoleMember)
+	_, c, path := d.mine(ada, func(c *connectors.Draft) { c.URL, c.Auth.Type = "http://127.0.0.1:1/mcp", connectors.AuthOAuth2 })
+	b := d.browser()
+	b.signIn(ada.Email)
+	p := b.post(path+"/connect", nil)
+	if p.Status < 400 || p.Status >= 500 && p.Status != http.StatusBadGateway || !strings.Contains(p.Body, `role="alert"`) || !p.says("Connect "+c.Name) {
+		t.Errorf("%d: %s", p.Status, plainText(p.Body))
+	}
+}

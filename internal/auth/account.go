@@ -1,0 +1,55 @@
+package auth
+
+import (
+	"context"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// RequireAccount refuses whoever may not look after an account: who manages looks after all of them, and a member after those of the agents that
+// are their own. agent nil: the one for all agents.
+func (a Actor) RequireAccount(ctx context.Context, tx *store.Tenant, agent *connectors.AgentID) error {
+	if agent == nil || a.UserID == nil || a.Role.May(connectors.PermManage) || !a.Role.May(connectors.PermOperate) {
+		return a.Require(connectors.PermManage)
+	}
+	own, err := tx.IsPersonalAgent(ctx, *a.UserID, *agent)
+	if err != nil || own {
+		return err
+	}
+	return a.Require(connectors.PermManage)
+}
+
+// RequireSelf refuses whoever an account that an agent misses would not be of. It is for pages that anybody may have been sent to: a member's
+// agent acts for that member, so that nobody else's account gets to it there, not even that of an admin who was talked into it.
+func (a Actor) RequireSelf(ctx context.Context, tx *store.Tenant, agent connectors.AgentID) error {
+	m, err := tx.AgentMember(ctx, agent)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return fault.Errorf(fault.NotFound, "This agent is the organisation's own. Admins connect its accounts, on the connector's Credentials page.")
+	case err != nil:
+		return err
+	case a.UserID == nil || *a.UserID != m.UserID:
+		return fault.Errorf(fault.Denied, "This agent belongs to %s, and only they connect their accounts to it. If somebody else sent you here, "+
+			"they would use your account: do not go on.", m.DisplayName())
+	}
+	return a.Require(connectors.PermOperate)
+}
+
+// RequireUse refuses whoever may not have an agent use its accounts: a member's agent serves that member, and those who manage.
+func (a Actor) RequireUse(ctx context.Context, tx *store.Tenant, agent connectors.AgentID) error {
+	if err := a.Require(connectors.PermOperate); err != nil || a.Role.May(connectors.PermManage) {
+		return err
+	}
+	m, err := tx.AgentMember(ctx, agent)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil
+	case err != nil:
+		return err
+	case a.UserID != nil && *a.UserID == m.UserID:
+		return nil
+	}
+	return fault.Errorf(fault.Denied, "This agent belongs to %s. Only they, and admins, use its accounts.", m.DisplayName())
+}
