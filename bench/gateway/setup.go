@@ -67,6 +67,7 @@ func (b *bench) startAll(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	b.load.client.CloseIdleConnections() // what set it up asked other addresses: agents' connections are their own
 	return nil
 }
 

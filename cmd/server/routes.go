@@ -20,12 +20,17 @@ import (
 func (h *house) doors() http.Handler {
 	others, agents := deadlines(h.routes()), h.metrics.RequestsTo(gateway.Route, h.agents.gateway)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != mcpadmin.Path && h.agents.gateway.Serves(r.URL.Path) {
+		if h.agentsPath(r.URL.Path) {
 			agents.ServeHTTP(w, r)
 			return
 		}
 		others.ServeHTTP(w, r)
 	})
+}
+
+// agentsPath tells whether a path is the gateway's.
+func (h *house) agentsPath(path string) bool {
+	return path != mcpadmin.Path && h.agents.gateway.Serves(path)
 }
 
 // routes is the address space but for the agents': what is public, what is for programs, what is for people.

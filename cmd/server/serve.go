@@ -17,6 +17,7 @@ import (
 	"patchbay/internal/catalog"
 	"patchbay/internal/config"
 	"patchbay/internal/connectors"
+	"patchbay/internal/fastpath"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/postgres"
@@ -258,9 +259,13 @@ func (s *serving) announceSetup(ctx context.Context, d *database, house *house, 
 
 // serve answers requests until ctx ends, then lets those under way finish.
 func (s *serving) serve(ctx context.Context, listener net.Listener, house *house) error {
-	public := publicServer(farewell(house.doors(), house.leaving), s.log)
+	doors := farewell(house.doors(), house.leaving)
+	public := fastpath.New(fastpath.Options{
+		Handler: doors, Takes: house.agentsPath, Rest: publicServer(doors, s.log), Around: serve.Connections,
+		ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, Stall: stallLimit, Log: s.log,
+	})
 	failed := make(chan error, 1)
-	go func() { failed <- public.Serve(serve.Connections(socket.Listener(listener))) }()
+	go func() { failed <- public.Serve(socket.Listener(listener)) }()
 	s.log.InfoContext(ctx, "server started", "addr", listener.Addr().String(), "base_url", house.baseURL.String(), "egress", s.server.Egress, "version", version())
 	select {
 	case err := <-failed:
@@ -301,7 +306,7 @@ func (s *serving) leave(house *house) {
 
 // drain stops accepting, ends the event streams, which would never end by themselves, and gives requests, agents' calls and syncs
 // the same time to finish. A sync or a call that is cut off writes that down.
-func (s *serving) drain(ctx context.Context, public *http.Server, house *house) {
+func (s *serving) drain(ctx context.Context, public *fastpath.Server, house *house) {
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	close(house.draining)

@@ -24,7 +24,7 @@ func Direct(c net.Conn) net.Conn {
 		return c
 	}
 	d := &conn{TCPConn: over, raw: raw}
-	d.in.step, d.out.step, d.out.many = d.in.read, d.out.write, d.out.writeMany
+	d.in.step, d.out.step, d.out.many, d.out.now = d.in.read, d.out.write, d.out.writeMany, d.out.writeNow
 	return d
 }
 
@@ -43,8 +43,9 @@ type half struct {
 	done int
 	err  error
 
-	step func(fd uintptr) (over bool) // made once, as is many
+	step func(fd uintptr) (over bool) // made once, as are the others
 	many func(fd uintptr) (over bool)
+	now  func(fd uintptr) (over bool)
 }
 
 // Read waits until there is something to read.
@@ -94,14 +95,7 @@ func (c *conn) WriteTogether(bufs net.Buffers) error {
 	h := &c.out
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.vecs = h.vecs[:0]
-	for _, b := range bufs[:min(len(bufs), mostTogether)] {
-		if len(b) > 0 {
-			h.vecs = append(h.vecs, syscall.Iovec{Base: &b[0]})
-			h.vecs[len(h.vecs)-1].SetLen(len(b))
-		}
-	}
-	if len(h.vecs) == 0 {
+	if !h.point(bufs) {
 		return nil
 	}
 	err := h.wait(c.raw.Write, h.many)
@@ -119,6 +113,34 @@ func (c *conn) WriteTogether(bufs net.Buffers) error {
 		}
 	}
 	return nil
+}
+
+// WriteNow writes as much of these as there is room for, in one call, and waits for nothing: it may be less than all, or nothing.
+func (c *conn) WriteNow(bufs net.Buffers) (n int64, err error) {
+	h := &c.out
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.point(bufs) {
+		return 0, nil
+	}
+	err = h.wait(c.raw.Write, h.now)
+	clear(h.vecs)
+	if err != nil {
+		return 0, c.failed("write", err)
+	}
+	return int64(h.done), nil
+}
+
+// point has vecs say where the first buffers are; false: there is nothing in them.
+func (h *half) point(bufs net.Buffers) bool {
+	h.vecs = h.vecs[:0]
+	for _, b := range bufs[:min(len(bufs), mostTogether)] {
+		if len(b) > 0 {
+			h.vecs = append(h.vecs, syscall.Iovec{Base: &b[0]})
+			h.vecs[len(h.vecs)-1].SetLen(len(b))
+		}
+	}
+	return len(h.vecs) > 0
 }
 
 // mostTogether is how many buffers go in one call.
@@ -164,6 +186,12 @@ func (h *half) writeMany(fd uintptr) bool {
 	return h.call("writev", syscall.SYS_WRITEV, fd, unsafe.Pointer(&h.vecs[0]), len(h.vecs))
 }
 
+// writeNow writes what there is room for.
+func (h *half) writeNow(fd uintptr) bool {
+	h.writeMany(fd)
+	return true
+}
+
 // call makes a system call on n of something; false: not now.
 func (h *half) call(name string, number, fd uintptr, of unsafe.Pointer, n int) bool {
 	for {
@@ -190,4 +218,11 @@ func Peek(fd uintptr) error {
 		return errno
 	}
 	return nil
+}
+
+// Ended tells whether the other end has ended its side, or the connection is broken, and nothing is left to be read.
+func Ended(fd uintptr) bool {
+	var one [1]byte
+	n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&one[0])), 1, syscall.MSG_PEEK|syscall.MSG_DONTWAIT, 0, 0)
+	return errno == 0 && n == 0 || errno != 0 && errno != syscall.EAGAIN && errno != syscall.EINTR
 }

@@ -43,13 +43,31 @@ func ConnContext(ctx context.Context, c net.Conn) context.Context {
 
 type connKey struct{}
 
-// connOf is the connection that a request came on; nil: it cannot be held.
-func connOf(r *http.Request) *conn {
+// holder is a connection, or a reply, that can be held.
+type holder interface {
+	Hold()      // keeps what is written from now on: what is long stays as it is until Let
+	Let() error // writes what was held
+}
+
+// holderOf is what a reply to r can be held by: its own writer, or the connection that r came on; nil: it cannot be.
+func holderOf(w http.ResponseWriter, r *http.Request) holder {
+	for {
+		switch own := w.(type) {
+		case holder:
+			return own
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = own.Unwrap()
+			continue
+		}
+		break
+	}
 	if r.ProtoMajor != 1 { // others answer several requests at a time
 		return nil
 	}
-	c, _ := r.Context().Value(connKey{}).(*conn)
-	return c
+	if c, ok := r.Context().Value(connKey{}).(*conn); ok {
+		return c
+	}
+	return nil
 }
 
 // conn is a connection that one request at a time is answered on, by one goroutine at a time.
@@ -75,11 +93,11 @@ func (c *conn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// hold keeps what is written from now on.
-func (c *conn) hold() { c.holding = true }
+// Hold keeps what is written from now on.
+func (c *conn) Hold() { c.holding = true }
 
-// let writes what was held.
-func (c *conn) let() error {
+// Let writes what was held.
+func (c *conn) Let() error {
 	c.holding = false
 	held := c.held // writing takes it apart
 	err := together(c.Conn, held)

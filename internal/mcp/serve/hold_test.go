@@ -28,7 +28,7 @@ func TestWhatIsHeldLeavesInOrderAndStaysWhatItWas(t *testing.T) {
 	c := &conn{Conn: out}
 	long, short := []byte(strings.Repeat("long ", 2000)), []byte("short ")
 	for range 3 { // a connection serves many requests
-		c.hold()
+		c.Hold()
 		for _, p := range [][]byte{short, long, short} {
 			if n, err := c.Write(p); n != len(p) || err != nil {
 				t.Fatal(n, err)
@@ -39,7 +39,7 @@ func TestWhatIsHeldLeavesInOrderAndStaysWhatItWas(t *testing.T) {
 			t.Fatalf("%d writes while it was held", n)
 		}
 		done := make(chan error, 1)
-		go func() { done <- c.let() }()
+		go func() { done <- c.Let() }()
 		got := make([]byte, len(long)+2*len(short))
 		if _, err := io.ReadFull(far, got); err != nil {
 			t.Fatal(err)
@@ -60,16 +60,16 @@ func TestAHeldConnectionSaysThatItIsBroken(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
 	c := &conn{Conn: near}
-	c.hold()
+	c.Hold()
 	if _, err := c.Write([]byte("answer")); err != nil {
 		t.Fatal(err)
 	}
 	_ = far.Close()
-	if err := c.let(); err == nil {
+	if err := c.Let(); err == nil {
 		t.Error("nobody hears of it")
 	}
-	c.hold() // nothing of that is left
-	if err := c.let(); err != nil {
+	c.Hold() // nothing of that is left
+	if err := c.Let(); err != nil {
 		t.Error(err)
 	}
 }
@@ -85,7 +85,7 @@ func TestAnswersOfEveryLengthArriveWhole(t *testing.T) {
 	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text := answers[at.Load()]
 		st := (&visit{s: s, w: w, r: r}).reply()
-		if st.conn == nil {
+		if st.held == nil {
 			t.Error("the request does not find its connection")
 		}
 		if err := st.send([]byte("<"), []byte(text), []byte(">")); err != nil {

@@ -16,13 +16,13 @@ type stream struct {
 	control *http.ResponseController
 	s       *Server
 	who     string
-	shared  bool  // what is written stands in memory anyway
-	conn    *conn // nil: it cannot be held
+	shared  bool   // what is written stands in memory anyway
+	held    holder // nil: it cannot be held
 }
 
 // reply is where the visit's reply goes.
 func (v *visit) reply() stream {
-	return stream{w: v.w, control: http.NewResponseController(v.w), s: v.s, who: v.who, conn: connOf(v.r)}
+	return stream{w: v.w, control: http.NewResponseController(v.w), s: v.s, who: v.who, held: holderOf(v.w, v.r)}
 }
 
 // openStream begins an event stream. An event must be written at once: it takes the header with it.
@@ -62,12 +62,12 @@ func (st *stream) send(parts ...[]byte) error {
 
 // together writes parts, in one write to the connection where net/http would make several.
 func (st *stream) together(size int, parts [][]byte, next func() error) error {
-	if st.conn == nil || size < leastHeld || size > mostHeld {
+	if st.held == nil || size < leastHeld || size > mostHeld {
 		return st.pieces(parts, next)
 	}
-	st.conn.hold()
+	st.held.Hold()
 	err := st.pieces(parts, next)
-	return errors.Join(err, st.conn.let())
+	return errors.Join(err, st.held.Let())
 }
 
 // extend gives the client another while.

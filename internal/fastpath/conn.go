@@ -1,0 +1,227 @@
+package fastpath
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// conn is one connection, and the goroutine that serves it.
+type conn struct {
+	s     *Server
+	net   net.Conn
+	raw   syscall.RawConn // nil: nobody can look at it
+	state watched
+	ctx   context.Context // of all its requests
+	from  string          // the other end
+
+	head  head
+	in    []byte // what was read and not used yet stands between used and read
+	used  int
+	read  int
+	reply reply
+	body  body
+
+	mu  sync.Mutex // guards what follows
+	end context.CancelFunc
+}
+
+// watched is a state that the connection's goroutine and the sweeper change.
+type watched struct{ v atomic.Uint64 }
+
+func (w *watched) Load() state                { return state(w.v.Load()) }
+func (w *watched) store(s state)              { w.v.Store(uint64(s)) }
+func (w *watched) change(from, to state) bool { return w.v.CompareAndSwap(uint64(from), uint64(to)) }
+func (c *conn) is(p phase)                    { c.state.store(stateOf(p, c.s.clock.Load())) }
+func (c *conn) becomes(from state, p phase) bool {
+	return c.state.change(from, stateOf(p, c.s.clock.Load()))
+}
+
+func newConn(s *Server, made net.Conn) *conn {
+	c := &conn{s: s, net: made, raw: rawOf(made), from: made.RemoteAddr().String()}
+	c.ctx = context.WithValue(context.Background(), http.LocalAddrContextKey, made.LocalAddr())
+	c.is(fresh)
+	return c
+}
+
+// serve answers one request after the other, as long as they are plain.
+func (c *conn) serve() {
+	defer c.s.forget(c)
+	c.in = make([]byte, mostHead)
+	for {
+		h, ok := c.next()
+		switch {
+		case h == nil && !ok:
+			_ = c.net.Close()
+			return
+		case h == nil:
+			c.giveAway()
+			return
+		}
+		if !c.answer(h) {
+			return
+		}
+	}
+}
+
+// next waits for a request. nil and true: what comes is not plain; nil and false: nothing comes.
+func (c *conn) next() (h *head, ok bool) {
+	for {
+		if n := endOfHead(c.in[c.used:c.read]); n > 0 {
+			return c.parse(n)
+		}
+		if c.read-c.used == len(c.in) {
+			return nil, true
+		}
+		if c.used > 0 {
+			c.read = copy(c.in, c.in[c.used:c.read])
+			c.used = 0
+		}
+		if c.read > 0 && !c.beginReading() {
+			return nil, false
+		}
+		n, err := c.net.Read(c.in[c.read:])
+		c.read += n
+		if n == 0 || err != nil && !errors.Is(err, io.EOF) {
+			return nil, c.read > 0 && err != nil && !timedOut(err) // net/http says what it has to say about half a request
+		}
+	}
+}
+
+func timedOut(err error) bool {
+	e, ok := errors.AsType[net.Error](err)
+	return ok && e.Timeout() || errors.Is(err, net.ErrClosed)
+}
+
+// beginReading says that a part of a head came; false: the sweeper has ended the connection.
+func (c *conn) beginReading() bool {
+	was := c.state.Load()
+	switch was.phase() {
+	case reading:
+		return true
+	case closed:
+		return false
+	default:
+		return c.becomes(was, reading)
+	}
+}
+
+// parse takes the head of n bytes.
+func (c *conn) parse(n int) (*head, bool) {
+	was := c.state.Load()
+	if was.phase() == closed {
+		return nil, false
+	}
+	h := &c.head
+	if !h.parse(string(c.in[c.used:c.used+n]), c.s.o.Takes) {
+		return nil, true
+	}
+	if !c.becomes(was, answering) {
+		return nil, false
+	}
+	c.used += n
+	return h, true
+}
+
+// giveAway leaves the connection to net/http.
+func (c *conn) giveAway() {
+	was := c.state.Load()
+	if was.phase() == closed || !c.becomes(was, closed) {
+		_ = c.net.Close()
+		return
+	}
+	c.s.others.give(c.net, c.in[c.used:c.read])
+}
+
+// answer has the handler answer a request; false: the connection is not ours any more, or closed.
+func (c *conn) answer(h *head) bool {
+	ctx, cancel := context.WithCancel(c.ctx)
+	defer cancel()
+	c.watch(cancel)
+	c.body = body{c: c, left: h.length}
+	c.reply.begin(c, h)
+	r := h.request.WithContext(ctx)
+	h.request, h.values = http.Request{}, nil
+	r.RemoteAddr, r.Body = c.from, &c.body
+	if h.length == 0 {
+		r.Body = http.NoBody
+	}
+	well := c.run(r)
+	switch {
+	case c.reply.taken:
+		return false
+	case !well:
+		c.reply.deadline.end()
+		c.watch(nil)
+		c.is(closed)
+		_ = c.net.Close()
+		return false
+	}
+	good := c.reply.finish() == nil && c.body.drain() && !c.reply.close && !c.s.closing.Load()
+	c.watch(nil)
+	if !good {
+		c.is(closed)
+		c.leave()
+		return false
+	}
+	c.is(idle)
+	return true
+}
+
+// run calls the handler; false: it panicked.
+func (c *conn) run(r *http.Request) (ok bool) {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		ok = false
+		if v != http.ErrAbortHandler { //nolint:errorlint // compared as net/http compares it
+			c.s.o.Log.Error("handler panicked", "panic", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+		}
+	}()
+	c.s.o.Handler.ServeHTTP(&c.reply, r)
+	return true
+}
+
+// watch has the sweeper end a request whose client goes; nil: there is none any more.
+func (c *conn) watch(end context.CancelFunc) {
+	c.mu.Lock()
+	c.end = end
+	c.mu.Unlock()
+}
+
+func (c *conn) cancel() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.end != nil {
+		c.end()
+	}
+}
+
+// cut ends the connection and what is under way on it.
+func (c *conn) cut() {
+	c.cancel()
+	_ = c.net.Close()
+}
+
+// lingers is how long a connection that we end is read from, where the client may be sending: what arrives at a closed one has the answer
+// thrown away before it is read (RFC 9112 §9.6).
+const lingers = 500 * time.Millisecond
+
+// leave ends the connection behind the last answer.
+func (c *conn) leave() {
+	if half, ok := c.net.(interface{ CloseWrite() error }); ok && c.body.left > 0 && half.CloseWrite() == nil {
+		_ = c.net.SetReadDeadline(time.Now().Add(lingers))
+		_, _ = io.Copy(io.Discard, c.net)
+	}
+	_ = c.net.Close()
+}
