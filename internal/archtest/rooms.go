@@ -102,6 +102,7 @@ var Rooms = []Room{
 	{Path: "bench/gateway", Floor: Tests, Sentence: "measures the gateway against a bare reverse proxy"},
 	{Path: "client/internal/generate", Floor: Tests, Sentence: "writes package client from the OpenAPI document"},
 	{Path: "conformance/client", Floor: Tests, Sentence: "plays the official suite's scenarios with a running Patchbay"},
+	{Path: "conformance/consent", Floor: Tests, Sentence: "is the person whom the suite asks for at an authorization server"},
 	{Path: "conformance/door", Floor: Tests, Sentence: "lets the suite, which sends no token, in at the gateway"},
 	{Path: "conformance/tally", Floor: Tests, Sentence: "counts what passed of what a revision requires, and fails where it is too little"},
 	{Path: "conformance/patchbay", Floor: Tests, Sentence: "the JSON API, as the programs beside it use it"},
