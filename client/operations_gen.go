@@ -196,6 +196,11 @@ func (c *Client) EndAgentClient(ctx context.Context, id string, clientID string)
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "clients", url.PathEscape(clientID)}, nil, nil, nil)
 }
 
+// EndMemberClient: End the access of a program that acts as a member. It needs the role owner.
+func (c *Client) EndMemberClient(ctx context.Context, id string, clientID string) error {
+	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "members", url.PathEscape(id), "clients", url.PathEscape(clientID)}, nil, nil, nil)
+}
+
 // ExportConnectorsQuery says more of what is asked for. What is zero is left out.
 type ExportConnectorsQuery struct {
 	// Whose way of writing it; generic is what an import takes whole. One of: generic, claude, cursor, vscode.
@@ -1094,6 +1099,41 @@ func (c *Client) AllInvitations(ctx context.Context, q ListInvitationsQuery) ite
 	return pages(func(cursor string) ([]Invitation, *string, error) {
 		q.Cursor = cursor
 		page, err := c.ListInvitations(ctx, q)
+		return page.Items, page.NextCursor, err
+	})
+}
+
+// ListMemberClientsQuery says more of what is asked for. What is zero is left out.
+type ListMemberClientsQuery struct {
+	// How many items at most.
+	Limit int
+	// next_cursor of the page before.
+	Cursor string
+}
+
+func (q ListMemberClientsQuery) values() url.Values {
+	v := url.Values{}
+	if q.Limit != 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	return v
+}
+
+// ListMemberClients: List the programs that act as a member, the latest first. It needs the role owner.
+func (c *Client) ListMemberClients(ctx context.Context, id string, q ListMemberClientsQuery) (MemberClientList, error) {
+	var out MemberClientList
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "members", url.PathEscape(id), "clients"}, q.values(), nil, &out)
+	return out, err
+}
+
+// AllMemberClients goes through all pages of [Client.ListMemberClients].
+func (c *Client) AllMemberClients(ctx context.Context, id string, q ListMemberClientsQuery) iter.Seq2[MemberClient, error] {
+	return pages(func(cursor string) ([]MemberClient, *string, error) {
+		q.Cursor = cursor
+		page, err := c.ListMemberClients(ctx, id, q)
 		return page.Items, page.NextCursor, err
 	})
 }

@@ -966,6 +966,36 @@ type Member struct {
 	SecondFactor bool `json:"second_factor"`
 }
 
+// MemberClient is what the API answers with.
+type MemberClient struct {
+	// The id of a program that registered itself, or the URL of its document.
+	ClientID  string    `json:"client_id"`
+	CreatedAt time.Time `json:"created_at"`
+	// When its access ends, unless it renews its token before.
+	ExpiresAt time.Time `json:"expires_at"`
+	// Whose document says who it is; empty: nobody can tell.
+	Host string `json:"host"`
+	ID   string `json:"id"`
+	// What it calls itself: nobody has checked it.
+	Name string `json:"name"`
+	// The address that its tokens open.
+	Resource string `json:"resource"`
+	// What it may do: only read, as a viewer does, or all that the member may. One of: admin:read, admin.
+	Scope  string    `json:"scope"`
+	UsedAt time.Time `json:"used_at"`
+	// Their name, or address.
+	User string `json:"user"`
+	// As whom it acts.
+	UserID string `json:"user_id"`
+}
+
+// MemberClientList is what the API answers with.
+type MemberClientList struct {
+	Items []MemberClient `json:"items"`
+	// Hand it back as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
+}
+
 // MemberCreate is what the API is asked with. What is nil is left out.
 type MemberCreate struct {
 	Email string  `json:"email"`

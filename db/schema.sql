@@ -324,7 +324,7 @@ grant delete, insert, select, update on account_requests to patchbay_app;
 create table agent_clients (
     tenant_id uuid not null,
     id uuid not null,
-    agent_id uuid not null,
+    agent_id uuid,
     user_id uuid not null,
     client_id text not null,
     client_name text not null,
@@ -340,7 +340,10 @@ create table agent_clients (
     rotated_at timestamp with time zone,
     created_at timestamp with time zone not null default now(),
     expires_at timestamp with time zone not null,
+    scope text,
+    by_sso boolean not null default false,
     constraint agent_clients_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint agent_clients_agent_or_member CHECK ((((agent_id IS NULL) = (scope IS NOT NULL)) AND ((scope IS NOT NULL) = (resource = '/mcp/admin'::text)))),
     constraint agent_clients_challenge_length CHECK ((length(challenge) = 32)),
     constraint agent_clients_generation_used CHECK ((((generation = 0) = (rotated_at IS NULL)) AND ((generation = 0) OR (code_used_at IS NOT NULL)))),
     constraint agent_clients_id_key UNIQUE (id),
@@ -348,6 +351,7 @@ create table agent_clients (
     constraint agent_clients_member_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES memberships(tenant_id, user_id) ON DELETE CASCADE,
     constraint agent_clients_pkey PRIMARY KEY (tenant_id, id),
     constraint agent_clients_salt_length CHECK ((length(salt) = 32)),
+    constraint agent_clients_scope_known CHECK ((scope = ANY (ARRAY['admin:read'::text, 'admin'::text]))),
     constraint agent_clients_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
 CREATE INDEX agent_clients_agent_idx ON public.agent_clients USING btree (tenant_id, agent_id, id DESC);
@@ -1073,6 +1077,26 @@ alter table mcp_clients force row level security;
 create policy system_rows on mcp_clients for all using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
 grant delete, insert, select, update on mcp_clients to patchbay_app;
 
+create table member_tokens (
+    tenant_id uuid not null,
+    id uuid not null,
+    agent_client_id uuid not null,
+    secret_mac bytea not null,
+    created_at timestamp with time zone not null default now(),
+    expires_at timestamp with time zone not null,
+    last_used_at timestamp with time zone,
+    constraint member_tokens_agent_client_fkey FOREIGN KEY (tenant_id, agent_client_id) REFERENCES agent_clients(tenant_id, id) ON DELETE CASCADE,
+    constraint member_tokens_id_key UNIQUE (id),
+    constraint member_tokens_pkey PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX member_tokens_agent_client_idx ON public.member_tokens USING btree (tenant_id, agent_client_id);
+CREATE INDEX member_tokens_expires_idx ON public.member_tokens USING btree (tenant_id, expires_at);
+CREATE TRIGGER recognised_by_a_living_key BEFORE INSERT OR UPDATE OF secret_mac ON public.member_tokens FOR EACH ROW EXECUTE FUNCTION refuse_retired_mac();
+alter table member_tokens enable row level security;
+alter table member_tokens force row level security;
+create policy tenant_rows on member_tokens for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on member_tokens to patchbay_app;
+
 create table memberships (
     tenant_id uuid not null,
     user_id uuid not null,
@@ -1308,6 +1332,19 @@ alter table sign_in_failures enable row level security;
 alter table sign_in_failures force row level security;
 create policy system_rows on sign_in_failures for all using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
 grant delete, insert, select, update on sign_in_failures to patchbay_app;
+
+create table spent_confirmations (
+    tenant_id uuid not null,
+    id uuid not null,
+    until timestamp with time zone not null,
+    constraint spent_confirmations_pkey PRIMARY KEY (tenant_id, id),
+    constraint spent_confirmations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX spent_confirmations_until_idx ON public.spent_confirmations USING btree (tenant_id, until);
+alter table spent_confirmations enable row level security;
+alter table spent_confirmations force row level security;
+create policy tenant_rows on spent_confirmations for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on spent_confirmations to patchbay_app;
 
 create table sso_domains (
     tenant_id uuid not null,
@@ -1730,6 +1767,7 @@ create table users (
     signed_in_at timestamp with time zone,
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
+    signed_out_at timestamp with time zone,
     constraint users_email_form CHECK (((email = lower(email)) AND (email ~ '^[^@\s]+@[^@\s]+$'::text) AND (length(email) <= 254))),
     constraint users_email_key UNIQUE (email),
     constraint users_pkey PRIMARY KEY (id)

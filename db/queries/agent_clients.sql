@@ -1,24 +1,30 @@
--- Programs that people let be agents, by signing in for them.
+-- Programs that people let be agents, or act as themselves, by signing in for them.
 
 -- name: CreateAgentClient :exec
 insert into agent_clients (
-    tenant_id, id, agent_id, user_id, client_id, client_name, client_host, resource, redirect_uri, code_mac, challenge, code_expires_at, salt, expires_at)
+    tenant_id, id, agent_id, user_id, client_id, client_name, client_host, resource, scope, by_sso, redirect_uri, code_mac, challenge, code_expires_at,
+    salt, expires_at)
 select
-    @tenant_id, @id, @agent_id, @user_id, @client_id, @client_name, @client_host, @resource, @redirect_uri, @code_mac, @challenge, code.ends,
-    @salt, code.ends
+    @tenant_id, @id, sqlc.narg(agent_id), @user_id, @client_id, @client_name, @client_host, @resource, sqlc.narg(scope), @by_sso, @redirect_uri, @code_mac,
+    @challenge, code.ends, @salt, code.ends
 from (select clock_timestamp() + make_interval(secs => @code_seconds::double precision) as ends) code;
 
 -- name: AgentClients :many
--- Those that have tokens: of an agent, or of a person, or all.
-select c.id, c.agent_id, agents.slug as agent_slug, agents.name as agent_name, c.user_id, users.email, users.name as user_name,
-       c.client_id, c.client_name, c.client_host, c.resource, c.redirect_uri, c.created_at, c.expires_at,
-       greatest(c.rotated_at, (select max(t.last_used_at) from agent_tokens t where t.tenant_id = c.tenant_id and t.agent_client_id = c.id))::timestamptz as used_at
+-- Those that have tokens: of an agent, or of a person, or all that act as members, or all. What acts as somebody who has signed out everywhere since is over.
+select c.id, c.agent_id, coalesce(agents.slug, '') as agent_slug, coalesce(agents.name, '') as agent_name, c.user_id, users.email, users.name as user_name,
+       c.client_id, c.client_name, c.client_host, c.resource, coalesce(c.scope, '') as scope, c.redirect_uri, c.created_at, c.expires_at,
+       greatest(
+           c.rotated_at,
+           (select max(t.last_used_at) from agent_tokens t where t.tenant_id = c.tenant_id and t.agent_client_id = c.id),
+           (select max(t.last_used_at) from member_tokens t where t.tenant_id = c.tenant_id and t.agent_client_id = c.id))::timestamptz as used_at
 from agent_clients c
-join agents on agents.tenant_id = c.tenant_id and agents.id = c.agent_id
 join users on users.id = c.user_id
+left join agents on agents.tenant_id = c.tenant_id and agents.id = c.agent_id
 where c.tenant_id = @tenant_id
   and c.generation > 0
   and c.expires_at > now()
+  and (c.agent_id is not null or users.signed_out_at is null or c.created_at > users.signed_out_at)
+  and (not @as_members::boolean or c.agent_id is null)
   and (sqlc.narg(agent_id)::uuid is null or c.agent_id = sqlc.narg(agent_id))
   and (sqlc.narg(user_id)::uuid is null or c.user_id = sqlc.narg(user_id))
   and (sqlc.narg(before_id)::uuid is null or c.id < sqlc.narg(before_id))
@@ -61,6 +67,53 @@ where agent_tokens.tenant_id = @tenant_id
       order by newest.created_at desc, newest.id desc
       limit @keep)
 returning agent_tokens.id;
+
+-- name: CreateMemberToken :exec
+insert into member_tokens (tenant_id, id, agent_client_id, secret_mac, expires_at)
+values (@tenant_id, @id, @agent_client_id, @secret_mac, @expires_at);
+
+-- name: DropOldMemberTokens :exec
+-- All but the newest of a program's access tokens.
+delete from member_tokens
+where member_tokens.tenant_id = @tenant_id
+  and member_tokens.agent_client_id = @agent_client_id
+  and member_tokens.id not in (
+      select newest.id
+      from member_tokens newest
+      where newest.tenant_id = @tenant_id and newest.agent_client_id = @agent_client_id
+      order by newest.created_at desc, newest.id desc
+      limit @keep);
+
+-- name: DropMemberToken :execrows
+delete from member_tokens
+where tenant_id = @tenant_id and id = @id;
+
+-- name: EndSSOPrograms :exec
+-- Of a member, or of all: those that act as members who had signed in at this tenant's provider to let them in.
+delete from agent_clients
+where tenant_id = @tenant_id
+  and agent_id is null
+  and by_sso
+  and (sqlc.narg(user_id)::uuid is null or user_id = sqlc.narg(user_id));
+
+-- name: ProgramStanding :one
+-- How whoever let a program in stands today.
+select memberships.role, users.signed_out_at,
+       coalesce(sso.enabled, false)::boolean as sso,
+       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
+       coalesce((
+           select max(i.signed_in_at)
+           from sso_identities i
+           where i.tenant_id = memberships.tenant_id and i.user_id = memberships.user_id), 'epoch')::timestamptz as sso_signed_in_at
+from memberships
+join users on users.id = memberships.user_id
+left join sso_settings sso on sso.tenant_id = memberships.tenant_id
+where memberships.tenant_id = @tenant_id and memberships.user_id = @user_id;
+
+-- name: SpendConfirmation :execrows
+insert into spent_confirmations (tenant_id, id, until)
+values (@tenant_id, @id, @until)
+on conflict do nothing;
 
 -- name: DropClientToken :execrows
 delete from agent_tokens

@@ -21,6 +21,13 @@ where memberships.tenant_id = @tenant_id
   and browser_sessions.id = @id;
 
 -- name: EndMemberSessions :exec
+-- Programs that act as the person are over, too, in whichever tenant.
+with noted as (
+    update users
+    set signed_out_at = clock_timestamp()
+    from memberships
+    where memberships.tenant_id = @tenant_id and memberships.user_id = users.id and users.id = @user_id
+)
 delete from browser_sessions
 using memberships
 where memberships.tenant_id = @tenant_id

@@ -51,6 +51,45 @@ where used_on is null and created_at < now() - interval '30 days'
 delete from agent_clients
 where expires_at < now() - interval '10 minutes';
 
+-- name: DropEndedMemberTokens :execrows
+-- @sqlc-vet-disable tenant-scope
+delete from member_tokens
+where expires_at < now() - interval '10 minutes';
+
+-- name: DropSpentConfirmations :execrows
+-- @sqlc-vet-disable tenant-scope
+delete from spent_confirmations
+where until < now() - interval '10 minutes';
+
+-- name: MemberToken :one
+-- An access token of a program that acts as a member, and how the member stands today.
+-- @sqlc-vet-disable tenant-scope
+select sqlc.embed(tenants), member_tokens.secret_mac, member_tokens.created_at, member_tokens.expires_at, member_tokens.last_used_at,
+       c.id as agent_client_id, c.client_id, c.client_name, c.client_host, c.scope, c.by_sso, c.created_at as let_in_at, c.user_id,
+       memberships.role, users.email, users.name, users.signed_out_at,
+       coalesce(sso.enabled, false)::boolean as sso,
+       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
+       coalesce((
+           select max(i.signed_in_at)
+           from sso_identities i
+           where i.tenant_id = memberships.tenant_id and i.user_id = memberships.user_id), 'epoch')::timestamptz as sso_signed_in_at,
+       (f.confirmed_at is not null)::boolean as second_factor
+from member_tokens
+join agent_clients c on c.tenant_id = member_tokens.tenant_id and c.id = member_tokens.agent_client_id
+join memberships on memberships.tenant_id = c.tenant_id and memberships.user_id = c.user_id
+join tenants on tenants.id = c.tenant_id
+join users on users.id = c.user_id
+left join sso_settings sso on sso.tenant_id = c.tenant_id
+left join second_factors f on f.user_id = c.user_id
+where member_tokens.id = @id;
+
+-- name: TouchMemberToken :exec
+-- At most once a minute, as a key's.
+-- @sqlc-vet-disable tenant-scope
+update member_tokens
+set last_used_at = now()
+where id = @id and (last_used_at is null or last_used_at < now() - interval '1 minute');
+
 -- name: DropEndedClientTokens :execrows
 -- @sqlc-vet-disable tenant-scope
 delete from agent_tokens

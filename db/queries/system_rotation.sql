@@ -97,6 +97,10 @@ from (
     from agent_tokens
     where expires_at is null or expires_at > now()
     union all
+    select substring(secret_mac from 1 for 5)::bytea, 0, 1, 0
+    from member_tokens
+    where expires_at > now()
+    union all
     select substring(mac from 1 for 5)::bytea, 0, 0, 1
     from recovery_codes
     where used_at is null

@@ -37,8 +37,14 @@ delete from browser_sessions
 where id = @id;
 
 -- name: EndOtherBrowserSessions :exec
+-- Programs that act as the person are over, too.
+with noted as (
+    update users
+    set signed_out_at = clock_timestamp()
+    where users.id = @user_id
+)
 delete from browser_sessions
-where user_id = @user_id and id <> @kept;
+where browser_sessions.user_id = @user_id and browser_sessions.id <> @kept;
 
 -- name: DeleteOldBrowserSessions :exec
 -- No session lasts for longer than the configuration allows at most.

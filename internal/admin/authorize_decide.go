@@ -29,10 +29,10 @@ func (h *Handler) authorizeDecide(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	if h.asksFirst(who) {
+	if h.asksFirst(who, asked) {
 		return h.confirmFirst(w, r)
 	}
-	to, err := h.programs.Allow(r.Context(), who, asked, authserver.Choice{Agent: connectors.Ref(f.text("agent"))})
+	to, err := h.programs.Allow(r.Context(), who, asked, authserver.Choice{Agent: connectors.Ref(f.text("agent")), Scope: connectors.ClientScope(f.text("scope"))})
 	if problem, ok := mendable(r.Context(), err); ok {
 		return h.authorizePage(w, r, who, asked, f.again(problem), respond.Status(problem.Kind))
 	}
@@ -43,9 +43,9 @@ func (h *Handler) authorizeDecide(w http.ResponseWriter, r *http.Request) error 
 }
 
 // asksFirst tells whether somebody confirms who they are before a program is let in: whoever manages agents could let it be any of them, for as
-// long as the program likes. For others it is an agent of their own that an admin has yet to grant something.
-func (h *Handler) asksFirst(who auth.Actor) bool {
-	return who.Role.May(connectors.PermManage) && h.auth.RequireConfirmed(who) != nil
+// long as the program likes; and whoever lets one act as themselves. For others it is an agent of their own that an admin has yet to grant something.
+func (h *Handler) asksFirst(who auth.Actor, asked authserver.Request) bool {
+	return (asked.AsMember() || who.Role.May(connectors.PermManage)) && h.auth.RequireConfirmed(who) != nil
 }
 
 // confirmFirst leads over the page that asks back to the question. The answer itself cannot be held there: it leads out of Patchbay.

@@ -32,7 +32,7 @@ func (h *Handler) authorizeShow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if h.asksFirst(who) {
+	if h.asksFirst(who, asked) {
 		return h.confirmFirst(w, r)
 	}
 	return h.authorizePage(w, r, who, asked, templates.Form{}, http.StatusOK)
@@ -60,6 +60,9 @@ func within(r *http.Request, slug string) (auth.Actor, error) {
 
 func (h *Handler) authorizePage(w http.ResponseWriter, r *http.Request, who auth.Actor, asked authserver.Request, f templates.Form, status int) error {
 	ctx := r.Context()
+	if asked.AsMember() {
+		return h.authorizeAsMemberPage(w, r, who, asked, f, status)
+	}
 	agents, err := h.programs.Agents(ctx, who)
 	denied := ""
 	if fault.Is(err, fault.Denied) {
@@ -68,14 +71,44 @@ func (h *Handler) authorizePage(w http.ResponseWriter, r *http.Request, who auth
 	if err != nil {
 		return err
 	}
+	page := h.question(w, r, who, asked, f)
+	page.Opens, page.Agents, page.Denied = opensName(ctx, asked.Resource), agentChoices(ctx, agents, asked.Client.Name), denied
+	return h.respond.Page(w, r, status, templates.Authorize(page))
+}
+
+// authorizeAsMemberPage asks whether a program may act as the person, and how far.
+func (h *Handler) authorizeAsMemberPage(w http.ResponseWriter, r *http.Request, who auth.Actor, asked authserver.Request, f templates.Form, status int) error {
+	ctx := r.Context()
+	page := h.question(w, r, who, asked, f)
+	page.Opens, page.Role = words.T(ctx, "Patchbay itself, as you"), roleName(ctx, who.Role)
+	for _, scope := range asked.Scopes {
+		page.Scopes = append(page.Scopes, templates.Option{Value: string(scope), Label: scopeName(ctx, scope, who.Role)})
+	}
+	return h.respond.Page(w, r, status, templates.Authorize(page))
+}
+
+func scopeName(ctx context.Context, scope connectors.ClientScope, role connectors.Role) string {
+	switch {
+	case scope == connectors.ScopeAdmin:
+		return words.T(ctx, "do all that you may do")
+	case scope.Limit(role) == connectors.RoleViewer:
+		return words.T(ctx, "only read, as a viewer does")
+	default:
+		return words.T(ctx, "only read")
+	}
+}
+
+// question is what the page says of a request whatever it is about.
+func (h *Handler) question(w http.ResponseWriter, r *http.Request, who auth.Actor, asked authserver.Request, f templates.Form) templates.AuthorizePage {
+	ctx := r.Context()
 	frame := h.door(r, words.T(ctx, "Let a program in?"))
 	frame.Path = r.URL.RequestURI()
 	allowAnswer(w.Header(), asked.RedirectURI)
-	return h.respond.Page(w, r, status, templates.Authorize(templates.AuthorizePage{
+	return templates.AuthorizePage{
 		Frame: frame, Host: asked.Client.Host, Name: asked.Client.Name, Goes: placeName(ctx, asked.Place()), Local: asked.Place().Local,
-		Opens: opensName(ctx, asked.Resource), Person: who.Email, Tenant: templates.TenantChoice{Slug: who.Tenant.Slug, Name: who.Tenant.Name},
-		Elsewhere: elsewhere(r, who), Agents: agentChoices(ctx, agents, asked.Client.Name), Form: f, Action: withoutTenant(r.URL), Denied: denied,
-	}))
+		Person: who.Email, Tenant: templates.TenantChoice{Slug: who.Tenant.Slug, Name: who.Tenant.Name},
+		Elsewhere: elsewhere(r, who), Form: f, Action: withoutTenant(r.URL),
+	}
 }
 
 // agentChoices are what a program can be. The new agent is first, which opens nothing: more is a choice.

@@ -11,13 +11,14 @@ type danger struct {
 // dangers has a row for every route that changes something, and for those that hand out what should not get into wrong hands. A route without
 // a row asks, and fails the test.
 var dangers = map[string]danger{
-	"POST /account/password":              {asks: true, retypes: true, because: "it shuts the others out"},
-	"POST /account/second-factor":         {asks: true, because: "whoever finds the browser open could shut its person out"},
-	"POST /account/second-factor/codes":   {asks: true, because: "the codes open the account"},
-	"POST /account/second-factor/remove":  {asks: true, because: "the password alone opens afterwards"},
-	"POST /account/second-factor/confirm": {because: "its key was made by whoever confirmed, and its code is asked for"},
-	"POST /account/sessions/{id}/revoke":  {because: "it closes, and should be done fast"},
-	"POST /account/programs/{id}/revoke":  {because: "it closes, and should be done fast"},
+	"POST /members/{id}/programs/{program}/revoke": {because: "it closes, and should be done fast"},
+	"POST /account/password":                       {asks: true, retypes: true, because: "it shuts the others out"},
+	"POST /account/second-factor":                  {asks: true, because: "whoever finds the browser open could shut its person out"},
+	"POST /account/second-factor/codes":            {asks: true, because: "the codes open the account"},
+	"POST /account/second-factor/remove":           {asks: true, because: "the password alone opens afterwards"},
+	"POST /account/second-factor/confirm":          {because: "its key was made by whoever confirmed, and its code is asked for"},
+	"POST /account/sessions/{id}/revoke":           {because: "it closes, and should be done fast"},
+	"POST /account/programs/{id}/revoke":           {because: "it closes, and should be done fast"},
 	"POST /account/connections/{agent}/{connector}/connect": {asks: true, afresh: "/account/connections/{agent}/{connector}",
 		because: "another account takes the place of one's own, and the authorization server asks whoever is there"},
 	"POST /account/connections/{agent}/{connector}/credential": {asks: true, retypes: true, because: "it replaces what opens a server in one's name"},

@@ -299,6 +299,7 @@ func (h *Handler) forOwners(r routes) {
 	r.get("/members", h.memberList)
 	r.post("/members", h.memberAdd)
 	r.post("/members/{id}/role", h.memberRole)
+	r.post("/members/{id}/programs/{program}/revoke", h.memberProgramRevoke)
 	r.post("/members/{id}/sign-out", h.memberSignOut)
 	r.post("/members/{id}/second-factor/remove", h.memberFactorRemove)
 	r.post("/members/{id}/delete", h.memberRemove)

@@ -46,6 +46,10 @@ func (h *Handler) membersPage(w http.ResponseWriter, r *http.Request, status int
 	if err != nil {
 		return err
 	}
+	programs, err := h.memberPrograms(r.Context(), actor(r))
+	if err != nil {
+		return err
+	}
 	n = n.withRoles()
 	page := templates.MembersPage{
 		Frame:        h.frame(r, templates.NavMembers, crumb(words.T(r.Context(), "Members"), "")),
@@ -58,6 +62,7 @@ func (h *Handler) membersPage(w http.ResponseWriter, r *http.Request, status int
 		Form:         n.add,
 		Adding:       n.adding,
 		Pager:        pager(r, list.Next),
+		Programs:     programs,
 	}
 	for _, m := range list.Items {
 		page.Rows = append(page.Rows, memberRow(r.Context(), m, actor(r), h.now()))

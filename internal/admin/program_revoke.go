@@ -32,6 +32,22 @@ func (h *Handler) programRevoke(w http.ResponseWriter, r *http.Request) error {
 	return h.respond.Back(w, r, agentPath(string(ref(r, "id")))+"/connect#programs", respond.Flash{Kind: respond.Notice, Text: programEnded(r.Context())})
 }
 
+// memberProgramRevoke ends the access of a program that acts as a member.
+func (h *Handler) memberProgramRevoke(w http.ResponseWriter, r *http.Request) error {
+	user, err := userID(r)
+	if err != nil {
+		return err
+	}
+	id, err := programID(r, "program")
+	if err != nil {
+		return err
+	}
+	if err := h.programs.EndAsMember(r.Context(), actor(r), user, id); err != nil {
+		return err
+	}
+	return h.respond.Back(w, r, "/members#programs", respond.Flash{Kind: respond.Notice, Text: programEnded(r.Context())})
+}
+
 func programID(r *http.Request, param string) (connectors.AgentClientID, error) {
 	id, ok := ref(r, param).UUID()
 	if !ok {

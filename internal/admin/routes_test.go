@@ -209,7 +209,10 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /members/{id}/second-factor/remove": connectors.PermOwn,
 
 	"POST /members/{id}/sign-out": connectors.PermOwn,
-	"POST /settings":              connectors.PermOwn,
+
+	"POST /members/{id}/programs/{program}/revoke": connectors.PermOwn,
+
+	"POST /settings": connectors.PermOwn,
 
 	"POST /invitations":             connectors.PermOwn,
 	"POST /invitations/{id}/send":   connectors.PermOwn,
@@ -233,13 +236,13 @@ func (d *dashboard) routes() []string {
 
 // things are the ids that paths are filled with.
 type things struct {
-	connector, agent, member, key, invitation, tool, link, token, waiting, picture, webhook, delivery, change, run, session, program string
+	connector, agent, member, key, invitation, tool, link, token, waiting, picture, webhook, delivery, change, run, session, program, acting string
 
 	offer string // an entry of the catalog, which is everybody's
 }
 
 func (x things) fill(pattern string) string {
-	id, token := x.connector, x.link
+	id, token, program := x.connector, x.link, x.program
 	switch {
 	case strings.HasPrefix(pattern, "/calls/{id}/pictures"):
 		id = x.picture
@@ -252,7 +255,7 @@ func (x things) fill(pattern string) string {
 	case strings.HasPrefix(pattern, "/account/programs"):
 		id = x.program
 	case strings.HasPrefix(pattern, "/members"):
-		id = x.member
+		id, program = x.member, x.acting
 	case strings.HasPrefix(pattern, "/invitations"):
 		id = x.invitation
 	case strings.HasPrefix(pattern, "/api-keys"):
@@ -261,7 +264,7 @@ func (x things) fill(pattern string) string {
 		id = x.webhook
 	}
 	return strings.NewReplacer(
-		"{id}", id, "{agent}", x.agent, "{tool}", x.tool, "{token}", token, "{connector}", x.connector, "{exposed}", "mcp_any__"+x.tool, "{delivery}", x.delivery, "{n}", "0", "{change}", x.change, "{run}", x.run, "{slug}", x.offer, "{program}", x.program,
+		"{id}", id, "{agent}", x.agent, "{tool}", x.tool, "{token}", token, "{connector}", x.connector, "{exposed}", "mcp_any__"+x.tool, "{delivery}", x.delivery, "{n}", "0", "{change}", x.change, "{run}", x.run, "{slug}", x.offer, "{program}", program,
 	).Replace(pattern)
 }
 
@@ -294,6 +297,7 @@ func (d *dashboard) thingsOf(tenant connectors.TenantID) things {
 		member:  member.String(),
 		session: d.sessionOf(member).String(),
 		program: d.ProgramIn(d.t, tenant, a.ID, member).String(),
+		acting:  d.ProgramAsIn(d.t, tenant, member, connectors.ScopeAdmin).String(),
 
 		invitation: d.invitationIn(tenant).String(),
 		key:        d.APIKeyIn(d.t, tenant, connectors.RoleViewer).ID.String(),

@@ -133,7 +133,7 @@ func nothing() things {
 	id := uuid.Must(uuid.NewV7()).String()
 	return things{
 		connector: id, agent: id, member: id, key: id, invitation: id, tool: "search", token: id, waiting: id, picture: id, webhook: id,
-		delivery: id, change: id, run: id, session: id, program: id, offer: "nothing",
+		delivery: id, change: id, run: id, session: id, program: id, acting: id, offer: "nothing",
 	}
 }
 

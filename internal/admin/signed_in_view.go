@@ -21,7 +21,9 @@ func (h *Handler) ownPrograms(ctx context.Context, a auth.Actor) ([]templates.Si
 	rows := make([]templates.SignedInRow, len(list.Items))
 	for i, c := range list.Items {
 		rows[i] = signedInRow(ctx, c, h.now())
-		rows[i].Agent = &templates.Link{Text: c.AgentName, Href: agentPath(c.AgentSlug) + "/connect"}
+		if c.AgentID != nil {
+			rows[i].Agent = &templates.Link{Text: c.AgentName, Href: agentPath(c.AgentSlug) + "/connect"}
+		}
 		rows[i].End = "/account/programs/" + c.ID.String() + "/revoke"
 	}
 	return rows, nil
@@ -44,8 +46,35 @@ func (h *Handler) programsOf(ctx context.Context, who auth.Actor, a connectors.A
 	return rows, nil
 }
 
+// memberPrograms are those that act as members, for owners.
+func (h *Handler) memberPrograms(ctx context.Context, who auth.Actor) ([]templates.SignedInRow, error) {
+	if !who.Role.May(connectors.PermOwn) {
+		return nil, nil
+	}
+	list, err := h.programs.AsMembers(ctx, who, nil, store.Page{Limit: store.MaxLimit})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]templates.SignedInRow, len(list.Items))
+	for i, c := range list.Items {
+		rows[i] = signedInRow(ctx, c, h.now())
+		rows[i].Who = cmp.Or(c.Person, c.Email)
+		rows[i].End = "/members/" + c.UserID.String() + "/programs/" + c.ID.String() + "/revoke"
+	}
+	return rows, nil
+}
+
 func signedInRow(ctx context.Context, c connectors.AgentClient, now time.Time) templates.SignedInRow {
-	return templates.SignedInRow{Name: c.Name, Host: c.Host, Opens: opensName(ctx, c.Resource), Used: when(ctx, c.UsedAt, now)}
+	row := templates.SignedInRow{Name: c.Name, Host: c.Host, Used: when(ctx, c.UsedAt, now)}
+	switch c.Scope {
+	case "":
+		row.Opens = opensName(ctx, c.Resource)
+	case connectors.ScopeAdmin:
+		row.Opens = words.T(ctx, "acts as its person, with all that they may do")
+	default:
+		row.Opens = words.T(ctx, "acts as its person, and only reads")
+	}
+	return row
 }
 
 // programEnded says that a program's access is over.

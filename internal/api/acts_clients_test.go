@@ -23,7 +23,15 @@ func letsIn(w *world, egress *safehttp.Policy) *authserver.Server {
 
 // clientActs are the acts about programs that sign in.
 var clientActs = map[string]act{
-	"agent_client.allow": {thing: "program", prepare: func(t *testing.T, w *world) func() error {
+	"agent_client.allow":  {thing: "program", prepare: allows("/mcp")},
+	"agent_client.end":    {thing: "program", prepare: asks("DELETE", "/api/v1/agents/{id}/clients/{client_id}", nil)},
+	"member_client.allow": {thing: "program", prepare: allows("/mcp/admin")},
+	"member_client.end":   {thing: "program", prepare: asks("DELETE", "/api/v1/members/{id}/clients/{client_id}", nil)},
+}
+
+// allows lets a program in at an address.
+func allows(resource string) func(t *testing.T, w *world) func() error {
+	return func(t *testing.T, w *world) func() error {
 		t.Helper()
 		s, id := letsIn(w, safehttp.New(safehttp.Options{Mode: safehttp.Local})), uuid.New()
 		registered := store.MCPClient{ID: id, Name: "Inspector", RedirectURIs: []string{"http://127.0.0.1/cb"}, CreatedAt: time.Now()}
@@ -32,19 +40,21 @@ var clientActs = map[string]act{
 		}
 		sum := sha256.Sum256([]byte("verifier"))
 		asked, err := s.Request(t.Context(), url.Values{
-			"client_id": {id.String()}, "redirect_uri": {"http://127.0.0.1/cb"}, "response_type": {"code"},
+			"client_id": {id.String()}, "redirect_uri": {"http://127.0.0.1/cb"}, "response_type": {"code"}, "resource": {baseURL + resource},
 			"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		who, m := w.operator(t), w.Member(t, connectors.RoleAdmin)
-		who.Kind, who.UserID = auth.KindPerson, &m.UserID
+		who.Kind, who.UserID, who.Email = auth.KindPerson, &m.UserID, m.Email
 		choice := authserver.Choice{Agent: connectors.Ref(w.Agent(t).Slug)}
+		if asked.AsMember() {
+			choice = authserver.Choice{Scope: connectors.ScopeAdminRead}
+		}
 		return func() error {
 			_, err := s.Allow(context.WithoutCancel(t.Context()), who, asked, choice)
 			return err
 		}
-	}},
-	"agent_client.end": {thing: "program", prepare: asks("DELETE", "/api/v1/agents/{id}/clients/{client_id}", nil)},
+	}
 }

@@ -129,6 +129,7 @@ func New(o Options) (*Handler, error) {
 	h.mountAgents()
 	h.mountAgentTokens()
 	h.mountAgentClients()
+	h.mountMemberClients()
 	h.mountAgentGrants()
 	h.mountAgentTools()
 	h.mountAgentWhy()

@@ -38,6 +38,7 @@ var harmless = map[string]string{
 	"DELETE /api/v1/invitations/{id}":                                "it closes, and should be done fast",
 	"DELETE /api/v1/api_keys/{id}":                                   "it closes, and should be done fast",
 	"DELETE /api/v1/agents/{id}/clients/{client_id}":                 "it closes, and should be done fast",
+	"DELETE /api/v1/members/{id}/clients/{client_id}":                "it closes, and should be done fast",
 	"DELETE /api/v1/agents/{id}/tokens/{token_id}":                   "it closes, and should be done fast",
 
 	"PATCH /api/v1/connectors/{id}/tools":                        "daily work on tools, which can be taken back and is on record",

@@ -23,6 +23,8 @@ var routes = map[string]struct {
 	"POST /api/v1/connectors/{id}/agents/{agent}/credential/compare": {connectors.PermManage, `{"token": "t-1"}`},
 	"GET /api/v1/agents/{id}/clients":                                {connectors.PermRead, ""},
 	"DELETE /api/v1/agents/{id}/clients/{client_id}":                 {connectors.PermManage, ""},
+	"GET /api/v1/members/{id}/clients":                               {connectors.PermOwn, ""},
+	"DELETE /api/v1/members/{id}/clients/{client_id}":                {connectors.PermOwn, ""},
 
 	"GET /api/v1/connectors":                                   {connectors.PermRead, ""},
 	"POST /api/v1/connectors":                                  {connectors.PermManage, `{"name": "A", "url": "https://mcp.example.com/"}`},
@@ -146,18 +148,18 @@ type targets struct {
 	exposed string // what the agent knows the connector's tool by
 	offer   string // an entry of the catalog, which is everybody's
 
-	client string // a program that signed in as the agent
+	client, acting string // programs that signed in: as the agent, and as the member
 
 	only string // routes with this in their pattern; empty: all
 }
 
 // all names every thing by one word.
 func all(id string) targets {
-	return targets{connector: id, agent: id, run: id, key: id, member: id, call: id, token: id, client: id, webhook: id, delivery: id, invitation: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
+	return targets{connector: id, agent: id, run: id, key: id, member: id, call: id, token: id, client: id, acting: id, webhook: id, delivery: id, invitation: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
 }
 
 func (x targets) path(pattern string) string {
-	id, tool := x.connector, x.exposed
+	id, tool, client := x.connector, x.exposed, x.client
 	switch {
 	case strings.HasPrefix(pattern, "/api/v1/connectors"):
 		tool = "search"
@@ -170,13 +172,13 @@ func (x targets) path(pattern string) string {
 	case strings.HasPrefix(pattern, "/api/v1/tool_calls"):
 		id = x.call
 	case strings.HasPrefix(pattern, "/api/v1/members"):
-		id = x.member
+		id, client = x.member, x.acting
 	case strings.HasPrefix(pattern, "/api/v1/invitations"):
 		id = x.invitation
 	case strings.HasPrefix(pattern, "/api/v1/webhooks"):
 		id = x.webhook
 	}
-	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{client_id}", x.client, "{delivery}", x.delivery, "{name}", tool, "{slug}", x.offer).Replace(pattern)
+	return strings.NewReplacer("{id}", id, "{agent}", x.agent, "{connector}", x.connector, "{token_id}", x.token, "{client_id}", client, "{delivery}", x.delivery, "{name}", tool, "{slug}", x.offer).Replace(pattern)
 }
 
 func (w *world) targetsIn(t *testing.T, tenant connectors.TenantID) targets {
@@ -188,6 +190,7 @@ func (w *world) targetsIn(t *testing.T, tenant connectors.TenantID) targets {
 	hook, delivery := w.webhookIn(t, tenant)
 	call := w.pendingCall(t, tenant, a, c)
 	w.askedFor(t, tenant, a, c, call)
+	member := w.MemberIn(t, tenant, connectors.RoleViewer).UserID
 	return targets{
 		webhook: hook.ID.String(), delivery: delivery.ID.String(),
 		token:     token.ID.String(),
@@ -197,7 +200,8 @@ func (w *world) targetsIn(t *testing.T, tenant connectors.TenantID) targets {
 		call:      call.String(),
 		run:       w.SyncedIn(t, tenant, c.ID, "search").ID.String(),
 		key:       w.APIKeyIn(t, tenant, connectors.RoleViewer).ID.String(),
-		member:    w.MemberIn(t, tenant, connectors.RoleViewer).UserID.String(),
+		member:    member.String(),
+		acting:    w.ProgramAsIn(t, tenant, member, connectors.ScopeAdmin).String(),
 
 		invitation: w.invitationIn(t, tenant).String(),
 

@@ -43,6 +43,8 @@ type Actor struct {
 	Proves     bool       // of a person: by a code besides the password
 	EnrolFirst bool       // of a person: the tenant opens once they have set a second factor up
 
+	Program *store.Program // that acts as the person; nil: none does
+
 	Via string // the door that the request came in by, where it is not the one that performs it: "mcp"; for the audit log
 }
 
@@ -95,6 +97,7 @@ func (a Actor) Event(action, target string) store.Event {
 		RequestID: a.RequestID,
 		IP:        a.Address,
 		Via:       a.Via,
+		Program:   a.Program,
 	}
 }
 

@@ -100,6 +100,9 @@ func (s *Service) FromBearer(ctx context.Context, header string) (Actor, error) 
 	if secret.IsBearer(secret.AgentBearer, secret.Text(token)) {
 		return Actor{}, badKey("An agent's token opens the gateway only. The API takes an API key (pb_key_…).")
 	}
+	if secret.IsBearer(secret.MemberBearer, secret.Text(token)) {
+		return Actor{}, badKey("The token of a program that acts as a member opens /mcp/admin only. The API takes an API key (pb_key_…).")
+	}
 	text, ok := secret.ParseBearer(secret.KeyBearer, secret.Text(token))
 	if !ok {
 		return Actor{}, badKey("This is not a whole API key.")

@@ -22,10 +22,10 @@ func (s *Service) Identify(r *http.Request) (context.Context, []slog.Attr, error
 }
 
 // IdentifyProgram is Identify for doors that no browser uses: a session is nobody's there, or a page of another site could speak for whoever
-// reads it. It is also where the token of a member who signed in to a program of theirs becomes that member: the actor is the same kind, with
-// the role of the member and no session.
+// reads it. The token of a program that a member let act as them becomes that member here: the actor is the same kind, with the role that the
+// member has at this moment, and no session.
 func (s *Service) IdentifyProgram(r *http.Request) (context.Context, []slog.Attr, error) {
-	return identified(r)(s.FromBearer(r.Context(), r.Header.Get("Authorization")))
+	return identified(r)(s.fromProgram(r.Context(), r.Header.Get("Authorization")))
 }
 
 // IdentifyPerson is Identify for pages, which no program reads: a request with an Authorization header is nobody's there.

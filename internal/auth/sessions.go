@@ -79,6 +79,9 @@ func (s *Service) endThoseBySSO(ctx context.Context, a Actor) error {
 				return err
 			}
 		}
+		if err := tx.EndSSOPrograms(ctx, *a.UserID); err != nil {
+			return err
+		}
 		return tx.Record(ctx, a.Event("account.sign_out", a.Email))
 	})
 	if err != nil {

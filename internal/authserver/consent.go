@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"patchbay/internal/auth"
@@ -17,9 +18,10 @@ import (
 // mostPersonal bounds the agents that somebody who is no admin makes.
 const mostPersonal = 20
 
-// Choice is which agent a person lets a program be.
+// Choice is which agent a person lets a program be, or how far it may act as them.
 type Choice struct {
-	Agent connectors.Ref // of the tenant; empty: one that is made for it, and was granted nothing yet
+	Agent connectors.Ref         // of the tenant; empty: one that is made for it, and was granted nothing yet
+	Scope connectors.ClientScope // of a program that acts as the person, and of no other
 }
 
 // Agents lists those that a person may let a program be: an admin all of the tenant's, a member the ones that they made for programs of their own.
@@ -43,9 +45,25 @@ func mayAllow(a auth.Actor) error {
 	return a.Require(connectors.PermOperate)
 }
 
-// Allow lets a program be an agent, and returns where the browser goes with the code.
+// MayAllow tells whether somebody may let a program in as they chose. What is chosen for one resource is none of the other's.
+func (s *Server) MayAllow(a auth.Actor, r Request, c Choice) error {
+	switch {
+	case !r.AsMember() && c.Scope != "" || r.AsMember() && c.Agent != "":
+		return fault.Errorf(fault.Invalid, "What was chosen is none of what the program asks for. Nothing was allowed.")
+	case !r.AsMember():
+		return mayAllow(a)
+	case a.UserID == nil || a.Kind != auth.KindPerson || a.Program != nil:
+		return fault.Errorf(fault.Denied, "Only a person can let a program in.")
+	case !slices.Contains(r.Scopes, c.Scope):
+		return fault.InvalidFields(fault.Field{Location: "scope", Message: "Choose what the program may do."})
+	default:
+		return a.Require(connectors.PermRead)
+	}
+}
+
+// Allow lets a program be an agent, or act as the person, and returns where the browser goes with the code.
 func (s *Server) Allow(ctx context.Context, a auth.Actor, r Request, c Choice) (string, error) {
-	if err := mayAllow(a); err != nil {
+	if err := s.MayAllow(a, r, c); err != nil {
 		return "", err
 	}
 	id := store.NewAgentClientID()
@@ -58,11 +76,11 @@ func (s *Server) Allow(ctx context.Context, a auth.Actor, r Request, c Choice) (
 	_, _ = rand.Read(salt) // never fails
 	client := store.NewAgentClient{
 		ID: id, UserID: *a.UserID, ClientID: r.Client.ID, Name: r.Client.Name, Host: r.Client.Host, Resource: r.Resource, RedirectURI: r.RedirectURI,
-		CodeMAC: mac, Challenge: r.challenge, CodeLife: codeLife, Salt: salt,
+		Scope: c.Scope, BySSO: a.BySSO, CodeMAC: mac, Challenge: r.challenge, CodeLife: codeLife, Salt: salt,
 	}
 	for n := 1; ; n++ {
 		err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error { return s.allow(ctx, tx, a, client, c, n) })
-		if c.Agent != "" || n > 9 || !aboutSlug(err) {
+		if r.AsMember() || c.Agent != "" || n > 9 || !aboutSlug(err) {
 			break
 		}
 	}
@@ -74,15 +92,18 @@ func (s *Server) Allow(ctx context.Context, a auth.Actor, r Request, c Choice) (
 }
 
 func (s *Server) allow(ctx context.Context, tx *store.Tenant, a auth.Actor, client store.NewAgentClient, c Choice, n int) error {
-	agent, err := s.chosen(ctx, tx, a, client, c, n)
-	if err != nil {
-		return err
+	e := a.Event("member_client.allow", a.Email)
+	if client.Scope == "" {
+		agent, err := s.chosen(ctx, tx, a, client, c, n)
+		if err != nil {
+			return err
+		}
+		client.AgentID = &agent.ID
+		e = a.Event("agent_client.allow", agent.Slug)
 	}
-	client.AgentID = agent.ID
 	if err := tx.CreateAgentClient(ctx, client); err != nil {
 		return err
 	}
-	e := a.Event("agent_client.allow", agent.Slug)
 	e.Detail = detail(client)
 	return tx.RecordChange(ctx, e, nil, store.OfAgentClient(client.ID))
 }
@@ -181,7 +202,11 @@ func (s *Server) back(r Request, answer url.Values) string {
 
 // detail is what an audit event tells of a program.
 func detail(c store.NewAgentClient) map[string]any {
-	return map[string]any{
-		"agent_client_id": c.ID.String(), "agent_id": c.AgentID.String(), "client_id": c.ClientID, "name": c.Name, "host": c.Host, "resource": c.Resource,
+	d := map[string]any{"agent_client_id": c.ID.String(), "client_id": c.ClientID, "name": c.Name, "host": c.Host, "resource": c.Resource}
+	if c.AgentID != nil {
+		d["agent_id"] = c.AgentID.String()
+	} else {
+		d["user_id"], d["scope"] = c.UserID.String(), string(c.Scope)
 	}
+	return d
 }

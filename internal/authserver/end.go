@@ -29,7 +29,16 @@ func (s *Server) ClientsOf(ctx context.Context, a auth.Actor, p store.Page) (sto
 	return s.store.Tenant(a.Tenant.ID).AgentClients(ctx, store.ClientsOf{Person: a.UserID}, p)
 }
 
-// End ends a program's access, of whoever let it in: an admin ends each, anybody their own. What is somebody else's is NotFound to others.
+// AsMembers lists the programs that act as members of the actor's tenant; user: as this one alone. It is for owners.
+func (s *Server) AsMembers(ctx context.Context, a auth.Actor, user *connectors.UserID, p store.Page) (store.List[connectors.AgentClient], error) {
+	if err := a.Require(connectors.PermOwn); err != nil {
+		return store.List[connectors.AgentClient]{}, err
+	}
+	return s.store.Tenant(a.Tenant.ID).AgentClients(ctx, store.ClientsOf{Person: user, AsMembers: true}, p)
+}
+
+// End ends a program's access, of whoever let it in: an admin ends each that is an agent, an owner each that acts as a member, anybody their
+// own. What is somebody else's is NotFound to others.
 func (s *Server) End(ctx context.Context, a auth.Actor, id connectors.AgentClientID) error {
 	return s.end(ctx, a.Tenant.ID, id, ending{actor: &a, why: "somebody ended it"})
 }
@@ -38,23 +47,31 @@ func (s *Server) End(ctx context.Context, a auth.Actor, id connectors.AgentClien
 type ending struct {
 	actor *auth.Actor // nil: this server
 	agent *connectors.AgentID
+	user  *connectors.UserID // as whom it acts
 	why   string
 }
 
 func system(why string) ending { return ending{why: why} }
 
-func (e ending) event(target string) store.Event {
+func (e ending) event(action, target string) store.Event {
 	if e.actor != nil {
-		return e.actor.Event("agent_client.end", target)
+		return e.actor.Event(action, target)
 	}
-	return store.Event{ActorType: "system", ActorName: "Patchbay", Action: "agent_client.end", Target: target}
+	return store.Event{ActorType: "system", ActorName: "Patchbay", Action: action, Target: target}
 }
 
 // may tells whether this one may end the program's access.
 func (e ending) may(held store.HeldAgentClient) bool {
 	own := e.actor == nil || e.actor.UserID != nil && *e.actor.UserID == held.UserID
-	of := e.agent == nil || *e.agent == held.AgentID
-	return of && (own || e.actor.Role.May(connectors.PermManage))
+	if held.AgentID == nil {
+		return e.agent == nil && (e.user == nil || *e.user == held.UserID) && (own || e.actor.Role.May(connectors.PermOwn))
+	}
+	return e.user == nil && (e.agent == nil || *e.agent == *held.AgentID) && (own || e.actor.Role.May(connectors.PermManage))
+}
+
+// EndAsMember is End for a program that is said to act as this member: of another one it is NotFound.
+func (s *Server) EndAsMember(ctx context.Context, a auth.Actor, user connectors.UserID, id connectors.AgentClientID) error {
+	return s.end(ctx, a.Tenant.ID, id, ending{actor: &a, user: &user, why: "somebody ended it"})
 }
 
 // EndOf is End for a program that is said to be this agent: of another one it is NotFound.
@@ -80,18 +97,28 @@ func (s *Server) end(ctx context.Context, tenant connectors.TenantID, id connect
 		if !by.may(held) {
 			return fault.Errorf(fault.NotFound, "There is no such client.")
 		}
-		agent, err := tx.Agent(ctx, connectors.Ref(held.AgentID.String()))
+		action, target, err := about(ctx, tx, held)
 		if err != nil {
 			return err
 		}
 		if err := tx.DeleteAgentClient(ctx, id); err != nil {
 			return err
 		}
-		e := by.event(agent.Slug)
+		e := by.event(action, target)
 		e.Detail = map[string]any{"reason": by.why}
 		maps.Copy(e.Detail, detail(held.NewAgentClient))
 		return tx.RecordChange(ctx, e, was, store.OfAgentClient(id))
 	})
+}
+
+// about is what the end of a program's access is called, and of what it is: the agent, or the member.
+func about(ctx context.Context, tx *store.Tenant, held store.HeldAgentClient) (action, target string, err error) {
+	if held.AgentID == nil {
+		m, err := tx.Member(ctx, held.UserID)
+		return "member_client.end", m.Email, err
+	}
+	agent, err := tx.Agent(ctx, connectors.Ref(held.AgentID.String()))
+	return "agent_client.end", agent.Slug, err
 }
 
 // revoke ends a token that a program shows (RFC 7009): an access token by itself, with a refresh token all that the program has. One that is
@@ -99,6 +126,9 @@ func (s *Server) end(ctx context.Context, tenant connectors.TenantID, id connect
 func (s *Server) revoke(ctx context.Context, text secret.Text, client string) error {
 	if access, ok := secret.ParseBearer(secret.AgentBearer, text); ok {
 		return s.revokeAccess(ctx, access, client)
+	}
+	if access, ok := secret.ParseBearer(secret.MemberBearer, text); ok {
+		return s.revokeMembers(ctx, access, client)
 	}
 	token, ok := secret.ParseBearer(secret.RefreshBearer, text)
 	if !ok {
@@ -141,6 +171,23 @@ func (s *Server) revokeAccess(ctx context.Context, token secret.Bearer, client s
 		}
 		return gone(tx.DropClientToken(ctx, stored.Token.ID))
 	})
+}
+
+// revokeMembers is revokeAccess for a token that acts as a member.
+func (s *Server) revokeMembers(ctx context.Context, token secret.Bearer, client string) error {
+	id := connectors.MemberTokenID{UUID: token.ID}
+	stored, err := s.store.System().MemberToken(ctx, id)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil
+	case err != nil:
+		return err
+	case !s.verified(ctx, token, stored.SecretMAC):
+		return nil
+	case client != "" && client != stored.ClientID:
+		return &refusal{Code: "invalid_client", Says: "this token is another client's"}
+	}
+	return gone(s.store.Tenant(stored.Member.Tenant.ID).DropMemberToken(ctx, id))
 }
 
 // verified tells whether a bearer is the one of which this is stored.

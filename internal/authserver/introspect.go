@@ -29,6 +29,9 @@ func (s *Server) introspect(ctx context.Context, a auth.Actor, text secret.Text)
 	if err := a.Require(connectors.PermManage); err != nil {
 		return introspection{}, err
 	}
+	if token, ok := secret.ParseBearer(secret.MemberBearer, text); ok {
+		return s.introspectMembers(ctx, a, token)
+	}
 	token, ok := secret.ParseBearer(secret.AgentBearer, text)
 	if !ok {
 		return introspection{}, nil
@@ -67,4 +70,20 @@ func (s *Server) introspect(ctx context.Context, a auth.Actor, text secret.Text)
 		return introspection{}, nil
 	}
 	return is, err
+}
+
+// introspectMembers tells what an access token is that acts as a member.
+func (s *Server) introspectMembers(ctx context.Context, a auth.Actor, token secret.Bearer) (introspection, error) {
+	t, err := s.store.System().MemberToken(ctx, connectors.MemberTokenID{UUID: token.ID})
+	if err != nil {
+		return introspection{}, gone(err)
+	}
+	let, now := auth.LetIn{At: t.LetIn, BySSO: t.BySSO, AsMember: true}, s.now()
+	if t.Member.Tenant.ID != a.Tenant.ID || !s.verified(ctx, token, t.SecretMAC) || !t.ExpiresAt.After(now) || s.auth.WhyOver(let, t.Standing, now) != "" {
+		return introspection{}, nil
+	}
+	return introspection{
+		Active: true, Scope: string(t.Scope), ClientID: t.ClientID, Type: "Bearer", Issuer: s.issuer, Audience: s.issuer + adminPath,
+		Subject: t.UserID.String(), Expires: t.ExpiresAt.Unix(), Issued: t.CreatedAt.Unix(),
+	}, nil
 }

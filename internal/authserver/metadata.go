@@ -1,6 +1,10 @@
 package authserver
 
-import "net/http"
+import (
+	"net/http"
+
+	"patchbay/internal/connectors"
+)
 
 // metadata is what programs read before anything else (RFC 8414 §2).
 type metadata struct {
@@ -37,7 +41,7 @@ func (s *Server) metadata(w http.ResponseWriter, _ *http.Request) {
 		TokenAuth:             none,
 		RevocationAuth:        none,
 		Challenges:            []string{"S256"},
-		Scopes:                []string{Scope},
+		Scopes:                []string{Scope, string(connectors.ScopeAdminRead), string(connectors.ScopeAdmin)},
 		Iss:                   true,
 		Documents:             true,
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"net/url"
+	"slices"
 	"strings"
 
 	"patchbay/internal/connectors"
@@ -18,6 +19,8 @@ type Request struct {
 	Client      Client
 	RedirectURI string
 	Resource    string // the path at the gateway
+
+	Scopes []connectors.ClientScope // among which the person chooses; nil: it is to be an agent
 
 	state     string
 	challenge []byte
@@ -59,8 +62,22 @@ func (s *Server) Request(ctx context.Context, q url.Values) (Request, error) {
 	if r.Resource, ok = s.resource(q.Get("resource")); !ok {
 		return Request{}, fault.Errorf(fault.Invalid, "The program that sent you here asks for something that is not at this gateway. Nothing was allowed.")
 	}
+	if r.Resource == adminPath {
+		r.Scopes = scopesOf(q.Get("scope"))
+	}
 	return r, nil
 }
+
+// scopesOf are those that a person is asked about, of what a program wants of them. The least is first.
+func scopesOf(wanted string) []connectors.ClientScope {
+	if said := strings.Fields(wanted); slices.Contains(said, string(connectors.ScopeAdminRead)) && !slices.Contains(said, string(connectors.ScopeAdmin)) {
+		return []connectors.ClientScope{connectors.ScopeAdminRead}
+	}
+	return []connectors.ClientScope{connectors.ScopeAdminRead, connectors.ScopeAdmin}
+}
+
+// AsMember tells whether the program is to act as the person, and not as an agent.
+func (r Request) AsMember() bool { return r.Resource == adminPath }
 
 func noPKCE() error {
 	return fault.Errorf(fault.Invalid, "The program that sent you here does not protect its sign-in by PKCE with S256. Nothing was allowed.")
@@ -77,7 +94,7 @@ func (s *Server) resource(raw string) (path string, ok bool) {
 	if !ok || rest == "" {
 		return gatewayPath, ok
 	}
-	if rest[0] != '/' || !connectors.ValidSlug(rest[1:]) || rest == "/admin" { // where Patchbay itself is, which no agent reaches
+	if rest[0] != '/' || !connectors.ValidSlug(rest[1:]) {
 		return "", false
 	}
 	return gatewayPath + rest, true

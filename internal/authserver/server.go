@@ -19,6 +19,7 @@ const (
 	introspectPath = "/oauth/introspect"
 	metadataPath   = "/.well-known/oauth-authorization-server"
 	gatewayPath    = "/mcp" // below which the resources are
+	adminPath      = "/mcp/admin"
 )
 
 // For how long things are good.
@@ -30,7 +31,7 @@ const (
 	grace      = 10 * time.Second    // in which the refresh token before has the answer that it had
 )
 
-// Scope is the only one: to be the agent that the person chose.
+// Scope is that of programs that are agents: to be the agent that the person chose. Those that act as their person have another.
 const Scope = "mcp"
 
 // Options are what a [Server] stands on. Store, Auth, HTTP, CheckURL and BaseURL are required.

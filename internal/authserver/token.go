@@ -1,12 +1,14 @@
 package authserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"net/url"
 	"time"
 
+	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/secret"
@@ -154,37 +156,71 @@ func (s *Server) decide(
 
 // give makes an access token, and the refresh token that counts from now on. Whoever has let the program in must still be somebody who may.
 func (s *Server) give(ctx context.Context, tx *store.Tenant, held store.HeldAgentClient, rotate bool) (verdict, error) {
-	member, err := tx.Member(ctx, held.UserID)
-	if err != nil {
-		return verdict{}, err
-	}
-	if ok, err := mayBe(ctx, tx, held.UserID, member.Role, held.AgentID); err != nil || !ok {
-		return ended("the person who let it in may not any more"), err
-	}
 	now, generation := held.Now, held.Generation
+	if why, err := s.over(ctx, tx, held, now); err != nil || why != "" {
+		return ended(why), err
+	}
 	if rotate {
 		generation++
 		if err := tx.RotateAgentClient(ctx, held, now, earlier(now.Add(lineLife), held.CreatedAt.Add(lineMost))); err != nil {
 			return verdict{}, err
 		}
 	}
-	ring, id := s.store.Keyring(), store.NewAgentTokenID()
-	access := secret.NewBearer(secret.AgentBearer, id.UUID)
-	mac, err := ring.SignBearer(access)
+	refresh, err := s.store.Keyring().RefreshToken(held.ID.UUID, generation, held.Salt)
 	if err != nil {
 		return verdict{}, err
 	}
-	refresh, err := ring.RefreshToken(held.ID.UUID, generation, held.Salt)
-	if err != nil {
-		return verdict{}, err
-	}
-	err = tx.CreateClientToken(ctx, held.ID, store.ClientToken{ID: id, Prefix: access.Prefix(), SecretMAC: mac, ExpiresAt: now.Add(accessLife)})
+	access, err := s.access(ctx, tx, held, now.Add(accessLife))
 	if err != nil {
 		return verdict{}, err
 	}
 	return verdict{given: tokens{
-		Access: access.Text().Reveal(), Type: "Bearer", ExpiresIn: int(accessLife.Seconds()), Refresh: refresh.Text().Reveal(), Scope: Scope,
+		Access: access.Text().Reveal(), Type: "Bearer", ExpiresIn: int(accessLife.Seconds()), Refresh: refresh.Text().Reveal(),
+		Scope: cmp.Or(string(held.Scope), Scope),
 	}}, nil
+}
+
+// over says why a program's access ends by how its person stands today; empty: it does not.
+func (s *Server) over(ctx context.Context, tx *store.Tenant, held store.HeldAgentClient, now time.Time) (string, error) {
+	const mayNot = "the person who let it in may not any more"
+	today, err := tx.ProgramStanding(ctx, held.UserID)
+	if err != nil {
+		return "", err
+	}
+	asMember := held.AgentID == nil
+	if why := s.auth.WhyOver(auth.LetIn{At: held.CreatedAt, BySSO: held.BySSO, AsMember: asMember}, today, now); why != "" {
+		return why, nil
+	}
+	if asMember {
+		if held.Scope.Limit(today.Role) == "" {
+			return mayNot, nil
+		}
+		return "", nil
+	}
+	if ok, err := mayBe(ctx, tx, held.UserID, today.Role, *held.AgentID); err != nil || !ok {
+		return mayNot, err
+	}
+	return "", nil
+}
+
+// access makes an access token: an agent's, or one of a kind of its own, which no door of agents knows.
+func (s *Server) access(ctx context.Context, tx *store.Tenant, held store.HeldAgentClient, until time.Time) (secret.Bearer, error) {
+	if held.AgentID == nil {
+		id := store.NewMemberTokenID()
+		token := secret.NewBearer(secret.MemberBearer, id.UUID)
+		mac, err := s.store.Keyring().SignBearer(token)
+		if err != nil {
+			return secret.Bearer{}, err
+		}
+		return token, tx.CreateMemberToken(ctx, held.ID, store.MemberToken{ID: id, SecretMAC: mac, ExpiresAt: until})
+	}
+	id := store.NewAgentTokenID()
+	token := secret.NewBearer(secret.AgentBearer, id.UUID)
+	mac, err := s.store.Keyring().SignBearer(token)
+	if err != nil {
+		return secret.Bearer{}, err
+	}
+	return token, tx.CreateClientToken(ctx, held.ID, store.ClientToken{ID: id, Prefix: token.Prefix(), SecretMAC: mac, ExpiresAt: until})
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -35,6 +35,7 @@ type town struct {
 	*fixture.World
 	t        *testing.T
 	programs *authserver.Server
+	auth     *auth.Service
 	router   chi.Router
 	ahead    atomic.Int64
 	ada      auth.Actor // an admin
@@ -53,6 +54,7 @@ func newTown(t *testing.T) *town {
 	roots.AddCert(w.site.Certificate())
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local, RootCAs: roots, UserAgent: "Patchbay/test"})
 	t.Cleanup(egress.Client().CloseIdleConnections)
+	w.auth = auth.New(auth.Options{Store: w.St, Now: w.now})
 	w.programs = w.server(egress)
 	w.router = chi.NewRouter()
 	w.programs.Mount(w.router)
@@ -74,11 +76,13 @@ func (w *town) passes(d time.Duration) {
 	w.AsSystem(w.t, `update agent_clients set created_at = created_at - make_interval(secs => $1), code_expires_at = code_expires_at - make_interval(secs => $1),
 		rotated_at = rotated_at - make_interval(secs => $1), expires_at = expires_at - make_interval(secs => $1)`, ago)
 	w.AsSystem(w.t, `update agent_tokens set created_at = created_at - make_interval(secs => $1)`, ago)
+	w.AsSystem(w.t, `update member_tokens set created_at = created_at - make_interval(secs => $1), expires_at = expires_at - make_interval(secs => $1)`, ago)
+	w.AsSystem(w.t, `update sso_identities set signed_in_at = signed_in_at - make_interval(secs => $1)`, ago)
 }
 
 func (w *town) server(egress *safehttp.Policy) *authserver.Server {
 	return authserver.New(authserver.Options{
-		Store: w.St, Auth: auth.New(auth.Options{Store: w.St}), HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Now: w.now,
+		Store: w.St, Auth: w.auth, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Now: w.now,
 	})
 }
 
@@ -232,7 +236,12 @@ func (w *town) clients() []connectors.AgentClient {
 // ends are the reasons for which programs' access ended.
 func (w *town) ends() []string {
 	w.t.Helper()
-	list, err := w.Door().AuditEvents(w.t.Context(), store.AuditFilter{Action: "agent_client.end"})
+	return w.endsOf("agent_client.end")
+}
+
+func (w *town) endsOf(action string) []string {
+	w.t.Helper()
+	list, err := w.Door().AuditEvents(w.t.Context(), store.AuditFilter{Action: action})
 	if err != nil {
 		w.t.Fatal(err)
 	}

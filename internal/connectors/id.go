@@ -27,6 +27,8 @@ type (
 	AgentTokenID struct{ uuid.UUID }
 	// AccountRequestID names a call that missed an account; it is shown to the client, and no secret.
 	AccountRequestID struct{ uuid.UUID }
+	// MemberTokenID names an access token of a program that acts as a member; it is part of its text and no secret.
+	MemberTokenID struct{ uuid.UUID }
 	// AgentClientID names a program that somebody let be an agent; it is part of its codes and tokens and no secret.
 	AgentClientID struct{ uuid.UUID }
 	// ToolCallID names one tool call, and the approval that it may have needed.

@@ -61,7 +61,6 @@ type protectedResource struct {
 func (h *Handler) metadata(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.Path, metadataPath)
 	slug, ok := slugOf(path)
-	ok = ok && slug != "admin" // Patchbay about itself takes keys alone
 	if path == "" {
 		slug, ok = "", true
 	}
@@ -74,14 +73,17 @@ func (h *Handler) metadata(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, fault.Errorf(fault.BadMethod, "This address is only read."))
 		return
 	}
-	resource := h.base + aggregated
+	resource, name, scopes := h.base+aggregated, "Patchbay", []string{"mcp"}
 	if slug != "" {
 		resource += "/" + slug
+	}
+	if slug == "admin" { // Patchbay about itself, where programs act as the member who let them in
+		name, scopes = "Patchbay (administration)", []string{string(connectors.ScopeAdminRead), string(connectors.ScopeAdmin)}
 	}
 	header := w.Header()
 	header.Set("Content-Type", "application/json")
 	header.Set("Access-Control-Allow-Origin", "*") // it is public
 	_ = json.NewEncoder(w).Encode(protectedResource{
-		Resource: resource, Servers: []string{h.base}, Scopes: []string{"mcp"}, Name: "Patchbay", Methods: []string{"header"}, Documentation: h.base + "/agents",
+		Resource: resource, Servers: []string{h.base}, Scopes: scopes, Name: name, Methods: []string{"header"}, Documentation: h.base + "/agents",
 	})
 }

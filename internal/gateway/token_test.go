@@ -121,6 +121,14 @@ func TestTheProtectedResourceIsDescribedToEverybody(t *testing.T) {
 			t.Errorf("%s: %+v", path, doc)
 		}
 	}
+	admin := request(t, http.MethodGet, b.url+"/.well-known/oauth-protected-resource/mcp/admin", "")
+	var doc struct {
+		Resource string   `json:"resource"`
+		Scopes   []string `json:"scopes_supported"`
+	}
+	if err := json.Unmarshal([]byte(admin.body), &doc); err != nil || doc.Resource != b.url+"/mcp/admin" || strings.Join(doc.Scopes, " ") != "admin:read admin" {
+		t.Errorf("where programs act as members: %s, %v", admin.body, err)
+	}
 	if got := request(t, http.MethodPost, b.url+"/.well-known/oauth-protected-resource/mcp", "{}"); got.status != http.StatusMethodNotAllowed {
 		t.Errorf("a POST was answered %d", got.status)
 	}

@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
+	"patchbay/internal/auth"
 	"patchbay/internal/mcp/serve"
 )
 
@@ -17,6 +20,7 @@ import (
 //
 //	2026-07-28     the answer is input_required, with a state that names caller, tool and arguments, sealed; the call that comes again with the
 //	               state and the person's answer may be served by any process
+//	               (once: what was agreed to is done once)
 //	before         elicitation/create, within the call; the answer has to reach the process that asked
 //	neither        a refusal, with the page on which a person does it
 //
@@ -50,6 +54,7 @@ type agreed struct {
 
 // pending is a question that was asked, in the state that the client brings back.
 type pending struct {
+	ID        uuid.UUID `json:"id"` // a yes is good once
 	Tool      string    `json:"tool"`
 	Arguments []byte    `json:"arguments"` // their hash
 	Until     time.Time `json:"until"`
@@ -72,7 +77,7 @@ func (b *backend) confirmed(ctx context.Context, c *caller, r *serve.Request, t 
 			return nil, serve.InvalidParams("The answer to what was asked cannot be read.")
 		}
 		if sent.State != "" {
-			return nil, b.answered(r, t, sent)
+			return nil, b.answered(ctx, r, t, sent)
 		}
 	}
 	q, err := t.confirm(ctx, c, r.Arguments)
@@ -106,7 +111,7 @@ func form(says string) map[string]any {
 
 // ask is the result that has the client ask.
 func (b *backend) ask(r *serve.Request, t *tool, q question) (json.RawMessage, error) {
-	state, err := json.Marshal(pending{t.name, hashOf(r.Arguments), time.Now().Add(confirmTime)})
+	state, err := json.Marshal(pending{uuid.New(), t.name, hashOf(r.Arguments), time.Now().Add(confirmTime)})
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +127,9 @@ func (b *backend) ask(r *serve.Request, t *tool, q question) (json.RawMessage, e
 
 const confirmation = "mcp admin confirmation"
 
-// answered looks at the answer to a question. The state was sealed for this caller, and is good for what was asked alone.
-func (b *backend) answered(r *serve.Request, t *tool, sent asked) error {
+// answered looks at the answer to a question. The state was sealed for this caller, and is good for what was asked alone; a yes once, in
+// whichever process.
+func (b *backend) answered(ctx context.Context, r *serve.Request, t *tool, sent asked) error {
 	var was pending
 	state, err := b.h.store.OpenHandle(confirmation, nameOf(b.who), sent.State)
 	if err == nil {
@@ -135,7 +141,27 @@ func (b *backend) answered(r *serve.Request, t *tool, sent asked) error {
 	if time.Now().After(was.Until) {
 		return &unconfirmed{code: "confirmation-expired", says: "The question has been open for too long. Call the tool again without a requestState."}
 	}
-	return verdict(sent.Responses[answerName])
+	if err := verdict(sent.Responses[answerName]); err != nil {
+		return err
+	}
+	first, err := b.h.store.Tenant(b.who.Tenant.ID).SpendConfirmation(ctx, was.ID, was.Until)
+	if err == nil && !first {
+		err = &unconfirmed{code: "confirmation-used", says: "This answer was used before. To do the same once more call the tool again without a requestState."}
+	}
+	return err
+}
+
+// inBrowser refuses what somebody confirms in a browser who they are for, of a program that acts as a member: that a person at the program has
+// agreed does not say which. Keys have nobody to ask, as at the API.
+func (b *backend) inBrowser(ctx context.Context, c *caller, r *serve.Request, t *tool) error {
+	if !t.dangerous || b.who.Kind != auth.KindPerson {
+		return nil
+	}
+	q, err := t.confirm(ctx, c, r.Arguments)
+	if err != nil {
+		return err
+	}
+	return &unconfirmed{auth.CodeConfirm, "This needs the person to confirm in a browser who they are. They can do it here: " + q.page, q.page}
 }
 
 func verdict(a agreed) error {

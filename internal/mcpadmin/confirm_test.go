@@ -71,9 +71,6 @@ func TestAnAnswerIsGoodForWhatWasAskedAlone(t *testing.T) {
 	if begun.Result.ResultType != "input_required" || begun.Result.RequestState == "" {
 		t.Fatalf("begun with %+v", begun)
 	}
-	yes := func(state string) map[string]any {
-		return map[string]any{"requestState": state, "inputResponses": map[string]any{"confirm": map[string]any{"action": "accept", "content": map[string]any{"agree": true}}}}
-	}
 	w.rebuild(t)
 	was := w.Rows(t)
 	for name, test := range map[string]struct {

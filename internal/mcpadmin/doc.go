@@ -7,7 +7,7 @@
 //
 // A request goes this way:
 //
-//  1. an API key says who calls (auth.IdentifyProgram, which is also where the token of a member will); a page of another site is refused
+//  1. an API key says who calls, or the token of a program that acts as a member (auth.IdentifyProgram); a page of another site is refused
 //  2. it counts against the pace of the key and of the tenant, as a request of the JSON API does
 //  3. serve.Server reads the message, whatever era it is of; sessions are sealed into their ids, so that any process serves any request
 //  4. a tool's arguments are held against its input schema, and the caller's role against the tool's

@@ -26,7 +26,7 @@ type Options struct {
 	Throttled func(next http.Handler) http.Handler // has a request count as one of the API
 	Identify  middleware.Identifier
 	Respond   *respond.Responder
-	Store     *store.Store // seals sessions, and nothing else
+	Store     *store.Store // seals sessions and questions, and remembers which of these were answered
 	BaseURL   *url.URL
 	Version   string // ours
 	Log       *slog.Logger
@@ -63,7 +63,7 @@ func New(o Options) (*Handler, error) {
 		},
 		OpenSession: func(who, id string) ([]byte, error) { return o.Store.OpenHandle("mcp admin session", who, id) },
 	})
-	h.serves = middleware.Identify(o.Identify, o.Respond.Problem)(o.Throttled(http.HandlerFunc(h.serve)))
+	h.serves = middleware.Identify(o.Identify, h.refuse)(o.Throttled(http.HandlerFunc(h.serve)))
 	return h, nil
 }
 
@@ -79,16 +79,43 @@ func (h *Handler) Stop(ctx context.Context) { h.server.Stop(ctx) }
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
 	who, ok := auth.ActorFrom(r.Context())
 	if !ok || who.ID() == nil {
-		h.respond.Problem(w, r, fault.Errorf(fault.Unauthenticated, "No caller is established."))
+		h.refuse(w, r, fault.Errorf(fault.Unauthenticated, "No caller is established."))
 		return
 	}
 	who.Via = "mcp"
 	h.server.Handle(w, r, nameOf(who), &backend{h: h, who: who})
 }
 
-// nameOf names a caller towards mcp/serve: its tenant, what it is, and itself.
+// nameOf names a caller towards mcp/serve: its tenant, what it is, and itself; of a person, the program that acts as them, too.
 func nameOf(who auth.Actor) string {
-	return who.Tenant.ID.String() + " " + string(who.Kind) + " " + who.ID().String()
+	name := who.Tenant.ID.String() + " " + string(who.Kind) + " " + who.ID().String()
+	if who.Program != nil {
+		name += " " + who.Program.ID.String()
+	}
+	return name
+}
+
+// refuse answers whoever is not let in. Who is not known is told where it is described how to sign in (RFC 9728 §5.1).
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	says := `Bearer resource_metadata="` + strings.TrimRight(h.base.String(), "/") + "/.well-known/oauth-protected-resource" + Path + `"`
+	if r.Header.Get("Authorization") != "" {
+		says += `, error="invalid_token"`
+	}
+	h.respond.Problem(&challenged{w, says}, r, err)
+}
+
+// challenged has a 401 say how to prove who one is.
+type challenged struct {
+	http.ResponseWriter
+	says string
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (c *challenged) WriteHeader(status int) {
+	if status == http.StatusUnauthorized {
+		c.Header().Set("WWW-Authenticate", c.says)
+	}
+	c.ResponseWriter.WriteHeader(status)
 }
 
 // foreign tells whether a browser sent the request from another site's page, or came here by another site's name (DNS rebinding). Programs

@@ -16,9 +16,10 @@ import (
 
 // operation is what the API says of one of its own.
 type operation struct {
-	ID    string                `json:"operationId"`
-	May   connectors.Permission `json:"x-permission"`
-	route string                // "METHOD /path"
+	ID       string                `json:"operationId"`
+	May      connectors.Permission `json:"x-permission"`
+	Confirms string                `json:"x-reauthentication"`
+	route    string                // "METHOD /path"
 }
 
 // operations are those of the API's own document, by id.

@@ -23,6 +23,8 @@ type tool struct {
 	hints hints
 	takes *jsonschema.Schema
 
+	dangerous bool // the API wants a person to have confirmed who they are; it has a confirm
+
 	// confirm is what a person is asked before it is done; nil: nothing.
 	confirm func(ctx context.Context, c *caller, arguments json.RawMessage) (question, error)
 
@@ -120,6 +122,9 @@ func (b *backend) call(ctx context.Context, r *serve.Request) (json.RawMessage, 
 		return b.refused(ctx, err)
 	}
 	c := &caller{Client: b.h.api, h: b.h}
+	if err := b.inBrowser(ctx, c, r, t); err != nil {
+		return b.refused(ctx, err)
+	}
 	if t.confirm != nil {
 		if asks, err := b.confirmed(ctx, c, r, t); err != nil {
 			return b.refused(ctx, err)

@@ -51,7 +51,7 @@ var setupTools = []tool{
 		),
 	}, syncTools),
 	as(tool{
-		name: "connect_account", title: "Connect an account", may: connectors.PermManage, asks: []string{"connectAccount"}, hints: hints{Destructive: true},
+		name: "connect_account", title: "Connect an account", may: connectors.PermManage, asks: []string{"connectAccount"}, hints: hints{Destructive: true}, dangerous: true,
 		about: "Makes a link to the page on which the person who owns the account at a service connects it, for connectors that sign in by OAuth. The link needs no sign-in here, works once, and ends soon: give it to that person alone.",
 		takes: object(
 			text("connector", "Its slug or id.").must(),

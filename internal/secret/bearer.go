@@ -16,6 +16,8 @@ const (
 	KeyBearer   BearerKind = "pb_key_"   // of an API key
 	AgentBearer BearerKind = "pb_agent_" // of an agent's token
 
+	MemberBearer BearerKind = "pb_member_" // of a program's access token that acts as a member
+
 	CodeBearer    BearerKind = "pb_code_"    // an authorization code
 	RefreshBearer BearerKind = "pb_refresh_" // a refresh token
 )
@@ -25,6 +27,8 @@ func (k BearerKind) purpose() string {
 	switch k {
 	case AgentBearer:
 		return "agent_token"
+	case MemberBearer:
+		return "member token"
 	case CodeBearer:
 		return "authorization code"
 	case RefreshBearer:

@@ -65,8 +65,12 @@ var Acts = map[string]Act{
 	"agent_token.revoke": {Shape: Ends},
 	"agent_client.allow": {Shape: Makes},
 	"agent_client.end":   {Shape: Ends},
-	"agent_grant.set":    {Shape: Puts},
-	"agent_grant.drop":   {Shape: Ends},
+
+	"member_client.allow": {Shape: Makes}, // a program acts as the member
+	"member_client.end":   {Shape: Ends},
+
+	"agent_grant.set":  {Shape: Puts},
+	"agent_grant.drop": {Shape: Ends},
 
 	"connector.create": {Shape: Makes},
 	"connector.update": {Shape: Changes},
@@ -134,6 +138,9 @@ func (e Event) detail() map[string]any {
 	maps.Copy(detail, e.Detail)
 	if e.Via != "" {
 		detail["via"] = e.Via
+	}
+	if e.Program != nil {
+		detail["program"] = map[string]any{"agent_client_id": e.Program.ID.String(), "name": e.Program.Name, "host": e.Program.Host}
 	}
 	was, is := differing(e.Before, e.After, Acts[e.Action].Secret)
 	if e.Before != nil {

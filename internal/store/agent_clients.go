@@ -8,10 +8,12 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// NewAgentClient is a program that somebody lets be an agent. The caller makes the id, because it is part of the code's text.
+// NewAgentClient is a program that somebody lets be an agent, or act as themselves. The caller makes the id, because it is part of the code's text.
 type NewAgentClient struct {
 	ID          connectors.AgentClientID
-	AgentID     connectors.AgentID
+	AgentID     *connectors.AgentID    // nil: it acts as its person
+	Scope       connectors.ClientScope // of what its person may; empty: it is an agent
+	BySSO       bool                   // its person had signed in at the tenant's provider
 	UserID      connectors.UserID
 	ClientID    string
 	Name        string
@@ -46,8 +48,9 @@ type ClientToken struct {
 
 // ClientsOf says whose programs are listed; the zero value: all of the tenant's.
 type ClientsOf struct {
-	Agent  *connectors.AgentID
-	Person *connectors.UserID
+	Agent     *connectors.AgentID
+	Person    *connectors.UserID
+	AsMembers bool // those alone that act as the members who let them in
 }
 
 // mostAccessTokens are the access tokens that a program has at once: the newest, and those that it is about to forget.
@@ -56,9 +59,16 @@ const mostAccessTokens = 8
 // CreateAgentClient stores a program, whose code nobody has come for yet.
 func (t *Tenant) CreateAgentClient(ctx context.Context, n NewAgentClient) error {
 	return t.q.CreateAgentClient(ctx, dbgen.CreateAgentClientParams{
-		TenantID: t.id, ID: n.ID, AgentID: n.AgentID, UserID: n.UserID, ClientID: clean(n.ClientID), ClientName: clean(n.Name), ClientHost: clean(n.Host),
+		TenantID: t.id, ID: n.ID, AgentID: n.AgentID, Scope: scopeOf(n.Scope), BySso: n.BySSO, UserID: n.UserID, ClientID: clean(n.ClientID), ClientName: clean(n.Name), ClientHost: clean(n.Host),
 		Resource: clean(n.Resource), RedirectUri: clean(n.RedirectURI), CodeMac: n.CodeMAC, Challenge: n.Challenge, CodeSeconds: n.CodeLife.Seconds(), Salt: n.Salt,
 	})
+}
+
+func scopeOf(s connectors.ClientScope) *string {
+	if s == "" {
+		return nil
+	}
+	return new(string(s))
 }
 
 // AgentClients lists programs that may be agents, newest first.
@@ -67,7 +77,7 @@ func (t *Tenant) AgentClients(ctx context.Context, of ClientsOf, p Page) (List[c
 	if err != nil {
 		return List[connectors.AgentClient]{}, err
 	}
-	q := dbgen.AgentClientsParams{TenantID: t.id, BeforeID: before, MaxRows: p.rows()}
+	q := dbgen.AgentClientsParams{TenantID: t.id, AsMembers: of.AsMembers, BeforeID: before, MaxRows: p.rows()}
 	if of.Agent != nil {
 		q.AgentID = &of.Agent.UUID
 	}
@@ -84,7 +94,7 @@ func (t *Tenant) AgentClients(ctx context.Context, of ClientsOf, p Page) (List[c
 func agentClientOf(r dbgen.AgentClientsRow) connectors.AgentClient {
 	return connectors.AgentClient{
 		ID: r.ID, AgentID: r.AgentID, AgentSlug: r.AgentSlug, AgentName: r.AgentName, UserID: r.UserID, Email: r.Email, Person: r.UserName,
-		ClientID: r.ClientID, Name: r.ClientName, Host: r.ClientHost, Resource: r.Resource, Redirect: r.RedirectUri,
+		ClientID: r.ClientID, Name: r.ClientName, Host: r.ClientHost, Resource: r.Resource, Scope: connectors.ClientScope(r.Scope), Redirect: r.RedirectUri,
 		CreatedAt: r.CreatedAt.UTC(), UsedAt: r.UsedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC(),
 	}
 }
@@ -97,7 +107,7 @@ func (t *Tenant) HoldAgentClient(ctx context.Context, id connectors.AgentClientI
 	}
 	held := HeldAgentClient{
 		NewAgentClient: NewAgentClient{
-			ID: r.ID, AgentID: r.AgentID, UserID: r.UserID, ClientID: r.ClientID, Name: r.ClientName, Host: r.ClientHost, Resource: r.Resource,
+			ID: r.ID, AgentID: r.AgentID, Scope: connectors.ClientScope(text(r.Scope)), BySSO: r.BySso, UserID: r.UserID, ClientID: r.ClientID, Name: r.ClientName, Host: r.ClientHost, Resource: r.Resource,
 			RedirectURI: r.RedirectUri, CodeMAC: r.CodeMac, Challenge: r.Challenge, Salt: r.Salt,
 		},
 		CreatedAt: r.CreatedAt, CodeExpiresAt: r.CodeExpiresAt, Now: r.Now, CodeUsedAt: r.CodeUsedAt, Generation: uint32(r.Generation), ExpiresAt: r.ExpiresAt,

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
 )
@@ -14,14 +16,17 @@ type clientOf struct {
 	client      store.HeldAgentClient
 	clientToken connectors.AgentTokenID
 	asked       connectors.AccountRequestID
+	acting      connectors.AgentClientID // as the victim's member, who had signed in at the tenant's provider
+	memberToken connectors.MemberTokenID
+	spent       uuid.UUID
 }
 
 // ownClients are the methods that an outsider calls with success: on what is its own.
-var ownClients = map[string]bool{"AgentClients": true, "PersonalAgents": true, "IsPersonalAgent": true, "CreateClientToken": true}
+var ownClients = map[string]bool{"AgentClients": true, "PersonalAgents": true, "IsPersonalAgent": true, "CreateClientToken": true, "EndSSOPrograms": true, "SpendConfirmation": true}
 
 func newClient(agent connectors.AgentID, user connectors.UserID) store.NewAgentClient {
 	return store.NewAgentClient{
-		ID: store.NewAgentClientID(), AgentID: agent, UserID: user, ClientID: "https://app.example.com/client.json", Name: "App", Resource: "/mcp",
+		ID: store.NewAgentClientID(), AgentID: &agent, UserID: user, ClientID: "https://app.example.com/client.json", Name: "App", Resource: "/mcp",
 		RedirectURI: "http://127.0.0.1/cb", CodeMAC: []byte("theirs"), Challenge: make([]byte, 32), CodeLife: time.Minute, Salt: make([]byte, 32),
 	}
 }
@@ -61,6 +66,26 @@ var clientAttempts = map[string]attempt{
 	},
 	"DropClientToken": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.DropClientToken(ctx, o.clientToken)
+	},
+	"CreateMemberToken": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.CreateMemberToken(ctx, o.acting, store.MemberToken{ID: store.NewMemberTokenID(), SecretMAC: []byte("mine"), ExpiresAt: time.Now().Add(time.Hour)})
+	},
+	"DropMemberToken": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.DropMemberToken(ctx, o.memberToken)
+	},
+	"ProgramStanding": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.ProgramStanding(ctx, o.member.UserID))
+	},
+	"EndSSOPrograms": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.EndSSOPrograms(ctx, o.member.UserID); err != nil {
+			return true, err
+		}
+		_, err := o.St.System().MemberToken(ctx, o.memberToken)
+		return err != nil, err
+	},
+	"SpendConfirmation": func(ctx context.Context, o outsider) (bool, error) {
+		first, err := o.door.SpendConfirmation(ctx, o.spent, time.Now())
+		return !first, err
 	},
 	"DeleteAgentClient": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.DeleteAgentClient(ctx, o.client.ID)
@@ -102,6 +127,21 @@ func (o *outsider) fillClients(t *testing.T) {
 	}
 	if err := door.CreateClientToken(ctx, n.ID, store.ClientToken{ID: o.clientToken, SecretMAC: []byte("theirs"), ExpiresAt: time.Now().Add(time.Hour)}); err != nil {
 		t.Fatal(err)
+	}
+	acting := newClient(connectors.AgentID{}, o.member.UserID)
+	acting.AgentID, acting.Scope, acting.Resource, acting.BySSO = nil, connectors.ScopeAdmin, "/mcp/admin", true
+	o.acting, o.memberToken, o.spent = acting.ID, store.NewMemberTokenID(), uuid.New()
+	first, err := door.SpendConfirmation(ctx, o.spent, time.Now().Add(time.Hour))
+	if err != nil || !first {
+		t.Fatal(first, err)
+	}
+	for _, err := range []error{
+		door.CreateAgentClient(ctx, acting),
+		door.CreateMemberToken(ctx, o.acting, store.MemberToken{ID: o.memberToken, SecretMAC: []byte("theirs"), ExpiresAt: time.Now().Add(time.Hour)}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	if list, err := door.AgentClients(ctx, store.ClientsOf{Agent: &o.agent.ID}, store.Page{}); err != nil || len(list.Items) != 1 {
 		t.Fatalf("%+v, %v", list.Items, err)

@@ -66,6 +66,7 @@ var verdicts = map[string]verdict{
 	"account_requests_connector_fkey":  {fault.NotFound, "", "", "There is no such connector."},
 	"personal_agents_agent_fkey":       {fault.NotFound, "", "", "There is no such agent."},
 	"personal_agents_member_fkey":      {fault.NotFound, "", "", "There is no such member."},
+	"member_tokens_agent_client_fkey":  {fault.NotFound, "", "", "There is no such client."},
 	"agent_tokens_agent_client_fkey":   {fault.NotFound, "", "", "There is no such client."},
 	"agent_tokens_agent_fkey":          {fault.NotFound, "", "", "There is no such agent."},
 	"agent_grants_agent_fkey":          {fault.NotFound, "", "", "There is no such agent."},

@@ -40,7 +40,7 @@ func (t *Tenant) EndSession(ctx context.Context, user connectors.UserID, id conn
 	return touched(n, err, "session")
 }
 
-// EndSessions signs a member out everywhere, in all of their tenants: a person has one session for all of them.
+// EndSessions signs a member out everywhere, in all of their tenants: a person has one session for all of them. Programs that act as them are over, too.
 func (t *Tenant) EndSessions(ctx context.Context, user connectors.UserID) error {
 	if _, err := t.Member(ctx, user); err != nil {
 		return err
@@ -48,5 +48,17 @@ func (t *Tenant) EndSessions(ctx context.Context, user connectors.UserID) error 
 	return t.q.EndMemberSessions(ctx, t.id, user)
 }
 
-// EndSSOSessions ends the sessions that began at the tenant's own provider.
-func (t *Tenant) EndSSOSessions(ctx context.Context) error { return t.q.EndSSOSessions(ctx, t.id) }
+// EndSSOSessions ends the sessions that began at the tenant's own provider, and the programs that act as members who had signed in there.
+func (t *Tenant) EndSSOSessions(ctx context.Context) error {
+	return t.within(ctx, func(tx *Tenant) error {
+		if err := tx.q.EndSSOPrograms(ctx, tx.id, nil); err != nil {
+			return err
+		}
+		return tx.q.EndSSOSessions(ctx, tx.id)
+	})
+}
+
+// EndSSOPrograms ends the programs that act as a member who had signed in at the tenant's own provider to let them in.
+func (t *Tenant) EndSSOPrograms(ctx context.Context, user connectors.UserID) error {
+	return t.q.EndSSOPrograms(ctx, t.id, &user.UUID)
+}

@@ -39,7 +39,8 @@ func (s *System) SweepLeftovers(ctx context.Context) (int, error) {
 	gone := 0
 	for _, drop := range []func(context.Context) (int64, error){
 		s.q.DropStaleFlows, s.q.DropExpiredConnectLinks, s.q.DropSpentSetupLinks, s.q.DropOldSignInFailures, s.q.DropDeadRegistrations,
-		s.q.DropUnusedClients, s.q.DropEndedAgentClients, s.q.DropEndedClientTokens,
+		s.q.DropUnusedClients, s.q.DropEndedAgentClients, s.q.DropEndedClientTokens, s.q.DropEndedMemberTokens,
+		s.q.DropSpentConfirmations,
 	} {
 		n, err := drop(ctx)
 		gone += int(n)

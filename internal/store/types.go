@@ -122,6 +122,15 @@ type Event struct {
 	RequestID string
 	IP        string
 	Via       string // the door, where it is not the one that performs the act: "mcp"; it stands in the detail
+
+	Program *Program // that acts as the person who does it; nil: none. It stands in the detail
+}
+
+// Program is a program that acts as a person.
+type Program struct {
+	ID   connectors.AgentClientID
+	Name string // what it calls itself: nobody has checked it
+	Host string // whose document says so; empty: nobody can tell
 }
 
 // User is a person, with what signing in needs.

@@ -1,6 +1,6 @@
 package templates
 
-// AuthorizePage asks a person whether a program may be an agent.
+// AuthorizePage asks a person whether a program may be an agent, or act as them.
 type AuthorizePage struct {
 	Frame     Frame
 	Host      string // whose document says who the program is; empty: nobody can tell
@@ -12,6 +12,8 @@ type AuthorizePage struct {
 	Tenant    TenantChoice
 	Elsewhere []Link // the same question in the person's other tenants
 	Agents    []Option
+	Scopes    []Option // what it may do as the person; nil: it is to be an agent
+	Role      string   // of the person, where it is to act as them
 	Form      Form
 	Action    string
 	Denied    string // why this person cannot let programs in; empty: they can

@@ -15,6 +15,7 @@ type MembersPage struct {
 	Form         Form // of who is added without an invitation
 	Adding       bool // that form is open
 	Pager        Pager
+	Programs     []SignedInRow // that act as members; for owners
 }
 
 // MemberRow is one person. Changing the role sends role to Action + "/role", removing posts to Action +

@@ -24,33 +24,39 @@ func (q *Queries) AddPersonalAgent(ctx context.Context, tenantID connectors.Tena
 }
 
 const agentClients = `-- name: AgentClients :many
-select c.id, c.agent_id, agents.slug as agent_slug, agents.name as agent_name, c.user_id, users.email, users.name as user_name,
-       c.client_id, c.client_name, c.client_host, c.resource, c.redirect_uri, c.created_at, c.expires_at,
-       greatest(c.rotated_at, (select max(t.last_used_at) from agent_tokens t where t.tenant_id = c.tenant_id and t.agent_client_id = c.id))::timestamptz as used_at
+select c.id, c.agent_id, coalesce(agents.slug, '') as agent_slug, coalesce(agents.name, '') as agent_name, c.user_id, users.email, users.name as user_name,
+       c.client_id, c.client_name, c.client_host, c.resource, coalesce(c.scope, '') as scope, c.redirect_uri, c.created_at, c.expires_at,
+       greatest(
+           c.rotated_at,
+           (select max(t.last_used_at) from agent_tokens t where t.tenant_id = c.tenant_id and t.agent_client_id = c.id),
+           (select max(t.last_used_at) from member_tokens t where t.tenant_id = c.tenant_id and t.agent_client_id = c.id))::timestamptz as used_at
 from agent_clients c
-join agents on agents.tenant_id = c.tenant_id and agents.id = c.agent_id
 join users on users.id = c.user_id
+left join agents on agents.tenant_id = c.tenant_id and agents.id = c.agent_id
 where c.tenant_id = $1
   and c.generation > 0
   and c.expires_at > now()
-  and ($2::uuid is null or c.agent_id = $2)
-  and ($3::uuid is null or c.user_id = $3)
-  and ($4::uuid is null or c.id < $4)
+  and (c.agent_id is not null or users.signed_out_at is null or c.created_at > users.signed_out_at)
+  and (not $2::boolean or c.agent_id is null)
+  and ($3::uuid is null or c.agent_id = $3)
+  and ($4::uuid is null or c.user_id = $4)
+  and ($5::uuid is null or c.id < $5)
 order by c.id desc
-limit $5
+limit $6
 `
 
 type AgentClientsParams struct {
-	TenantID connectors.TenantID
-	AgentID  *uuid.UUID
-	UserID   *uuid.UUID
-	BeforeID *uuid.UUID
-	MaxRows  int32
+	TenantID  connectors.TenantID
+	AsMembers bool
+	AgentID   *uuid.UUID
+	UserID    *uuid.UUID
+	BeforeID  *uuid.UUID
+	MaxRows   int32
 }
 
 type AgentClientsRow struct {
 	ID          connectors.AgentClientID
-	AgentID     connectors.AgentID
+	AgentID     *connectors.AgentID
 	AgentSlug   string
 	AgentName   string
 	UserID      connectors.UserID
@@ -60,16 +66,18 @@ type AgentClientsRow struct {
 	ClientName  string
 	ClientHost  string
 	Resource    string
+	Scope       string
 	RedirectUri string
 	CreatedAt   time.Time
 	ExpiresAt   time.Time
 	UsedAt      time.Time
 }
 
-// Those that have tokens: of an agent, or of a person, or all.
+// Those that have tokens: of an agent, or of a person, or all that act as members, or all. What acts as somebody who has signed out everywhere since is over.
 func (q *Queries) AgentClients(ctx context.Context, arg AgentClientsParams) ([]AgentClientsRow, error) {
 	rows, err := q.db.Query(ctx, agentClients,
 		arg.TenantID,
+		arg.AsMembers,
 		arg.AgentID,
 		arg.UserID,
 		arg.BeforeID,
@@ -94,6 +102,7 @@ func (q *Queries) AgentClients(ctx context.Context, arg AgentClientsParams) ([]A
 			&i.ClientName,
 			&i.ClientHost,
 			&i.Resource,
+			&i.Scope,
 			&i.RedirectUri,
 			&i.CreatedAt,
 			&i.ExpiresAt,
@@ -112,22 +121,25 @@ func (q *Queries) AgentClients(ctx context.Context, arg AgentClientsParams) ([]A
 const createAgentClient = `-- name: CreateAgentClient :exec
 
 insert into agent_clients (
-    tenant_id, id, agent_id, user_id, client_id, client_name, client_host, resource, redirect_uri, code_mac, challenge, code_expires_at, salt, expires_at)
+    tenant_id, id, agent_id, user_id, client_id, client_name, client_host, resource, scope, by_sso, redirect_uri, code_mac, challenge, code_expires_at,
+    salt, expires_at)
 select
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, code.ends,
-    $12, code.ends
-from (select clock_timestamp() + make_interval(secs => $13::double precision) as ends) code
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+    $13, code.ends, $14, code.ends
+from (select clock_timestamp() + make_interval(secs => $15::double precision) as ends) code
 `
 
 type CreateAgentClientParams struct {
 	TenantID    connectors.TenantID
 	ID          connectors.AgentClientID
-	AgentID     connectors.AgentID
+	AgentID     *connectors.AgentID
 	UserID      connectors.UserID
 	ClientID    string
 	ClientName  string
 	ClientHost  string
 	Resource    string
+	Scope       *string
+	BySso       bool
 	RedirectUri string
 	CodeMac     []byte
 	Challenge   []byte
@@ -135,7 +147,7 @@ type CreateAgentClientParams struct {
 	CodeSeconds float64
 }
 
-// Programs that people let be agents, by signing in for them.
+// Programs that people let be agents, or act as themselves, by signing in for them.
 func (q *Queries) CreateAgentClient(ctx context.Context, arg CreateAgentClientParams) error {
 	_, err := q.db.Exec(ctx, createAgentClient,
 		arg.TenantID,
@@ -146,6 +158,8 @@ func (q *Queries) CreateAgentClient(ctx context.Context, arg CreateAgentClientPa
 		arg.ClientName,
 		arg.ClientHost,
 		arg.Resource,
+		arg.Scope,
+		arg.BySso,
 		arg.RedirectUri,
 		arg.CodeMac,
 		arg.Challenge,
@@ -183,6 +197,30 @@ func (q *Queries) CreateClientToken(ctx context.Context, arg CreateClientTokenPa
 	return err
 }
 
+const createMemberToken = `-- name: CreateMemberToken :exec
+insert into member_tokens (tenant_id, id, agent_client_id, secret_mac, expires_at)
+values ($1, $2, $3, $4, $5)
+`
+
+type CreateMemberTokenParams struct {
+	TenantID      connectors.TenantID
+	ID            connectors.MemberTokenID
+	AgentClientID connectors.AgentClientID
+	SecretMac     []byte
+	ExpiresAt     time.Time
+}
+
+func (q *Queries) CreateMemberToken(ctx context.Context, arg CreateMemberTokenParams) error {
+	_, err := q.db.Exec(ctx, createMemberToken,
+		arg.TenantID,
+		arg.ID,
+		arg.AgentClientID,
+		arg.SecretMac,
+		arg.ExpiresAt,
+	)
+	return err
+}
+
 const deleteAgentClient = `-- name: DeleteAgentClient :execrows
 delete from agent_clients
 where tenant_id = $1 and id = $2
@@ -203,6 +241,19 @@ where tenant_id = $1 and id = $2 and agent_client_id is not null
 
 func (q *Queries) DropClientToken(ctx context.Context, tenantID connectors.TenantID, iD connectors.AgentTokenID) (int64, error) {
 	result, err := q.db.Exec(ctx, dropClientToken, tenantID, iD)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const dropMemberToken = `-- name: DropMemberToken :execrows
+delete from member_tokens
+where tenant_id = $1 and id = $2
+`
+
+func (q *Queries) DropMemberToken(ctx context.Context, tenantID connectors.TenantID, iD connectors.MemberTokenID) (int64, error) {
+	result, err := q.db.Exec(ctx, dropMemberToken, tenantID, iD)
 	if err != nil {
 		return 0, err
 	}
@@ -243,8 +294,40 @@ func (q *Queries) DropOldClientTokens(ctx context.Context, tenantID connectors.T
 	return items, nil
 }
 
+const dropOldMemberTokens = `-- name: DropOldMemberTokens :exec
+delete from member_tokens
+where member_tokens.tenant_id = $1
+  and member_tokens.agent_client_id = $2
+  and member_tokens.id not in (
+      select newest.id
+      from member_tokens newest
+      where newest.tenant_id = $1 and newest.agent_client_id = $2
+      order by newest.created_at desc, newest.id desc
+      limit $3)
+`
+
+// All but the newest of a program's access tokens.
+func (q *Queries) DropOldMemberTokens(ctx context.Context, tenantID connectors.TenantID, agentClientID connectors.AgentClientID, keep int32) error {
+	_, err := q.db.Exec(ctx, dropOldMemberTokens, tenantID, agentClientID, keep)
+	return err
+}
+
+const endSSOPrograms = `-- name: EndSSOPrograms :exec
+delete from agent_clients
+where tenant_id = $1
+  and agent_id is null
+  and by_sso
+  and ($2::uuid is null or user_id = $2)
+`
+
+// Of a member, or of all: those that act as members who had signed in at this tenant's provider to let them in.
+func (q *Queries) EndSSOPrograms(ctx context.Context, tenantID connectors.TenantID, userID *uuid.UUID) error {
+	_, err := q.db.Exec(ctx, endSSOPrograms, tenantID, userID)
+	return err
+}
+
 const holdAgentClient = `-- name: HoldAgentClient :one
-select c.tenant_id, c.id, c.agent_id, c.user_id, c.client_id, c.client_name, c.client_host, c.resource, c.redirect_uri, c.code_mac, c.challenge, c.code_expires_at, c.code_used_at, c.salt, c.generation, c.rotated_at, c.created_at, c.expires_at, clock_timestamp()::timestamptz as now
+select c.tenant_id, c.id, c.agent_id, c.user_id, c.client_id, c.client_name, c.client_host, c.resource, c.redirect_uri, c.code_mac, c.challenge, c.code_expires_at, c.code_used_at, c.salt, c.generation, c.rotated_at, c.created_at, c.expires_at, c.scope, c.by_sso, clock_timestamp()::timestamptz as now
 from agent_clients c
 where c.tenant_id = $1 and c.id = $2
 for update
@@ -253,7 +336,7 @@ for update
 type HoldAgentClientRow struct {
 	TenantID      connectors.TenantID
 	ID            connectors.AgentClientID
-	AgentID       connectors.AgentID
+	AgentID       *connectors.AgentID
 	UserID        connectors.UserID
 	ClientID      string
 	ClientName    string
@@ -269,6 +352,8 @@ type HoldAgentClientRow struct {
 	RotatedAt     *time.Time
 	CreatedAt     time.Time
 	ExpiresAt     time.Time
+	Scope         *string
+	BySso         bool
 	Now           time.Time
 }
 
@@ -296,6 +381,8 @@ func (q *Queries) HoldAgentClient(ctx context.Context, tenantID connectors.Tenan
 		&i.RotatedAt,
 		&i.CreatedAt,
 		&i.ExpiresAt,
+		&i.Scope,
+		&i.BySso,
 		&i.Now,
 	)
 	return i, err
@@ -355,6 +442,42 @@ func (q *Queries) PersonalAgents(ctx context.Context, tenantID connectors.Tenant
 	return items, nil
 }
 
+const programStanding = `-- name: ProgramStanding :one
+select memberships.role, users.signed_out_at,
+       coalesce(sso.enabled, false)::boolean as sso,
+       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
+       coalesce((
+           select max(i.signed_in_at)
+           from sso_identities i
+           where i.tenant_id = memberships.tenant_id and i.user_id = memberships.user_id), 'epoch')::timestamptz as sso_signed_in_at
+from memberships
+join users on users.id = memberships.user_id
+left join sso_settings sso on sso.tenant_id = memberships.tenant_id
+where memberships.tenant_id = $1 and memberships.user_id = $2
+`
+
+type ProgramStandingRow struct {
+	Role          connectors.Role
+	SignedOutAt   *time.Time
+	Sso           bool
+	SsoOnly       bool
+	SsoSignedInAt time.Time
+}
+
+// How whoever let a program in stands today.
+func (q *Queries) ProgramStanding(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (ProgramStandingRow, error) {
+	row := q.db.QueryRow(ctx, programStanding, tenantID, userID)
+	var i ProgramStandingRow
+	err := row.Scan(
+		&i.Role,
+		&i.SignedOutAt,
+		&i.Sso,
+		&i.SsoOnly,
+		&i.SsoSignedInAt,
+	)
+	return i, err
+}
+
 const rotateAgentClient = `-- name: RotateAgentClient :execrows
 update agent_clients
 set generation = generation + 1, rotated_at = $1::timestamptz, expires_at = $2
@@ -391,6 +514,20 @@ where tenant_id = $2 and id = $3 and code_used_at is null
 
 func (q *Queries) SpendCode(ctx context.Context, at time.Time, tenantID connectors.TenantID, iD connectors.AgentClientID) (int64, error) {
 	result, err := q.db.Exec(ctx, spendCode, at, tenantID, iD)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const spendConfirmation = `-- name: SpendConfirmation :execrows
+insert into spent_confirmations (tenant_id, id, until)
+values ($1, $2, $3)
+on conflict do nothing
+`
+
+func (q *Queries) SpendConfirmation(ctx context.Context, tenantID connectors.TenantID, iD uuid.UUID, until time.Time) (int64, error) {
+	result, err := q.db.Exec(ctx, spendConfirmation, tenantID, iD, until)
 	if err != nil {
 		return 0, err
 	}

@@ -65,7 +65,7 @@ func (q *Queries) ListenAgain(ctx context.Context, tenantID connectors.TenantID,
 
 const listenings = `-- name: Listenings :many
 
-select upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.instance_id, upstream_listeners.state, upstream_listeners.since, upstream_listeners.due_at, upstream_listeners.reason, upstream_listeners.version, upstream_listeners.credential_id, upstream_listeners.credential_version, upstream_listeners.failures, upstream_listeners.vain, upstream_listeners.notified, upstream_listeners.last_notified_at
+select upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.instance_id, upstream_listeners.state, upstream_listeners.since, upstream_listeners.due_at, upstream_listeners.reason, upstream_listeners.version, upstream_listeners.credential_id, upstream_listeners.credential_version, upstream_listeners.failures, upstream_listeners.vain, upstream_listeners.notified, upstream_listeners.last_notified_at, upstream_listeners.missed
 from upstream_listeners
 where tenant_id = $1 and connector_id = any($2::uuid[])
 `
@@ -95,6 +95,7 @@ func (q *Queries) Listenings(ctx context.Context, tenantID connectors.TenantID, 
 			&i.Vain,
 			&i.Notified,
 			&i.LastNotifiedAt,
+			&i.Missed,
 		); err != nil {
 			return nil, err
 		}

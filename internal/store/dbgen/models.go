@@ -333,6 +333,7 @@ type UpstreamListener struct {
 	Vain              int32
 	Notified          int64
 	LastNotifiedAt    *time.Time
+	Missed            bool
 }
 
 type Webhook struct {

@@ -30,6 +30,12 @@ func (q *Queries) EndMemberSession(ctx context.Context, tenantID connectors.Tena
 }
 
 const endMemberSessions = `-- name: EndMemberSessions :exec
+with noted as (
+    update users
+    set signed_out_at = clock_timestamp()
+    from memberships
+    where memberships.tenant_id = $1 and memberships.user_id = users.id and users.id = $2
+)
 delete from browser_sessions
 using memberships
 where memberships.tenant_id = $1
@@ -37,6 +43,7 @@ where memberships.tenant_id = $1
   and browser_sessions.user_id = $2
 `
 
+// Programs that act as the person are over, too, in whichever tenant.
 func (q *Queries) EndMemberSessions(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) error {
 	_, err := q.db.Exec(ctx, endMemberSessions, tenantID, userID)
 	return err

@@ -71,6 +71,20 @@ func (q *Queries) DropEndedClientTokens(ctx context.Context) (int64, error) {
 	return result.RowsAffected(), nil
 }
 
+const dropEndedMemberTokens = `-- name: DropEndedMemberTokens :execrows
+delete from member_tokens
+where expires_at < now() - interval '10 minutes'
+`
+
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) DropEndedMemberTokens(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, dropEndedMemberTokens)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const dropOldestUnusedClients = `-- name: DropOldestUnusedClients :execrows
 delete from mcp_clients
 where mcp_clients.id in (
@@ -84,6 +98,20 @@ where mcp_clients.id in (
 // Where more than so many wait to be used, the oldest of them make room.
 func (q *Queries) DropOldestUnusedClients(ctx context.Context, keep int32) (int64, error) {
 	result, err := q.db.Exec(ctx, dropOldestUnusedClients, keep)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const dropSpentConfirmations = `-- name: DropSpentConfirmations :execrows
+delete from spent_confirmations
+where until < now() - interval '10 minutes'
+`
+
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) DropSpentConfirmations(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, dropSpentConfirmations)
 	if err != nil {
 		return 0, err
 	}
@@ -140,6 +168,96 @@ func (q *Queries) MCPClient(ctx context.Context, id uuid.UUID) (MCPClientRow, er
 	return i, err
 }
 
+const memberToken = `-- name: MemberToken :one
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, member_tokens.secret_mac, member_tokens.created_at, member_tokens.expires_at, member_tokens.last_used_at,
+       c.id as agent_client_id, c.client_id, c.client_name, c.client_host, c.scope, c.by_sso, c.created_at as let_in_at, c.user_id,
+       memberships.role, users.email, users.name, users.signed_out_at,
+       coalesce(sso.enabled, false)::boolean as sso,
+       (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
+       coalesce((
+           select max(i.signed_in_at)
+           from sso_identities i
+           where i.tenant_id = memberships.tenant_id and i.user_id = memberships.user_id), 'epoch')::timestamptz as sso_signed_in_at,
+       (f.confirmed_at is not null)::boolean as second_factor
+from member_tokens
+join agent_clients c on c.tenant_id = member_tokens.tenant_id and c.id = member_tokens.agent_client_id
+join memberships on memberships.tenant_id = c.tenant_id and memberships.user_id = c.user_id
+join tenants on tenants.id = c.tenant_id
+join users on users.id = c.user_id
+left join sso_settings sso on sso.tenant_id = c.tenant_id
+left join second_factors f on f.user_id = c.user_id
+where member_tokens.id = $1
+`
+
+type MemberTokenRow struct {
+	Tenant        Tenant
+	SecretMac     []byte
+	CreatedAt     time.Time
+	ExpiresAt     time.Time
+	LastUsedAt    *time.Time
+	AgentClientID connectors.AgentClientID
+	ClientID      string
+	ClientName    string
+	ClientHost    string
+	Scope         *string
+	BySso         bool
+	LetInAt       time.Time
+	UserID        connectors.UserID
+	Role          connectors.Role
+	Email         string
+	Name          string
+	SignedOutAt   *time.Time
+	Sso           bool
+	SsoOnly       bool
+	SsoSignedInAt time.Time
+	SecondFactor  bool
+}
+
+// An access token of a program that acts as a member, and how the member stands today.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) MemberToken(ctx context.Context, id connectors.MemberTokenID) (MemberTokenRow, error) {
+	row := q.db.QueryRow(ctx, memberToken, id)
+	var i MemberTokenRow
+	err := row.Scan(
+		&i.Tenant.ID,
+		&i.Tenant.Slug,
+		&i.Tenant.Name,
+		&i.Tenant.CreatedAt,
+		&i.Tenant.UpdatedAt,
+		&i.Tenant.CallHistory,
+		&i.Tenant.ApprovalTimeoutS,
+		&i.Tenant.HistoryDays,
+		&i.Tenant.DefaultApproval,
+		&i.Tenant.DefaultSyncIntervalS,
+		&i.Tenant.DefaultDefinitionAgeS,
+		&i.Tenant.DefaultToolChanges,
+		&i.Tenant.DefaultListen,
+		&i.Tenant.BodyReaders,
+		&i.Tenant.SecondFactorRequired,
+		&i.SecretMac,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.LastUsedAt,
+		&i.AgentClientID,
+		&i.ClientID,
+		&i.ClientName,
+		&i.ClientHost,
+		&i.Scope,
+		&i.BySso,
+		&i.LetInAt,
+		&i.UserID,
+		&i.Role,
+		&i.Email,
+		&i.Name,
+		&i.SignedOutAt,
+		&i.Sso,
+		&i.SsoOnly,
+		&i.SsoSignedInAt,
+		&i.SecondFactor,
+	)
+	return i, err
+}
+
 const registerClient = `-- name: RegisterClient :exec
 insert into mcp_clients (id, name, redirect_uris, address, created_at)
 values ($1, $2, $3, $4, $5)
@@ -161,6 +279,19 @@ func (q *Queries) RegisterClient(ctx context.Context, arg RegisterClientParams) 
 		arg.Address,
 		arg.CreatedAt,
 	)
+	return err
+}
+
+const touchMemberToken = `-- name: TouchMemberToken :exec
+update member_tokens
+set last_used_at = now()
+where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')
+`
+
+// At most once a minute, as a key's.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) TouchMemberToken(ctx context.Context, id connectors.MemberTokenID) error {
+	_, err := q.db.Exec(ctx, touchMemberToken, id)
 	return err
 }
 

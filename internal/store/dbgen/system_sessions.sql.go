@@ -78,10 +78,16 @@ func (q *Queries) EndBrowserSession(ctx context.Context, id connectors.SessionID
 }
 
 const endOtherBrowserSessions = `-- name: EndOtherBrowserSessions :exec
+with noted as (
+    update users
+    set signed_out_at = clock_timestamp()
+    where users.id = $1
+)
 delete from browser_sessions
-where user_id = $1 and id <> $2
+where browser_sessions.user_id = $1 and browser_sessions.id <> $2
 `
 
+// Programs that act as the person are over, too.
 func (q *Queries) EndOtherBrowserSessions(ctx context.Context, userID connectors.UserID, kept connectors.SessionID) error {
 	_, err := q.db.Exec(ctx, endOtherBrowserSessions, userID, kept)
 	return err

@@ -1,0 +1,95 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+// asksToAct is where a program sends a browser that wants to act as the person.
+func (d *dashboard) asksToAct() string {
+	d.t.Helper()
+	return strings.Replace(d.asksIn("Inspector", programsCallback), url.QueryEscape(d.base+"/mcp"), url.QueryEscape(d.base+"/mcp/admin"), 1)
+}
+
+func TestThePageSaysPlainlyThatAProgramWillActAsThePerson(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	asked := d.asksToAct()
+	b := d.as(connectors.RoleAdmin)
+	p := b.get(asked)
+	for _, want := range []string{"Let a program act as you?", "with your role: Admin", "under your name", "only read, as a viewer does", "do all that you may do", "“Inspector”, which nobody has checked"} {
+		if p.Status != http.StatusOK || !strings.Contains(plainText(p.Body), want) {
+			t.Errorf("the page does not say %q: %d\n%s", want, p.Status, plainText(p.Body))
+		}
+	}
+	if strings.Contains(p.Body, `name="agent"`) {
+		t.Error("an agent is to be chosen")
+	}
+	for name, form := range map[string]url.Values{
+		"nothing":  {"decision": {"allow"}},
+		"an agent": {"decision": {"allow"}, "agent": {d.Agent(t).Slug}},
+		"no scope": {"decision": {"allow"}, "scope": {"owner"}},
+	} {
+		if p := b.post(asked, form); p.Location != "" || p.Status != http.StatusUnprocessableEntity {
+			t.Errorf("%s is chosen: %d to %q", name, p.Status, p.Location)
+		}
+	}
+	said := b.post(asked, url.Values{"decision": {"allow"}, "scope": {"admin:read"}})
+	if to, err := url.Parse(said.Location); err != nil || to.Query().Get("code") == "" {
+		t.Errorf("%d to %q", said.Status, said.Location)
+	}
+	if p := d.as(connectors.RoleViewer).get(asked); p.Status != http.StatusOK || !strings.Contains(p.Body, `value="allow"`) {
+		t.Errorf("a viewer may let one act as a viewer: %d", p.Status)
+	}
+}
+
+// A session alone, which somebody may have stolen, lets nothing act as its person for weeks, whatever they may.
+func TestWhoeverLetsAProgramActAsThemConfirmsFirst(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	viewer, asked := d.as(connectors.RoleViewer), d.asksToAct()
+	d.later()
+	for _, p := range []page{viewer.get(asked), viewer.post(asked, url.Values{"decision": {"allow"}, "scope": {"admin"}})} {
+		if to, _ := url.Parse(p.Location); p.Status != http.StatusSeeOther || to.Path != "/confirm" || to.Query().Get("return_to") != asked {
+			t.Errorf("%d to %q", p.Status, p.Location)
+		}
+	}
+}
+
+func TestAnOwnerSeesAndEndsProgramsThatActAsMembers(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	m := d.Member(t, connectors.RoleAdmin, func(n *store.NewMember) { n.Name = "Ada" })
+	id := d.ProgramAsIn(t, d.Tenant, m.UserID, connectors.ScopeAdmin)
+	owner := d.as(connectors.RoleOwner)
+	owner.get("/members").want(t, http.StatusOK, "Programs that act as members", "by Ada", "acts as its person, with all that they may do")
+	if p := d.as(connectors.RoleViewer).get("/members"); strings.Contains(p.Body, "Programs that act") {
+		t.Errorf("a viewer sees them: %d", p.Status)
+	}
+	end := "/members/" + m.UserID.String() + "/programs/" + id.String() + "/revoke"
+	if p := d.as(connectors.RoleAdmin).post(end, nil); p.Status != http.StatusForbidden {
+		t.Errorf("an admin ends one: %d", p.Status)
+	}
+	if p := owner.post(end, nil); p.Status != http.StatusSeeOther {
+		t.Errorf("%d", p.Status)
+	}
+	owner.get("/members").want(t, http.StatusOK, "None. A member's own program")
+}
+
+func TestTheQuestionWhetherToLetAProgramActAsThePerson(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	asked := strings.Replace(d.asksIn("Claude Desktop, the long name of which fills more than a line of a phone", programsCallback), url.QueryEscape(d.base+"/mcp"), url.QueryEscape(d.base+"/mcp/admin"), 1)
+	m := d.Member(t, connectors.RoleAdmin)
+	d.ProgramAsIn(t, d.Tenant, m.UserID, connectors.ScopeAdminRead)
+	tab := d.signedIn(connectors.RoleOwner)
+	everyones(t, tab, d.base+asked)
+	pictured(tab, "authorize-as-member")
+	everyones(t, tab, d.base+"/members")
+	pictured(tab, "members-programs")
+}

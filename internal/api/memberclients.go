@@ -1,0 +1,83 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"time"
+
+	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+)
+
+// memberClientJSON is a program that a member lets act as them.
+type memberClientJSON struct {
+	ID        string    `json:"id" format:"uuid"`
+	ClientID  string    `json:"client_id" doc:"The id of a program that registered itself, or the URL of its document."`
+	Name      string    `json:"name" doc:"What it calls itself: nobody has checked it."`
+	Host      string    `json:"host" doc:"Whose document says who it is; empty: nobody can tell."`
+	Scope     string    `json:"scope" enum:"admin:read,admin" doc:"What it may do: only read, as a viewer does, or all that the member may."`
+	Resource  string    `json:"resource" doc:"The address that its tokens open."`
+	UserID    string    `json:"user_id" format:"uuid" doc:"As whom it acts."`
+	User      string    `json:"user" doc:"Their name, or address."`
+	CreatedAt time.Time `json:"created_at"`
+	UsedAt    time.Time `json:"used_at"`
+	ExpiresAt time.Time `json:"expires_at" doc:"When its access ends, unless it renews its token before."`
+}
+
+type listMemberClientsInput struct {
+	MemberPath
+	Paging
+}
+
+type memberClientPath struct {
+	MemberPath
+	Client string `path:"client_id" doc:"The id of a program that acts as the member."`
+}
+
+func (h *Handler) mountMemberClients() {
+	const tag = "Members"
+	register(h, operation{
+		method: http.MethodGet, path: "/api/v1/members/{id}/clients", id: "listMemberClients", tag: tag,
+		summary: "List the programs that act as a member, the latest first", may: connectors.PermOwn,
+	}, h.listMemberClients)
+	register(h, operation{
+		method: http.MethodDelete, path: "/api/v1/members/{id}/clients/{client_id}", id: "endMemberClient", tag: tag,
+		summary: "End the access of a program that acts as a member", may: connectors.PermOwn,
+	}, h.endMemberClient)
+}
+
+func (h *Handler) listMemberClients(ctx context.Context, who auth.Actor, in *listMemberClientsInput) (*answer[list[memberClientJSON]], error) {
+	user, err := in.userID()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := h.store.Tenant(who.Tenant.ID).Member(ctx, user); err != nil {
+		return nil, err
+	}
+	page, err := h.programs.AsMembers(ctx, who, &user, in.page())
+	if err != nil {
+		return nil, err
+	}
+	return listOf(page, h.viewMemberClient), nil
+}
+
+func (h *Handler) viewMemberClient(c connectors.AgentClient) memberClientJSON {
+	return memberClientJSON{
+		ID: c.ID.String(), ClientID: c.ClientID, Name: c.Name, Host: c.Host, Scope: string(c.Scope), Resource: h.baseURL + c.Resource,
+		UserID: c.UserID.String(), User: cmp.Or(c.Person, c.Email), CreatedAt: c.CreatedAt, UsedAt: c.UsedAt, ExpiresAt: c.ExpiresAt,
+	}
+}
+
+func (h *Handler) endMemberClient(ctx context.Context, who auth.Actor, in *memberClientPath) (*nothing, error) {
+	user, err := in.userID()
+	if err != nil {
+		return nil, err
+	}
+	id, ok := connectors.Ref(in.Client).UUID()
+	if !ok {
+		return nil, fault.Errorf(fault.NotFound, "There is no such client.")
+	}
+	return nil, h.programs.EndAsMember(ctx, who, user, connectors.AgentClientID{UUID: id})
+}
