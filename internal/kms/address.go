@@ -48,7 +48,7 @@ func Parse(text string) (Address, error) {
 		return Address{text: text, arn: arn{text: name, partition: m[1], region: m[2]}}, nil
 	}
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme+"://" != vaultScheme || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || !strings.HasPrefix(text, vaultScheme) || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return Address{}, wrongVault()
 	}
 	m := vaultForm.FindStringSubmatch(u.EscapedPath())

@@ -108,12 +108,15 @@ func (s *Service) identify(ctx context.Context, p *provider, settings connectors
 			return identity{}, err
 		}
 	}
+	return identified(settings, store.SSOSubject{Issuer: token.Issuer, ID: token.Subject}, who, all)
+}
+
+// identified is who a subject is, of what was said of it.
+func identified(settings connectors.SSO, subject store.SSOSubject, who claims, all map[string]json.RawMessage) (identity, error) {
 	groups, said := groupsOf(all[settings.GroupsClaim])
-	found := identity{
-		Subject: store.SSOSubject{Issuer: token.Issuer, ID: token.Subject}, Email: auth.Account(who.Email), Name: who.Name, Groups: groups,
-	}
+	found := identity{Subject: subject, Email: auth.Account(who.Email), Name: who.Name, Groups: groups}
 	switch {
-	case who.Subject != token.Subject:
+	case who.Subject != subject.ID:
 		return identity{}, refuse("sso-sub", fault.Denied, "The provider speaks of two persons in one answer. Begin again.")
 	case connectors.EmailDomain(found.Email) == "":
 		return found, refuse("sso-no-email", fault.Upstream, "The provider does not say your e-mail address. Its client needs the scope email.")
