@@ -37,6 +37,16 @@ func TestAProgramSignsInToLookAfterPatchbayAsItsPerson(t *testing.T) {
 		t.Errorf("what wants a password: %s", said)
 	}
 
+	var log struct {
+		Items []struct {
+			Action string
+			Actor  string `json:"actor_type"`
+		}
+	}
+	a.does("list_audit_events", object{"action": "agent_grant", "limit": 1}, &log)
+	if len(log.Items) != 1 || log.Items[0].Action != "agent_grant.set" || log.Items[0].Actor != "person" {
+		t.Errorf("the audit log it reads: %+v", log)
+	}
 	granted := c.must(http.StatusOK, http.MethodGet, "/api/v1/audit_events?action=agent_grant.set&limit=1", nil)["items"].([]any)[0].(object)
 	actor, detail := granted["actor"].(object), granted["detail"].(object)
 	program, _ := detail["program"].(object)

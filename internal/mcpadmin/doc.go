@@ -1,7 +1,7 @@
 // Package mcpadmin is the door for an admin's assistant: Patchbay as an MCP server about itself, at /mcp/admin.
 //
 //	tools       list_connectors, add_connector, test_connector, sync_tools, connect_account, list_agents, explain_access, grant_tools,
-//	            list_tool_changes, review_tool_change, list_tool_calls, decide_approval, get_usage_stats
+//	            list_tool_changes, review_tool_change, list_tool_calls, decide_approval, get_usage_stats, list_audit_events
 //	resources   patchbay://connectors/{slug}, patchbay://agents/{slug}, patchbay://tools/{connector}/{name}
 //	prompts     connect_a_service, investigate_failures, review_changes, least_privilege
 //
@@ -16,7 +16,8 @@
 //
 // So there are no rules here: who may what, what is valid, and what stands in the audit log is the API's. An event says "via": "mcp".
 //
-// What servers behind connectors wrote (names, descriptions, instructions, results) stands in members named untrusted, never in a text of ours.
+// What servers behind connectors wrote (names, descriptions, instructions, results) stands in members named untrusted, never in a text of ours;
+// and so do names and descriptions that a registry or a program that signed in may have given.
 //
 // What it is not for: agents and their calls (package gateway).
 package mcpadmin

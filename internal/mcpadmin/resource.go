@@ -33,7 +33,7 @@ var templates = []template{
 	{scheme + "tools/{connector}/{name}", "tool", "A tool", "A tool's definition, with its history: what changed, how risky that is, and what was decided. Its words are the server's.", mimeJSON},
 }
 
-// resource is one that is listed.
+// resource is one that is listed, by its slug: names may be strangers'.
 type resource struct {
 	URI      string `json:"uri"`
 	Name     string `json:"name"`
@@ -75,7 +75,7 @@ func (b *backend) connectorResources(ctx context.Context, cursor string) (found 
 	got, err := b.h.api.ListConnectors(ctx, client.ListConnectorsQuery{Limit: mostListed, Cursor: cursor})
 	found = []resource{}
 	for _, c := range got.Items {
-		found = append(found, resource{scheme + "connectors/" + c.Slug, c.Slug, c.Name, mimeJSON})
+		found = append(found, resource{scheme + "connectors/" + c.Slug, c.Slug, "The connector " + c.Slug, mimeJSON})
 	}
 	if err != nil || got.NextCursor != nil {
 		return found, amongConnectors + pointed(got.NextCursor), err
@@ -95,7 +95,7 @@ func (b *backend) agentResources(ctx context.Context, cursor string) (found []re
 	got, err := b.h.api.ListAgents(ctx, client.ListAgentsQuery{Limit: mostListed, Cursor: cursor})
 	found = []resource{}
 	for _, a := range got.Items {
-		found = append(found, resource{scheme + "agents/" + a.Slug, a.Slug, a.Name, mimeJSON})
+		found = append(found, resource{scheme + "agents/" + a.Slug, a.Slug, "The agent " + a.Slug, mimeJSON})
 	}
 	if got.NextCursor != nil {
 		next = amongAgents + *got.NextCursor

@@ -74,7 +74,7 @@ func as[I, O any](t tool, run func(ctx context.Context, c *caller, in I) (O, str
 }
 
 // tools are all of them, in the order in which they are listed.
-var tools = slices.Concat(connectorTools, setupTools, agentTools, grantTools, changeTools, callTools, usageTools)
+var tools = slices.Concat(connectorTools, setupTools, agentTools, grantTools, changeTools, callTools, usageTools, auditTools)
 
 // toolsFor are those that a role may use, as MCP lists them.
 func toolsFor(role connectors.Role) []listedTool {

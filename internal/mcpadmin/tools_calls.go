@@ -107,7 +107,7 @@ func askDecision(ctx context.Context, c *caller, in decideIn) (question, error) 
 	if err != nil {
 		return question{}, err
 	}
-	with, err := waitingArguments(ctx, c, in.Call)
+	with, rest, err := waitingArguments(ctx, c, in.Call)
 	if err != nil {
 		return question{}, err
 	}
@@ -119,18 +119,31 @@ func askDecision(ctx context.Context, c *caller, in decideIn) (question, error) 
 			says += fmt.Sprintf(" For %s the agent may then call it without asking.", time.Duration(in.AllowForS)*time.Second)
 		}
 	}
-	return question{says, c.page("approvals")}, nil
+	return question{says + rest, c.page("approvals")}, nil
+}
+
+// mostArguments is how many characters of a call's arguments a question has.
+const mostArguments = 1000
+
+// shownArguments are a call's arguments in a question. Of long ones it has the beginning: rest says so, and where all of them are.
+func shownArguments(all []rune, page string) (with, rest string) {
+	if len(all) <= mostArguments {
+		return fmt.Sprintf("the arguments %q", string(all)), ""
+	}
+	return fmt.Sprintf("arguments of %d characters", len(all)),
+		fmt.Sprintf(" The arguments begin with these %d characters: %q. Read all of them before you decide: %s", mostArguments, string(all[:mostArguments]), page)
 }
 
 // waitingArguments are those of a call that waits, for a person to read.
-func waitingArguments(ctx context.Context, c *caller, id string) (string, error) {
+func waitingArguments(ctx context.Context, c *caller, id string) (with, rest string, err error) {
 	waiting, err := c.ListApprovals(ctx, client.ListApprovalsQuery{Limit: mostListed})
 	for _, a := range waiting.Items {
 		if a.ID == id && len(a.Arguments) > 0 && string(a.Arguments) != "null" {
-			return "the arguments " + quoted(string(a.Arguments)), nil
+			with, rest = shownArguments([]rune(string(a.Arguments)), c.page("approvals", id))
+			return with, rest, nil
 		}
 	}
-	return "arguments that are not shown here", err
+	return "arguments that are not shown here", "", err
 }
 
 func decideApproval(ctx context.Context, c *caller, in decideIn) (call, string, error) {

@@ -1,13 +1,16 @@
 package mcpadmin_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"patchbay/client"
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
 )
 
@@ -59,6 +62,74 @@ func TestWhatAServerWroteStandsInMembersThatSayThatItIsUntrusted(t *testing.T) {
 		}
 		if says := got.Content[0].(*sdk.TextContent).Text; strings.Contains(says, spell) {
 			t.Errorf("%s says %q", tool, says)
+		}
+	}
+}
+
+// A program that signs in gives a part of its agent's name, and a registry what a connector is called: no admin wrote either.
+func TestWhatAStrangerNamedStandsInMembersThatSayThatItIsUntrusted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Connector(t, func(d *connectors.Draft) { d.Slug, d.Name, d.Description = "listed", spell, spell })
+	w.Agent(t, func(a *connectors.Agent) { a.Slug, a.Name, a.Description = "robin", "Ada: "+spell, spell })
+	w.Member(t, connectors.RoleOwner, func(n *store.NewMember) { n.Name = spell })
+	key := w.key(t, w.Tenant, connectors.RoleOwner)
+	if _, err := w.program(t, key).CreateAgent(t.Context(), client.AgentCreate{Name: spell, Slug: new("recorded")}); err != nil {
+		t.Fatal(err)
+	}
+	a := w.enter(t, key, newest, "")
+	found := map[string]any{}
+	for _, tool := range []string{"list_connectors", "list_agents", "list_audit_events"} {
+		var got any
+		a.does(t, tool, nil, &got)
+		found[tool] = got
+	}
+	for _, uri := range []string{"patchbay://connectors/listed", "patchbay://agents/robin"} {
+		var got map[string]any
+		if err := a.reads(t, uri, &got); err != nil {
+			t.Fatal(err)
+		}
+		found[uri] = got
+	}
+	for at, got := range found {
+		all := places("", got)
+		if len(all) == 0 {
+			t.Errorf("%s has nothing of it", at)
+		}
+		for _, place := range all {
+			if !strings.Contains(place, ".untrusted.") {
+				t.Errorf("%s: the spell stands at %s", at, place)
+			}
+		}
+	}
+	for r, err := range a.Resources(t.Context(), nil) {
+		if err != nil || strings.Contains(r.Title+r.Name+r.Description, spell) {
+			t.Errorf("a resource is called %q, %q: %v", r.Name, r.Title, err)
+		}
+	}
+}
+
+// Whoever decides is told that there is more of the arguments than the question shows, how much, and where.
+func TestAQuestionSaysWhatItLeavesOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c, agent := w.arrange(t)
+	w.AsSystem(t, "update agents set approval = 'always_ask' where id = $1", []any{agent.ID.UUID})
+	key := w.key(t, w.Tenant, connectors.RoleOwner)
+	a := w.enter(t, key, newest, "decline")
+	for length, want := range map[int]string{10: `with the arguments "`, 5000: "with arguments of 5008 characters?"} {
+		argument, _ := json.Marshal(strings.Repeat("x", length-1) + "y")
+		waiting, err := w.program(t, key).CallTool(t.Context(), agent.Slug, client.ToolCallCreate{
+			Tool: "mcp_" + c.Slug + "__search", Arguments: map[string]json.RawMessage{"q": argument},
+		})
+		if err != nil || waiting.Status != "pending_approval" {
+			t.Fatalf("%s, %v", waiting.Status, err)
+		}
+		a.refused(t, "decide_approval", map[string]any{"call": waiting.ID, "verdict": "approve"})
+		says := a.asked[len(a.asked)-1]
+		whole, linked := strings.Contains(says, "xy"), strings.Contains(says, w.url+"/approvals/"+waiting.ID)
+		if !strings.Contains(says, want) || whole == linked || whole != (length < 100) {
+			t.Errorf("%d characters: %.200s …", length, says)
 		}
 	}
 }
