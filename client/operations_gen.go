@@ -1652,7 +1652,7 @@ func (c *Client) UpdateWebhook(ctx context.Context, id string, in WebhookPatch) 
 	return out, err
 }
 
-// VerifyAuditEvents: Compute the chain of all entries anew, and tell whether each is as it was recorded. It needs the role admin.
+// VerifyAuditEvents: Compute the chain of all entries anew, and that of how calls ended, and tell whether each is as it was recorded. It needs the role admin.
 func (c *Client) VerifyAuditEvents(ctx context.Context) (AuditCheck, error) {
 	var out AuditCheck
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "audit_events", "verify"}, nil, nil, &out)

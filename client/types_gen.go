@@ -279,6 +279,8 @@ type AuditChange struct {
 
 // AuditCheck is what the API answers with.
 type AuditCheck struct {
+	// How calls ended, which is on record in a chain of its own, held against the history.
+	Calls CallsCheck `json:"calls"`
 	// How many of them, the oldest, were cut off because they were old: an entry of the log, audit.cut, has signed that. The chain is checked from there.
 	Cut int64 `json:"cut"`
 	// How many entries the chain has.
@@ -410,6 +412,30 @@ type Breaker struct {
 	RetryAt *time.Time `json:"retry_at"`
 	// open: calls are refused until retry_at. half_open: one call tries, the others are refused. One of: closed, open, half_open.
 	State string `json:"state"`
+}
+
+// CallsCheck is what the API answers with.
+type CallsCheck struct {
+	// How many calls were looked at, of all whose end is on record.
+	Calls int64 `json:"calls"`
+	// How many of them, the oldest, were cut off because they were old, which an entry audit.cut has signed.
+	Cut int64 `json:"cut"`
+	// The first call that does not stand in the history as it ended. Null: none, or the record itself is not as it was.
+	FirstBad *string `json:"first_bad"`
+	// How many of them are not kept any more, being old. How they ended is still on record.
+	Gone int64 `json:"gone"`
+	// The hash of the last link, in hex, as head of the entries.
+	Head string `json:"head"`
+	// Every call that was looked at stands in the history as it ended, and none is missing that is not old.
+	Ok bool `json:"ok"`
+	// Which link of the chain tells of it, counted from 1.
+	Place *int64 `json:"place"`
+	// How many links the chain has: one for each batch of calls that ended.
+	Places int64 `json:"places"`
+	// What is wrong there; empty: nothing.
+	Reason string `json:"reason"`
+	// All were looked at. There may be more than fit into the time of a request: the daily check and patchbay audit verify look at them.
+	Whole bool `json:"whole"`
 }
 
 // Compared is what the API answers with.

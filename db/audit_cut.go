@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,7 +16,7 @@ const LeastAuditDays = 365
 // cutTries is how often a part is tried to be dropped, for a second each: whoever waits longer for the log keeps all others waiting.
 const cutTries = 60
 
-// CutAudit removes whole months of the audit log that ended before a time, and of each tenant the links of the entries that go: those up to the
+// CutAudit removes whole months of the audit log, and of what is on record of how calls ended, that ended before a time, and of each tenant the links of the entries that go: those up to the
 // place that is named, of which the tenant's log has a signed word (store.Tenant.CutAudit). What is in such a month and comes after that place in
 // its chain stays. It takes the rights of the tables' owner: a server has none to remove an entry. It says which parts are gone.
 func CutAudit(ctx context.Context, url string, before time.Time, places map[uuid.UUID]int64) ([]string, error) {
@@ -63,6 +64,9 @@ func cutParts(ctx context.Context, tx pgx.Tx, before time.Time, places map[uuid.
 			return nil, err
 		}
 	}
+	if _, err := tx.Exec(ctx, "delete from call_outcomes_default where at < $1", *end); err != nil {
+		return nil, err
+	}
 	return parts, dropParts(ctx, tx, parts)
 }
 
@@ -81,7 +85,7 @@ func dropParts(ctx context.Context, tx pgx.Tx, parts []string) error {
 		return err
 	}
 	for _, part := range parts {
-		if _, err := tx.Exec(ctx, "drop table "+quote(part)); err != nil {
+		if _, err := tx.Exec(ctx, "drop table "+quote(part)+", "+quote(strings.Replace(part, "audit_events", "call_outcomes", 1))); err != nil {
 			return err
 		}
 	}
@@ -105,7 +109,7 @@ func lockLog(ctx context.Context, tx pgx.Tx) error {
 	}
 	for try := 1; ; try++ {
 		err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { // a savepoint
-			_, err := tx.Exec(ctx, "lock table audit_events in access exclusive mode")
+			_, err := tx.Exec(ctx, "lock table audit_events, call_outcomes in access exclusive mode")
 			return err
 		})
 		if err == nil || !hasCode(err, "55P03") || try == cutTries {

@@ -36,6 +36,9 @@ const beside = "takes one role more, auditor, which the release before does not 
 // parts is why the release before bears an audit log of several parts: it adds and reads by the table's name, whose columns and key are the same.
 const parts = "says the same of a row of the table that has parts now"
 
+// noted is why it bears triggers on the history of calls.
+const noted = "notes how calls ended, whoever ends them; what the release before writes and reads is as it was"
+
 // borne are the changes to what was there already that the release before bears, each with the reason. Tables, columns that may be left out
 // and functions are added without one.
 var borne = map[string]string{
@@ -56,6 +59,10 @@ var borne = map[string]string{
 	"constraint keysets.keysets_version_positive":     "of a column with a default, which the release before leaves out",
 	"trigger api_keys.recognised_by_a_living_key":     "refuses what nobody would recognise, of a process that slept through a rotation",
 	"trigger agent_tokens.recognised_by_a_living_key": "the same",
+	"trigger tenants.begin_outcomes":                  "begins a new tenant's chain of outcomes, whoever made the tenant",
+	"trigger tool_calls.note_calls":                   noted,
+	"trigger tool_calls.note_changed_calls":           noted,
+	"trigger tool_calls.note_removed_calls":           noted,
 }
 
 // TestTheStatementsOfTheReleaseBeforeRunOnTodaysSchema has PostgreSQL read and plan each as the runtime role, which shows what is gone and what may not be

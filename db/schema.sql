@@ -63,6 +63,7 @@ AS $function$
 declare
     month timestamptz;
     part  text;
+    calls text;
     made  int  := 0;
     scope text := current_setting('app.system', true);
 begin
@@ -72,20 +73,44 @@ begin
         select max(ends) into month from audit_months;
         exit when month > date_trunc('month', now(), 'UTC') + interval '3 months';
         part := 'audit_events_' || to_char(month at time zone 'UTC', 'YYYY_MM');
+        calls := replace(part, 'audit_events', 'call_outcomes');
         execute format('create table %I (like audit_events including defaults including constraints including indexes)', part);
+        execute format('create table %I (like call_outcomes including defaults including constraints including indexes including compression)', calls);
         execute format('alter table %I enable row level security', part);
         execute format('alter table %I force row level security', part);
         execute format('create policy tenant_rows on %I using (tenant_id = (select tenant()) or (select system_scope()))
             with check (tenant_id = (select tenant()) or (select system_scope()))', part);
+        execute format('alter table %I enable row level security', calls);
+        execute format('alter table %I force row level security', calls);
+        execute format('create policy tenant_rows on %I using (tenant_id = (select tenant()) or (select system_scope()))
+            with check (tenant_id = (select tenant()) or (select system_scope()))', calls);
         execute format('with here as (delete from audit_events_default where id >= %1$L and id < %2$L returning *) insert into %3$I select * from here',
             audit_id_at(month), audit_id_at(month + interval '1 month'), part);
+        execute format('with here as (delete from call_outcomes_default where at >= %1$L and at < %2$L returning *) insert into %3$I select * from here',
+            month, month + interval '1 month', calls);
         execute format('alter table audit_events attach partition %I for values from (%L) to (%L)',
             part, audit_id_at(month), audit_id_at(month + interval '1 month'));
+        execute format('alter table call_outcomes attach partition %I for values from (%L) to (%L)', calls, month, month + interval '1 month');
         insert into audit_months (name, starts, ends) values (part, month, month + interval '1 month');
         made := made + 1;
     end loop;
     perform set_config('app.system', coalesce(scope, ''), true);
     return made;
+end $function$
+
+CREATE OR REPLACE FUNCTION public.begin_outcomes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    scope text := current_setting('app.system', true);
+begin
+    perform set_config('app.system', 'on', true);
+    insert into call_outcome_heads (tenant_id) values (new.id);
+    perform set_config('app.system', coalesce(scope, ''), true);
+    return null;
 end $function$
 
 CREATE OR REPLACE FUNCTION public.count_calls(tenants uuid[], ended_at timestamp with time zone[], statuses text[], took_us bigint[])
@@ -168,11 +193,145 @@ begin
     return null;
 end $function$
 
+CREATE OR REPLACE FUNCTION public.link_outcomes(what text, tenants uuid[], counts bigint[], bodies bytea[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+    with heads as materialized (
+        select h.tenant_id, h.places, h.hash, greatest(h.at, clock_timestamp()) as at
+        from call_outcome_heads h
+        where h.tenant_id = any(tenants)
+        order by h.tenant_id
+        for no key update
+    ), links as materialized (
+        select heads.tenant_id, heads.places + 1 as n, heads.at, new.calls, new.body,
+               outcome_hash(heads.hash, heads.places + 1, heads.tenant_id, heads.at, what, new.calls, new.body) as hash
+        from unnest(tenants, counts, bodies) as new (tenant_id, calls, body)
+        join heads on heads.tenant_id = new.tenant_id
+    ), moved as (
+        update call_outcome_heads h
+        set places = links.n,
+            calls = h.calls + case when what = 'ended' then links.calls else 0 end,
+            hash = links.hash,
+            at = links.at
+        from links
+        where h.tenant_id = links.tenant_id
+    )
+    insert into call_outcomes (tenant_id, n, at, kind, calls, body, hash)
+    select links.tenant_id, links.n, links.at, what, links.calls, links.body, links.hash
+    from links;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.next_due(interval_s integer)
  RETURNS timestamp with time zone
  LANGUAGE sql
 AS $function$ select case when interval_s >= 60 then date_bin(interval '5 seconds', at, timestamptz 'epoch') else at end
       from (select now() + nullif(interval_s, 0) * (0.95 + 0.1 * random()) * interval '1 second' as at) _ $function$
+
+CREATE OR REPLACE FUNCTION public.note_calls()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+        begin
+            perform link_outcomes('ended', array_agg(those.tenant_id), array_agg(those.calls), array_agg(those.body))
+            from (
+                select c.tenant_id, count(*) as calls, (
+        (array_send(array_agg(c.id)) || array_send(array_agg(c.agent_id)) || array_send(array_agg(c.agent_slug)) || array_send(array_agg(c.connector_id)))
+        || (array_send(array_agg(c.connector_slug)) || array_send(array_agg(c.kind)) || array_send(array_agg(c.tool)) || array_send(array_agg(c.source)))
+        || ((array_send(array_agg(c.caller)) || array_send(array_agg(c.token_id)) || array_send(array_agg(c.credential_id)) || array_send(array_agg(c.definition_hash)))
+        || (array_send(array_agg(c.status)) || array_send(array_agg(c.outcome)) || array_send(array_agg(c.error_code)) || array_send(array_agg(c.is_error))))
+        || ((array_send(array_agg(c.approved_by)) || array_send(array_agg(c.request_bytes)) || array_send(array_agg(c.response_bytes)))
+        || (array_send(array_agg(c.started_at)) || array_send(array_agg(c.completed_at)) || array_send(array_agg(c.duration_us))))) as body
+                from new_calls c
+                where c.completed_at is not null
+                group by c.tenant_id
+            ) those
+            having count(*) > 0;
+            return null;
+        end $function$
+
+CREATE OR REPLACE FUNCTION public.note_changed_calls()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET enable_nestloop TO 'off'
+AS $function$
+        begin
+            -- What another trigger does is an agent or a connector that goes, whose calls stay what they were.
+            if pg_trigger_depth() > 1 or not exists (select from new_calls where completed_at is not null) then
+                return null;
+            end if;
+            perform link_outcomes('ended', array_agg(those.tenant_id), array_agg(those.calls), array_agg(those.body))
+            from (
+                select c.tenant_id, count(*) as calls, (
+        (array_send(array_agg(c.id)) || array_send(array_agg(c.agent_id)) || array_send(array_agg(c.agent_slug)) || array_send(array_agg(c.connector_id)))
+        || (array_send(array_agg(c.connector_slug)) || array_send(array_agg(c.kind)) || array_send(array_agg(c.tool)) || array_send(array_agg(c.source)))
+        || ((array_send(array_agg(c.caller)) || array_send(array_agg(c.token_id)) || array_send(array_agg(c.credential_id)) || array_send(array_agg(c.definition_hash)))
+        || (array_send(array_agg(c.status)) || array_send(array_agg(c.outcome)) || array_send(array_agg(c.error_code)) || array_send(array_agg(c.is_error))))
+        || ((array_send(array_agg(c.approved_by)) || array_send(array_agg(c.request_bytes)) || array_send(array_agg(c.response_bytes)))
+        || (array_send(array_agg(c.started_at)) || array_send(array_agg(c.completed_at)) || array_send(array_agg(c.duration_us))))) as body
+                from new_calls c
+                join old_calls o on o.tenant_id = c.tenant_id and o.id = c.id
+                where c.completed_at is not null and o.completed_at is null
+                group by c.tenant_id
+            ) those
+            having count(*) > 0;
+            perform link_outcomes('changed', array_agg(those.tenant_id), array_agg(those.calls), array_agg(those.body))
+            from (
+                select c.tenant_id, count(*) as calls, (
+        (array_send(array_agg(c.id)) || array_send(array_agg(c.agent_id)) || array_send(array_agg(c.agent_slug)) || array_send(array_agg(c.connector_id)))
+        || (array_send(array_agg(c.connector_slug)) || array_send(array_agg(c.kind)) || array_send(array_agg(c.tool)) || array_send(array_agg(c.source)))
+        || ((array_send(array_agg(c.caller)) || array_send(array_agg(c.token_id)) || array_send(array_agg(c.credential_id)) || array_send(array_agg(c.definition_hash)))
+        || (array_send(array_agg(c.status)) || array_send(array_agg(c.outcome)) || array_send(array_agg(c.error_code)) || array_send(array_agg(c.is_error))))
+        || ((array_send(array_agg(c.approved_by)) || array_send(array_agg(c.request_bytes)) || array_send(array_agg(c.response_bytes)))
+        || (array_send(array_agg(c.started_at)) || array_send(array_agg(c.completed_at)) || array_send(array_agg(c.duration_us))))) as body
+                from new_calls c
+                join old_calls o on o.tenant_id = c.tenant_id and o.id = c.id
+                where o.completed_at is not null
+                  and (c.agent_id, c.agent_slug, c.connector_id, c.connector_slug, c.kind, c.tool, c.source, c.caller, c.token_id, c.credential_id,
+                       c.definition_hash, c.status, c.outcome, c.error_code, c.is_error, c.approved_by, c.request_bytes, c.response_bytes,
+                       c.started_at, c.completed_at, c.duration_us)
+                      is distinct from
+                      (o.agent_id, o.agent_slug, o.connector_id, o.connector_slug, o.kind, o.tool, o.source, o.caller, o.token_id, o.credential_id,
+                       o.definition_hash, o.status, o.outcome, o.error_code, o.is_error, o.approved_by, o.request_bytes, o.response_bytes,
+                       o.started_at, o.completed_at, o.duration_us)
+                group by c.tenant_id
+            ) those
+            having count(*) > 0;
+            return null;
+        end $function$
+
+CREATE OR REPLACE FUNCTION public.note_removed_calls()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    if pg_trigger_depth() > 1 then -- the tenant goes
+        return null;
+    end if;
+    perform link_outcomes('removed', array_agg(those.tenant_id), array_agg(those.calls), array_agg(those.body))
+    from (
+        select c.tenant_id, count(*) as calls, uuid_send(max(c.id::text collate "C")::uuid) as body
+        from old_calls c
+        where c.id < audit_id_at(now() - interval '30 days' + interval '1 hour')
+        group by c.tenant_id
+    ) those
+    having count(*) > 0;
+    return null;
+end $function$
+
+CREATE OR REPLACE FUNCTION public.outcome_hash(before bytea, n bigint, tenant uuid, at timestamp with time zone, kind text, calls bigint, body bytea)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select sha256(before || int8send(n) || uuid_send(tenant) || int8send((extract(epoch from at) * 1000000)::bigint)
+    || audit_field(kind) || int8send(calls) || body) $function$
 
 CREATE OR REPLACE FUNCTION public.refuse_retired_installation_key()
  RETURNS trigger
@@ -666,6 +825,83 @@ alter table call_hours enable row level security;
 alter table call_hours force row level security;
 create policy tenant_rows on call_hours for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on call_hours to patchbay_app;
+
+create table call_outcome_heads (
+    tenant_id uuid not null,
+    places bigint not null default 0,
+    calls bigint not null default 0,
+    hash bytea not null default decode(repeat('00'::text, 32), 'hex'::text),
+    at timestamp with time zone not null default now(),
+    checked_at timestamp with time zone,
+    checked_calls bigint,
+    checked_bad bigint,
+    checked_reason text,
+    checked_call uuid,
+    constraint call_outcome_heads_hash_length CHECK ((length(hash) = 32)),
+    constraint call_outcome_heads_pkey PRIMARY KEY (tenant_id),
+    constraint call_outcome_heads_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+) with (fillfactor=50);
+alter table call_outcome_heads enable row level security;
+alter table call_outcome_heads force row level security;
+create policy tenant_rows on call_outcome_heads for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant select on call_outcome_heads to patchbay_app;
+
+create table call_outcomes (
+    tenant_id uuid not null,
+    n bigint not null,
+    at timestamp with time zone not null,
+    kind text not null,
+    calls bigint not null,
+    body bytea not null,
+    hash bytea not null,
+    constraint call_outcomes_hash_length CHECK ((length(hash) = 32)),
+    constraint call_outcomes_kind_known CHECK ((kind = ANY (ARRAY['ended'::text, 'changed'::text, 'removed'::text]))),
+    constraint call_outcomes_n_positive CHECK ((n > 0)),
+    constraint call_outcomes_pkey PRIMARY KEY (tenant_id, n, at),
+    constraint call_outcomes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table call_outcomes enable row level security;
+alter table call_outcomes force row level security;
+create policy tenant_rows on call_outcomes for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant select on call_outcomes to patchbay_app;
+
+create table call_outcomes_default (
+    tenant_id uuid not null,
+    n bigint not null,
+    at timestamp with time zone not null,
+    kind text not null,
+    calls bigint not null,
+    body bytea not null,
+    hash bytea not null,
+    constraint call_outcomes_default_pkey PRIMARY KEY (tenant_id, n, at),
+    constraint call_outcomes_hash_length CHECK ((length(hash) = 32)),
+    constraint call_outcomes_kind_known CHECK ((kind = ANY (ARRAY['ended'::text, 'changed'::text, 'removed'::text]))),
+    constraint call_outcomes_n_positive CHECK ((n > 0)),
+    constraint call_outcomes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table call_outcomes_default enable row level security;
+alter table call_outcomes_default force row level security;
+create policy tenant_rows on call_outcomes_default for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant  on call_outcomes_default to patchbay_app;
+
+create table call_outcomes_first (
+    tenant_id uuid not null,
+    n bigint not null,
+    at timestamp with time zone not null,
+    kind text not null,
+    calls bigint not null,
+    body bytea not null,
+    hash bytea not null,
+    constraint call_outcomes_first_pkey PRIMARY KEY (tenant_id, n, at),
+    constraint call_outcomes_hash_length CHECK ((length(hash) = 32)),
+    constraint call_outcomes_kind_known CHECK ((kind = ANY (ARRAY['ended'::text, 'changed'::text, 'removed'::text]))),
+    constraint call_outcomes_n_positive CHECK ((n > 0)),
+    constraint call_outcomes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table call_outcomes_first enable row level security;
+alter table call_outcomes_first force row level security;
+create policy tenant_rows on call_outcomes_first for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant  on call_outcomes_first to patchbay_app;
 
 create table client_registrations (
     tenant_id uuid not null,
@@ -1568,6 +1804,7 @@ create table tenants (
     constraint tenants_slug_form CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$'::text)),
     constraint tenants_slug_key UNIQUE (slug)
 );
+CREATE TRIGGER begin_outcomes AFTER INSERT ON public.tenants FOR EACH ROW EXECUTE FUNCTION begin_outcomes();
 CREATE TRIGGER leave_calls AFTER DELETE ON public.tenants REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION leave_calls();
 CREATE TRIGGER leave_definitions AFTER DELETE ON public.tenants REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION leave_definitions();
 CREATE TRIGGER say_tenant_change AFTER UPDATE ON public.tenants FOR EACH ROW EXECUTE FUNCTION say_change('tenant', 'id', 'id');
@@ -1641,6 +1878,9 @@ CREATE INDEX tool_calls_agent_idx ON public.tool_calls USING btree (tenant_id, a
 CREATE INDEX tool_calls_connector_idx ON public.tool_calls USING btree (tenant_id, connector_id, id DESC);
 CREATE INDEX tool_calls_open_idx ON public.tool_calls USING btree (tenant_id, id) WHERE (completed_at IS NULL);
 CREATE INDEX tool_calls_tasks_idx ON public.tool_calls USING btree (tenant_id, id DESC) WHERE (task_handle IS NOT NULL);
+CREATE TRIGGER note_calls AFTER INSERT ON public.tool_calls REFERENCING NEW TABLE AS new_calls FOR EACH STATEMENT EXECUTE FUNCTION note_calls();
+CREATE TRIGGER note_changed_calls AFTER UPDATE ON public.tool_calls REFERENCING OLD TABLE AS old_calls NEW TABLE AS new_calls FOR EACH STATEMENT EXECUTE FUNCTION note_changed_calls();
+CREATE TRIGGER note_removed_calls AFTER DELETE ON public.tool_calls REFERENCING OLD TABLE AS old_calls FOR EACH STATEMENT EXECUTE FUNCTION note_removed_calls();
 alter table tool_calls enable row level security;
 alter table tool_calls force row level security;
 create policy tenant_rows on tool_calls for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));

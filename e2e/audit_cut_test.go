@@ -15,8 +15,9 @@ func TestOldMonthsOfTheAuditLogAreCutOffByTheOperator(t *testing.T) {
 	}
 	h.run("tenant", "create", "Acme")
 	for _, sql := range []string{
-		"alter table audit_events detach partition audit_events_first", "update audit_months set ends = date_trunc('month', now(), 'UTC') - interval '20 months'",
+		"alter table audit_events detach partition audit_events_first", "alter table call_outcomes detach partition call_outcomes_first", "update audit_months set ends = date_trunc('month', now(), 'UTC') - interval '20 months'",
 		`do $$ begin execute format('alter table audit_events attach partition audit_events_first for values from (minvalue) to (%L)', audit_id_at((select ends from audit_months))); end $$`,
+		`do $$ begin execute format('alter table call_outcomes attach partition call_outcomes_first for values from (minvalue) to (%L)', (select ends from audit_months)); end $$`,
 		`insert into audit_events (tenant_id, id, at, actor_type, actor_name, action, target)
 		 select id, audit_id_at(now() - interval '2 years'), now() - interval '2 years', 'system', '', 'table.export', 'calls' from tenants where slug = 'acme'`,
 	} {
@@ -44,5 +45,29 @@ func TestOldMonthsOfTheAuditLogAreCutOffByTheOperator(t *testing.T) {
 	}
 	if o := newHome(t).try("audit", "verify", "--file", export, "--signature", signature, "--key", said[1]); o.code != 0 || !strings.Contains(o.stdout, "2 entries of tenant ") {
 		t.Errorf("elsewhere: %+v", o)
+	}
+}
+
+func TestTheOperatorFindsACallThatDoesNotStandAsItEnded(t *testing.T) {
+	t.Parallel()
+	h, database := ownDatabase(t)
+	h.run("migrate")
+	h.run("tenant", "create", "Acme")
+	write := func(sql string) {
+		t.Helper()
+		if _, err := database.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		write(`insert into tool_calls (tenant_id, id, agent_slug, connector_slug, tool, exposed_name, status, outcome, started_at, completed_at, duration_us)
+			select id, audit_id_at(clock_timestamp()), 'support', 'linear', 'search', 'search', 'success', 'ok', now(), now(), 5 from tenants where slug = 'acme'`)
+	}
+	if list := h.run("audit", "verify"); !regexp.MustCompile(`(?m)^acme: 2 calls ended as is on record, up to [0-9a-f]{64}$`).MatchString(list) || strings.Contains(list, "default: 0 calls") {
+		t.Error(list)
+	}
+	write("update tool_calls set outcome = 'tool_error' where id = (select max(id::text)::uuid from tool_calls)")
+	if o := h.try("audit", "verify", "--tenant", "acme"); o.code != 1 || !regexp.MustCompile(`(?m)^acme: batch 2 of 3 that ended: The call does not stand in the history as it ended\. Its id is [0-9a-f-]{36}\.$`).MatchString(o.stdout) {
+		t.Errorf("%+v", o)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"time"
 
 	"patchbay/internal/connectors"
 )
@@ -14,7 +15,8 @@ type auditVerifyCommand struct {
 	Tenant string `placeholder:"TENANT" help:"The tenant's slug or id. Unset: all of them."`
 }
 
-// Run computes the audit chains anew and prints a line for each tenant; of an export, one. It fails where an entry is not as it was recorded.
+// Run computes the audit chains anew, and those of how calls ended, and prints a line of each for each tenant; of an export, one. It fails where
+// something is not as it was recorded.
 func (c auditVerifyCommand) Run(ctx context.Context, p program) error {
 	if c.named() {
 		return c.verify(p)
@@ -55,9 +57,40 @@ func (c auditVerifyCommand) Run(ctx context.Context, p program) error {
 		if _, err := fmt.Fprintln(p.stdout, line); err != nil {
 			return err
 		}
+		good, err := c.verifyCalls(ctx, p, d, tenant)
+		if err != nil {
+			return err
+		}
+		bad = bad || !good
 	}
 	if bad {
 		return failedQuietly{}
 	}
 	return nil
+}
+
+// verifyCalls does so for how a tenant's calls ended. It says nothing of a tenant without calls.
+func (auditVerifyCommand) verifyCalls(ctx context.Context, p program, d *database, tenant connectors.Tenant) (good bool, err error) {
+	check, err := d.store.Tenant(tenant.ID).CheckOutcomes(ctx, nil, time.Time{})
+	if err != nil {
+		return false, fmt.Errorf("verify the calls of %s: %w", tenant.Slug, err)
+	}
+	line := fmt.Sprintf("%s: %d calls ended as is on record, up to %s", tenant.Slug, check.Calls, hex.EncodeToString(check.Head))
+	if check.Gone > 0 {
+		line += fmt.Sprintf("; %d of them are not kept any more", check.Gone)
+	}
+	if check.Cut > 0 {
+		line += fmt.Sprintf("; %d batches before them were cut off, which is signed", check.Cut)
+	}
+	switch bad := check.Bad; {
+	case bad != nil:
+		line = fmt.Sprintf("%s: batch %d of %d that ended: %s", tenant.Slug, bad.N, check.Places, bad.Reason)
+		if bad.Call != nil {
+			line += " Its id is " + bad.Call.String() + "."
+		}
+	case check.Places == 0:
+		return true, nil
+	}
+	_, err = fmt.Fprintln(p.stdout, line)
+	return check.Bad == nil, err
 }

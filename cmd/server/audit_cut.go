@@ -23,7 +23,7 @@ type auditCutCommand struct {
 
 // Help is shown under the flags.
 func (auditCutCommand) Help() string {
-	return "Removes the months of the audit log that ended longer ago, of all tenants. Each log is verified first, and what is gone is told by an entry of it, signed: " +
+	return "Removes the months of the audit log, and of what is on record of how calls ended, that ended longer ago, of all tenants. Each log is verified first, and what is gone is told by an entry of it, signed: " +
 		"what follows is verified from there. It takes a role that owns the tables, as migrate does; servers go on meanwhile, and have no right to it. Export what is to be kept elsewhere before."
 }
 
@@ -108,6 +108,13 @@ func (d *database) verified(ctx context.Context, tenants []connectors.Tenant) er
 		}
 		if check.Bad != nil {
 			return fault.Errorf(fault.Conflict, "The audit log of %s is not as it was recorded, from entry %d on: %s Nothing is removed.", tenant.Slug, check.Bad.N, check.Bad.Reason)
+		}
+		calls, err := d.store.Tenant(tenant.ID).CheckOutcomes(ctx, nil, time.Time{})
+		if err != nil {
+			return fmt.Errorf("verify the calls of %s: %w", tenant.Slug, err)
+		}
+		if calls.Bad != nil {
+			return fault.Errorf(fault.Conflict, "The calls of %s did not end as is on record, from batch %d on: %s Nothing is removed.", tenant.Slug, calls.Bad.N, calls.Bad.Reason)
 		}
 	}
 	return nil

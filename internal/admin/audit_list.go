@@ -76,6 +76,10 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	calls, err := h.tenant(r).OutcomeState(r.Context())
+	if err != nil {
+		return err
+	}
 	signed, err := auditSigned(r.Context(), h.tenant(r), state)
 	if err != nil {
 		return err
@@ -83,6 +87,7 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 	page := templates.AuditPage{
 		Frame: h.frame(r, templates.NavAudit, crumb(words.T(r.Context(), "Audit log"), "")), Filter: q.form(), Actions: withChosen(auditActionOptions(r.Context()), q.action),
 		Verdict:  h.auditVerdict(r.Context(), state),
+		Calls:    h.outcomeVerdict(r.Context(), calls),
 		Signed:   signed,
 		Filtered: q != auditQuery{}, Single: q.entry != "", Pager: pager(r, list.Next), Count: countOf(r.Context(), len(list.Items), pager(r, list.Next), "%s event", "%s events"),
 	}

@@ -75,6 +75,23 @@ func TestTheAuditLogIsVerifiedWithAClick(t *testing.T) {
 	d.as(connectors.RoleMember).post("/audit/verify", nil).want(t, http.StatusForbidden)
 }
 
+func TestHowCallsEndedIsVerifiedWithAClick(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleAdmin)
+	d.OldCalls(t, d.Connector(t), "search", 1, 3)
+	b.submit("/audit/verify", nil).want(t, http.StatusOK, "The log is verified", "Every call ended as is on record", "3 calls are on record")
+	d.AsSystem(t, "update tool_calls set outcome = 'tool_error' where id = (select min(id::text)::uuid from tool_calls)", nil)
+	p := b.submit("/audit/verify", nil)
+	p.want(t, http.StatusOK, "Calls are not as it was recorded", "Calls are not as they ended", "Somebody changed a call", "Show this call")
+	htmlcheck.Parse(t, p.Body).Sound(t)
+	b.get(linkTo(t, p.Body, "/calls/")).want(t, http.StatusOK, "search")
+	d.AsSystem(t, "delete from tool_calls where id = (select min(id::text)::uuid from tool_calls)", nil)
+	b.submit("/audit/verify", nil).want(t, http.StatusOK, "Somebody removed a call")
+	d.AsOwner(t, "delete from call_outcomes where n = 1")
+	b.submit("/audit/verify", nil).want(t, http.StatusOK, "what is on record of how calls ended")
+}
+
 func TestTheSignedExportIsCheckedByTheKeyOnThePage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
@@ -10,13 +11,26 @@ import (
 	"patchbay/web/templates"
 )
 
-// auditVerify computes the chain of the audit log anew; the page shows what came of it.
+// outcomesFor is how long the page has calls looked at.
+const outcomesFor = 5 * time.Second
+
+// auditVerify computes the chain of the audit log anew, and that of how calls ended; the page shows what came of it.
 func (h *Handler) auditVerify(w http.ResponseWriter, r *http.Request) error {
 	check, err := h.tenant(r).CheckAudit(r.Context())
 	if err != nil {
 		return err
 	}
+	calls, err := h.tenant(r).CheckOutcomes(r.Context(), nil, time.Now().Add(outcomesFor))
+	if err != nil {
+		return err
+	}
 	flash := respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "The log is verified: every entry is as it was recorded.")}
+	if calls.Rest != nil {
+		flash.Text = words.T(r.Context(), "The log is verified. There are more calls than can be looked at now: Patchbay looks at all of them once a day.")
+	}
+	if calls.Bad != nil {
+		flash = respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "Calls are not as it was recorded that they ended.")}
+	}
 	if check.Bad != nil {
 		flash = respond.Flash{Kind: respond.Alert, Text: words.T(r.Context(), "The log is not as it was recorded.")}
 	}
@@ -66,5 +80,37 @@ func auditReason(ctx context.Context, reason store.AuditReason) string {
 		return words.T(ctx, "There are entries in the database that Patchbay did not record.")
 	default:
 		return words.T(ctx, "Somebody changed it in the database, or one before it.")
+	}
+}
+
+// outcomeVerdict says what the last whole check of how calls ended found, whoever asked for it; nil: there are none.
+func (h *Handler) outcomeVerdict(ctx context.Context, s store.OutcomeState) *templates.AuditVerdict {
+	if s.CheckedAt == nil || s.Calls == 0 && s.Bad == nil {
+		return nil
+	}
+	at := when(ctx, s.CheckedAt.UTC(), h.now())
+	v := &templates.AuditVerdict{
+		At: &at, State: templates.State{Kind: templates.StateOK, Text: words.T(ctx, "Every call ended as is on record")},
+		Good: words.N(ctx, int(s.Good), "%s call is on record", "%s calls are on record"),
+	}
+	if s.Bad == nil {
+		return v
+	}
+	v.State, v.Good = templates.State{Kind: templates.StateBad, Text: words.T(ctx, "Calls are not as they ended")}, ""
+	v.Reason = outcomeReason(ctx, s.Bad.Reason)
+	if s.Bad.Call != nil && s.Bad.Reason == store.OutcomeChanged {
+		v.Place = &templates.Link{Text: words.T(ctx, "Show this call"), Href: callPath(*s.Bad.Call)}
+	}
+	return v
+}
+
+func outcomeReason(ctx context.Context, reason store.AuditReason) string {
+	switch reason {
+	case store.OutcomeChanged:
+		return words.T(ctx, "Somebody changed a call in the database after it had ended.")
+	case store.OutcomeGone:
+		return words.T(ctx, "Somebody removed a call from the database that was not old enough.")
+	default:
+		return words.T(ctx, "Somebody changed in the database what is on record of how calls ended.")
 	}
 }

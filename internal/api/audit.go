@@ -89,7 +89,7 @@ func (h *Handler) mountAudit() {
 	}, h.listAuditEvents)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/audit_events/verify", id: "verifyAuditEvents", tag: "Audit",
-		summary: "Compute the chain of all entries anew, and tell whether each is as it was recorded", may: connectors.PermAudit,
+		summary: "Compute the chain of all entries anew, and that of how calls ended, and tell whether each is as it was recorded", may: connectors.PermAudit,
 	}, h.verifyAuditEvents)
 	register(h, operation{
 		method: http.MethodGet, path: "/api/v1/audit_events/key", id: "auditKey", tag: "Audit",
@@ -120,6 +120,38 @@ type auditCheckJSON struct {
 	FirstBad *string `json:"first_bad" format:"uuid" doc:"The first entry that is not as it was recorded, or is gone. Null: none, or its place has no entry."`
 	Place    *int64  `json:"place" doc:"Which entry of the chain that is, counted from 1."`
 	Reason   string  `json:"reason" doc:"What is wrong there; empty: nothing."`
+
+	Calls callsCheckJSON `json:"calls" doc:"How calls ended, which is on record in a chain of its own, held against the history."`
+}
+
+// callsCheckJSON is what became of a check of how calls ended.
+type callsCheckJSON struct {
+	OK       bool    `json:"ok" doc:"Every call that was looked at stands in the history as it ended, and none is missing that is not old."`
+	Calls    int64   `json:"calls" doc:"How many calls were looked at, of all whose end is on record."`
+	Gone     int64   `json:"gone" doc:"How many of them are not kept any more, being old. How they ended is still on record."`
+	Whole    bool    `json:"whole" doc:"All were looked at. There may be more than fit into the time of a request: the daily check and patchbay audit verify look at them."`
+	Places   int64   `json:"places" doc:"How many links the chain has: one for each batch of calls that ended."`
+	Cut      int64   `json:"cut" doc:"How many of them, the oldest, were cut off because they were old, which an entry audit.cut has signed."`
+	Head     string  `json:"head" doc:"The hash of the last link, in hex, as head of the entries."`
+	FirstBad *string `json:"first_bad" format:"uuid" doc:"The first call that does not stand in the history as it ended. Null: none, or the record itself is not as it was."`
+	Place    *int64  `json:"place" doc:"Which link of the chain tells of it, counted from 1."`
+	Reason   string  `json:"reason" doc:"What is wrong there; empty: nothing."`
+}
+
+// outcomesFor is how long a request looks at how calls ended.
+const outcomesFor = 5 * time.Second
+
+func viewOutcomeCheck(check store.OutcomeCheck) callsCheckJSON {
+	out := callsCheckJSON{
+		OK: check.Bad == nil, Calls: check.Calls, Gone: check.Gone, Whole: check.Rest == nil, Places: check.Places, Cut: check.Cut, Head: hex.EncodeToString(check.Head),
+	}
+	if bad := check.Bad; bad != nil {
+		out.Place, out.Reason = &bad.N, string(bad.Reason)
+		if bad.Call != nil {
+			out.FirstBad = new(bad.Call.String())
+		}
+	}
+	return out
 }
 
 func (h *Handler) verifyAuditEvents(ctx context.Context, who auth.Actor, _ *struct{}) (*answer[auditCheckJSON], error) {
@@ -134,6 +166,11 @@ func (h *Handler) verifyAuditEvents(ctx context.Context, who auth.Actor, _ *stru
 			out.FirstBad = new(bad.EventID.String())
 		}
 	}
+	calls, err := h.store.Tenant(who.Tenant.ID).CheckOutcomes(ctx, nil, time.Now().Add(outcomesFor))
+	if err != nil {
+		return nil, err
+	}
+	out.Calls = viewOutcomeCheck(calls)
 	return &answer[auditCheckJSON]{Body: out}, nil
 }
 

@@ -101,3 +101,27 @@ func TestTheKeyThatChecksExportsIsEachTenantsOwn(t *testing.T) {
 		t.Errorf("the key is %q, that of the signer %q", own, signer.PublicKey())
 	}
 }
+
+func TestHowCallsEndedIsVerifiedWithTheAuditLog(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.key(t, connectors.RoleAdmin)
+	verify := func() map[string]any {
+		t.Helper()
+		calls, _ := w.call(t, admin, http.MethodGet, "/api/v1/audit_events/verify", nil).want(http.StatusOK)["calls"].(map[string]any)
+		return calls
+	}
+	if got := verify(); got["ok"] != true || got["whole"] != true || got["calls"] != 0.0 || got["places"] != 0.0 {
+		t.Errorf("without a call: %v", got)
+	}
+	w.OldCalls(t, w.Connector(t), "search", 1, 3)
+	got := verify()
+	if got["ok"] != true || got["calls"] != 3.0 || got["places"] != 1.0 || got["gone"] != 0.0 || len(got["head"].(string)) != 64 || got["first_bad"] != nil || got["reason"] != "" {
+		t.Errorf("%v", got)
+	}
+	var id string
+	w.AsSystem(t, `with one as (select id from tool_calls order by id limit 1) update tool_calls set outcome = 'tool_error' from one where tool_calls.id = one.id returning tool_calls.id::text`, nil, &id)
+	if got = verify(); got["ok"] != false || got["first_bad"] != id || got["place"] != 1.0 || got["reason"] == "" {
+		t.Errorf("call %s: %v", id, got)
+	}
+}

@@ -42,7 +42,7 @@ type UpkeepOptions struct {
 	Credentials *credentials.Resolver
 	Renewed     func(credentials.IdleReport) // is told what came of each round; nil: nobody is
 	Store       *store.Store
-	AuditBad    func() // is told of each tenant whose audit log is not as it was recorded; nil: nobody is
+	AuditBad    func() // is told of each tenant whose audit log, or whose record of calls, is not as it was recorded; nil: nobody is
 	Log         *slog.Logger
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
@@ -21,6 +22,14 @@ var chainAttempts = map[string]attempt{
 	"AuditState": func(ctx context.Context, o outsider) (bool, error) {
 		own, err := o.door.AuditState(ctx)
 		return own.Events != int64(auditEvents(ctx, o)), err
+	},
+	"CheckOutcomes": func(ctx context.Context, o outsider) (bool, error) {
+		own, err := o.door.CheckOutcomes(ctx, nil, time.Time{})
+		return own.Bad != nil || own.Calls+own.Places != 0, err
+	},
+	"OutcomeState": func(ctx context.Context, o outsider) (bool, error) {
+		own, err := o.door.OutcomeState(ctx)
+		return own.Calls != 0, err
 	},
 }
 

@@ -39,8 +39,8 @@ func (c auditCut) verify(publicKey string) error {
 	return secret.VerifySigned(publicKey, auditExport, c.Signature, h)
 }
 
-// CutAudit puts on record, signed, that the tenant's entries of before a time are cut off, and says up to which place: 0 where there are none.
-// They are gone when whoever owns the tables removes them. A log that is not as it was recorded is left as it is, with a Conflict.
+// CutAudit puts on record, signed, that the tenant's entries of before a time are cut off, and what is on record of calls that ended before it, and
+// says up to which place of the log: 0 where there are none. They are gone when whoever owns the tables removes them. A log that is not as it was recorded is left as it is, with a Conflict.
 func (t *Tenant) CutAudit(ctx context.Context, before time.Time, e Event) (entries int64, err error) {
 	check, err := t.CheckAudit(ctx)
 	if err != nil {
@@ -49,6 +49,17 @@ func (t *Tenant) CutAudit(ctx context.Context, before time.Time, e Event) (entri
 	if check.Bad != nil {
 		return 0, fault.Errorf(fault.Conflict, "The audit log is not as it was recorded, from entry %d on. Nothing of it is cut off.", check.Bad.N)
 	}
+	outcomes, err := t.CheckOutcomes(ctx, nil, time.Time{})
+	if err != nil {
+		return 0, err
+	}
+	if outcomes.Bad != nil {
+		return 0, fault.Errorf(fault.Conflict, "Calls did not end as is on record, from batch %d on. Nothing is cut off.", outcomes.Bad.N)
+	}
+	calls, err := t.cutOutcomes(ctx, before)
+	if err != nil {
+		return 0, err
+	}
 	old, err := t.q.AuditOld(ctx, t.id, before)
 	if err != nil {
 		return 0, err
@@ -56,15 +67,22 @@ func (t *Tenant) CutAudit(ctx context.Context, before time.Time, e Event) (entri
 	if old < 0 {
 		old = check.Events
 	}
-	if old <= check.Cut {
+	if old <= check.Cut && calls == nil {
 		return check.Cut, nil
 	}
-	c := auditCut{Tenant: t.id, Entries: old}
-	if err := t.signCut(ctx, &c); err != nil {
-		return 0, err
+	detail := map[string]any{"until": before.UTC()}
+	if old > check.Cut {
+		c := auditCut{Tenant: t.id, Entries: old}
+		if err := t.signCut(ctx, &c); err != nil {
+			return 0, err
+		}
+		detail["entries"], detail["hash"], detail["signature"] = c.Entries, c.Hash, c.Signature
 	}
-	e.Action, e.Detail = "audit.cut", map[string]any{"entries": c.Entries, "hash": c.Hash, "signature": c.Signature, "until": before.UTC()}
-	return old, t.Record(ctx, e)
+	if calls != nil {
+		detail["calls"] = calls
+	}
+	e.Action, e.Detail = "audit.cut", detail
+	return max(old, check.Cut), t.Record(ctx, e)
 }
 
 func (t *Tenant) signCut(ctx context.Context, c *auditCut) error {

@@ -21,10 +21,12 @@ import (
 func aged(t *testing.T) (w *fixture.World, end time.Time) {
 	t.Helper()
 	w = fixture.New(t)
-	w.AsOwner(t, `alter table audit_events detach partition audit_events_first`, `delete from audit_months`,
+	w.AsOwner(t, `alter table audit_events detach partition audit_events_first`, `alter table call_outcomes detach partition call_outcomes_first`, `delete from audit_months`,
 		`insert into audit_months (name, ends) values ('audit_events_first', date_trunc('month', now(), 'UTC') - interval '14 months')`,
 		`do $$ begin execute format('alter table audit_events attach partition audit_events_first for values from (minvalue) to (%L)',
-			audit_id_at(date_trunc('month', now(), 'UTC') - interval '14 months')); end $$`)
+			audit_id_at(date_trunc('month', now(), 'UTC') - interval '14 months')); end $$`,
+		`do $$ begin execute format('alter table call_outcomes attach partition call_outcomes_first for values from (minvalue) to (%L)',
+			date_trunc('month', now(), 'UTC') - interval '14 months'); end $$`)
 	makeMonths(t, w)
 	w.AsSystem(t, "select ends from audit_months where name = 'audit_events_first'", nil, &end)
 	for i := range 3 {

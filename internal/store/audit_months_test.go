@@ -49,10 +49,12 @@ func TestTheAuditLogsMonthsAreMadeAhead(t *testing.T) {
 // missMonths has the audit log end a month ago, as if nobody had made a part since.
 func missMonths(t *testing.T, w *fixture.World) {
 	t.Helper()
-	w.AsOwner(t, `alter table audit_events detach partition audit_events_first`, `delete from audit_months`,
+	w.AsOwner(t, `alter table audit_events detach partition audit_events_first`, `alter table call_outcomes detach partition call_outcomes_first`, `delete from audit_months`,
 		`insert into audit_months (name, ends) values ('audit_events_first', date_trunc('month', now(), 'UTC') - interval '1 month')`,
 		`do $$ begin execute format('alter table audit_events attach partition audit_events_first for values from (minvalue) to (%L)',
-			audit_id_at(date_trunc('month', now(), 'UTC') - interval '1 month')); end $$`)
+			audit_id_at(date_trunc('month', now(), 'UTC') - interval '1 month')); end $$`,
+		`do $$ begin execute format('alter table call_outcomes attach partition call_outcomes_first for values from (minvalue) to (%L)',
+			date_trunc('month', now(), 'UTC') - interval '1 month'); end $$`)
 }
 
 func TestAMonthThatIsMissingRefusesNoAct(t *testing.T) {

@@ -26,7 +26,7 @@ func newUpkeepMetrics() upkeepMetrics {
 	}
 }
 
-// AuditBad counts a tenant whose audit log is not as it was recorded.
+// AuditBad counts a tenant whose audit log, or whose record of how calls ended, is not as it was recorded.
 func (m *Metrics) AuditBad() { m.upkeep.audit.Inc() }
 
 // HistorySwept counts rows of one table that were deleted because they are old.

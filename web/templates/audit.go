@@ -11,6 +11,7 @@ type AuditPage struct {
 	Single   bool // one entry is shown, by its id
 	Pager    Pager
 	Verdict  AuditVerdict
+	Calls    *AuditVerdict // of how calls ended; nil: there is nothing to say
 	Signed   AuditSigned
 }
 
@@ -21,7 +22,7 @@ type AuditSigned struct {
 	Key       []Fact // that checks the signature
 }
 
-// AuditVerdict is what the last check of the log found.
+// AuditVerdict is what the last check of the log, or of how calls ended, found.
 type AuditVerdict struct {
 	State  State
 	At     *When  // nil: it was never checked

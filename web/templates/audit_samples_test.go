@@ -18,6 +18,7 @@ func auditSamples(pages map[string]templ.Component, with func(templates.Frame) t
 		},
 	}
 	page.Verdict = templates.AuditVerdict{State: templates.State{Kind: templates.StateOK, Text: "Every entry is as it was recorded"}, At: &ago, Good: "2 entries are good"}
+	page.Calls = &templates.AuditVerdict{State: templates.State{Kind: templates.StateOK, Text: "Every call ended as is on record"}, At: &ago, Good: "1,204 calls are on record"}
 	page.Signed = templates.AuditSigned{
 		Entries: "/audit/export.jsonl?until=2", Signature: "/audit/export.sig?until=2", Key: []templates.Fact{{Label: "Public key", Value: "MCowBQYDK2VwAyEA", Mono: true, Copy: true}},
 	}
@@ -28,6 +29,10 @@ func auditSamples(pages map[string]templ.Component, with func(templates.Frame) t
 	bad.Verdict = templates.AuditVerdict{
 		State: templates.State{Kind: templates.StateBad, Text: "Entry 2 is not as it was recorded"}, At: &ago, Good: "1 entry is good",
 		Reason: "Somebody changed it in the database, or one before it.", Place: &templates.Link{Text: "Show this entry", Href: "/audit?entry=0189aaaa"},
+	}
+	bad.Calls = &templates.AuditVerdict{
+		State: templates.State{Kind: templates.StateBad, Text: "Calls are not as they ended"}, At: &ago,
+		Reason: "Somebody changed a call in the database after it had ended.", Place: &templates.Link{Text: "Show this call", Href: "/calls/0189aaaa"},
 	}
 	pages["audit-bad"] = templates.Audit(bad)
 	page.Rows, page.Count, page.Filtered = nil, "0 events", true

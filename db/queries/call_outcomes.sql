@@ -1,0 +1,55 @@
+-- How calls ended, as it was put on record then, and as their rows have it.
+
+-- name: OutcomeHead :one
+-- Where the chain ends, and what its last check found. first: the first link that is there; 0: there is none.
+select places, calls, hash, checked_at, checked_calls, checked_bad, checked_reason, checked_call,
+       coalesce((select call_outcomes.n from call_outcomes where call_outcomes.tenant_id = @tenant_id order by call_outcomes.n limit 1), 0)::bigint as first
+from call_outcome_heads
+where tenant_id = @tenant_id;
+
+-- name: OutcomeLinks :many
+-- The chain in its order: some links, of not many more than so many calls.
+select links.n, links.at, links.kind, links.calls, links.body, links.hash
+from (
+    select few.n, few.at, few.kind, few.calls, few.body, few.hash, sum(few.calls) over (order by few.n, few.at) - few.calls as before
+    from (
+        select call_outcomes.n, call_outcomes.at, call_outcomes.kind, call_outcomes.calls, call_outcomes.body, call_outcomes.hash
+        from call_outcomes
+        where call_outcomes.tenant_id = @tenant_id and call_outcomes.n > @after and call_outcomes.n <= @until
+        order by call_outcomes.n, call_outcomes.at
+        limit @max_rows
+    ) few
+) links
+where links.before < @max_calls::bigint
+order by links.n, links.at;
+
+-- name: CallEnds :many
+-- The ends of these calls as their rows have them, each column as the chain has it (migration 00058): internal/store/outcome_body.go names them.
+select id, array[
+    uuid_send(id), uuid_send(agent_id), textsend(agent_slug), uuid_send(connector_id), textsend(connector_slug), textsend(kind), textsend(tool),
+    textsend(source), textsend(caller), uuid_send(token_id), uuid_send(credential_id), definition_hash, textsend(status), textsend(outcome),
+    textsend(error_code), boolsend(is_error), textsend(approved_by), int8send(request_bytes), int8send(response_bytes),
+    timestamptz_send(started_at), timestamptz_send(completed_at), int8send(duration_us)]::bytea[] as columns
+from tool_calls
+where tenant_id = @tenant_id and id = any(@ids::uuid[]);
+
+-- name: SetOutcomesChecked :exec
+update call_outcome_heads
+set checked_at = now(), checked_calls = @calls, checked_bad = sqlc.narg(bad), checked_reason = sqlc.narg(reason), checked_call = sqlc.narg(call)
+where tenant_id = @tenant_id;
+
+-- name: OutcomeCuts :many
+-- What says that the links up to this one were cut off, the newest first: it stands in the audit log.
+select detail
+from audit_events
+where audit_events.tenant_id = @tenant_id and action = 'audit.cut' and detail -> 'calls' ->> 'places' = @places::text
+order by id desc
+limit 10;
+
+-- name: OutcomesOld :one
+-- The last link of before that time. No row: there is none. Links are in the order of their times.
+select n, hash
+from call_outcomes
+where tenant_id = @tenant_id and at < @before
+order by n desc
+limit 1;

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/secret"
+)
+
+// outcomeCut says, as auditCut, that the links of a tenant's chain of outcomes up to a place were cut off, and which hash the chain had there. It is a
+// part of the detail of an audit.cut, and signed for itself.
+type outcomeCut struct {
+	Tenant    connectors.TenantID `json:"-"`
+	Places    int64               `json:"places"`
+	Hash      string              `json:"hash"`
+	Signature string              `json:"signature"`
+}
+
+func (c outcomeCut) signed() hash.Hash {
+	h := secret.NewSigned()
+	_, _ = fmt.Fprintf(h, "cut calls\n%s\n%d\n%s\n", c.Tenant, c.Places, c.Hash)
+	return h
+}
+
+// cutOutcomes signs up to where the tenant's links are of before a time; nil: none is.
+func (t *Tenant) cutOutcomes(ctx context.Context, before time.Time) (*outcomeCut, error) {
+	old, err := t.q.OutcomesOld(ctx, t.id, before)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // nothing is cut off
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := outcomeCut{Tenant: t.id, Places: old.N, Hash: hex.EncodeToString(old.Hash)}
+	signer, err := t.AuditSigner()
+	if err != nil {
+		return nil, err
+	}
+	c.Signature, err = signer.Sign(c.signed())
+	return &c, err
+}
+
+// beginOutcomes is a check at the chain's first link that is there. Where links before it are gone that nobody has signed, it has failed already.
+func (t *Tenant) beginOutcomes(ctx context.Context, first int64) (*OutcomeWalk, error) {
+	w := &OutcomeWalk{Tenant: t.id, Hash: make([]byte, sha256.Size)}
+	if first <= 1 {
+		return w, nil
+	}
+	signer, err := t.AuditSigner()
+	if err != nil {
+		return nil, err
+	}
+	details, err := t.q.OutcomeCuts(ctx, t.id, strconv.FormatInt(first-1, 10))
+	if err != nil {
+		return nil, err
+	}
+	for _, detail := range details {
+		said := struct{ Calls outcomeCut }{}
+		if json.Unmarshal(detail, &said) != nil {
+			continue
+		}
+		c := said.Calls
+		c.Tenant = t.id
+		sum, err := hex.DecodeString(c.Hash)
+		if err == nil && len(sum) == sha256.Size && c.Places == first-1 && secret.VerifySigned(signer.PublicKey(), auditExport, c.Signature, c.signed()) == nil {
+			w.N, w.Cut, w.Hash = c.Places, c.Places, sum
+			return w, nil
+		}
+	}
+	w.fail(1, nil, AuditCutOff)
+	return w, nil
+}
