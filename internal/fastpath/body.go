@@ -3,6 +3,7 @@ package fastpath
 import (
 	"errors"
 	"io"
+	"net/http"
 	"time"
 )
 
@@ -10,7 +11,7 @@ import (
 type body struct {
 	c      *conn
 	left   int64
-	until  time.Time // zero: as long as Options.Stall for each read
+	until  time.Time // zero: nobody has said
 	timed  bool      // the connection has a deadline
 	failed error
 }
@@ -47,12 +48,9 @@ func (b *body) Read(p []byte) (int, error) {
 
 // more waits for what has not come yet.
 func (b *body) more(p []byte) int {
-	until := b.until
-	if until.IsZero() {
-		until = time.Now().Add(b.c.s.o.Stall)
-	}
+	b.bound()
 	b.timed = true
-	_ = b.c.net.SetReadDeadline(until)
+	_ = b.c.net.SetReadDeadline(b.until)
 	n, err := b.c.net.Read(p)
 	if n == 0 {
 		if b.failed = err; err == nil || errors.Is(err, io.EOF) {
@@ -62,17 +60,30 @@ func (b *body) more(p []byte) int {
 	return n
 }
 
+// bound sees to it that the whole body has an end, where the handler has not.
+func (b *body) bound() {
+	if b.until.IsZero() {
+		b.until = time.Now().Add(b.c.s.o.Stall + time.Duration(b.left>>17)*time.Second)
+	}
+}
+
 // Close leaves the rest to whoever drains it.
 func (b *body) Close() error { return nil }
 
-// drain reads what nobody wanted, so that the next request is found behind it; false: it does not come.
+// mostDrained is how much is read of what nobody wanted. Where there is more, it costs less to end the connection.
+const mostDrained = 256 << 10
+
+// drain reads what nobody wanted, so that the next request is found behind it; false: it does not come, or is too much.
 func (b *body) drain() bool {
 	if b.left == 0 {
 		return true
 	}
-	if b.until.IsZero() {
-		b.until = time.Now().Add(b.c.s.o.Stall)
+	if b.left > mostDrained {
+		return false
 	}
 	_, err := io.Copy(io.Discard, b)
 	return err == nil
 }
+
+// end is for handlers that kept it: the connection's next bytes are another request's.
+func (b *body) end() { b.failed = http.ErrBodyReadAfterClose }

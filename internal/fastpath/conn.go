@@ -20,15 +20,18 @@ type conn struct {
 	net   net.Conn
 	raw   syscall.RawConn // nil: nobody can look at it
 	state watched
+	on    *shelf
 	ctx   context.Context // of all its requests
 	from  string          // the other end
 
-	head  head
-	in    []byte // what was read and not used yet stands between used and read
-	used  int
-	read  int
-	reply reply
-	body  body
+	head     head
+	in       []byte // what was read and not used yet stands between used and read
+	used     int
+	read     int
+	answered bool    // something was
+	buffers  buffers // of one reply after the other
+
+	looked uint32 // when the sweeper looked whether the client was there; its own
 
 	mu  sync.Mutex // guards what follows
 	end context.CancelFunc
@@ -45,8 +48,8 @@ func (c *conn) becomes(from state, p phase) bool {
 	return c.state.change(from, stateOf(p, c.s.clock.Load()))
 }
 
-func newConn(s *Server, made net.Conn) *conn {
-	c := &conn{s: s, net: made, raw: rawOf(made), from: made.RemoteAddr().String()}
+func newConn(s *Server, made net.Conn, on *shelf) *conn {
+	c := &conn{s: s, net: made, raw: rawOf(made), on: on, from: made.RemoteAddr().String()}
 	c.ctx = context.WithValue(context.Background(), http.LocalAddrContextKey, made.LocalAddr())
 	c.is(fresh)
 	return c
@@ -55,6 +58,7 @@ func newConn(s *Server, made net.Conn) *conn {
 // serve answers one request after the other, as long as they are plain.
 func (c *conn) serve() {
 	defer c.s.forget(c)
+	defer c.recovered()
 	c.in = make([]byte, mostHead)
 	for {
 		h, ok := c.next()
@@ -72,9 +76,19 @@ func (c *conn) serve() {
 	}
 }
 
+// recovered ends a connection whose serving panicked outside of the handler, and nothing else.
+func (c *conn) recovered() {
+	if v := recover(); v != nil {
+		c.s.o.Log.Error("connection panicked", "panic", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+		c.is(closed)
+		c.cut()
+	}
+}
+
 // next waits for a request. nil and true: what comes is not plain; nil and false: nothing comes.
 func (c *conn) next() (h *head, ok bool) {
 	for {
+		c.used += c.lineEnds()
 		if n := endOfHead(c.in[c.used:c.read]); n > 0 {
 			return c.parse(n)
 		}
@@ -94,6 +108,15 @@ func (c *conn) next() (h *head, ok bool) {
 			return nil, c.read > 0 && err != nil && !timedOut(err) // net/http says what it has to say about half a request
 		}
 	}
+}
+
+// lineEnds is how many line ends are to be passed over, which some clients send behind the body of a POST (RFC 9112 §2.2).
+func (c *conn) lineEnds() (n int) {
+	const most = 4 // as net/http has it
+	for there := c.in[c.used:c.read]; c.answered && n < min(most, len(there)) && (there[n] == '\r' || there[n] == '\n'); {
+		n++
+	}
+	return n
 }
 
 func timedOut(err error) bool {
@@ -141,43 +164,46 @@ func (c *conn) giveAway() {
 	c.s.others.give(c.net, c.in[c.used:c.read])
 }
 
-// answer has the handler answer a request; false: the connection is not ours any more, or closed.
+// answer has the handler answer a request; false: the connection is not ours any more, or closed. Nothing that the handler gets is used
+// again for another request.
 func (c *conn) answer(h *head) bool {
 	ctx, cancel := context.WithCancel(c.ctx)
 	defer cancel()
 	c.watch(cancel)
-	c.body = body{c: c, left: h.length}
-	c.reply.begin(c, h)
+	b := &body{c: c, left: h.length}
+	w := newReply(c, b, h.last)
 	r := h.request.WithContext(ctx)
 	h.request, h.values = http.Request{}, nil
-	r.RemoteAddr, r.Body = c.from, &c.body
-	if h.length == 0 {
+	r.RemoteAddr, r.Body = c.from, b
+	if b.left == 0 {
 		r.Body = http.NoBody
 	}
-	well := c.run(r)
+	well := c.run(w, r)
+	c.watch(nil)
+	cancel()
 	switch {
-	case c.reply.taken:
+	case w.taken:
 		return false
 	case !well:
-		c.reply.deadline.end()
-		c.watch(nil)
+		w.deadline.end()
 		c.is(closed)
 		_ = c.net.Close()
 		return false
 	}
-	good := c.reply.finish() == nil && c.body.drain() && !c.reply.close && !c.s.closing.Load()
-	c.watch(nil)
-	if !good {
+	well = w.finish() == nil && !w.close && !c.s.closing.Load() && b.drain()
+	b.end()
+	if !well {
 		c.is(closed)
-		c.leave()
+		c.leave(b)
 		return false
 	}
+	c.answered = true
 	c.is(idle)
 	return true
 }
 
 // run calls the handler; false: it panicked.
-func (c *conn) run(r *http.Request) (ok bool) {
+func (c *conn) run(w *reply, r *http.Request) (ok bool) {
 	defer func() {
 		v := recover()
 		if v == nil {
@@ -188,7 +214,7 @@ func (c *conn) run(r *http.Request) (ok bool) {
 			c.s.o.Log.Error("handler panicked", "panic", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
 		}
 	}()
-	c.s.o.Handler.ServeHTTP(&c.reply, r)
+	c.s.o.Handler.ServeHTTP(w, r)
 	return true
 }
 
@@ -218,8 +244,8 @@ func (c *conn) cut() {
 const lingers = 500 * time.Millisecond
 
 // leave ends the connection behind the last answer.
-func (c *conn) leave() {
-	if half, ok := c.net.(interface{ CloseWrite() error }); ok && c.body.left > 0 && half.CloseWrite() == nil {
+func (c *conn) leave(b *body) {
+	if half, ok := c.net.(interface{ CloseWrite() error }); ok && b.left > 0 && half.CloseWrite() == nil {
 		_ = c.net.SetReadDeadline(time.Now().Add(lingers))
 		_, _ = io.Copy(io.Discard, c.net)
 	}

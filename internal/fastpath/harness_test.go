@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,8 +23,9 @@ import (
 // door is a server, and what it logs.
 type door struct {
 	*fastpath.Server
-	addr string
-	log  *logged
+	addr  string
+	log   *logged
+	takes atomic.Value // the path at which to panic
 }
 
 // logged is what was logged.
@@ -44,7 +46,7 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-// fast and slow are the answers' field that tells who served.
+// served is the answers' field that tells who served.
 const served = "X-Served-By"
 
 // open serves h: what is plain and below /mcp by the fast path, the rest by net/http.
@@ -52,11 +54,17 @@ func open(t *testing.T, o fastpath.Options) *door {
 	t.Helper()
 	h := o.Handler
 	o.Handler = mark("fast", h)
-	o.Takes = func(path string) bool { return strings.HasPrefix(path, "/mcp") }
 	o.Rest = &http.Server{Handler: mark("net/http", h), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
 	log := &logged{}
 	o.Log = slog.New(slog.NewTextHandler(log, nil))
-	d := &door{Server: fastpath.New(o), log: log}
+	d := &door{log: log}
+	o.Takes = func(path string) bool {
+		if path == d.takes.Load() {
+			panic("here")
+		}
+		return strings.HasPrefix(path, "/mcp")
+	}
+	d.Server = fastpath.New(o)
 	var on net.ListenConfig
 	l, err := on.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -1,6 +1,7 @@
 package fastpath
 
 import (
+	"bytes"
 	"net"
 	"sync"
 )
@@ -39,7 +40,7 @@ func (o *others) Addr() net.Addr { return o.addr }
 // give gives a connection with what was read of it already.
 func (o *others) give(c net.Conn, began []byte) {
 	if len(began) > 0 {
-		c = &begun{Conn: c, began: append([]byte(nil), began...)}
+		c = &begun{Conn: c, began: bytes.Clone(began)}
 	}
 	select {
 	case o.conns <- c:

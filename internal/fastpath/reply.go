@@ -2,6 +2,7 @@ package fastpath
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"net"
 	"net/http"
@@ -20,6 +21,7 @@ const (
 // reply is what a request is answered. One goroutine at a time uses it, but for the deadlines.
 type reply struct {
 	c       *conn
+	asked   *body // of the request
 	header  http.Header
 	status  int  // 0: none yet
 	headed  bool // the head is among what is to be sent, or was sent
@@ -30,32 +32,38 @@ type reply struct {
 	last    bool  // the client wants it so
 	left    int64 // of the length that was promised; -1: none was
 	failed  error
+	copies  int // where in buf the last of out begins; -1: it is no copy
 
-	line   []byte // the head
-	buf    []byte // copies of what is to be sent
-	body   []byte // what was written while nobody knows how long it will be
-	out    net.Buffers
-	copies int // where in buf the last of out begins; -1: it is no copy
-
+	buffers
 	deadline deadline
 }
 
-// begin makes it ready for the next request.
-func (w *reply) begin(c *conn, h *head) {
-	header, buf, body, out := w.header, w.buf[:0], w.body[:0], w.out[:0]
-	if header == nil {
-		header = make(http.Header, 8)
+// buffers are a connection's, for one reply after the other.
+type buffers struct {
+	line []byte      // the head
+	buf  []byte      // copies of what is to be sent
+	body []byte      // what was written while nobody knows how long it will be
+	out  net.Buffers // what is to be sent
+}
+
+func newReply(c *conn, asked *body, last bool) *reply {
+	w := &reply{c: c, asked: asked, header: make(http.Header, 8), last: last, left: -1, copies: -1, buffers: c.buffers}
+	c.buffers = buffers{}
+	w.deadline.c = c
+	return w
+}
+
+// giveBack leaves the buffers to the next reply, but long ones.
+func (w *reply) giveBack() {
+	b := &w.buffers
+	clear(b.out)
+	b.line, b.buf, b.body, b.out = b.line[:0], b.buf[:0], b.body[:0], b.out[:0]
+	for _, long := range []*[]byte{&b.line, &b.buf, &b.body} {
+		if cap(*long) > mostKeptBuffer {
+			*long = nil
+		}
 	}
-	clear(header)
-	if cap(buf) > mostKeptBuffer {
-		buf = nil
-	}
-	if cap(body) > mostKeptBuffer {
-		body = nil
-	}
-	w.c, w.header, w.status, w.headed, w.close, w.chunked, w.taken, w.holding = c, header, 0, false, false, false, false, false
-	w.last, w.left, w.failed, w.buf, w.body, w.out, w.copies = h.last, -1, nil, buf, body, out, -1
-	w.deadline.begin(c)
+	w.c.buffers, w.buffers = w.buffers, buffers{}
 }
 
 // Header is what WriteHeader sends.
@@ -111,20 +119,25 @@ func (w *reply) Write(p []byte) (int, error) {
 		w.chunk(p)
 		return len(p), w.full()
 	}
-	if w.body = append(w.body, p...); len(w.body) > mostGathered {
-		w.begun()
-		return len(p), w.full()
+	if len(w.body)+len(p) <= mostGathered {
+		w.body = append(w.body, p...)
+		return len(p), nil
 	}
-	return len(p), nil
+	w.begun(p)
+	w.chunk(p)
+	return len(p), w.full()
 }
 
-// begun begins a reply whose length nobody knows.
-func (w *reply) begun() {
+// begun begins a reply whose length nobody knows. p is what comes behind what was gathered.
+func (w *reply) begun(p []byte) {
 	w.chunked = true
-	w.head(w.body)
-	if len(w.body) > 0 {
-		w.chunk(w.body)
+	if len(w.body) == 0 {
+		w.head(p)
+		return
 	}
+	w.head(w.body)
+	w.chunk(w.body)
+	w.body = w.body[:0]
 }
 
 // chunk adds a chunk (RFC 9112 §7.1).
@@ -197,8 +210,7 @@ func (w *reply) FlushError() error {
 	case w.left >= 0 || !bodyAllowed(w.status):
 		w.head(nil)
 	default:
-		w.begun()
-		w.body = w.body[:0]
+		w.begun(nil)
 	}
 	if w.holding {
 		return w.failed
@@ -239,8 +251,16 @@ func (w *reply) finish() error {
 	}
 	err := w.send()
 	w.deadline.end()
+	w.failed = errOver
+	w.giveBack()
 	return err
 }
+
+// errOver is for handlers that write when they have returned.
+var errOver = errors.New("the reply has ended")
+
+// Gone tells whether the client has ended its side, or the connection is broken: sooner than the request's context does.
+func (w *reply) Gone() bool { return w.c.gone() }
 
 // errAgain says that a connection was taken twice, or too late.
 var errAgain = errors.New("the connection cannot be taken: the reply has begun")
@@ -259,18 +279,19 @@ func (w *reply) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	c.is(closed)
 	c.watch(nil)
 	made := c.net
-	if rest := c.in[c.used:c.read]; len(rest) > 0 {
-		made = &begun{Conn: made, began: append([]byte(nil), rest...)}
+	if rest := bytes.TrimLeft(c.in[c.used:c.read], "\r\n"); len(rest) > 0 {
+		made = &begun{Conn: made, began: bytes.Clone(rest)}
 	}
-	c.in = nil
+	c.in, c.used, c.read = nil, 0, 0
+	w.asked.failed = http.ErrHijacked
 	const least = 16 // who takes a connection reads and writes by itself
 	return made, bufio.NewReadWriter(bufio.NewReaderSize(made, least), bufio.NewWriterSize(made, least)), nil
 }
 
 // SetReadDeadline bounds the reading of the request's body.
 func (w *reply) SetReadDeadline(t time.Time) error {
-	w.c.body.until = t
-	if w.c.body.timed {
+	w.asked.until = t
+	if w.asked.timed {
 		return w.c.net.SetReadDeadline(t)
 	}
 	return nil
@@ -292,12 +313,6 @@ type deadline struct {
 	c     *conn
 	until time.Time
 	waits bool
-}
-
-func (d *deadline) begin(c *conn) {
-	d.mu.Lock()
-	d.c, d.until, d.waits = c, time.Time{}, false
-	d.mu.Unlock()
 }
 
 // end ignores whoever sets a deadline too late.
@@ -339,6 +354,10 @@ func (d *deadline) write(to net.Conn, bufs net.Buffers) error {
 		}
 	}
 	d.mu.Lock()
+	if d.c == nil {
+		d.mu.Unlock()
+		return errOver
+	}
 	d.waits = true
 	err := to.SetWriteDeadline(d.within())
 	d.mu.Unlock()

@@ -212,7 +212,7 @@ func TestAClientThatTakesNothingIsGivenUp(t *testing.T) {
 
 func TestAConnectionCanBeTakenOnceAndIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	d := open(t, fastpath.Options{IdleTimeout: 50 * time.Millisecond, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	d := open(t, fastpath.Options{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.ReadAll(r.Body)
 		control := http.NewResponseController(w)
 		conn, both, err := control.Hijack()

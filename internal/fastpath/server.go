@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"net"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,25 +19,28 @@ type Options struct {
 	// Around is put around what Rest accepts; nil: nothing is.
 	Around func(net.Listener) net.Listener
 
-	ReadHeaderTimeout time.Duration // from a request's first byte to the end of its head; 0: 10 s
+	ReadHeaderTimeout time.Duration // for a head, from its first byte, and for the first one from the beginning; 0: 10 s
 	IdleTimeout       time.Duration // between two requests; 0: 75 s
-	Stall             time.Duration // how long a client may take no byte and send none, where the handler says nothing else; 0: 30 s
+	Stall             time.Duration // for a body, and for each write, where the handler says nothing else; for a body a second more each 128 KiB; 0: 30 s
 	Log               *slog.Logger  // nil: nowhere
 }
 
-// Server serves connections. Its methods may be called at any time, each listener once.
+// Server serves connections. Its methods may be called at any time, Serve once.
 type Server struct {
 	o       Options
+	began   time.Time
+	clock   atomic.Uint32 // ticks since began
 	closing atomic.Bool
 	over    chan struct{} // closed with closing
-	clock   atomic.Uint32 // looks of the sweeper
 	others  *others       // connections for Rest
+
+	shelves [shelves]shelf
+	next    atomic.Uint32 // shelf
 
 	mu       sync.Mutex // guards what follows
 	listener net.Listener
-	conns    map[*conn]struct{}
-	sweeping bool
-	ended    chan struct{} // closed when none is left; nil: before Shutdown
+	count    int           // of connections; and one until the server ends
+	none     chan struct{} // closed when there are none, and will be none
 }
 
 // New makes a server.
@@ -56,14 +57,23 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Server{o: o, over: make(chan struct{}), conns: map[*conn]struct{}{}}
+	s := &Server{o: o, began: time.Now(), over: make(chan struct{}), none: make(chan struct{}), count: 1}
+	for i := range s.shelves {
+		s.shelves[i].conns = map[*conn]struct{}{}
+	}
+	return s
 }
 
 // Serve takes connections from l until [Server.Shutdown] or [Server.Close], and then returns [http.ErrServerClosed].
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
+	if s.closing.Load() {
+		s.mu.Unlock()
+		return errors.Join(http.ErrServerClosed, l.Close())
+	}
 	s.listener, s.others = l, newOthers(l.Addr())
 	s.mu.Unlock()
+	go s.sweep()
 	var rest net.Listener = s.others
 	if s.o.Around != nil {
 		rest = s.o.Around(rest)
@@ -106,62 +116,70 @@ func (s *Server) accept(l net.Listener) error {
 
 // take begins with a connection.
 func (s *Server) take(made net.Conn) {
-	c := newConn(s, made)
 	s.mu.Lock()
 	if s.closing.Load() {
 		s.mu.Unlock()
 		_ = made.Close()
 		return
 	}
-	s.conns[c] = struct{}{}
-	if !s.sweeping {
-		s.sweeping = true
-		go s.sweep()
-	}
+	s.count++
 	s.mu.Unlock()
+	c := newConn(s, made, &s.shelves[s.next.Add(1)%shelves])
+	c.on.mu.Lock()
+	c.on.conns[c] = struct{}{}
+	c.on.mu.Unlock()
+	if s.closing.Load() { // meanwhile: nobody else has seen it
+		c.cut()
+	}
 	go c.serve()
 }
 
 // forget is for a connection that has ended, or is somebody else's now.
 func (s *Server) forget(c *conn) {
+	c.on.mu.Lock()
+	delete(c.on.conns, c)
+	c.on.mu.Unlock()
+	s.less()
+}
+
+// less counts one less.
+func (s *Server) less() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, there := s.conns[c]; !there {
-		return
-	}
-	delete(s.conns, c)
-	if len(s.conns) == 0 && s.ended != nil {
-		close(s.ended) // once: none is taken any more
+	if s.count--; s.count == 0 {
+		close(s.none)
 	}
 }
 
-// close says that the server ends.
-func (s *Server) close() {
-	if s.closing.CompareAndSwap(false, true) {
+// close says that the server ends, and accepts nothing more.
+func (s *Server) close() error {
+	s.mu.Lock()
+	first := s.closing.CompareAndSwap(false, true)
+	l := s.listener
+	s.mu.Unlock()
+	if first {
 		close(s.over)
+		s.less()
 	}
+	if l == nil {
+		return nil
+	}
+	if err := l.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
 }
 
 // Shutdown takes no more connections, closes those that ask for nothing, and waits for the others' answers, here and in Rest. When ctx
 // ends before, it returns why, and what is under way goes on.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.close()
-	s.mu.Lock()
-	if s.ended == nil {
-		s.ended = make(chan struct{})
-		if len(s.conns) == 0 {
-			close(s.ended)
-		}
+	_ = s.close()
+	for i := range s.shelves {
+		s.expire(&s.shelves[i]) // the idle ones need not wait for the sweeper
 	}
-	ended, l := s.ended, s.listener
-	s.mu.Unlock()
-	if l != nil {
-		_ = l.Close()
-	}
-	s.look() // the idle ones need not wait for the sweeper
 	rest := s.o.Rest.Shutdown(ctx)
 	select {
-	case <-ended:
+	case <-s.none:
 		return rest
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -170,17 +188,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 // Close ends everything at once.
 func (s *Server) Close() error {
-	s.close()
-	s.mu.Lock()
-	l := s.listener
-	conns := slices.Collect(maps.Keys(s.conns))
-	s.mu.Unlock()
-	for _, c := range conns {
-		c.cut()
-	}
-	var err error
-	if l != nil {
-		err = l.Close()
+	err := s.close()
+	for i := range s.shelves {
+		for _, c := range s.shelves[i].all() {
+			c.cut()
+		}
 	}
 	return errors.Join(err, s.o.Rest.Close())
 }

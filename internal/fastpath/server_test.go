@@ -154,18 +154,23 @@ func TestTheContextOfARequestEndsWithItsAnswer(t *testing.T) {
 
 func TestConnectionsThatAskForNothingEnd(t *testing.T) {
 	t.Parallel()
-	d := open(t, fastpath.Options{IdleTimeout: 60 * time.Millisecond, ReadHeaderTimeout: 60 * time.Millisecond, Handler: http.HandlerFunc(echo)})
-	d.dial(t).wantEnd()
-	used := d.dial(t)
-	used.send(post("/mcp", "x"))
-	used.wantAnswer("fast", http.StatusOK, "POST /mcp x")
-	used.wantEnd()
-	slow := d.dial(t)
-	slow.send(post("/mcp", "x")[:20])
-	slow.wantEnd()
-	later := d.dial(t) // the sweeper begins again
-	later.send(post("/mcp", "x"))
-	later.wantAnswer("fast", http.StatusOK, "POST /mcp x")
+	d := open(t, fastpath.Options{IdleTimeout: 50 * time.Millisecond, ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(echo)})
+	for range 2 {
+		w := d.dial(t)
+		w.send(post("/mcp", "x"))
+		w.wantAnswer("fast", http.StatusOK, "POST /mcp x")
+		w.wantEnd()
+	}
+}
+
+func TestAHeadThatDoesNotComeToItsEndIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	d := open(t, fastpath.Options{IdleTimeout: time.Hour, ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(echo)})
+	w := d.dial(t)
+	w.send(post("/mcp", "x"))
+	w.wantAnswer("fast", http.StatusOK, "POST /mcp x")
+	w.send(post("/mcp", "x")[:20])
+	w.wantEnd()
 }
 
 func TestAHandlerThatPanicsEndsItsConnectionAlone(t *testing.T) {

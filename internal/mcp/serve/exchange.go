@@ -67,7 +67,7 @@ func (x *exchange) serve(m *wire.Incoming) {
 		x.s.opts.Log.ErrorContext(ctx, "result is not an object", "method", x.Method)
 		x.refuse(internalError)
 	case x.peer.Modern:
-		result = private(result)
+		result = private(x.Method, result)
 		x.answer(lacking(x.Method, result), result)
 	default:
 		x.answer("", result)

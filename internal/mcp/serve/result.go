@@ -11,7 +11,7 @@ import (
 // long and by whom. Those that are there stay, but that nothing is for everybody: what one caller sees is not what another does.
 // A result that lacks nothing is returned as it is.
 func Complete(method string, result []byte) []byte {
-	result = private(result)
+	result = private(method, result)
 	lacks := lacking(method, result)
 	if lacks == "" {
 		return result
@@ -54,10 +54,10 @@ func kindOf(result []byte) string {
 	return kind
 }
 
-// private is a result that may not be shared between callers.
-func private(result []byte) []byte {
+// private is a result that may not be shared between callers. Of what nobody caches nothing is looked for: it may be long.
+func private(method string, result []byte) []byte {
 	const scope, own = "cacheScope", `"private"`
-	if !bytes.Contains(result, []byte(scope)) {
+	if !cacheable[method] || !bytes.Contains(result, []byte(scope)) {
 		return result
 	}
 	from, to := wire.SpanOf(result, scope)

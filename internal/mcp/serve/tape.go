@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ type tape struct {
 	mu     sync.Mutex // guards what follows
 	out    *stream    // nil: nobody reads
 	gone   <-chan struct{}
+	left   func() bool // nil, or tells sooner than gone
 	events []recorded
 	size   int
 }
@@ -82,6 +84,9 @@ func (t *tape) keep(event []byte, how weight) error {
 		t.events = append(t.events, recorded{t.last, bytes.Clone(event)})
 		t.size += len(event)
 	}
+	if how > passing && t.left != nil && t.left() {
+		t.out = nil // it would still be taken by the socket, and be lost
+	}
 	err := t.send(event)
 	if err != nil && how > passing {
 		t.s.mail(t.who, t.box(), append([]byte{byte(how)}, event...), t.s.opts.Stay)
@@ -114,7 +119,7 @@ func (t *tape) box() string { return boxName(boxStream, t.who, t.session, t.id) 
 // attach sends to another connection what is behind an event, and what is still to come, until ctx or the stream ends.
 func (t *tape) attach(ctx context.Context, st *stream, number int) {
 	t.mu.Lock()
-	t.out, t.gone = st, ctx.Done()
+	t.out, t.gone, t.left = st, ctx.Done(), nil
 	_ = t.send(keepAlive) // an error shows at the next write
 	for _, one := range t.events {
 		if one.number > number {
@@ -159,7 +164,7 @@ const (
 func (ts *tapes) begin(v *visit, p *Peer, st *stream) *tape {
 	t := &tape{
 		s: v.s, who: v.who, session: p.Session, id: rand.Text(), ended: make(chan struct{}),
-		out: st, gone: v.r.Context().Done(),
+		out: st, gone: v.r.Context().Done(), left: goneOf(v.w),
 	}
 	ts.mu.Lock()
 	if ts.byID == nil {
@@ -171,6 +176,20 @@ func (ts *tapes) begin(v *visit, p *Peer, st *stream) *tape {
 		_ = t.write([]byte("id: " + eventID(t.id, 0) + "\nretry: 1000\ndata: \n\n"))
 	}
 	return t
+}
+
+// goneOf is how a reply's writer tells at once that the client has gone, where it can; nil: the context tells soon enough.
+func goneOf(w http.ResponseWriter) func() bool {
+	for {
+		switch own := w.(type) {
+		case interface{ Gone() bool }:
+			return own.Gone
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = own.Unwrap()
+		default:
+			return nil
+		}
+	}
 }
 
 // primes tells whether a version begins a stream with an event that has an id and no data. Older clients try to read those.
@@ -193,7 +212,7 @@ func (t *tape) end() {
 	}
 	close(t.ended)
 	t.mu.Lock()
-	t.out, t.gone = nil, nil // the connection is the server's again
+	t.out, t.gone, t.left = nil, nil, nil // the connection is the server's again
 	t.mu.Unlock()
 	ts := &t.s.tapes
 	ts.mu.Lock()
