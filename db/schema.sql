@@ -475,6 +475,7 @@ create table account_requests (
 );
 CREATE INDEX account_requests_agent_idx ON public.account_requests USING btree (tenant_id, agent_id, connector_id);
 CREATE INDEX account_requests_connector_idx ON public.account_requests USING btree (tenant_id, connector_id);
+CREATE TRIGGER say_account_change AFTER UPDATE ON public.account_requests FOR EACH ROW WHEN (((old.connected_at IS NULL) AND (new.connected_at IS NOT NULL))) EXECUTE FUNCTION say_change('account', 'tenant_id', 'agent_id');
 alter table account_requests enable row level security;
 alter table account_requests force row level security;
 create policy tenant_rows on account_requests for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));

@@ -34,6 +34,7 @@ func (h *house) buildAgents(dialer *mcp.Dialer) agents {
 		servers: h.buildListening(),
 		history: history.New(history.Options{Store: st, Instance: h.instance, Journal: h.serving.database.DataDir, Log: log}),
 	}
+	links := h.mendLinks()
 	a.caller = toolcall.New(toolcall.Options{
 		Store:       st,
 		Access:      a.access,
@@ -45,7 +46,8 @@ func (h *house) buildAgents(dialer *mcp.Dialer) agents {
 		Instance:    h.instance,
 		BaseURL:     h.baseURL.String(),
 		Resync:      h.syncer.Refresh,
-		Connect:     h.mendLinks().link,
+		Connect:     links.link,
+		Page:        links.page,
 		Ended:       func(c connectors.ToolCall) { h.metrics.CallFinished(string(c.Outcome), c.Duration) },
 		Log:         log,
 	})

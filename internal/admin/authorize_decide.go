@@ -32,7 +32,8 @@ func (h *Handler) authorizeDecide(w http.ResponseWriter, r *http.Request) error 
 	if h.asksFirst(who, asked) {
 		return h.confirmFirst(w, r)
 	}
-	to, err := h.programs.Allow(r.Context(), who, asked, authserver.Choice{Agent: connectors.Ref(f.text("agent")), Scope: connectors.ClientScope(f.text("scope"))})
+	choice := authserver.Choice{Agent: chosenAgent(f), Scope: connectors.ClientScope(f.text("scope"))}
+	to, err := h.programs.Allow(r.Context(), who, asked, choice)
 	if problem, ok := mendable(r.Context(), err); ok {
 		return h.authorizePage(w, r, who, asked, f.again(problem), respond.Status(problem.Kind))
 	}
@@ -72,4 +73,12 @@ func allowAnswer(header http.Header, redirectURI string) {
 	default: // a policy has no words for an IPv6 address
 		middleware.AllowFormsTo(header, "https:", u.Scheme+":")
 	}
+}
+
+// chosenAgent is the agent of the form; empty: a new one.
+func chosenAgent(f form) connectors.Ref {
+	if agent := f.text("agent"); agent != newAgent {
+		return connectors.Ref(agent)
+	}
+	return ""
 }

@@ -19,7 +19,8 @@ import (
 const tenantParam = "patchbay_tenant"
 
 // newAgent is the choice of an agent that is made for the program.
-const newAgent = ""
+// An empty one could not be sent: browsers take it for no choice.
+const newAgent = "+"
 
 // authorizeShow asks whether a program may be an agent. Programs send browsers here: what is wrong with what they ask for is told here, and not
 // at an address of theirs.

@@ -18,6 +18,7 @@ var limits = map[string]string{
 	"calls":                                                            "`internal/toolcall` TestTooManyCallsAreRefused, TestALimitIsForAllProcessesTogether",
 	"calls under way":                                                  "`internal/toolcall` TestAnAgentHasSoManyCallsUnderWay",
 	"calls that wait for a person":                                     "`internal/toolcall` TestAnAgentAsksAboutSoManyCalls",
+	"calls that wait for an account":                                   "`internal/store` TestAnAgentHasSoManyRequestsForAccountsOpen",
 	"tests of a connection under way":                                  "`internal/toolsync` TestFewProbesOfATenantRunAtOnce",
 	"looks for unused tools under way":                                 "`internal/access` TestATenantsLooksForUnusedToolsAreInNobodyElsesWay",
 	"all of an agent's tools in one answer":                            "`internal/api` TestOnlyAFewAnswersOfAllAnAgentsToolsAreMadeAtOnce",

@@ -38,14 +38,25 @@ type refusedResult struct {
 // refused turns what a tool call ended with into a result that the model reads, or into an error of the protocol.
 func refused(err error) (json.RawMessage, error) {
 	r, ok := refusalOf(err)
-	if !ok {
+	switch {
+	case !ok:
 		return nil, protocolError(err)
+	case r.Elicit != nil:
+		return nil, elicited(r)
 	}
 	return json.Marshal(refusedResult{
-		Content: []content{{Type: "text", Text: r.Sentence}},
+		Content: []content{{Type: "text", Text: withLink(r)}},
 		IsError: true,
 		Meta:    map[string]reason{reasonMember: reasonOf(r)},
 	})
+}
+
+// withLink is a refusal's sentence, with where a person mends it: many clients show nothing but the text.
+func withLink(r *toolcall.Refusal) string {
+	if r.ConnectURL == "" {
+		return r.Sentence
+	}
+	return r.Sentence + " A person does that here: " + r.ConnectURL
 }
 
 // refusalOf finds why a call was refused. What the house says of itself (the database is away, say) is a refusal, too.
@@ -94,5 +105,5 @@ func refusedRequest(err error) error {
 	if marshalErr != nil {
 		return marshalErr
 	}
-	return &serve.RPCError{Code: codeRefused, Message: r.Sentence, Data: data}
+	return &serve.RPCError{Code: codeRefused, Message: withLink(r), Data: data}
 }

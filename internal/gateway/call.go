@@ -76,6 +76,9 @@ func client(r *serve.Request) toolcall.Client {
 	}
 	if !r.Peer.Modern && r.Peer.Session != "" {
 		c.Ask = r.Ask
+		if opensPages(r.Peer) {
+			c.Session = r.Peer.Session
+		}
 	}
 	return c
 }

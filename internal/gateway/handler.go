@@ -117,7 +117,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Hear takes a notice of [store.Store.Watch].
-func (h *Handler) Hear(n store.Notice) { h.router.hear(n) }
+func (h *Handler) Hear(n store.Notice) {
+	h.router.hear(n)
+	if n.Kind == store.NoticeAccount {
+		h.router.poke(accountBox + n.ID)
+	}
+}
 
 // Listeners is how many agents listen to changes in this process.
 func (h *Handler) Listeners() int { return int(h.listeners.Load()) }

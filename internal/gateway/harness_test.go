@@ -88,6 +88,9 @@ func (p *process) build(t testing.TB, st *store.Store) {
 		Connect: func(_ context.Context, _ connectors.TenantID, c connectors.Connector, _ connectors.Agent) string {
 			return p.url + "/connect/" + c.Slug
 		},
+		Page: func(_ context.Context, _ connectors.TenantID, c connectors.Connector, a connectors.Agent) string {
+			return p.url + "/account/connections/" + a.Slug + "/" + c.Slug
+		},
 	})
 	p.handler = gateway.New(gateway.Options{Store: st, Access: p.access, Caller: p.caller, BaseURL: base, Version: "test"})
 	t.Cleanup(func() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patchbay/internal/access"
+	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/serve"
 )
 
@@ -24,6 +25,9 @@ func (b *backend) Listen(ctx context.Context, f serve.Filter, hear func(method s
 	w.want(f.URIs)
 	subscriptions, leave := b.subscriptions(f.Peer)
 	defer leave()
+	accounts, off := b.accounts(f.Peer)
+	defer off()
+	told := map[connectors.AccountRequestID]bool{}
 	// Most sessions can have subscribed to nothing, and are not asked for: a statement for each idle listener, and its stack, are spared.
 	asked := subscriptions == nil || b.subscribable()
 	if !asked {
@@ -35,6 +39,8 @@ func (b *backend) Listen(ctx context.Context, f serve.Filter, hear func(method s
 			return nil
 		case <-expires:
 			return nil
+		case <-accounts:
+			b.tellAccounts(ctx, f.Peer.Session, told, hear)
 		case <-subscriptions:
 			asked = true
 			w.wantOf(f.Peer.Session)

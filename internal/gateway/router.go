@@ -94,9 +94,14 @@ func (r *router) hear(n store.Notice) {
 		return
 	}
 	r.arrived(n.ID)
+	r.poke(n.ID)
+}
+
+// poke wakes who waits for a box here.
+func (r *router) poke(box string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for c := range r.waiting[n.ID] {
+	for c := range r.waiting[box] {
 		select {
 		case c <- struct{}{}:
 		default:

@@ -33,6 +33,14 @@ type attempt struct {
 // Call makes a tool call. The errors that a client is told of are *Refusal, *BadArguments, and *mcp.Error with the RPC error of the
 // server.
 func (c *Caller) Call(ctx context.Context, o Order) (Outcome, error) {
+	if out, done, err := c.comeBack(ctx, &o); done {
+		return out, err
+	}
+	out, err := c.call(ctx, o)
+	return c.askAccount(ctx, &o, out, err)
+}
+
+func (c *Caller) call(ctx context.Context, o Order) (Outcome, error) {
 	if o.Input == nil && isTalk(&o) {
 		return c.converse(ctx, o)
 	}

@@ -37,6 +37,9 @@ type Options struct {
 
 	// Connect makes a link on which a person mends a missing account of a connector; empty: there is none. nil: nobody makes links.
 	Connect func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
+	// Page is where whoever signs in connects the account that an agent has of its own at a connector: nobody gets anywhere by its address alone.
+	// nil: there is none.
+	Page func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
 	// Ended is told of every call that ended in this process, for the metrics; nil: nobody.
 	Ended func(connectors.ToolCall)
 	Log   *slog.Logger     // nil: nowhere
@@ -182,6 +185,10 @@ func (c *Caller) Hear(n store.Notice) {
 	case "approval":
 		if id, ok := connectors.Ref(n.ID).UUID(); ok {
 			c.waits.wake(connectors.ToolCallID{UUID: id})
+		}
+	case store.NoticeAccount:
+		if agent, ok := connectors.Ref(n.ID).UUID(); ok {
+			c.waits.wake(connectors.ToolCallID{UUID: agent})
 		}
 	case store.NoticeUses:
 		c.hearUses(n.ID)

@@ -103,9 +103,7 @@ func (c *Caller) missing(ctx context.Context, v *access.View, r *access.Reach, f
 	if f.Message == fault.As(credentials.Missing(r.Connector, &v.Agent.ID)).Message {
 		refusal.Code = CodeCredentialRequired
 	}
-	if c.o.Connect != nil && r.Connector.Auth.Type == connectors.AuthOAuth2 && !errors.Is(f, credentials.ErrInsists) {
-		refusal.ConnectURL = c.o.Connect(ctx, v.Tenant.ID, r.Connector, v.Agent)
-	}
+	c.mend(ctx, v, r, refusal)
 	return refusal
 }
 
@@ -122,11 +120,10 @@ func (c *Caller) unauthorized(ctx context.Context, v *access.View, r *access.Rea
 		refusal.Sentence = fmt.Sprintf("The server of %q asks for a credential (401). An admin chooses an authentication in the connector's settings.", to.Name)
 	case to.Auth.Type == connectors.AuthOAuth2:
 		refusal.Sentence = fmt.Sprintf("The server of %q refused the connected account (401). Connect it again.", to.Name)
-		if c.o.Connect != nil {
-			refusal.ConnectURL = c.o.Connect(ctx, v.Tenant.ID, to, v.Agent)
-		}
+		c.mend(ctx, v, r, refusal)
 	default:
 		refusal.Sentence = fmt.Sprintf("The server of %q refused the credential (401). Set a new one on the connector's Credentials page.", to.Name)
+		c.mend(ctx, v, r, refusal)
 	}
 	return refusal
 }

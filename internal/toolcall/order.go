@@ -45,6 +45,8 @@ type Client struct {
 	MultiRound bool
 	// Task: the client can take a task in place of a result.
 	Task bool
+	// Session is that of a client which hears there that an account is there (2025-11-25); empty: it does not.
+	Session string
 	// Capabilities are the client's, as it wrote them: an object; empty: none.
 	Capabilities json.RawMessage
 }

@@ -33,7 +33,10 @@ type Refusal struct {
 	ConnectURL string        // where a person mends it; empty: nowhere
 	RetryAfter time.Duration // 0: not said
 	CallID     connectors.ToolCallID
-	Err        error `json:"-"` // the cause, for the log only
+	Elicit     *Elicitation // the client opens this page, and makes the call again; nil: it reads the sentence
+	Err        error        `json:"-"` // the cause, for the log only
+
+	page string // like ConnectURL, for whoever signs in; empty: no account of the agent's own is missing
 }
 
 // Error is the sentence and the cause, for logs.

@@ -6,7 +6,7 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// waits are those in this process who wait for something to happen to an approval. The zero value works.
+// waits are those in this process who wait for something to happen to an approval, or, under its agent's id, to an account. The zero value works.
 type waits struct {
 	mu sync.Mutex
 	of map[connectors.ToolCallID]map[chan struct{}]struct{} // guarded by mu
