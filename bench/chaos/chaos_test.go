@@ -75,6 +75,10 @@ func TestARunFailsWhereSomethingIsNotAsItMustBe(t *testing.T) {
 		"a token that was issued": func(r *report) {
 			r.hunt("a log", []byte("access-ABCDEFGHIJKLMNOPQRSTUVWXYZ"), map[string]bool{"ABCDEFGHIJKLMNOPQRSTUVWXYZ": true})
 		},
+		"a token that a program was given": func(r *report) {
+			r.programs.given = map[string]bool{strings.Repeat("a2", 26): true}
+			r.hunt("a log", []byte("x_b"+strings.Repeat("a2", 26)+"_"), nil)
+		},
 		"another tenant's mark": func(r *report) { r.look(r.tenants[0], "a page", []byte("<b>markB</b>")) },
 		"a lie":                 func(r *report) { r.look(r.tenants[0], "a result", []byte(lie)) },
 		"an error of ours":      func(r *report) { r.lasts = time.Minute; r.met(r.tenants[0], "a page", 500, nil, nil) },

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"sync"
 )
 
 // programsAfterwards holds what was acknowledged of programs that signed in against what is there: who was let in stays in, who ended has
@@ -30,13 +31,23 @@ func (w *world) programsAfterwards(ctx context.Context, t *tenant) error {
 			ended[e.Detail.Client] = append(ended[e.Detail.Client], e.Detail.Reason)
 		}
 	}
-	for _, p := range w.programs.all {
-		if p.tenant != t {
-			continue
-		}
-		w.compareProgram(p, allowed[p.id], ended[p.id])
-		w.programAfterwards(ctx, p)
+	var work sync.WaitGroup
+	next := make(chan *program)
+	for range 8 {
+		work.Go(func() {
+			for p := range next {
+				w.compareProgram(p, allowed[p.id], ended[p.id])
+				w.programAfterwards(ctx, p)
+			}
+		})
 	}
+	for _, p := range w.programs.all {
+		if p.tenant == t {
+			next <- p
+		}
+	}
+	close(next)
+	work.Wait()
 	return nil
 }
 
