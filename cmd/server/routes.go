@@ -3,7 +3,6 @@ package main
 import (
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/go-chi/chi/v5"
 	chimiddleware "github.com/go-chi/chi/v5/middleware"
@@ -51,7 +50,7 @@ func (h *house) routes() http.Handler {
 	r.Get("/readyz", h.respond.Program(ready(h.database.store, h.leaving)))
 	r.Handle("/static/*", web.Static())
 	r.Get("/oauth/client-metadata.json", h.clientDocument)
-	strangers := middleware.NewStrangers(h.serving.server.StrangerRate, h.refuse, func() { h.metrics.RequestThrottled("address") }, time.Now)
+	strangers := middleware.NewStrangers(h.serving.server.StrangerRate, h.refuse, func() { h.metrics.RequestThrottled("address") }, h.now)
 	r.Group(func(r chi.Router) {
 		r.Use(strangers.Guard)
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {

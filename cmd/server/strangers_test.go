@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Every door but the agents' has the limit, whose own is about tokens alone.
@@ -12,6 +13,8 @@ func TestWhoeverIsNotSignedInMayAskSoOftenAtEveryDoor(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.serving.server.StrangerRate = 1
+	at := time.Now()
+	h.now = func() time.Time { return at } // however long the answers take
 	for n, c := range []struct{ method, path, kind string }{
 		{http.MethodGet, "/login", "text/html"},
 		{http.MethodPost, "/login", "text/html"},

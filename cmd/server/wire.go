@@ -66,11 +66,12 @@ type house struct {
 
 	leaving  chan struct{} // closed at the signal: nobody is ready any more
 	draining chan struct{} // closed when the server stops: event streams end
+
+	now func() time.Time // of limits
 }
 
 // build makes the services, each with what it may see: the vault goes to credentials alone.
 func (s *serving) build(d *database, addr net.Addr, metrics *telemetry.Metrics) (*house, error) {
-	var err error
 	h := &house{
 		serving:  s,
 		database: d,
@@ -79,6 +80,7 @@ func (s *serving) build(d *database, addr net.Addr, metrics *telemetry.Metrics) 
 		metrics:  metrics,
 		leaving:  make(chan struct{}),
 		draining: make(chan struct{}),
+		now:      time.Now,
 	}
 	h.metrics.Trace(s.traces.tracer.Requests(h.ofProgram))
 	h.metrics.WatchPool(poolStats(d.pool))
@@ -91,13 +93,19 @@ func (s *serving) build(d *database, addr net.Addr, metrics *telemetry.Metrics) 
 		UserAgent: "Patchbay/" + version(),
 		Proxy:     s.proxy,
 	})
+	h.buildDeeds(egress)
+	return h, h.buildDoors(egress)
+}
+
+// buildDeeds makes what the product does.
+func (h *house) buildDeeds(egress *safehttp.Policy) {
+	s, d := h.serving, h.database
 	h.auth = auth.New(auth.Options{
 		Store: d.store, Secure: h.baseURL.Scheme == "https", Host: h.baseURL.Host, Log: s.log, HistoryDays: s.server.HistoryDays,
 		SessionIdle: s.server.SessionIdle, SessionLifetime: s.server.SessionLife,
 	})
 	h.respond = respond.New(s.log, h.auth.Sessions())
 	h.auth.Sessions().ErrorFunc = h.refuse // a session that cannot be read is a failure like any other
-	reg := registry.New(d.store, egress, allowedCommands(s.server)...).Limited(s.server.Connectors).Offering(s.catalog)
 	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}
 	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: version(), Room: &mcp.Room{All: answersRoom, Each: answersRoomEach}, Span: s.traces.tracer.Told()}
 	h.tokens = credentials.NewRefreshing(credentials.Options{Store: d.store, OAuth: authorization, Dialer: dialer, Log: s.log})
@@ -131,6 +139,12 @@ func (s *serving) build(d *database, addr net.Addr, metrics *telemetry.Metrics) 
 		Store: d.store, Auth: h.auth, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: strings.TrimRight(h.baseURL.String(), "/"), Log: s.log,
 	})
 	h.agents = h.buildAgents(dialer)
+}
+
+// buildDoors makes what people and programs come in by.
+func (h *house) buildDoors(egress *safehttp.Policy) (err error) {
+	s, d := h.serving, h.database
+	reg := registry.New(d.store, egress, allowedCommands(s.server)...).Limited(s.server.Connectors).Offering(s.catalog)
 	h.api, err = api.New(api.Options{
 		Store: d.store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, SSO: h.sso, Programs: h.programs, Respond: h.respond,
 		Handover: handover.New(handover.Options{Store: d.store, Credentials: h.tokens, Log: s.log}),
@@ -139,14 +153,14 @@ func (s *serving) build(d *database, addr net.Addr, metrics *telemetry.Metrics) 
 		Rates: api.Rates{PerCaller: s.server.APIRate, PerTenant: s.server.TenantRate}, Throttled: h.metrics.RequestThrottled,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	h.assistants, err = mcpadmin.New(mcpadmin.Options{
 		API: h.api.Inside(), Throttled: h.api.Throttled, Identify: h.auth.IdentifyProgram, Respond: h.respond, Store: d.store,
 		BaseURL: h.baseURL, Version: version(), Log: s.log,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	h.admin = admin.New(admin.Options{
 		Store: d.store, Auth: h.auth, SSO: h.sso, Programs: h.programs, Registry: reg, Syncer: h.syncer, Connect: h.connect, Respond: h.respond, Log: s.log,
@@ -154,7 +168,7 @@ func (s *serving) build(d *database, addr net.Addr, metrics *telemetry.Metrics) 
 		BaseURL: h.baseURL.String(), Version: version(), Done: h.draining,
 		ProgramSync: h.auth.Sessions().LoadAndSave(h.api.SyncTools()),
 	})
-	return h, nil
+	return nil
 }
 
 // ownHosts are the names and addresses that lead back to ourselves, which no connector may point at. Where connectors reach
