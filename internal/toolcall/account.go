@@ -171,7 +171,7 @@ func staleAccount() error {
 // long as the tenant has calls wait for people.
 func (c *Caller) awaitAccount(ctx context.Context, o *Order, id connectors.AccountRequestID) (there bool, _ error) {
 	agent := o.View.Agent.ID
-	woken, leave := c.waits.join(connectors.ToolCallID{UUID: agent.UUID})
+	woken, leave := c.waits.join(connectors.ToolCallID(agent))
 	defer leave()
 	patience := time.NewTimer(o.View.Tenant.ApprovalTimeout)
 	defer patience.Stop()
