@@ -109,24 +109,40 @@ func (k *Keeper) Run(ctx context.Context) {
 	var other sync.WaitGroup
 	other.Go(func() { k.noteUses(ctx) })
 	defer other.Wait()
+	var again <-chan time.Time // nil: all were told
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-k.wake:
-			k.tellAll(ctx)
+		case <-again:
+		}
+		if again = nil; !k.tellAll(ctx) {
+			again = time.After(tellAgain)
 		}
 	}
 }
 
-// tellAll loads the views of the seats that are dirty, some at the same time, and tells who listens on them.
-func (k *Keeper) tellAll(ctx context.Context) {
+// tellAgain is after how long those are told who could not be: the database may be there, and have been too slow.
+const tellAgain = time.Second
+
+// tellAll loads the views of the seats that are dirty, some at the same time, and tells who listens on them. The seats of those who could
+// not be told stay dirty.
+func (k *Keeper) tellAll(ctx context.Context) (all bool) {
 	var some errgroup.Group
 	some.SetLimit(4)
 	for _, s := range k.takeDirty() {
-		some.Go(func() error { k.tell(ctx, s); return nil })
+		some.Go(func() error {
+			err := k.tell(ctx, s)
+			if err != nil {
+				k.mu.Lock()
+				defer k.mu.Unlock()
+				k.dirty[s] = true
+			}
+			return err
+		})
 	}
-	_ = some.Wait()
+	return some.Wait() == nil
 }
 
 func (k *Keeper) takeDirty() []*seat {
@@ -140,14 +156,14 @@ func (k *Keeper) takeDirty() []*seat {
 	return all
 }
 
-func (k *Keeper) tell(ctx context.Context, s *seat) {
+func (k *Keeper) tell(ctx context.Context, s *seat) error {
 	v, err := k.view(ctx, s)
 	gone := fault.Is(err, fault.NotFound) || err == nil && !v.Agent.Enabled
 	if err != nil && !gone {
-		if ctx.Err() == nil { // they are told when the database is back: Connected stirs them all
-			k.log.WarnContext(ctx, "listening agent not told of a change", "tenant_id", s.tenant, "agent_id", s.agent, "error", err)
+		if ctx.Err() == nil {
+			k.log.WarnContext(ctx, "listening agent not told of a change yet", "tenant_id", s.tenant, "agent_id", s.agent, "error", err)
 		}
-		return
+		return err
 	}
 	imprints := map[string][kinds]imprint{}
 	k.mu.Lock()
@@ -166,6 +182,7 @@ func (k *Keeper) tell(ctx context.Context, s *seat) {
 			l.say(c)
 		}
 	}
+	return nil
 }
 
 // noteUses writes down which tokens were used.

@@ -2,6 +2,8 @@ package access_test
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -258,6 +260,98 @@ func (b *bundle) endConnections(t *testing.T) {
 	_, err = owner.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity
 		where datname = current_database() and pid <> pg_backend_pid()`)
 	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A view may be believed for a second in which nobody hears. Who listens is told all the same of what was said meanwhile.
+func TestAListenerIsToldOfWhatWasSaidInADeafMoment(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	now := time.Now()
+	k := access.New(access.Options{Store: b.process(t), Now: func() time.Time { return now }})
+	agent, c := b.granted(t, "search")
+	ctx, stop := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		k.Run(ctx)
+	}()
+	defer func() {
+		stop()
+		<-over
+	}()
+	k.Connected(true)
+	v, err := k.ByAgent(t.Context(), b.Tenant, connectors.Ref(agent.ID.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes, end := k.Subscribe(v)
+	defer end()
+	k.Connected(false)
+	if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
+		t.Fatal(err)
+	}
+	k.Connected(true)
+	if !next(t, changes).Tools {
+		t.Error("not told of its tools")
+	}
+}
+
+// warned is a log that says when somebody could not be told.
+type warned struct {
+	slog.Handler
+	told chan struct{}
+}
+
+func (w warned) Handle(_ context.Context, r slog.Record) error {
+	if strings.Contains(r.Message, "not told of a change yet") {
+		select {
+		case w.told <- struct{}{}:
+		default:
+		}
+	}
+	return nil
+}
+
+func (w warned) Enabled(context.Context, slog.Level) bool { return true }
+
+func TestAListenerWhoCouldNotBeToldIsToldLater(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, c := b.granted(t, "search")
+	log := warned{Handler: slog.DiscardHandler, told: make(chan struct{}, 1)}
+	k := hearing(t, b.process(t), access.Options{Log: slog.New(log)})
+	v, err := k.ByAgent(t.Context(), b.Tenant, connectors.Ref(agent.ID.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes, end := k.Subscribe(v)
+	defer end()
+	b.asOwner(t, "alter table agents rename to agents_away")
+	if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-log.told:
+	case <-time.After(time.Minute):
+		t.Fatal("it was told, of a table that is away")
+	}
+	b.asOwner(t, "alter table agents_away rename to agents")
+	if !next(t, changes).Tools {
+		t.Error("not told of its tools")
+	}
+}
+
+// asOwner changes the world's database as nobody else may.
+func (b *bundle) asOwner(t *testing.T, statement string) {
+	t.Helper()
+	owner, err := pgx.Connect(t.Context(), b.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = owner.Close(context.Background()) }()
+	if _, err := owner.Exec(t.Context(), statement); err != nil {
 		t.Fatal(err)
 	}
 }

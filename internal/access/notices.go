@@ -31,7 +31,7 @@ func (k *Keeper) Connected(connected bool) {
 	k.hearing.Store(k.heard)
 	for _, agents := range k.tenants {
 		for _, s := range agents {
-			k.stir(s) // who knows what was said meanwhile
+			k.drop(s) // who knows what was said meanwhile, also since what was read a moment ago
 		}
 	}
 }
