@@ -1507,6 +1507,14 @@ func (c *Client) RemoveMemberSecondFactor(ctx context.Context, id string) error 
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "members", url.PathEscape(id), "second_factor"}, nil, nil, nil)
 }
 
+// ResetUsage: Count calls, errors, durations and syncs from now on. It needs the role admin.
+// Nothing is deleted: calls, runs and the audit log are as they were, and only the figures of the overview and of the home page begin anew.
+func (c *Client) ResetUsage(ctx context.Context) (Usage, error) {
+	var out Usage
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "usage", "reset"}, nil, nil, &out)
+	return out, err
+}
+
 // RevokeAPIKey: Revoke a key. It needs the role owner.
 func (c *Client) RevokeAPIKey(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "api_keys", url.PathEscape(id)}, nil, nil, nil)

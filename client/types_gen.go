@@ -1174,6 +1174,8 @@ type Overview struct {
 	Tools int64 `json:"tools"`
 	// Of all the hours together.
 	Total OverviewFigures `json:"total"`
+	// From when on calls, errors, durations and syncs are counted, where somebody began anew. Null: from the beginning.
+	UsageSince *time.Time `json:"usage_since"`
 }
 
 // OverviewFigures is what the API answers with.
@@ -1768,6 +1770,12 @@ type Upstream struct {
 	Retryable bool `json:"retryable"`
 	// The code of its JSON-RPC error; null without one.
 	RpcCode *int64 `json:"rpc_code"`
+}
+
+// Usage is what the API answers with.
+type Usage struct {
+	// From when on calls, errors, durations and syncs are counted.
+	UsageSince time.Time `json:"usage_since"`
 }
 
 // Webhook is what the API answers with.

@@ -1999,6 +1999,27 @@ alter table upstream_listeners force row level security;
 create policy tenant_rows on upstream_listeners for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on upstream_listeners to patchbay_app;
 
+create table usage_marks (
+    tenant_id uuid not null,
+    since timestamp with time zone not null,
+    hour timestamp with time zone not null,
+    ok integer not null,
+    failed integer not null,
+    other integer not null,
+    buckets smallint[] not null,
+    counts integer[] not null,
+    syncs_ok integer not null,
+    syncs_failed integer not null,
+    constraint usage_marks_hour_of_since CHECK (((hour <= since) AND (since < (hour + '01:00:00'::interval)))),
+    constraint usage_marks_one_count_a_bucket CHECK ((cardinality(buckets) = cardinality(counts))),
+    constraint usage_marks_pkey PRIMARY KEY (tenant_id),
+    constraint usage_marks_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table usage_marks enable row level security;
+alter table usage_marks force row level security;
+create policy tenant_rows on usage_marks for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on usage_marks to patchbay_app;
+
 create table users (
     id uuid not null,
     email text not null,

@@ -106,3 +106,8 @@ where s.tenant_id = @tenant_id;
 select (to_jsonb(d) - '{tenant_id,proof,created_at}'::text[])::jsonb as state
 from sso_domains d
 where d.tenant_id = @tenant_id and d.domain = @domain;
+
+-- name: UsageMarkState :one
+select jsonb_build_object('since', m.since)::jsonb as state
+from usage_marks m
+where m.tenant_id = @tenant_id;

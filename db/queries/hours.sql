@@ -27,3 +27,16 @@ from (
 ) past
 group by past.hour
 order by past.hour;
+
+-- name: UsageMark :many
+-- From when on people are shown figures; no row: from the beginning.
+select *
+from usage_marks
+where tenant_id = @tenant_id;
+
+-- name: MarkUsage :exec
+insert into usage_marks (tenant_id, since, hour, ok, failed, other, buckets, counts, syncs_ok, syncs_failed)
+values (@tenant_id, @since, @hour, @ok, @failed, @other, @buckets::smallint[], @counts::integer[], @syncs_ok, @syncs_failed)
+on conflict (tenant_id) do update
+set since = excluded.since, hour = excluded.hour, ok = excluded.ok, failed = excluded.failed, other = excluded.other,
+    buckets = excluded.buckets, counts = excluded.counts, syncs_ok = excluded.syncs_ok, syncs_failed = excluded.syncs_failed;

@@ -11,6 +11,7 @@ type danger struct {
 // dangers has a row for every route that changes something, and for those that hand out what should not get into wrong hands. A route without
 // a row asks, and fails the test.
 var dangers = map[string]danger{
+	"POST /usage/reset":                            {because: "nothing is deleted, and it is on record"},
 	"POST /members/{id}/programs/{program}/revoke": {because: "it closes, and should be done fast"},
 	"POST /account/password":                       {asks: true, retypes: true, because: "it shuts the others out"},
 	"POST /account/second-factor":                  {asks: true, because: "whoever finds the browser open could shut its person out"},

@@ -226,6 +226,7 @@ func (h *Handler) forMembers(r routes) {
 }
 
 func (h *Handler) forAdmins(r routes) {
+	r.post("/usage/reset", h.usageReset)
 	r.get("/connectors/new", h.connectorNew)
 	r.post("/connectors", h.connectorCreate)
 	r.post("/connectors/test", h.connectorTest)

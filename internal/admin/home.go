@@ -29,6 +29,7 @@ func (h *Handler) home(w http.ResponseWriter, r *http.Request) error {
 	page.Welcome = connectorCount(f) == 0
 	page.Needs = needsView(r.Context(), needs, page.Frame.Can, now)
 	page.Figures = figuresView(r.Context(), &f, stretchOf(r.URL.Query().Get("period")), now)
+	page.Figures.Resets = page.Frame.Can.Manage
 	page.Frame.Listen = "/events?on=home"
 	return h.respond.Page(w, r, http.StatusOK, templates.Home(page))
 }

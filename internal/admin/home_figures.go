@@ -45,6 +45,9 @@ func figuresView(ctx context.Context, f *connectors.Figures, s span, now time.Ti
 			toolsFigure(ctx, parts, f, now), syncsFigure(ctx, parts, whole, s),
 		},
 	}
+	if f.Since != nil {
+		view.Since = new(when(ctx, *f.Since, now))
+	}
 	for _, one := range spans {
 		text := words.T(ctx, "24 hours")
 		if one.key == "7d" {

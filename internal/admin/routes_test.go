@@ -210,6 +210,7 @@ var routeRoles = map[string]connectors.Permission{
 
 	"POST /members/{id}/sign-out": connectors.PermOwn,
 
+	"POST /usage/reset":                            connectors.PermManage,
 	"POST /members/{id}/programs/{program}/revoke": connectors.PermOwn,
 
 	"POST /settings": connectors.PermOwn,

@@ -23,6 +23,7 @@ func letsIn(w *world, egress *safehttp.Policy) *authserver.Server {
 
 // clientActs are the acts about programs that sign in.
 var clientActs = map[string]act{
+	"usage.reset":         {thing: "usage", prepare: asks("POST", "/api/v1/usage/reset", nil)},
 	"agent_client.allow":  {thing: "program", prepare: allows("/mcp")},
 	"agent_client.end":    {thing: "program", prepare: asks("DELETE", "/api/v1/agents/{id}/clients/{client_id}", nil)},
 	"member_client.allow": {thing: "program", prepare: allows("/mcp/admin")},

@@ -25,6 +25,7 @@ var things = map[string]string{
 	"factor": `select f.user_id::text, '{}'::jsonb, jsonb_build_object('key', f.sealed,
 			'recovery_codes', (select coalesce(string_agg(mac::text, ',' order by number), '') from recovery_codes c where c.user_id = f.user_id))
 		from second_factors f join memberships m on m.user_id = f.user_id where m.tenant_id = $1 and f.confirmed_at is not null`,
+	"usage": `select 'mark', jsonb_build_object('since', since), '{}'::jsonb from usage_marks where tenant_id = $1`,
 	"invitation": `select id::text, to_jsonb(t) - '{tenant_id,id,token_hash,invited_by,invited_by_name,created_at,sent_at}'::text[],
 		jsonb_build_object('link', token_hash) from invitations t where tenant_id = $1`,
 	"key": `select id::text, to_jsonb(t) - '{tenant_id,id,secret_mac,created_at,created_by_name,last_used_at}'::text[],

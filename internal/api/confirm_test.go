@@ -38,6 +38,7 @@ var harmless = map[string]string{
 	"DELETE /api/v1/invitations/{id}":                                "it closes, and should be done fast",
 	"DELETE /api/v1/api_keys/{id}":                                   "it closes, and should be done fast",
 	"DELETE /api/v1/agents/{id}/clients/{client_id}":                 "it closes, and should be done fast",
+	"POST /api/v1/usage/reset":                                       "nothing is deleted, and it is on record",
 	"DELETE /api/v1/members/{id}/clients/{client_id}":                "it closes, and should be done fast",
 	"DELETE /api/v1/agents/{id}/tokens/{token_id}":                   "it closes, and should be done fast",
 

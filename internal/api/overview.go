@@ -14,10 +14,28 @@ func (h *Handler) mountOverview() {
 		method: http.MethodGet, path: "/api/v1/overview", id: "getOverview", tag: "Overview",
 		summary: "Read what needs a person, and how calls, tools and syncs go", may: connectors.PermRead,
 	}, h.overview)
+	register(h, operation{
+		method: http.MethodPost, path: "/api/v1/usage/reset", id: "resetUsage", tag: "Overview",
+		summary: "Count calls, errors, durations and syncs from now on", may: connectors.PermManage,
+		about: "Nothing is deleted: calls, runs and the audit log are as they were, and only the figures of the overview and of the home page begin anew.",
+	}, h.resetUsage)
 }
 
 type overviewInput struct {
 	Hours int `query:"hours" minimum:"1" maximum:"168" default:"24" doc:"How far back, the running hour included: 24 is a day, 168 a week."`
+}
+
+// usageJSON is from when on figures are counted.
+type usageJSON struct {
+	Since time.Time `json:"usage_since" doc:"From when on calls, errors, durations and syncs are counted."`
+}
+
+func (h *Handler) resetUsage(ctx context.Context, who auth.Actor, _ *struct{}) (*answer[usageJSON], error) {
+	since, err := h.registry.ResetUsage(ctx, who, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	return &answer[usageJSON]{Body: usageJSON{since}}, nil
 }
 
 // overviewJSON is what the dashboard's home page shows.
@@ -25,6 +43,7 @@ type overviewJSON struct {
 	Needs      needsJSON          `json:"needs" doc:"How many things wait for a person."`
 	Connectors map[string]int     `json:"connectors" doc:"How many there are, by status."`
 	Tools      int                `json:"tools"`
+	UsageSince *time.Time         `json:"usage_since" doc:"From when on calls, errors, durations and syncs are counted, where somebody began anew. Null: from the beginning."`
 	Total      overviewFigures    `json:"total" doc:"Of all the hours together."`
 	Hours      []overviewHourJSON `json:"hours" nullable:"false" doc:"The oldest first; also those in which nothing happened."`
 }
@@ -74,7 +93,7 @@ func viewOverview(needs connectors.Needs, f connectors.Figures, hours int, now t
 			Approval: needs.Totals[connectors.NeedApproval], Authorization: needs.Totals[connectors.NeedAuthorization],
 			Server: needs.Totals[connectors.NeedServer], Renewal: needs.Totals[connectors.NeedRenewal], Review: needs.Totals[connectors.NeedReview],
 		},
-		Connectors: map[string]int{}, Tools: f.Tools, Total: viewFigures(&whole), Hours: make([]overviewHourJSON, len(parts)),
+		Connectors: map[string]int{}, Tools: f.Tools, UsageSince: utc(f.Since), Total: viewFigures(&whole), Hours: make([]overviewHourJSON, len(parts)),
 	}
 	for status, n := range f.Connectors {
 		out.Connectors[string(status)] = n

@@ -27,6 +27,42 @@ type Figures struct {
 	Syncs      []SyncHour // likewise
 	Tools      int        // now
 	Connectors map[ConnectorStatus]int
+	Since      *time.Time // from when on calls and syncs are counted; nil: from the beginning
+}
+
+// UsageMark is from when on a tenant's calls and syncs are counted for people.
+type UsageMark struct {
+	Since time.Time
+	Calls CallHour // what the hour in which it lies had by then
+	Syncs SyncHour // likewise
+}
+
+// From is the figures as they are counted from a mark on. How many tools there were is no count, and stays.
+func (f Figures) From(m UsageMark) Figures {
+	f.Since = &m.Since
+	calls, syncs := []CallHour{}, []SyncHour{}
+	for _, h := range f.Calls {
+		if h.Hour.Equal(m.Calls.Hour) {
+			h.OK, h.Failed, h.Other = max(0, h.OK-m.Calls.OK), max(0, h.Failed-m.Calls.Failed), max(0, h.Other-m.Calls.Other)
+			for i := range h.Latencies {
+				h.Latencies[i] = max(0, h.Latencies[i]-m.Calls.Latencies[i])
+			}
+		}
+		if !h.Hour.Before(m.Calls.Hour) {
+			calls = append(calls, h)
+		}
+	}
+	for _, h := range f.Syncs {
+		switch {
+		case h.Hour.Before(m.Syncs.Hour):
+			h.OK, h.Failed = 0, 0
+		case h.Hour.Equal(m.Syncs.Hour):
+			h.OK, h.Failed = max(0, h.OK-m.Syncs.OK), max(0, h.Failed-m.Syncs.Failed)
+		}
+		syncs = append(syncs, h)
+	}
+	f.Calls, f.Syncs = calls, syncs
+	return f
 }
 
 // Period is what happened in some hours on end.

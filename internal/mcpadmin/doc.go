@@ -1,7 +1,8 @@
 // Package mcpadmin is the door for an admin's assistant: Patchbay as an MCP server about itself, at /mcp/admin.
 //
 //	tools       list_connectors, add_connector, test_connector, sync_tools, connect_account, list_agents, explain_access, grant_tools,
-//	            list_tool_changes, review_tool_change, list_tool_calls, decide_approval, get_usage_stats, list_audit_events
+//	            list_tool_changes, review_tool_change, list_tool_calls, decide_approval, get_usage_stats, reset_usage_stats,
+//	            list_audit_events
 //	resources   patchbay://connectors/{slug}, patchbay://agents/{slug}, patchbay://tools/{connector}/{name}
 //	prompts     connect_a_service, investigate_failures, review_changes, least_privilege
 //

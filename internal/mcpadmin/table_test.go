@@ -107,6 +107,7 @@ var example = map[string]map[string]any{
 	"explain_access":     {"agent": "support", "tool": "mcp_linear__search"},
 	"list_tool_changes":  {"state": "any"},
 	"list_audit_events":  {"action": "connector", "since": "2026-01-31T08:00:00Z"},
+	"reset_usage_stats":  {},
 	"get_usage_stats":    {"hours": 168, "by": "tool"},
 	"list_tool_calls":    {"status": "error"},
 	"add_connector":      {"name": "Notes", "url": "https://mcp.example.com/mcp", "auth_type": "bearer"},

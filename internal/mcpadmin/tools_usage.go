@@ -20,6 +20,12 @@ var usageTools = []tool{
 			choice("by", "How calls are divided; connector unless it says otherwise.", "connector", "agent", "tool"),
 		),
 	}, usageStats),
+	as(tool{
+		name: "reset_usage_stats", title: "Reset usage statistics", may: connectors.PermManage, asks: []string{"resetUsage"}, hints: hints{Destructive: true},
+		about:   "Has calls, errors, durations and syncs be counted from now on, for everybody. Nothing is deleted: calls, sync runs and the audit log are as they were. A person is asked first.",
+		takes:   object(),
+		confirm: asking(askReset),
+	}, resetUsageStats),
 }
 
 // mostCounted is how many calls are divided, and callPage how many are read at once.
@@ -35,7 +41,7 @@ type usageIn struct {
 
 // usage is how some time went.
 type usage struct {
-	Since       time.Time    `json:"since"`
+	Since       time.Time    `json:"since" jsonschema:"From when on is counted: the beginning of the hours, or when somebody reset the statistics."`
 	Calls       int64        `json:"calls" jsonschema:"That ended then, of the whole tenant."`
 	Errors      int64        `json:"errors" jsonschema:"Of them."`
 	P50MS       *int64       `json:"p50_ms" jsonschema:"What half of the calls took at most; null: no server answered a call."`
@@ -60,6 +66,9 @@ func usageStats(ctx context.Context, c *caller, in usageIn) (usage, string, erro
 	got, err := c.GetOverview(ctx, client.GetOverviewQuery{Hours: hours})
 	if err != nil {
 		return usage{}, "", err
+	}
+	if got.UsageSince != nil && got.UsageSince.After(since) {
+		since = *got.UsageSince
 	}
 	total := got.Total
 	out := usage{
@@ -113,4 +122,18 @@ func divided(calls []client.ToolCall, by string) []usageGroup {
 	}
 	slices.SortFunc(out, func(a, b usageGroup) int { return cmp.Or(b.Calls-a.Calls, cmp.Compare(a.Name, b.Name)) })
 	return out[:min(len(out), mostListed)]
+}
+
+// reset is from when on statistics are counted.
+type reset struct {
+	Since time.Time `json:"usage_since"`
+}
+
+func askReset(_ context.Context, c *caller, _ struct{}) (question, error) {
+	return question{"Count calls, errors, durations and syncs from now on, for everybody? Nothing is deleted.", c.page()}, nil
+}
+
+func resetUsageStats(ctx context.Context, c *caller, _ struct{}) (reset, string, error) {
+	got, err := c.ResetUsage(ctx)
+	return reset{got.UsageSince}, "Usage is counted from now on.", err
 }

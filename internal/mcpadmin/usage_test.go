@@ -3,7 +3,9 @@ package mcpadmin_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
+	"patchbay/client"
 	"patchbay/internal/connectors"
 )
 
@@ -40,5 +42,51 @@ func TestUsageIsCountedByWhatIsAskedFor(t *testing.T) {
 	stranger.does(t, "get_usage_stats", nil, &none)
 	if none.Counted != 0 || len(none.Untrusted) != 0 {
 		t.Errorf("another tenant sees %+v", none)
+	}
+}
+
+// The statistics begin anew for whoever looks, and the calls are all there.
+func TestStatisticsThatWereResetAreCountedFromThenOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.arrange(t)
+	key := w.key(t, w.Tenant, connectors.RoleAdmin)
+	a := w.enter(t, key, newest, "accept")
+	figures := func() (calls int64, divided int) {
+		t.Helper()
+		var got struct {
+			Calls   int64
+			Counted int
+		}
+		a.does(t, "get_usage_stats", nil, &got)
+		return got.Calls, got.Counted
+	}
+	count := func(n int) {
+		t.Helper()
+		w.AsSystem(t, `insert into call_hours (tenant_id, hour, bucket, ok, failed, other) values ($1, date_trunc('hour', now()), 5, $2, 0, 0)
+			on conflict (tenant_id, hour, bucket) do update set ok = call_hours.ok + excluded.ok`, []any{w.Tenant.UUID, n})
+	}
+	count(7)
+	if calls, _ := figures(); calls != 7 {
+		t.Fatalf("%d calls", calls)
+	}
+	rows := func() (n int) {
+		w.AsSystem(t, "select sum(ok)::int from call_hours where tenant_id = $1", []any{w.Tenant.UUID}, &n)
+		return n
+	}
+	var since struct {
+		Since time.Time `json:"usage_since"`
+	}
+	a.does(t, "reset_usage_stats", nil, &since)
+	if calls, divided := figures(); calls != 0 || divided != 0 || since.Since.IsZero() || len(a.asked) != 1 {
+		t.Errorf("after that %d calls, %d divided, since %v; asked %q", calls, divided, since.Since, a.asked)
+	}
+	count(2)
+	if calls, _ := figures(); calls != 2 || rows() != 9 {
+		t.Errorf("%d calls are counted, and %d stored", calls, rows())
+	}
+	overview, err := w.program(t, key).GetOverview(t.Context(), client.GetOverviewQuery{Hours: 168})
+	if err != nil || overview.Total.Calls != 2 || overview.UsageSince == nil || !overview.UsageSince.Equal(since.Since) {
+		t.Errorf("the API counts %+v since %v, %v", overview.Total, overview.UsageSince, err)
 	}
 }

@@ -45,6 +45,8 @@ var Acts = map[string]Act{
 
 	"tenant.require_second_factor": {Shape: Changes},
 
+	"usage.reset": {Shape: Puts}, // nothing is deleted: it says from when on figures are counted
+
 	"member.add":                  {Shape: Makes},
 	"member.join":                 {Shape: Makes},
 	"member.role":                 {Shape: Changes},

@@ -9,15 +9,17 @@ import (
 )
 
 // Figures are what a tenant's calls, syncs and tools were since a time, hour by hour, in one round trip. They cost the same however many
-// there were.
+// there were. Where somebody has had the counting begin anew, they are counted from then on.
 func (t *Tenant) Figures(ctx context.Context, since time.Time) (connectors.Figures, error) {
 	since = since.UTC().Truncate(time.Hour)
 	var calls []dbgen.CallHoursRow
 	var syncs []dbgen.SyncHoursRow
 	var stats []dbgen.ConnectorStatsRow
+	var marks []dbgen.UsageMark
 	err := t.scope.together(ctx,
 		func(q *dbgen.Queries) (err error) { calls, err = q.CallHours(ctx, t.id, since); return err },
 		func(q *dbgen.Queries) (err error) { syncs, err = q.SyncHours(ctx, t.id, since); return err },
+		func(q *dbgen.Queries) (err error) { marks, err = q.UsageMark(ctx, t.id); return err },
 		func(q *dbgen.Queries) (err error) { stats, err = q.ConnectorStats(ctx, t.id); return err },
 	)
 	if err != nil {
@@ -34,7 +36,44 @@ func (t *Tenant) Figures(ctx context.Context, since time.Time) (connectors.Figur
 		f.Connectors[r.Status] += int(r.Connectors)
 		f.Tools += int(r.Tools)
 	}
+	if len(marks) > 0 {
+		f = f.From(usageMarkOf(marks[0]))
+	}
 	return f, nil
+}
+
+func usageMarkOf(r dbgen.UsageMark) connectors.UsageMark {
+	hour := r.Hour.UTC()
+	m := connectors.UsageMark{
+		Since: r.Since.UTC(),
+		Calls: callHourOf(dbgen.CallHoursRow{Hour: hour, Ok: int64(r.Ok), Failed: int64(r.Failed), Other: int64(r.Other), Buckets: r.Buckets, Counts: r.Counts}),
+	}
+	m.Syncs = connectors.SyncHour{Hour: hour, OK: int(r.SyncsOk), Failed: int(r.SyncsFailed)}
+	return m
+}
+
+// MarkUsage has figures be counted from a time in the running hour on. Nothing is deleted: what the hour has by now is remembered.
+func (t *Tenant) MarkUsage(ctx context.Context, since time.Time) error {
+	since = since.UTC()
+	p := dbgen.MarkUsageParams{TenantID: t.id, Since: since, Hour: since.Truncate(time.Hour), Buckets: []int16{}, Counts: []int32{}}
+	return t.within(ctx, func(tx *Tenant) error {
+		calls, err := tx.q.CallHours(ctx, tx.id, p.Hour)
+		if err != nil {
+			return err
+		}
+		syncs, err := tx.q.SyncHours(ctx, tx.id, p.Hour)
+		if err != nil {
+			return err
+		}
+		if len(calls) > 0 && calls[0].Hour.Equal(p.Hour) {
+			p.Ok, p.Failed, p.Other = int32(calls[0].Ok), int32(calls[0].Failed), int32(calls[0].Other)
+			p.Buckets, p.Counts = calls[0].Buckets, calls[0].Counts
+		}
+		if len(syncs) > 0 && syncs[0].Hour.Equal(p.Hour) {
+			p.SyncsOk, p.SyncsFailed = int32(syncs[0].Ok), int32(syncs[0].Failed)
+		}
+		return tx.q.MarkUsage(ctx, p)
+	})
 }
 
 func callHourOf(r dbgen.CallHoursRow) connectors.CallHour {

@@ -10,6 +10,13 @@ import (
 )
 
 var hourAttempts = map[string]attempt{
+	"MarkUsage": func(ctx context.Context, o outsider) (bool, error) {
+		if err := o.door.MarkUsage(ctx, time.Now()); err != nil {
+			return true, err
+		}
+		f, err := o.Door().Figures(ctx, time.Now().Add(-time.Hour))
+		return f.Since != nil, err
+	},
 	"Figures": func(ctx context.Context, o outsider) (bool, error) {
 		f, err := o.door.Figures(ctx, time.Time{})
 		return len(f.Calls)+len(f.Syncs)+len(f.Connectors) > 0, err
@@ -21,7 +28,7 @@ var hourAttempts = map[string]attempt{
 }
 
 // ownHours are the methods that show the outsider's own rows.
-var ownHours = map[string]bool{"Figures": true, "Needs": true}
+var ownHours = map[string]bool{"MarkUsage": true, "Figures": true, "Needs": true}
 
 func run(t *testing.T, w *fixture.World, sql string, args ...any) {
 	t.Helper()

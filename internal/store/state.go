@@ -54,6 +54,11 @@ func OfTenant() Subject {
 	return func(ctx context.Context, t *Tenant) (State, error) { return stateOf(t.q.TenantState(ctx, t.id)) }
 }
 
+// OfUsageMark is from when on the tenant's figures are counted.
+func OfUsageMark() Subject {
+	return func(ctx context.Context, t *Tenant) (State, error) { return stateOf(t.q.UsageMarkState(ctx, t.id)) }
+}
+
 // OfMember is a membership, and whose it is.
 func OfMember(id connectors.UserID) Subject {
 	return func(ctx context.Context, t *Tenant) (State, error) { return stateOf(t.q.MemberState(ctx, t.id, id)) }

@@ -42,6 +42,8 @@ type Figures struct {
 	Periods []Period
 	List    []Figure
 	Rows    []FigureRow
+	Since   *When // from when on is counted, where somebody began anew; nil: from the beginning
+	Resets  bool  // this person may begin anew
 }
 
 // Period is a stretch of time to look at.

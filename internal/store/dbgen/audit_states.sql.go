@@ -302,6 +302,19 @@ func (q *Queries) TenantState(ctx context.Context, tenantID connectors.TenantID)
 	return state, err
 }
 
+const usageMarkState = `-- name: UsageMarkState :one
+select jsonb_build_object('since', m.since)::jsonb as state
+from usage_marks m
+where m.tenant_id = $1
+`
+
+func (q *Queries) UsageMarkState(ctx context.Context, tenantID connectors.TenantID) ([]byte, error) {
+	row := q.db.QueryRow(ctx, usageMarkState, tenantID)
+	var state []byte
+	err := row.Scan(&state)
+	return state, err
+}
+
 const webhookState = `-- name: WebhookState :one
 select (to_jsonb(w) - '{tenant_id,id,url,sealed,failures,failing_since,delivered_at,created_at,updated_at}'::text[])::jsonb as state, w.url, w.sealed
 from webhooks w

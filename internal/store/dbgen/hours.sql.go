@@ -60,6 +60,43 @@ func (q *Queries) CallHours(ctx context.Context, tenantID connectors.TenantID, s
 	return items, nil
 }
 
+const markUsage = `-- name: MarkUsage :exec
+insert into usage_marks (tenant_id, since, hour, ok, failed, other, buckets, counts, syncs_ok, syncs_failed)
+values ($1, $2, $3, $4, $5, $6, $7::smallint[], $8::integer[], $9, $10)
+on conflict (tenant_id) do update
+set since = excluded.since, hour = excluded.hour, ok = excluded.ok, failed = excluded.failed, other = excluded.other,
+    buckets = excluded.buckets, counts = excluded.counts, syncs_ok = excluded.syncs_ok, syncs_failed = excluded.syncs_failed
+`
+
+type MarkUsageParams struct {
+	TenantID    connectors.TenantID
+	Since       time.Time
+	Hour        time.Time
+	Ok          int32
+	Failed      int32
+	Other       int32
+	Buckets     []int16
+	Counts      []int32
+	SyncsOk     int32
+	SyncsFailed int32
+}
+
+func (q *Queries) MarkUsage(ctx context.Context, arg MarkUsageParams) error {
+	_, err := q.db.Exec(ctx, markUsage,
+		arg.TenantID,
+		arg.Since,
+		arg.Hour,
+		arg.Ok,
+		arg.Failed,
+		arg.Other,
+		arg.Buckets,
+		arg.Counts,
+		arg.SyncsOk,
+		arg.SyncsFailed,
+	)
+	return err
+}
+
 const syncHours = `-- name: SyncHours :many
 select past.hour::timestamptz as hour, sum(past.ok)::bigint as ok, sum(past.failed)::bigint as failed, coalesce(max(past.tools), -1)::integer as tools
 from (
@@ -101,6 +138,44 @@ func (q *Queries) SyncHours(ctx context.Context, tenantID connectors.TenantID, s
 			&i.Ok,
 			&i.Failed,
 			&i.Tools,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const usageMark = `-- name: UsageMark :many
+select tenant_id, since, hour, ok, failed, other, buckets, counts, syncs_ok, syncs_failed
+from usage_marks
+where tenant_id = $1
+`
+
+// From when on people are shown figures; no row: from the beginning.
+func (q *Queries) UsageMark(ctx context.Context, tenantID connectors.TenantID) ([]UsageMark, error) {
+	rows, err := q.db.Query(ctx, usageMark, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UsageMark
+	for rows.Next() {
+		var i UsageMark
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.Since,
+			&i.Hour,
+			&i.Ok,
+			&i.Failed,
+			&i.Other,
+			&i.Buckets,
+			&i.Counts,
+			&i.SyncsOk,
+			&i.SyncsFailed,
 		); err != nil {
 			return nil, err
 		}

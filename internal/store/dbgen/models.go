@@ -336,6 +336,19 @@ type UpstreamListener struct {
 	Missed            bool
 }
 
+type UsageMark struct {
+	TenantID    connectors.TenantID
+	Since       time.Time
+	Hour        time.Time
+	Ok          int32
+	Failed      int32
+	Other       int32
+	Buckets     []int16
+	Counts      []int32
+	SyncsOk     int32
+	SyncsFailed int32
+}
+
 type Webhook struct {
 	TenantID      connectors.TenantID
 	ID            connectors.WebhookID
