@@ -63,7 +63,7 @@ func (c *Client) AuditKey(ctx context.Context) (AuditKey, error) {
 
 // CallTool: Call a tool as an agent. It needs the role member.
 // Calls a tool as the agent would: by its grants, its limits and its accounts. The answer is the call when it has ended, whatever came of it; a
-// refusal has status error and its code in error. Where a person has to agree, and where the call takes longer than 30 seconds, the answer is the call as it is by then: it goes on, and can be read again.
+// refusal has status error and its code in error; one by a quota is answered with 429. Where a person has to agree, and where the call takes longer than 30 seconds, the answer is the call as it is by then: it goes on, and can be read again.
 func (c *Client) CallTool(ctx context.Context, id string, in ToolCallCreate) (ToolCall, error) {
 	var out ToolCall
 	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "agents", url.PathEscape(id), "tool_calls"}, nil, in, &out)
@@ -1208,6 +1208,14 @@ func (c *Client) AllNotices(ctx context.Context, q ListNoticesQuery) iter.Seq2[N
 	})
 }
 
+// ListQuotas: Read what was used today of the quotas of the tenant and of tools. It needs the role viewer.
+// A process counts once a second, so that the last calls may be missing. What a quota refuses has the code quota_exceeded, Retry-After, and 429 where a call is made here.
+func (c *Client) ListQuotas(ctx context.Context) (Quotas, error) {
+	var out Quotas
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "quotas"}, nil, nil, &out)
+	return out, err
+}
+
 // ListSyncRunsQuery says more of what is asked for. What is zero is left out.
 type ListSyncRunsQuery struct {
 	// How many items at most.
@@ -1638,7 +1646,7 @@ func (c *Client) UpdateTenant(ctx context.Context, in TenantPatch) (Tenant, erro
 	return out, err
 }
 
-// UpdateTool: Enable, disable, rename, describe or tag a tool for agents. It needs the role admin.
+// UpdateTool: Enable, disable, rename, describe, tag or bound a tool for agents. It needs the role admin.
 // The server is still asked for the tool by its own name, and what it says of it is still reviewed.
 func (c *Client) UpdateTool(ctx context.Context, id string, name string, in ToolPatch) (Tool, error) {
 	var out Tool

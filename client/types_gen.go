@@ -1052,6 +1052,10 @@ type NamedToolPatch struct {
 	AgentDescription *string `json:"agent_description,omitzero"`
 	// The name for agents, before the connector's prefix; empty: the server's. 1 to 128 of A-Z a-z 0-9 _ - ., and no other tool of the connector has it: else 409.
 	Alias *string `json:"alias,omitzero"`
+	// Likewise, from midnight to midnight, UTC.
+	CallsPerDay *int64 `json:"calls_per_day,omitzero"`
+	// Of all agents together; 0: not bounded.
+	CallsPerMinute *int64 `json:"calls_per_minute,omitzero"`
 	// Whether agents are served it.
 	Enabled *bool `json:"enabled,omitzero"`
 	// The server's own name for it.
@@ -1223,6 +1227,34 @@ type QuarantinedTool struct {
 // Queued is what the API answers with.
 type Queued struct {
 	Queued int64 `json:"queued"`
+}
+
+// Quota is what the API answers with.
+type Quota struct {
+	// Let through today.
+	Calls int64 `json:"calls"`
+	// 0: not bounded so.
+	CallsPerDay int64 `json:"calls_per_day"`
+	// 0: not bounded so.
+	CallsPerMinute int64 `json:"calls_per_minute"`
+	// By its slug; empty: it is the tenant's own quota.
+	Connector string `json:"connector"`
+	// Refused today, since the day's were.
+	OverDay int64 `json:"over_day"`
+	// Refused today, since a minute's calls were used up.
+	OverMinute int64 `json:"over_minute"`
+	// The server's own name for it; empty: it is the tenant's own quota.
+	Tool string `json:"tool"`
+}
+
+// Quotas is what the API answers with.
+type Quotas struct {
+	// The tenant's own first, then those that were hit. A tool that was not called today is left out; 500 at most.
+	Items []Quota `json:"items"`
+	// When the day began: midnight, UTC.
+	Since time.Time `json:"since"`
+	// When calls go on that a day's quota refuses.
+	Until time.Time `json:"until"`
 }
 
 // Reachable is what the API answers with.
@@ -1458,8 +1490,12 @@ type Tenant struct {
 	// Who reads what is kept of arguments and results: everyone who sees the call, or auditors alone, each of whose readings is put on record. One of: everyone, auditors.
 	BodyReaders string `json:"body_readers"`
 	// What the history keeps of arguments and results. One of: none, redacted, full.
-	CallHistory string    `json:"call_history"`
-	CreatedAt   time.Time `json:"created_at"`
+	CallHistory string `json:"call_history"`
+	// Likewise, from midnight to midnight, UTC.
+	CallsPerDay int64 `json:"calls_per_day"`
+	// How many tools all its agents together may call, as its owner set it; 0: as many as the operator allows.
+	CallsPerMinute int64     `json:"calls_per_minute"`
+	CreatedAt      time.Time `json:"created_at"`
 	// What new agents and connectors begin with. Those that are there keep what they have.
 	Defaults TenantDefaults `json:"defaults"`
 	// How many days of history the tenant chose to keep; 0: as many as the installation keeps.
@@ -1469,7 +1505,11 @@ type Tenant struct {
 	// From when there is history; null: there is none yet.
 	HistorySince *time.Time `json:"history_since"`
 	ID           string     `json:"id"`
-	Name         string     `json:"name"`
+	// Likewise.
+	MostCallsPerDay int64 `json:"most_calls_per_day"`
+	// What whoever runs the installation allows; 0: not bounded. The lower of the two holds.
+	MostCallsPerMinute int64  `json:"most_calls_per_minute"`
+	Name               string `json:"name"`
 	// Whether members set up a second factor before anything else of the tenant opens in their browsers. Whoever comes by single sign-on is asked by the provider instead.
 	SecondFactorRequired bool      `json:"second_factor_required"`
 	Slug                 string    `json:"slug"`
@@ -1511,6 +1551,10 @@ type TenantPatch struct {
 	BodyReaders *string `json:"body_readers,omitzero"`
 	// One of: none, redacted, full.
 	CallHistory *string `json:"call_history,omitzero"`
+	// Likewise.
+	CallsPerDay *int64 `json:"calls_per_day,omitzero"`
+	// At most most_calls_per_minute, where there is such a bound; 0: as many as that.
+	CallsPerMinute *int64 `json:"calls_per_minute,omitzero"`
 	// What new agents and connectors begin with, where whoever makes one says nothing else. Those that are there keep what they have.
 	Defaults *TenantDefaultsPatch `json:"defaults,omitzero"`
 	// From 30 to what the installation keeps (90, where its operator does not say otherwise); 0: as many as that.
@@ -1536,10 +1580,14 @@ type Tool struct {
 	// The name that an admin gave it for agents, before the connector's prefix; empty: it has the server's.
 	Alias       string          `json:"alias"`
 	Annotations json.RawMessage `json:"annotations"`
-	ChangedAt   time.Time       `json:"changed_at"`
-	ConnectorID string          `json:"connector_id"`
-	Description string          `json:"description"`
-	Enabled     bool            `json:"enabled"`
+	// Likewise, from midnight to midnight, UTC.
+	CallsPerDay int64 `json:"calls_per_day"`
+	// Of all agents together; 0: not bounded.
+	CallsPerMinute int64     `json:"calls_per_minute"`
+	ChangedAt      time.Time `json:"changed_at"`
+	ConnectorID    string    `json:"connector_id"`
+	Description    string    `json:"description"`
+	Enabled        bool      `json:"enabled"`
 	// The name that agents see.
 	ExposedName string    `json:"exposed_name"`
 	FirstSeenAt time.Time `json:"first_seen_at"`
@@ -1694,6 +1742,10 @@ type ToolPatch struct {
 	AgentDescription *string `json:"agent_description,omitzero"`
 	// The name for agents, before the connector's prefix; empty: the server's. 1 to 128 of A-Z a-z 0-9 _ - ., and no other tool of the connector has it: else 409.
 	Alias *string `json:"alias,omitzero"`
+	// Likewise, from midnight to midnight, UTC.
+	CallsPerDay *int64 `json:"calls_per_day,omitzero"`
+	// Of all agents together; 0: not bounded.
+	CallsPerMinute *int64 `json:"calls_per_minute,omitzero"`
 	// Whether agents are served it.
 	Enabled    *bool    `json:"enabled,omitzero"`
 	RemoveTags []string `json:"remove_tags,omitzero"`

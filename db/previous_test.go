@@ -56,6 +56,8 @@ var borne = map[string]string{
 	"function audit_hash":                             parts,
 	"index audit_events.audit_events_pkey":            "is one of each part; the key is the same",
 	"constraint tenants.tenants_body_readers_known":   "holds a column that has a default, and that the release before does not write",
+	"constraint tenants.tenants_quota_range":          "holds columns that have defaults, and that the release before does not write",
+	"constraint tools.tools_quota_range":              "the same",
 	"constraint keysets.keysets_version_positive":     "of a column with a default, which the release before leaves out",
 	"trigger api_keys.recognised_by_a_living_key":     "refuses what nobody would recognise, of a process that slept through a rotation",
 	"trigger agent_tokens.recognised_by_a_living_key": "the same",

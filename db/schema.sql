@@ -1453,6 +1453,23 @@ alter table quarantined_tools force row level security;
 create policy tenant_rows on quarantined_tools for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on quarantined_tools to patchbay_app;
 
+create table quota_days (
+    tenant_id uuid not null,
+    day date not null,
+    connector_id uuid not null,
+    tool text not null,
+    calls bigint not null,
+    over_minute bigint not null,
+    over_day bigint not null,
+    constraint quota_days_pkey PRIMARY KEY (tenant_id, day, connector_id, tool),
+    constraint quota_days_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+) with (fillfactor=70);
+CREATE INDEX quota_days_age_idx ON public.quota_days USING btree (day);
+alter table quota_days enable row level security;
+alter table quota_days force row level security;
+create policy tenant_rows on quota_days for all using (((tenant_id = tenant()) OR system_scope())) with check (((tenant_id = tenant()) OR system_scope()));
+grant delete, insert, select, update on quota_days to patchbay_app;
+
 create table recovery_codes (
     user_id uuid not null,
     number smallint not null,
@@ -1791,6 +1808,10 @@ create table tenants (
     default_listen text not null default 'auto'::text,
     body_readers text not null default 'everyone'::text,
     second_factor_required boolean not null default false,
+    calls_per_minute integer not null default 0,
+    calls_per_day integer not null default 0,
+    most_calls_per_minute integer not null default 0,
+    most_calls_per_day integer not null default 0,
     constraint tenants_approval_timeout_range CHECK (((approval_timeout_s >= 1) AND (approval_timeout_s <= 86400))),
     constraint tenants_body_readers_known CHECK ((body_readers = ANY (ARRAY['everyone'::text, 'auditors'::text]))),
     constraint tenants_call_history_known CHECK ((call_history = ANY (ARRAY['none'::text, 'redacted'::text, 'full'::text]))),
@@ -1802,6 +1823,7 @@ create table tenants (
     constraint tenants_history_days_range CHECK (((history_days >= 30) AND (history_days <= 3650))),
     constraint tenants_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
     constraint tenants_pkey PRIMARY KEY (id),
+    constraint tenants_quota_range CHECK ((((calls_per_minute >= 0) AND (calls_per_minute <= 1000000)) AND ((calls_per_day >= 0) AND (calls_per_day <= 1000000000)) AND ((most_calls_per_minute >= 0) AND (most_calls_per_minute <= 1000000)) AND ((most_calls_per_day >= 0) AND (most_calls_per_day <= 1000000000)))),
     constraint tenants_slug_form CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$'::text)),
     constraint tenants_slug_key UNIQUE (slug)
 );
@@ -1947,6 +1969,8 @@ create table tools (
     alias text not null default ''::text,
     agent_text text not null default ''::text,
     tags text[] not null default '{}'::text[],
+    calls_per_minute integer not null default 0,
+    calls_per_day integer not null default 0,
     constraint tools_accepted_is_current CHECK (((review <> 'accepted'::text) OR (accepted_hash = current_hash))),
     constraint tools_agent_text_length CHECK ((length(agent_text) <= 4000)),
     constraint tools_alias_spelling CHECK (((alias = ''::text) OR (alias ~ '^[A-Za-z0-9_.-]{1,128}$'::text))),
@@ -1955,6 +1979,7 @@ create table tools (
     constraint tools_name_length CHECK (((length(name) >= 1) AND (length(name) <= 128))),
     constraint tools_new_has_no_accepted CHECK (((review <> 'new'::text) OR (accepted_hash IS NULL))),
     constraint tools_pkey PRIMARY KEY (tenant_id, connector_id, name),
+    constraint tools_quota_range CHECK ((((calls_per_minute >= 0) AND (calls_per_minute <= 1000000)) AND ((calls_per_day >= 0) AND (calls_per_day <= 1000000000)))),
     constraint tools_review_known CHECK ((review = ANY (ARRAY['accepted'::text, 'changed'::text, 'new'::text, 'rejected'::text]))),
     constraint tools_tags_few CHECK ((cardinality(tags) <= 20))
 ) with (fillfactor=85);

@@ -37,6 +37,8 @@ connectors:
     auth: {type: bearer, token: {file: token}}
     timeout_ms: 20000
     headers: {X-Team: eu}
+    tools:
+      search_issues: {calls_per_minute: 30, calls_per_day: 500}
   each:
     url: %[1]s/bearer
     credential_mode: per_agent
@@ -75,7 +77,7 @@ agents:
 	}
 
 	before := acts()
-	contains(t, differs(), "+ connector dev", "auth.type: bearer", "+ agent robot", "+ grant robot dev", "~ credential each robot")
+	contains(t, differs(), "+ connector dev", "auth.type: bearer", "~ tool dev search_issues", "+ agent robot", "+ grant robot dev", "~ credential each robot")
 	if after := acts(); after != before {
 		t.Errorf("a look has changed something: %s", after)
 	}
@@ -95,6 +97,7 @@ agents:
 	for _, change := range []struct{ method, path, body, shown string }{
 		{"PATCH", "connectors/dev", `{"timeout_ms": 5000, "headers": {}}`, "timeout_ms: 5000 → 20000"},
 		{"PATCH", "connectors/account", `{"auth": {"type": "oauth2", "scopes": ["read"]}}`, `auth.scopes: ["read"] → ["write","read"]`},
+		{"PATCH", "connectors/dev/tools/search_issues", `{"calls_per_day": 0}`, "calls_per_day: 0 → 500"},
 		{"PATCH", "agents/robot", `{"approval": "always_ask"}`, "approval: always_ask → auto"},
 		{"PUT", "connectors/dev/credential", `{"token": "somebody-elses"}`, "~ credential dev"},
 		{"PUT", "connectors/each/agents/robot/credential", `{"token": "somebody-elses"}`, "~ credential each robot"},

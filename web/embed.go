@@ -16,7 +16,7 @@ var sources = map[string][]string{
 		"css/layers.css", "vendor/basecoat.css", "css/tokens.css", "css/base.css", "css/layout.css",
 		"css/components/forms.css", "css/components/panels.css", "css/components/states.css", "css/components/tables.css",
 		"css/components/health.css", "css/components/home.css",
-		"css/components/tools.css", "css/components/catalog.css", "css/components/try.css", "css/components/calls.css", "css/components/notices.css", "css/components/changes.css", "css/components/grants.css", "css/components/curate.css", "css/components/credentials.css", "css/components/diagnosis.css", "css/components/navigation.css",
+		"css/components/tools.css", "css/components/catalog.css", "css/components/try.css", "css/components/calls.css", "css/components/notices.css", "css/components/changes.css", "css/components/grants.css", "css/components/curate.css", "css/components/quotas.css", "css/components/credentials.css", "css/components/diagnosis.css", "css/components/navigation.css",
 		"css/components/audit.css",
 		"css/components/dialogs.css", "css/components/palette.css", "css/components/shortcuts.css", "css/components/views.css", "css/components/doors.css", "css/components/phone.css",
 	},

@@ -49,6 +49,7 @@ func (h *house) buildAgents(dialer *mcp.Dialer) agents {
 		Connect:     links.link,
 		Page:        links.page,
 		Ended:       func(c connectors.ToolCall) { h.metrics.CallFinished(string(c.Outcome), c.Duration) },
+		OverQuota:   h.metrics.QuotaRefused,
 		Log:         log,
 	})
 	a.gateway = gateway.New(gateway.Options{

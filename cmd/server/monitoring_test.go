@@ -30,6 +30,8 @@ var labelValues = map[string][]string{
 		string(connectors.OutcomeOK), string(connectors.OutcomeToolError), string(connectors.OutcomeRPCError), string(connectors.OutcomeTransport),
 		string(connectors.OutcomeRefused), string(connectors.OutcomeDenied), string(connectors.OutcomeCancelled), string(connectors.OutcomeLost),
 	},
+	"patchbay_quota_refusals_total quota":                 {"tool", "tenant"},
+	"patchbay_quota_refusals_total period":                {"minute", "day"},
 	"patchbay_upstream_circuits state":                    {string(toolcall.CircuitClosed), string(toolcall.CircuitOpen), string(toolcall.CircuitHalfOpen)},
 	"patchbay_http_requests_total status":                 {"1xx", "2xx", "3xx", "4xx", "5xx"},
 	"patchbay_trace_spans_total outcome":                  {"sent", "lost"},

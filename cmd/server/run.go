@@ -38,6 +38,7 @@ type commandLine struct {
 	Migrate migrateCommand `cmd:"" help:"Bring the database to this program's schema, and make the runtime role."`
 	Tenant  struct {
 		Create tenantCreateCommand `cmd:"" help:"Make a tenant and print its slug."`
+		Limit  tenantLimitCommand  `cmd:"" help:"Say how many tools a tenant's agents may call at most."`
 		Delete tenantDeleteCommand `cmd:"" help:"Delete a tenant, all that is its own, and the key that opens its secrets."`
 	} `cmd:"" help:"Tenants."`
 	User struct {

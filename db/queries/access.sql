@@ -13,7 +13,7 @@ order by connectors.slug;
 
 -- name: AccessTools :many
 -- Tools that were removed are told, too: a call of one is refused with the reason.
-select tools.connector_id, tools.name, tools.accepted_hash, tools.review, tools.enabled, tools.alias, tools.agent_text,
+select tools.connector_id, tools.name, tools.accepted_hash, tools.review, tools.enabled, tools.alias, tools.agent_text, tools.calls_per_minute, tools.calls_per_day,
        (tools.removed_at is not null)::boolean as removed
 from agent_grants
 join tools on tools.tenant_id = agent_grants.tenant_id and tools.connector_id = agent_grants.connector_id

@@ -109,7 +109,7 @@ limit @max_rows;
 with page as (
     select wanted.place,
            tools.connector_id, tools.name, tools.current_hash, tools.review, tools.enabled, tools.first_seen_at,
-           tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags,
+           tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags, tools.calls_per_minute, tools.calls_per_day,
            exists (select from tools other
                    where other.tenant_id = @tenant_id and other.connector_id = tools.connector_id
                      and other.alias = tools.name and other.alias <> '' and other.name <> tools.name and other.removed_at is null) as shadowed,
@@ -129,7 +129,7 @@ with page as (
     window so_far as (order by page.place)
 )
 select connector_id, name, current_hash, review, enabled, first_seen_at, last_seen_at, changed_at, removed_at,
-       alias, agent_text, tags, shadowed::boolean as shadowed, slug, connector_name, tools_last_synced_at, raw, title, description, more::boolean as more
+       alias, agent_text, tags, calls_per_minute, calls_per_day, shadowed::boolean as shadowed, slug, connector_name, tools_last_synced_at, raw, title, description, more::boolean as more
 from measured
 where nth = 1 or bytes <= @max_bytes::bigint
 order by place;

@@ -15,7 +15,7 @@ with asked as materialized (
     where definition.tenant_id = @tenant_id and @query::text <> '' and definition.search @@ (select asked.words from asked)
 ), listed as materialized (
     select tools.connector_id, tools.name, tools.current_hash, tools.review, tools.enabled, tools.first_seen_at,
-           tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags
+           tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags, tools.calls_per_minute, tools.calls_per_day
     from tools
     where tools.tenant_id = @tenant_id
       and (sqlc.narg(connector)::uuid is null or tools.connector_id = sqlc.narg(connector))
@@ -42,7 +42,7 @@ with asked as materialized (
     limit @max_rows
 ), page as (
     select listed.connector_id, listed.name, listed.current_hash, listed.review, listed.enabled, listed.first_seen_at,
-           listed.last_seen_at, listed.changed_at, listed.removed_at, listed.alias, listed.agent_text, listed.tags,
+           listed.last_seen_at, listed.changed_at, listed.removed_at, listed.alias, listed.agent_text, listed.tags, listed.calls_per_minute, listed.calls_per_day,
            exists (select from tools other
                    where other.tenant_id = @tenant_id and other.connector_id = listed.connector_id
                      and other.alias = listed.name and other.alias <> '' and other.name <> listed.name and other.removed_at is null) as shadowed,
@@ -60,7 +60,7 @@ with asked as materialized (
     window so_far as (order by page.name, page.connector_id)
 )
 select connector_id, name, current_hash, review, enabled, first_seen_at, last_seen_at, changed_at, removed_at,
-       alias, agent_text, tags, shadowed::boolean as shadowed, slug, connector_name, tools_last_synced_at, raw, title, description, more::boolean as more
+       alias, agent_text, tags, calls_per_minute, calls_per_day, shadowed::boolean as shadowed, slug, connector_name, tools_last_synced_at, raw, title, description, more::boolean as more
 from measured
 where nth = 1 or bytes <= @max_bytes::bigint
 order by name, connector_id;
@@ -179,7 +179,7 @@ for no key update;
 
 -- name: CuratedTools :many
 -- All that were ever there.
-select name, enabled, alias, agent_text, tags, (removed_at is not null)::boolean as removed
+select name, enabled, alias, agent_text, tags, calls_per_minute, calls_per_day, (removed_at is not null)::boolean as removed
 from tools
 where tenant_id = @tenant_id and connector_id = @connector_id
 order by name;
@@ -193,12 +193,15 @@ where tenant_id = @tenant_id and connector_id = @connector_id and name = any(@na
 -- name: CurateTools :exec
 -- tags: the tags of a tool, with a space between.
 update tools
-set enabled = new.enabled, alias = new.alias, agent_text = new.agent_text, tags = string_to_array(new.tags, ' ')
+set enabled = new.enabled, alias = new.alias, agent_text = new.agent_text, tags = string_to_array(new.tags, ' '),
+    calls_per_minute = new.calls_per_minute, calls_per_day = new.calls_per_day
 from (select unnest(@names::text[]) as name,
              unnest(@enabled::boolean[]) as enabled,
              unnest(@aliases::text[]) as alias,
              unnest(@agent_texts::text[]) as agent_text,
-             unnest(@tags::text[]) as tags) new
+             unnest(@tags::text[]) as tags,
+             unnest(@calls_per_minutes::integer[]) as calls_per_minute,
+             unnest(@calls_per_days::integer[]) as calls_per_day) new
 where tools.tenant_id = @tenant_id and tools.connector_id = @connector_id and tools.name = new.name;
 
 -- name: ToolTags :many

@@ -13,6 +13,10 @@ func (b *builder) tool(r *Reach, row store.AccessTool, called string) *Tool {
 		Reach:  r,
 		Held:   held(r, row),
 		Asks:   r.Grant.Asks(b.view.Agent.Approval, row.Name),
+		Quota:  row.Quota,
+	}
+	if t.Quota.Bounds() {
+		t.QuotaName = connectors.QuotaName(r.Connector.ID, row.Name)
 	}
 	if !listed(t.Held) {
 		return t

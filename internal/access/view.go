@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"patchbay/internal/connectors"
 )
 
@@ -58,6 +60,9 @@ type Tool struct {
 	Hash    connectors.Hash // of the definition; zero where the tool is not listed
 	Held    string          // why it is not called, a code; empty: it may be
 	Asks    bool            // calls wait for a person, unless Reach.Allowances says otherwise
+	Quota   connectors.Quota
+
+	QuotaName uuid.UUID // [connectors.QuotaName]; zero where there is no quota
 
 	// Nothing of these is there for a tool that is not listed. They are shared: nobody writes to them.
 	Raw          []byte // the accepted definition, byte for byte but for the name and the description where an admin gave others

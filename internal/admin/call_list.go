@@ -48,6 +48,10 @@ func (h *Handler) callList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	quotas, err := h.usedUp(r)
+	if err != nil {
+		return err
+	}
 	frame := found.frame(h.frame(r, templates.NavCalls, crumb(words.T(r.Context(), "Calls"), "")), query, "calls")
 	page := templates.CallsPage{
 		Frame:      frame,
@@ -56,6 +60,7 @@ func (h *Handler) callList(w http.ResponseWriter, r *http.Request) error {
 		Agents:     found.agents,
 		Connectors: found.connectors,
 		Statuses:   callStatusOptions(r.Context()),
+		Quotas:     quotas,
 	}
 	return h.respond.Page(w, r, http.StatusOK, templates.Calls(page))
 }

@@ -29,6 +29,7 @@ func tenantForm(t connectors.Tenant, kept int) templates.Form {
 	values := map[string]string{
 		"name": t.Name, "call_history": string(t.CallHistory), "body_readers": string(t.BodyReaders), "approval_timeout_s": strconv.Itoa(int(t.ApprovalTimeout.Seconds())),
 		"history_days": days, "second_factor": factorWish(t.SecondFactorRequired),
+		"calls_per_minute": strconv.Itoa(t.Quota.PerMinute), "calls_per_day": strconv.Itoa(t.Quota.PerDay),
 	}
 	maps.Copy(values, defaultValues(t.Defaults))
 	return templates.Form{Values: values}
@@ -75,6 +76,8 @@ func (f form) tenantChange(before connectors.Tenant) (auth.TenantChange, error) 
 	if f.values.Has("second_factor") {
 		change.SecondFactorRequired = new(f.text("second_factor") == factorRequired)
 	}
+	change.CallsPerMinute = new(f.number("calls_per_minute", before.Quota.PerMinute))
+	change.CallsPerDay = new(f.number("calls_per_day", before.Quota.PerDay))
 	var err error
 	change.Defaults, err = f.defaultsChange()
 	return change, err
@@ -129,6 +132,10 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 	if err != nil {
 		return err
 	}
+	quota, err := h.tenantQuota(r)
+	if err != nil {
+		return err
+	}
 	return h.respond.Page(w, r, status, templates.Settings(templates.SettingsPage{
 		Frame:     h.frame(r, templates.NavSettings, crumb(words.T(r.Context(), "Settings"), "")),
 		Form:      f,
@@ -137,6 +144,7 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 		Approvals: approvalOptions(r.Context()),
 		Factors:   factorOptions(r.Context()),
 		Keys:      keys,
+		Quota:     quota,
 		History:   templates.HistoryLimits{Least: strconv.Itoa(connectors.LeastHistoryDays), Most: strconv.Itoa(h.auth.HistoryDays())},
 		Facts: []templates.Fact{
 			{Label: words.T(r.Context(), "Slug"), Value: tenant.Slug, Mono: true, Copy: true},

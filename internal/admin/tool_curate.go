@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"patchbay/internal/connectors"
@@ -23,7 +24,10 @@ func (h *Handler) toolCurate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	enabled, alias, text, tags := f.checked("enabled"), f.text("alias"), f.text("agent_description"), tagsIn(f.text("tags"))
-	patch := connectors.ToolPatch{Tool: tool.Name, Enabled: &enabled, Alias: &alias, AgentText: &text, Tags: &tags}
+	perMinute, perDay := f.number("calls_per_minute", tool.Quota.PerMinute), f.number("calls_per_day", tool.Quota.PerDay)
+	patch := connectors.ToolPatch{
+		Tool: tool.Name, Enabled: &enabled, Alias: &alias, AgentText: &text, Tags: &tags, CallsPerMinute: &perMinute, CallsPerDay: &perDay,
+	}
 	_, err = h.registry.CurateTools(r.Context(), actor(r), ref(r, "id"), []connectors.ToolPatch{patch})
 	if wrong, ok := mendable(r.Context(), err); ok {
 		again := f.again(wrong)
@@ -71,7 +75,10 @@ func curateForm(ctx context.Context, t connectors.Tool, typed *templates.Form, c
 		Action: toolPath(t.ConnectorSlug, t.Name) + "/curate", Name: shorten(t.Name, maxName), Can: can.Manage,
 		Exposed: connectors.ExposedName(t.ConnectorSlug, t.AgentName()),
 	}
-	values := map[string]string{"alias": t.Alias, "agent_description": t.AgentText, "tags": tags}
+	values := map[string]string{
+		"alias": t.Alias, "agent_description": t.AgentText, "tags": tags,
+		"calls_per_minute": strconv.Itoa(t.Quota.PerMinute), "calls_per_day": strconv.Itoa(t.Quota.PerDay),
+	}
 	if t.Enabled {
 		values["enabled"] = "true"
 	}
@@ -86,6 +93,7 @@ func curateForm(ctx context.Context, t connectors.Tool, typed *templates.Form, c
 		{Label: words.T(ctx, "Agents may use it"), Value: state},
 		{Label: words.T(ctx, "Name"), Value: t.Alias, Mono: true},
 		{Label: words.T(ctx, "Tags"), Value: tags},
+		{Label: words.T(ctx, "Limit"), Value: quotaWords(ctx, t.Quota)},
 	} {
 		if f.Value != "" {
 			c.Facts = append(c.Facts, f)

@@ -88,6 +88,10 @@ func (h *Handler) triedPage(w http.ResponseWriter, r *http.Request, status int, 
 		Output: indent(r.Context(), t.tool.decoded.OutputSchema, onPage.json),
 	}
 	page.Change, page.Curate = heldChange(r.Context(), t.tool.Tool), curateForm(r.Context(), t.tool.Tool, t.said, frame.Can)
+	var err error
+	if page.Curate.Used, err = h.toolQuotaBars(r, t.tool.Tool); err != nil {
+		return err
+	}
 	if frame.Can.Sync {
 		page.Try = t.view(r.Context(), frame.Can)
 	}

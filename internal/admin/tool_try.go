@@ -73,7 +73,7 @@ func (h *Handler) toolTry(w http.ResponseWriter, r *http.Request) error {
 		return h.triedPage(w, r, http.StatusRequestEntityTooLarge, t)
 	}
 	waitLong(w)
-	status, err := h.run(r, &t, arguments)
+	status, err := h.run(w, r, &t, arguments)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (t *trial) turn(ctx context.Context, to string, arguments json.RawMessage) 
 }
 
 // run makes the call, and keeps what came of it in the trial.
-func (h *Handler) run(r *http.Request, t *trial, arguments json.RawMessage) (status int, err error) {
+func (h *Handler) run(w http.ResponseWriter, r *http.Request, t *trial, arguments json.RawMessage) (status int, err error) {
 	view, err := h.access.Fresh(r.Context(), actor(r).Tenant.ID, connectors.Ref(t.agent))
 	if fault.Is(err, fault.NotFound) {
 		t.form.Errors = map[string]string{"agent": words.T(r.Context(), "There is no such agent.")}
@@ -139,6 +139,11 @@ func (h *Handler) run(r *http.Request, t *trial, arguments json.RawMessage) (sta
 	if bad, ok := errors.AsType[*toolcall.BadArguments](err); ok {
 		t.form.Problem = words.Said(r.Context(), bad.Sentence)
 		return http.StatusUnprocessableEntity, nil
+	}
+	if f := fault.As(err); f != nil && call.ID != (connectors.ToolCallID{}) { // a quota refused it; it is on record
+		respond.SetRetryAfter(w.Header(), f)
+		t.result = triedResult(r.Context(), call, tool, actor(r).Tenant)
+		return respond.Status(f.Kind), nil
 	}
 	if problem, ok := mendable(r.Context(), err); ok {
 		t.form.Problem = problem.Message

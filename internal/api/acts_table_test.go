@@ -104,6 +104,17 @@ var otherActs = map[string]act{
 	"tenant.rename":       {thing: "tenant", prepare: asks("PATCH", "/api/v1/tenant", `{"name": "Another"}`)},
 	"tenant.configure":    {thing: "tenant", prepare: asks("PATCH", "/api/v1/tenant", `{"call_history": "full", "approval_timeout_s": 77}`)},
 	"tenant.keep_history": {thing: "tenant", prepare: asks("PATCH", "/api/v1/tenant", `{"history_days": 40}`)},
+	"tenant.set_quota":    {thing: "tenant", prepare: asks("PATCH", "/api/v1/tenant", `{"calls_per_minute": 60, "calls_per_day": 1000}`)},
+	"tenant.limit": {thing: "tenant", prepare: func(t *testing.T, w *world) func() error {
+		t.Helper()
+		self, err := w.Door().Self(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() error {
+			return w.auth.LimitTenant(t.Context(), auth.Operator(self), connectors.Quota{PerMinute: 600, PerDay: 5000})
+		}
+	}},
 	"tenant.set_defaults": {thing: "tenant", prepare: asks("PATCH", "/api/v1/tenant", `{"defaults": {"approval": "trusted_only", "sync_interval_s": 3600}}`)},
 
 	"member.add":          {thing: "member", prepare: asks("POST", "/api/v1/members", `{"email": "a@example.com", "role": "viewer", "password": "long enough"}`)},

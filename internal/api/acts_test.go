@@ -52,7 +52,8 @@ var things = map[string]string{
 	"credential": `select id::text, jsonb_build_object('type', type, 'origin', origin, 'status', status, 'account', account, 'scopes', scopes),
 		jsonb_build_object('secret', sealed) from credentials where tenant_id = $1`,
 	"tools": `select connector_id::text, jsonb_object_agg(name || ' enabled', enabled) || jsonb_object_agg(name || ' alias', alias)
-			|| jsonb_object_agg(name || ' agent_description', agent_text) || jsonb_object_agg(name || ' tags', tags), '{}'::jsonb
+			|| jsonb_object_agg(name || ' agent_description', agent_text) || jsonb_object_agg(name || ' tags', tags)
+			|| jsonb_object_agg(name || ' calls_per_minute', calls_per_minute) || jsonb_object_agg(name || ' calls_per_day', calls_per_day), '{}'::jsonb
 		from tools where tenant_id = $1 group by connector_id`,
 	"webhook": `select id::text, (to_jsonb(t) - '{tenant_id,id,url,sealed,failures,failing_since,delivered_at,created_at,updated_at}'::text[])
 			|| jsonb_build_object('host', substring(url from '://([^/]+)')),

@@ -137,6 +137,7 @@ func New(o Options) (*Handler, error) {
 	h.mountAgentUnused()
 	h.mountMCPConfig()
 	h.mountToolCalls()
+	h.mountQuotas()
 	h.mountApprovals()
 	h.mountNotices()
 	h.mountAudit()

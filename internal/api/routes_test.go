@@ -38,6 +38,7 @@ var routes = map[string]struct {
 	"POST /connectors/{id}/sync_tools":                         {connectors.PermOperate, ""},
 	"POST /api/v1/sync_tools":                                  {connectors.PermOperate, ""},
 	"GET /api/v1/overview":                                     {connectors.PermRead, ""},
+	"GET /api/v1/quotas":                                       {connectors.PermRead, ""},
 	"GET /api/v1/connectors/{id}/health":                       {connectors.PermRead, ""},
 	"GET /api/v1/connectors/{id}/sync_runs":                    {connectors.PermRead, ""},
 	"GET /api/v1/sync_runs/{id}":                               {connectors.PermRead, ""},

@@ -27,6 +27,11 @@ type tenantJSON struct {
 
 	SecondFactorRequired bool `json:"second_factor_required" doc:"Whether members set up a second factor before anything else of the tenant opens in their browsers. Whoever comes by single sign-on is asked by the provider instead."`
 
+	CallsPerMinute     int `json:"calls_per_minute" doc:"How many tools all its agents together may call, as its owner set it; 0: as many as the operator allows."`
+	CallsPerDay        int `json:"calls_per_day" doc:"Likewise, from midnight to midnight, UTC."`
+	MostCallsPerMinute int `json:"most_calls_per_minute" doc:"What whoever runs the installation allows; 0: not bounded. The lower of the two holds."`
+	MostCallsPerDay    int `json:"most_calls_per_day" doc:"Likewise."`
+
 	Defaults tenantDefaultsJSON `json:"defaults" doc:"What new agents and connectors begin with. Those that are there keep what they have."`
 }
 
@@ -40,11 +45,14 @@ type tenantPatch struct {
 
 	SecondFactorRequired *bool `json:"second_factor_required,omitempty"`
 
+	CallsPerMinute *int `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"At most most_calls_per_minute, where there is such a bound; 0: as many as that."`
+	CallsPerDay    *int `json:"calls_per_day,omitempty" minimum:"0" maximum:"1000000000" doc:"Likewise."`
+
 	Defaults *tenantDefaultsPatch `json:"defaults,omitempty" doc:"What new agents and connectors begin with, where whoever makes one says nothing else. Those that are there keep what they have."`
 }
 
 func (p tenantPatch) change() auth.TenantChange {
-	c := auth.TenantChange{Name: p.Name, HistoryDays: p.HistoryDays, SecondFactorRequired: p.SecondFactorRequired}
+	c := auth.TenantChange{Name: p.Name, HistoryDays: p.HistoryDays, SecondFactorRequired: p.SecondFactorRequired, CallsPerMinute: p.CallsPerMinute, CallsPerDay: p.CallsPerDay}
 	if p.CallHistory != nil {
 		history := connectors.CallHistory(*p.CallHistory)
 		c.CallHistory = &history
@@ -79,6 +87,11 @@ func viewTenant(t connectors.Tenant, kept int, since *time.Time) tenantJSON {
 		HistorySince:    since,
 
 		SecondFactorRequired: t.SecondFactorRequired,
+
+		CallsPerMinute:     t.Quota.PerMinute,
+		CallsPerDay:        t.Quota.PerDay,
+		MostCallsPerMinute: t.Most.PerMinute,
+		MostCallsPerDay:    t.Most.PerDay,
 
 		Defaults: viewDefaults(t.Defaults),
 	}

@@ -77,7 +77,7 @@ func (p ToolCallPath) id() (connectors.ToolCallID, error) {
 }
 
 const aboutCallTool = `Calls a tool as the agent would: by its grants, its limits and its accounts. The answer is the call when it has ended, whatever came of it; a
-refusal has status error and its code in error. Where a person has to agree, and where the call takes longer than 30 seconds, the answer is the call as it is by then: it goes on, and can be read again.`
+refusal has status error and its code in error; one by a quota is answered with 429. Where a person has to agree, and where the call takes longer than 30 seconds, the answer is the call as it is by then: it goes on, and can be read again.`
 
 const aboutReadCall = `Where the tenant keeps arguments and results for its auditors (its body_readers), an auditor reads them here, call by call, and each reading is an
 audit event, tool_call.read. All others get the call without them, and so does everybody in lists: bodies says so.`

@@ -16,11 +16,15 @@ type ToolPatch struct {
 	Tags       *[]string `json:"tags,omitempty" doc:"In place of those that are there. At most 20, of lower-case letters, digits, - and _."`
 	AddTags    []string  `json:"add_tags,omitempty" nullable:"false"`
 	RemoveTags []string  `json:"remove_tags,omitempty" nullable:"false"`
+
+	CallsPerMinute *int `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"Of all agents together; 0: not bounded."`
+	CallsPerDay    *int `json:"calls_per_day,omitempty" minimum:"0" maximum:"1000000000" doc:"Likewise, from midnight to midnight, UTC."`
 }
 
 func (p ToolPatch) of(tool string) connectors.ToolPatch {
 	return connectors.ToolPatch{
 		Tool: tool, Enabled: p.Enabled, Alias: p.Alias, AgentText: p.AgentText, Tags: p.Tags, AddTags: p.AddTags, RemoveTags: p.RemoveTags,
+		CallsPerMinute: p.CallsPerMinute, CallsPerDay: p.CallsPerDay,
 	}
 }
 
@@ -54,7 +58,7 @@ func (h *Handler) mountToolCuration() {
 	const tag = "Tools"
 	register(h, operation{
 		method: http.MethodPatch, path: "/api/v1/connectors/{id}/tools/{name}", id: "updateTool", tag: tag,
-		summary: "Enable, disable, rename, describe or tag a tool for agents", may: connectors.PermManage,
+		summary: "Enable, disable, rename, describe, tag or bound a tool for agents", may: connectors.PermManage,
 		about: "The server is still asked for the tool by its own name, and what it says of it is still reviewed.",
 	}, h.updateTool)
 	register(h, operation{

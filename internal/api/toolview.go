@@ -27,6 +27,8 @@ type toolJSON struct {
 	Alias        string          `json:"alias" doc:"The name that an admin gave it for agents, before the connector's prefix; empty: it has the server's."`
 	AgentText    string          `json:"agent_description" doc:"The description that an admin wrote for agents, in place of the server's; empty: they read the server's."`
 	Tags         []string        `json:"tags" nullable:"false"`
+	PerMinute    int             `json:"calls_per_minute" doc:"Of all agents together; 0: not bounded."`
+	PerDay       int             `json:"calls_per_day" doc:"Likewise, from midnight to midnight, UTC."`
 	Review       string          `json:"review" enum:"accepted,changed,new,rejected"`
 	FirstSeenAt  time.Time       `json:"first_seen_at"`
 	LastSeenAt   time.Time       `json:"last_seen_at"`
@@ -75,6 +77,8 @@ func viewTool(t connectors.Tool, exposedName string) toolJSON {
 		Alias:        t.Alias,
 		AgentText:    t.AgentText,
 		Tags:         append([]string{}, t.Tags...),
+		PerMinute:    t.Quota.PerMinute,
+		PerDay:       t.Quota.PerDay,
 		Review:       string(t.Review),
 		FirstSeenAt:  t.FirstSeenAt.UTC(),
 		LastSeenAt:   t.LastSeenAt.UTC(),

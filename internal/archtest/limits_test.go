@@ -16,6 +16,8 @@ var limits = map[string]string{
 	"passwords that are being checked":                                 "`internal/auth` TestSixtyFourPasswordsWaitToBeCheckedAndNoMore",
 	"tokens of agents that nobody knows":                               "`internal/gateway` TestAnAddressThatTriesTokensIsMadeToWait",
 	"calls":                                                            "`internal/toolcall` TestTooManyCallsAreRefused, TestALimitIsForAllProcessesTogether",
+	"calls of a tool":                                                  "`internal/toolcall` TestAToolIsCalledSoOftenADayAndGoesOnTheNextDay, TestADaysQuotaIsForAllProcessesTogether, TestADaysQuotaGoesOnAfterARestart; `internal/api` TestAToolsQuotaIsAnsweredWith429",
+	"calls of all tools":                                               "`internal/toolcall` TestATenantsCallsStayBelowWhatTheOperatorAllows; `internal/auth` TestAnOwnersQuotaIsBelowTheOperators",
 	"calls under way":                                                  "`internal/toolcall` TestAnAgentHasSoManyCallsUnderWay",
 	"calls that wait for a person":                                     "`internal/toolcall` TestAnAgentAsksAboutSoManyCalls",
 	"calls that wait for an account":                                   "`internal/store` TestAnAgentHasSoManyRequestsForAccountsOpen",

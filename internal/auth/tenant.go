@@ -27,6 +27,9 @@ type TenantChange struct {
 	Defaults        DefaultsChange // of new agents and connectors
 
 	SecondFactorRequired *bool // of members, but for those who come by single sign-on
+
+	CallsPerMinute *int // of all agents together, below what the operator allows; 0: as many as that
+	CallsPerDay    *int // likewise
 }
 
 // HistoryDays is how many days of history the installation keeps, and a tenant at most.
@@ -81,6 +84,9 @@ func (s *Service) ChangeTenant(ctx context.Context, a Actor, c TenantChange) err
 			return err
 		}
 		if err := requireSecondFactor(ctx, tx, a, before, c.SecondFactorRequired); err != nil {
+			return err
+		}
+		if err := setQuota(ctx, tx, a, before, c); err != nil {
 			return err
 		}
 		return setDefaults(ctx, tx, a, before, c.Defaults)

@@ -25,11 +25,12 @@ type Curation struct {
 	Alias     string   // the name that agents see; empty: the server's
 	AgentText string   // the description that they read; empty: the server's
 	Tags      []string // for people, sorted
+	Quota     Quota    // of all agents together
 }
 
 // Same tells whether two curations say the same.
 func (c Curation) Same(other Curation) bool {
-	return c.Enabled == other.Enabled && c.Alias == other.Alias && c.AgentText == other.AgentText && slices.Equal(c.Tags, other.Tags)
+	return c.Enabled == other.Enabled && c.Alias == other.Alias && c.AgentText == other.AgentText && c.Quota == other.Quota && slices.Equal(c.Tags, other.Tags)
 }
 
 // ToolStanding is what becomes of a tool, for people who look for some.
@@ -70,6 +71,9 @@ type ToolPatch struct {
 	Tags       *[]string
 	AddTags    []string
 	RemoveTags []string
+
+	CallsPerMinute *int
+	CallsPerDay    *int
 }
 
 // Apply returns the curation with the patch, or an Invalid fault that names the fields.
@@ -84,6 +88,7 @@ func (p ToolPatch) Apply(to Curation) (Curation, error) {
 	if p.AgentText != nil {
 		to.AgentText = c.agentText(strings.TrimSpace(*p.AgentText))
 	}
+	to.Quota = c.toolQuota(p, to.Quota)
 	tags := to.Tags
 	if p.Tags != nil {
 		tags = *p.Tags
@@ -98,6 +103,17 @@ func (p ToolPatch) Apply(to Curation) (Curation, error) {
 		return Curation{}, fault.InvalidFields(c.fields...)
 	}
 	return to, nil
+}
+
+func (c *check) toolQuota(p ToolPatch, q Quota) Quota {
+	if p.CallsPerMinute != nil {
+		q.PerMinute = *p.CallsPerMinute
+	}
+	if p.CallsPerDay != nil {
+		q.PerDay = *p.CallsPerDay
+	}
+	c.quota("", q)
+	return q
 }
 
 // aliasSpelling is what MCP lets a tool's name be made of (2025-11-25, Tools, Tool Names).

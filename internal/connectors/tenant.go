@@ -20,7 +20,13 @@ type Tenant struct {
 	Defaults        Defaults      // of its new agents and connectors
 
 	SecondFactorRequired bool // of its members, but for those who come by single sign-on
+
+	Quota Quota // of its tool calls, as its owner set it
+	Most  Quota // of its tool calls, as the operator set it
 }
+
+// Calls is how many tools the tenant may call in effect.
+func (t Tenant) Calls() Quota { return t.Quota.Below(t.Most) }
 
 // Member is a person in one tenant.
 type Member struct {

@@ -66,7 +66,10 @@ func (c ApplyCommand) plan(ctx context.Context, s *session, file manifest.File) 
 	if err != nil {
 		return nil, err
 	}
-	is, err := manifest.Fetch(ctx, api, func(agent string) bool { return file.Agents[agent].Grants != nil })
+	is, err := manifest.Fetch(ctx, api, manifest.Of{
+		Agents:     func(agent string) bool { return file.Agents[agent].Grants != nil },
+		Connectors: func(connector string) bool { return len(file.Connectors[connector].Tools) > 0 },
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +195,7 @@ func (manifestCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	is, err := manifest.Fetch(ctx, api, nil)
+	is, err := manifest.Fetch(ctx, api, manifest.Of{})
 	if err != nil {
 		return err
 	}

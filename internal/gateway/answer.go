@@ -20,6 +20,7 @@ type reason struct {
 	Code       string `json:"code"`
 	ConnectURL string `json:"connect_url,omitempty"`
 	RetryAfter int    `json:"retry_after_s,omitempty"`
+	RetryAt    string `json:"retry_at,omitempty"` // RFC 3339
 	CallID     string `json:"call_id,omitempty"`
 }
 
@@ -74,6 +75,9 @@ func refusalOf(err error) (*toolcall.Refusal, bool) {
 
 func reasonOf(r *toolcall.Refusal) reason {
 	why := reason{Code: string(r.Code), ConnectURL: r.ConnectURL, RetryAfter: int(math.Ceil(r.RetryAfter.Seconds()))}
+	if !r.RetryAt.IsZero() {
+		why.RetryAt = r.RetryAt.Format(time.RFC3339)
+	}
 	if r.CallID.UUID != [16]byte{} {
 		why.CallID = r.CallID.String()
 	}

@@ -3,15 +3,18 @@ package gateway_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/store"
 )
 
 // rpc is a JSON-RPC reply.
@@ -138,6 +141,35 @@ func TestARefusalIsAResultThatTheModelReads(t *testing.T) {
 	late := call(t, s, "mcp_some__a", map[string]any{"text": "x"})
 	if why := reasonIn(t, late); why["code"] != "rate_limited" || why["retry_after_s"] == nil {
 		t.Errorf("too many: %s", shownJSON(late))
+	}
+}
+
+func TestAQuotaSaysWhenCallsGoOn(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent := b.auto(t)
+	some := b.to(t, "some", newUpstream(t, sdk.StreamableHTTPOptions{}).echo("a", "b").url)
+	b.Grant(t, agent.ID, some.ID)
+	bound := []store.CuratedTool{{Name: "a", Curation: connectors.Curation{Enabled: true, Quota: connectors.Quota{PerMinute: 1, PerDay: 1000}}}}
+	if err := b.Door().CurateTools(t.Context(), some.ID, bound); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range eras {
+		s := connect(t, b.url+"/mcp", b.Token(t, agent.ID), e)
+		refused := call(t, s, "mcp_some__a", map[string]any{"text": "x"})
+		for !refused.IsError {
+			refused = call(t, s, "mcp_some__a", map[string]any{"text": "x"})
+		}
+		why := reasonIn(t, refused)
+		if at, err := time.Parse(time.RFC3339, fmt.Sprint(why["retry_at"])); why["code"] != "quota_exceeded" || why["retry_after_s"] == nil || err != nil || time.Until(at) > time.Minute {
+			t.Errorf("%s", shownJSON(refused))
+		}
+		if said := textOf(refused); !strings.Contains(said, "takes 1 call a minute. Try again in ") {
+			t.Error(said)
+		}
+		if other := call(t, s, "mcp_some__b", map[string]any{"text": "x"}); other.IsError {
+			t.Errorf("another tool: %s", shownJSON(other))
+		}
 	}
 }
 

@@ -3,6 +3,7 @@
 //	read.go       the file, in YAML, checked before anything is asked
 //	reference.go  where secrets come from: variables and files, never the manifest itself
 //	state.go      what the installation has, by its API
+//	tools.go      what is said of connectors' tools
 //	fields.go     what differs between two documents
 //	plan.go       the steps from what is to what is to be; each can be done
 //	write.go      a file that says what the installation has, to begin with

@@ -50,12 +50,12 @@ func differing(is, wanted Document) (fields []Field) {
 	return fields
 }
 
-// equal: what the API leaves out is as good as empty, and scopes have no order.
+// equal: what the API leaves out is as good as empty, and scopes and tags have no order.
 func equal(name string, have, want any) bool {
 	if have == nil || want == nil {
 		return empty(have) && empty(want)
 	}
-	if name == "scopes" {
+	if name == "scopes" || name == "tags" {
 		have, want = sorted(have), sorted(want)
 	}
 	return reflect.DeepEqual(have, want)

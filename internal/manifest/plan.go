@@ -13,7 +13,7 @@ import (
 // Step is one thing to be done.
 type Step struct {
 	Action string  `json:"action"` // create, change or delete
-	Kind   string  `json:"kind"`   // connector, credential, agent or grant
+	Kind   string  `json:"kind"`   // connector, credential, tool, agent or grant
 	Name   string  `json:"name"`
 	Fields []Field `json:"fields"`
 
@@ -62,6 +62,11 @@ func Plan(ctx context.Context, api *client.Client, file File, is State, prune bo
 	}
 	if prune {
 		p.prune()
+	}
+	for _, slug := range slugs(file.Connectors) { // last: a person may have to connect an account before tools are known
+		if err := p.tools(slug, file.Connectors[slug].Tools); err != nil {
+			return nil, fmt.Errorf("the connector %s: %w", slug, err)
+		}
 	}
 	return p.steps, nil
 }

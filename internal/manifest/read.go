@@ -31,7 +31,8 @@ type File struct {
 type Connector struct {
 	Fields  Document // of the API's ConnectorCreate, without secrets
 	Secrets map[string]string
-	Env     map[string]string // of a program; nil: the file says nothing of it
+	Env     map[string]string   // of a program; nil: the file says nothing of it
+	Tools   map[string]Document // by the server's names: what agents are told of them, and how often they may be called; nil: nothing is said
 }
 
 // Agent is one that is to be there.
@@ -126,6 +127,10 @@ func (r *reader) connector(at string, v map[string]any) Connector {
 			c.Env[name] = r.value(at+".env."+name, v, true)
 		}
 		delete(v, "env")
+	}
+	if tools, ok := v["tools"]; ok {
+		c.Tools = r.tools(at+".tools", tools)
+		delete(v, "tools")
 	}
 	if auth, ok := v["auth"]; ok {
 		fields := maps.Clone(r.entries(at+".auth", auth))

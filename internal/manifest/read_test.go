@@ -32,6 +32,9 @@ connectors:
     url: https://mcp.linear.app/mcp
     auth: {type: bearer, token: {file: token}}
     timeout_ms: 30000
+    tools:
+      create_issue: {calls_per_minute: 30, calls_per_day: 500}
+      delete_issue: {enabled: false}
   shell:
     transport: stdio
     command: /usr/bin/tool
@@ -57,6 +60,9 @@ agents:
 			"linear": {
 				Fields:  manifest.Document{"name": "Linear", "url": "https://mcp.linear.app/mcp", "timeout_ms": 30000.0, "auth": map[string]any{"type": "bearer"}},
 				Secrets: map[string]string{"token": "from-a-file"},
+				Tools: map[string]manifest.Document{
+					"create_issue": {"calls_per_minute": 30.0, "calls_per_day": 500.0}, "delete_issue": {"enabled": false},
+				},
 			},
 			"shell": {Fields: manifest.Document{"transport": "stdio", "command": "/usr/bin/tool"}, Env: map[string]string{"KEY": "from-a-variable", "LEVEL": "info"}},
 		},
@@ -84,18 +90,21 @@ func TestWhatIsWrongWithAManifestIsSaidBeforeAnythingIsDone(t *testing.T) {
 	t.Parallel()
 	from := sources(t)
 	for text, want := range map[string]string{
-		"":                                  "the file is empty",
-		"connectors: [a":                    "no YAML",
-		"a: 1\n---\nb: 1":                   "more than one document",
-		"connectors: {}\nservers: {}":       `no "servers" in a manifest`,
-		"connectors: [a]":                   "connectors: it must be an object",
-		"[]":                                "it must be an object",
-		"connectors: {a: {}, a: {}}":        "already defined",
-		"connectors: {a: {uri: x}}":         `connectors.a: unknown field "uri"`,
-		"connectors: {a: {slug: b}}":        "connectors.a.slug: it is the name before the entry",
-		"connectors: {a: {timeout_ms: x}}":  "connectors.a: timeout_ms cannot be a string",
-		"connectors: {a: {auth: {}}}":       "connectors.a.auth.type: it must be said",
-		"connectors: {a: {env: {B: text}}}": "connectors.a.env.B: a secret does not stand in this file",
+		"":                                 "the file is empty",
+		"connectors: [a":                   "no YAML",
+		"a: 1\n---\nb: 1":                  "more than one document",
+		"connectors: {}\nservers: {}":      `no "servers" in a manifest`,
+		"connectors: [a]":                  "connectors: it must be an object",
+		"[]":                               "it must be an object",
+		"connectors: {a: {}, a: {}}":       "already defined",
+		"connectors: {a: {uri: x}}":        `connectors.a: unknown field "uri"`,
+		"connectors: {a: {slug: b}}":       "connectors.a.slug: it is the name before the entry",
+		"connectors: {a: {timeout_ms: x}}": "connectors.a: timeout_ms cannot be a string",
+		"connectors: {a: {auth: {}}}":      "connectors.a.auth.type: it must be said",
+		"connectors: {a: {tools: {b: {add_tags: [c]}}}}":                          "connectors.a.tools.b.add_tags: say all tags",
+		"connectors: {a: {tools: {b: {limit: 1}}}}":                               `connectors.a.tools.b: unknown field "limit"`,
+		"connectors: {a: {tools: {b: {calls_per_day: often}}}}":                   "connectors.a.tools.b: calls_per_day cannot be a string",
+		"connectors: {a: {env: {B: text}}}":                                       "connectors.a.env.B: a secret does not stand in this file",
 		"connectors: {a: {auth: {type: bearer, token: s3cret}}}":                  "connectors.a.auth.token: a secret does not stand in this file",
 		"connectors: {a: {auth: {type: bearer, token: {value: s3cret}}}}":         "connectors.a.auth.token: a secret does not stand in this file",
 		"connectors: {a: {auth: {type: bearer, token: {env: A, file: B}}}}":       "connectors.a.auth.token: a secret does not stand in this file",

@@ -16,11 +16,20 @@ type State struct {
 	Connectors map[string]client.Connector             // by slug
 	Agents     map[string]client.Agent                 // by slug
 	Grants     map[string]map[string]client.AgentGrant // by agent and connector; only of the agents that were asked for
+	Tools      map[string]map[string]client.Tool       // by connector and the server's names; only of the connectors that were asked for
 }
 
-// Fetch reads what the installation has: all connectors and agents, and the grants of the agents that which names, or of all where it is nil.
-func Fetch(ctx context.Context, api *client.Client, which func(agent string) bool) (State, error) {
-	s := State{Connectors: map[string]client.Connector{}, Agents: map[string]client.Agent{}, Grants: map[string]map[string]client.AgentGrant{}}
+// Of says of which agents the grants, and of which connectors the tools are wanted. nil: of all.
+type Of struct {
+	Agents, Connectors func(slug string) bool
+}
+
+// Fetch reads what the installation has: all connectors and agents, and of some the grants and the tools.
+func Fetch(ctx context.Context, api *client.Client, of Of) (State, error) {
+	s := State{
+		Connectors: map[string]client.Connector{}, Agents: map[string]client.Agent{},
+		Grants: map[string]map[string]client.AgentGrant{}, Tools: map[string]map[string]client.Tool{},
+	}
 	for c, err := range api.AllConnectors(ctx, client.ListConnectorsQuery{Limit: pageSize}) {
 		if err != nil {
 			return State{}, err
@@ -34,7 +43,7 @@ func Fetch(ctx context.Context, api *client.Client, which func(agent string) boo
 		s.Agents[a.Slug] = a
 	}
 	for slug := range s.Agents {
-		if which != nil && !which(slug) {
+		if of.Agents != nil && !of.Agents(slug) {
 			continue
 		}
 		s.Grants[slug] = map[string]client.AgentGrant{}
@@ -44,6 +53,16 @@ func Fetch(ctx context.Context, api *client.Client, which func(agent string) boo
 			}
 			s.Grants[slug][g.Connector] = g
 		}
+	}
+	for slug := range s.Connectors {
+		if of.Connectors != nil && !of.Connectors(slug) {
+			continue
+		}
+		tools, err := fetchTools(ctx, api, slug)
+		if err != nil {
+			return State{}, err
+		}
+		s.Tools[slug] = tools
 	}
 	return s, nil
 }

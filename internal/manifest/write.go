@@ -33,7 +33,11 @@ func Write(w io.Writer, is State) error {
 	}
 	file.Connectors, file.Agents = map[string]Document{}, map[string]Document{}
 	for slug, c := range is.Connectors {
-		file.Connectors[slug] = writtenConnector(slug, c)
+		doc := writtenConnector(slug, c)
+		if tools := writtenTools(is.Tools[slug]); len(tools) > 0 {
+			doc["tools"] = tools
+		}
+		file.Connectors[slug] = doc
 	}
 	for slug, a := range is.Agents {
 		doc := picked(documentOf(a), agentFields)

@@ -116,6 +116,7 @@ func curation(a auth.Actor, c connectors.Connector, done []curated) store.Event 
 func tell(s store.State, t store.CuratedTool) {
 	s[t.Name+" enabled"], s[t.Name+" alias"] = t.Enabled, t.Alias
 	s[t.Name+" agent_description"], s[t.Name+" tags"] = told(t.AgentText), append([]string{}, t.Tags...)
+	s[t.Name+" calls_per_minute"], s[t.Name+" calls_per_day"] = t.Quota.PerMinute, t.Quota.PerDay
 }
 
 // mostTold is how much of a text an entry of the audit log tells, in characters: it may be about thousands of tools, and is kept for good.

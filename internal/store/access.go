@@ -97,6 +97,7 @@ func accessToolOf(r dbgen.AccessToolsRow) AccessTool {
 		Removed:     r.Removed,
 		Alias:       r.Alias,
 		AgentText:   r.AgentText,
+		Quota:       quotaOf(r.CallsPerMinute, r.CallsPerDay),
 	}
 }
 

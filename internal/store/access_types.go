@@ -62,6 +62,7 @@ type AccessTool struct {
 	Removed     bool
 	Alias       string // the name for agents; empty: the server's
 	AgentText   string // the description for agents; empty: the server's
+	Quota       connectors.Quota
 }
 
 // AccessItem is a prompt, a resource or a template of a granted connector.

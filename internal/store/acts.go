@@ -42,6 +42,8 @@ var Acts = map[string]Act{
 	"tenant.configure":    {Shape: Changes},
 	"tenant.keep_history": {Shape: Changes},
 	"tenant.set_defaults": {Shape: Changes},
+	"tenant.set_quota":    {Shape: Changes},
+	"tenant.limit":        {Shape: Changes}, // by the operator
 
 	"tenant.require_second_factor": {Shape: Changes},
 

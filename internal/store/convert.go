@@ -14,6 +14,7 @@ func tenantOf(r dbgen.Tenant) connectors.Tenant {
 		ID: r.ID, Slug: r.Slug, Name: r.Name, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 		CallHistory: r.CallHistory, BodyReaders: r.BodyReaders, ApprovalTimeout: time.Duration(r.ApprovalTimeoutS) * time.Second, HistoryDays: historyDays(r.HistoryDays),
 		Defaults: defaultsOf(r), SecondFactorRequired: r.SecondFactorRequired,
+		Quota: quotaOf(r.CallsPerMinute, r.CallsPerDay), Most: quotaOf(r.MostCallsPerMinute, r.MostCallsPerDay),
 	}
 }
 

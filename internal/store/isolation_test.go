@@ -373,7 +373,7 @@ var vaultAttempts = map[string]attempt{
 
 // ownWorld are the methods that make or show the outsider's own rows: they succeed, and find nothing of the victim's.
 var ownWorld = map[string]bool{"HoldsCredential": true, "HoldsClientSecret": true,
-	"Self": true, "CheckAudit": true, "AuditState": true, "CheckOutcomes": true, "OutcomeState": true, "ExportAudit": true, "CutAudit": true, "AuditEnd": true, "AuditSigner": true, "Invitations": true, "Invite": true, "Rename": true, "Configure": true, "AddMember": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
+	"Self": true, "CheckAudit": true, "AuditState": true, "CheckOutcomes": true, "OutcomeState": true, "ExportAudit": true, "CutAudit": true, "AuditEnd": true, "AuditSigner": true, "Invitations": true, "Invite": true, "Rename": true, "SetQuota": true, "Limit": true, "QuotaUses": true, "ToolQuotaUse": true, "Configure": true, "AddMember": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
 	"QueueAllSyncs": true, "NewestSweep": true, "DeleteFlows": true, "ConnectorStats": true, "Record": true, "Definitions": true, "FinishUnchanged": true, "DeleteCredentials": true, "MarkUsed": true,
 	"SaveRegistration": true, "ForgetRegistration": true, "HoldConnector": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,
 	"RefuseGrant": true, "DeleteClientSecret": true, "DeleteEnvironment": true, "ExpiringCredentials": true, "SetAuthBehaviour": true, "RenewMachineTokens": true,

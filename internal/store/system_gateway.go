@@ -25,7 +25,7 @@ func (s *System) SweepGateway(ctx context.Context, this connectors.InstanceID) (
 		return tx.scope.pipelined(ctx, func(q *dbgen.Queries) error {
 			for _, step := range []func(context.Context) error{
 				q.LoseApprovalsOfSilentInstances, q.DropFetchedResults, q.DropOldApprovals, q.DropSpentAllowances, q.DropExpiredMail,
-				q.DropOldCallHours, q.DropOldSyncHours, q.RollSyncHours,
+				q.DropOldCallHours, q.DropOldSyncHours, q.DropOldQuotaDays, q.RollSyncHours,
 			} {
 				if err := step(ctx); err != nil {
 					return err

@@ -36,7 +36,9 @@ func (t *Tenant) CuratedTools(ctx context.Context, id connectors.ConnectorID) ([
 	return each(rows, func(r dbgen.CuratedToolsRow) CuratedTool {
 		return CuratedTool{
 			Name: r.Name, Removed: r.Removed,
-			Curation: connectors.Curation{Enabled: r.Enabled, Alias: r.Alias, AgentText: r.AgentText, Tags: r.Tags},
+			Curation: connectors.Curation{
+				Enabled: r.Enabled, Alias: r.Alias, AgentText: r.AgentText, Tags: r.Tags, Quota: quotaOf(r.CallsPerMinute, r.CallsPerDay),
+			},
 		}
 	}), nil
 }
@@ -51,6 +53,8 @@ func (t *Tenant) CurateTools(ctx context.Context, id connectors.ConnectorID, too
 		p.Aliases = append(p.Aliases, clean(tool.Alias))
 		p.AgentTexts = append(p.AgentTexts, clean(tool.AgentText))
 		p.Tags = append(p.Tags, strings.Join(tool.Tags, " "))
+		p.CallsPerMinutes = append(p.CallsPerMinutes, int32(tool.Quota.PerMinute))
+		p.CallsPerDays = append(p.CallsPerDays, int32(tool.Quota.PerDay))
 	}
 	return t.within(ctx, func(tx *Tenant) error {
 		if err := tx.LockTools(ctx, id); err != nil {

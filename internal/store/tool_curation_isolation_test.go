@@ -43,6 +43,30 @@ var curationAttempts = map[string]attempt{
 		got, err := o.door.RunRequests(ctx, o.queued.ID)
 		return len(got.List) > 0, err
 	},
+	"SetQuota": func(ctx context.Context, o outsider) (bool, error) {
+		err := o.door.SetQuota(ctx, connectors.Quota{PerDay: 7})
+		theirs, read := o.Door().Self(ctx)
+		return theirs.Quota.Bounds() || read != nil, err
+	},
+	"Limit": func(ctx context.Context, o outsider) (bool, error) {
+		err := o.door.Limit(ctx, connectors.Quota{PerDay: 7})
+		theirs, read := o.Door().Self(ctx)
+		return theirs.Most.Bounds() || read != nil, err
+	},
+	"QuotaUses": func(ctx context.Context, o outsider) (bool, error) {
+		if err := countQuotas(ctx, o); err != nil {
+			return true, err
+		}
+		uses, err := o.door.QuotaUses(ctx, time.Now())
+		return len(uses) > 0, err
+	},
+	"ToolQuotaUse": func(ctx context.Context, o outsider) (bool, error) {
+		if err := countQuotas(ctx, o); err != nil {
+			return true, err
+		}
+		use, err := o.door.ToolQuotaUse(ctx, o.connector.ID, "search", time.Now())
+		return use.Calls > 0, err
+	},
 	"ToolTags": func(ctx context.Context, o outsider) (bool, error) {
 		theirs := []store.CuratedTool{{Name: "search", Curation: connectors.Curation{Enabled: true, Tags: []string{"theirs"}}}}
 		if err := o.Door().CurateTools(ctx, o.connector.ID, theirs); err != nil {
@@ -51,4 +75,14 @@ var curationAttempts = map[string]attempt{
 		tags, err := o.door.ToolTags(ctx, o.connector.ID)
 		return len(tags) > 0, err
 	},
+}
+
+// countQuotas counts calls of the other tenant, and of its tool.
+func countQuotas(ctx context.Context, o outsider) error {
+	day := connectors.QuotaDay(time.Now())
+	_, err := o.St.System().CountQuotas(ctx, []store.QuotaCount{
+		{QuotaOwner: store.QuotaOwner{Tenant: o.Tenant}, Day: day, Calls: 3},
+		{QuotaOwner: store.QuotaOwner{Tenant: o.Tenant, Connector: o.connector.ID, Tool: "search"}, Day: day, Calls: 3},
+	})
+	return err
 }

@@ -97,7 +97,7 @@ func listedTool(r dbgen.ToolsRow) connectors.Tool {
 	return toolOf(dbgen.ToolRow{
 		Tool: dbgen.Tool{
 			ConnectorID: r.ConnectorID, Name: r.Name, CurrentHash: r.CurrentHash, Review: connectors.Review(r.Review),
-			Enabled: r.Enabled, Alias: r.Alias, AgentText: r.AgentText, Tags: r.Tags, FirstSeenAt: r.FirstSeenAt, LastSeenAt: r.LastSeenAt, ChangedAt: r.ChangedAt, RemovedAt: r.RemovedAt,
+			Enabled: r.Enabled, Alias: r.Alias, AgentText: r.AgentText, Tags: r.Tags, CallsPerMinute: r.CallsPerMinute, CallsPerDay: r.CallsPerDay, FirstSeenAt: r.FirstSeenAt, LastSeenAt: r.LastSeenAt, ChangedAt: r.ChangedAt, RemovedAt: r.RemovedAt,
 		},
 		Shadowed: r.Shadowed, Slug: r.Slug, ConnectorName: r.ConnectorName, ToolsLastSyncedAt: r.ToolsLastSyncedAt,
 		Raw: r.Raw, Title: r.Title, Description: r.Description,
@@ -113,7 +113,7 @@ func toolOf(row dbgen.ToolRow) connectors.Tool {
 		Definition:    connectors.Definition{Name: r.Name, Raw: row.Raw, Hash: *hashOf(r.CurrentHash)},
 		Title:         row.Title,
 		Description:   row.Description,
-		Curation:      connectors.Curation{Enabled: r.Enabled, Alias: r.Alias, AgentText: r.AgentText, Tags: r.Tags},
+		Curation:      connectors.Curation{Enabled: r.Enabled, Alias: r.Alias, AgentText: r.AgentText, Tags: r.Tags, Quota: quotaOf(r.CallsPerMinute, r.CallsPerDay)},
 		Shadowed:      row.Shadowed,
 		Review:        r.Review,
 		FirstSeenAt:   r.FirstSeenAt.UTC(),

@@ -12,6 +12,23 @@ func (m *Metrics) CallFinished(outcome string, took time.Duration) {
 	m.callDurations.Observe(took.Seconds())
 }
 
+// QuotaRefused counts one call that a quota refused: whose it is, tool or tenant, and of which period, minute or day.
+func (m *Metrics) QuotaRefused(whose, period string) {
+	m.quotaRefusals.WithLabelValues(whose, period).Inc()
+}
+
+func newQuotaMetrics() *prometheus.CounterVec {
+	refusals := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "patchbay_quota_refusals_total",
+		Help: "Calls that a quota refused, by whose it is (tool, tenant) and its period (minute, day).",
+	}, []string{"quota", "period"})
+	for _, whose := range []string{"tool", "tenant"} {
+		refusals.WithLabelValues(whose, "minute")
+		refusals.WithLabelValues(whose, "day")
+	}
+	return refusals
+}
+
 func newCallMetrics() (*prometheus.CounterVec, prometheus.Histogram) {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "patchbay_tool_calls_total",

@@ -22,6 +22,7 @@ type Metrics struct {
 
 	calls         *prometheus.CounterVec
 	callDurations prometheus.Histogram
+	quotaRefusals *prometheus.CounterVec
 
 	upkeep upkeepMetrics
 	spans  *prometheus.CounterVec
@@ -59,6 +60,7 @@ func NewMetrics(version string) *Metrics {
 		}),
 	}
 	m.calls, m.callDurations = newCallMetrics()
+	m.quotaRefusals = newQuotaMetrics()
 	m.upkeep = newUpkeepMetrics()
 	m.spans = newTraceMetric()
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -68,7 +70,7 @@ func NewMetrics(version string) *Metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(
-		m.requests, m.durations, m.inFlight, m.throttled, m.syncRuns, m.syncDurations, m.calls, m.callDurations, m.upkeep.swept, m.upkeep.renewed, m.upkeep.audit, m.spans, build,
+		m.requests, m.durations, m.inFlight, m.throttled, m.syncRuns, m.syncDurations, m.calls, m.callDurations, m.quotaRefusals, m.upkeep.swept, m.upkeep.renewed, m.upkeep.audit, m.spans, build,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

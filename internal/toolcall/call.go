@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -109,7 +108,10 @@ func (a *attempt) admit() error {
 	if err := a.goesOn(); err != nil {
 		return err
 	}
-	return a.hurried(a.order.View, a.reach)
+	if a.order.Input != nil { // the call goes on, and counted when it began
+		return a.hurried(a.order.View, a.reach)
+	}
+	return a.paced(a.order.View, tool)
 }
 
 // disabled is the refusal of an agent that may call nothing, whoever calls for it.
@@ -134,30 +136,6 @@ func held(t *access.Tool) *Refusal {
 	default:
 		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The server of %q does not offer the tool %q any more. List the tools again.", connector, t.Name)}
 	}
-}
-
-// hurried tells whether too many calls are made: by the agent, or to the connector.
-func (c *Caller) hurried(v *access.View, r *access.Reach) error {
-	now := c.o.Now()
-	if wait := c.agents.take(v.Tenant.ID, v.Agent.ID, v.Agent.CallsPerMinute, now); wait > 0 {
-		return tooFast(fmt.Sprintf("This agent may make %s a minute.", calls(v.Agent.CallsPerMinute)), wait)
-	}
-	if wait := c.servers.take(v.Tenant.ID, r.Connector.ID, r.Connector.CallsPerMinute, now); wait > 0 {
-		return tooFast(fmt.Sprintf("The connector %q takes %s a minute.", r.Connector.Name, calls(r.Connector.CallsPerMinute)), wait)
-	}
-	return nil
-}
-
-func calls(n int) string {
-	if n == 1 {
-		return "1 call"
-	}
-	return fmt.Sprintf("%d calls", n)
-}
-
-func tooFast(limit string, wait time.Duration) *Refusal {
-	wait = max(wait, time.Second)
-	return &Refusal{Code: CodeRateLimited, Sentence: fmt.Sprintf("%s Try again in %s.", limit, spoken(wait)), RetryAfter: wait}
 }
 
 // make sends the call, which is on record, and notes what came of it.

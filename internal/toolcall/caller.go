@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
+
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
@@ -42,8 +44,10 @@ type Options struct {
 	Page func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
 	// Ended is told of every call that ended in this process, for the metrics; nil: nobody.
 	Ended func(connectors.ToolCall)
-	Log   *slog.Logger     // nil: nowhere
-	Now   func() time.Time // nil: time.Now
+	// OverQuota is told of every call that a quota refused, for the metrics: whose it is (tool, tenant), and of which period (minute, day); nil: nobody.
+	OverQuota func(whose, period string)
+	Log       *slog.Logger     // nil: nowhere
+	Now       func() time.Time // nil: time.Now
 }
 
 // Caller makes calls. It is safe for concurrent use.
@@ -52,6 +56,8 @@ type Caller struct {
 	pool     *upstream.Pool
 	agents   limiter[connectors.AgentID]
 	servers  limiter[connectors.ConnectorID]
+	minutes  limiter[uuid.UUID] // of quotas
+	days     days               // likewise
 	underWay throng[connectors.AgentID]
 	watching throng[connectors.AgentID]
 	breakers breakers
@@ -96,11 +102,12 @@ var (
 
 // Start begins what goes on besides the calls: approved ones that nobody waits for are made, and what has lapsed is closed.
 func (c *Caller) Start(ctx context.Context) {
+	recalled := c.recallQuotas(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.stopped {
 		c.crew.Go(c.sweepNowAndThen)
-		c.crew.Go(c.tellUsesNowAndThen)
+		c.crew.Go(func() { c.tellUsesNowAndThen(recalled) })
 		c.crew.Go(c.noteProgressNowAndThen)
 	}
 }
@@ -125,6 +132,7 @@ func (c *Caller) Stop(ctx context.Context) {
 	}
 	c.cut()
 	c.crew.Wait()
+	c.CountQuotas(context.WithoutCancel(ctx))
 	c.pool.Stop(ctx)
 }
 

@@ -208,6 +208,8 @@ func spoken(d time.Duration) string {
 		return "1 second"
 	case seconds < 120:
 		return fmt.Sprintf("%d seconds", seconds)
+	case seconds > 2*60*60:
+		return fmt.Sprintf("%d hours", (seconds+60*60-1)/(60*60))
 	default:
 		return fmt.Sprintf("%d minutes", (seconds+59)/60)
 	}

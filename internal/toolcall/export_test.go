@@ -1,6 +1,9 @@
 package toolcall
 
-import "patchbay/internal/connectors"
+import (
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+)
 
 // NewCallID names a call.
 func NewCallID() connectors.ToolCallID { return newCallID() }
@@ -28,3 +31,6 @@ func (c *Caller) UnsavedProgress() int {
 	defer c.progress.mu.Unlock()
 	return len(c.progress.of)
 }
+
+// Paced tells whether a call comes too often.
+func (c *Caller) Paced(v *access.View, t *access.Tool) error { return c.paced(v, t) }

@@ -53,6 +53,21 @@ func (l *limiter[K]) take(tenant connectors.TenantID, key K, perMinute int, now 
 	return 0
 }
 
+// left is how many drops key's bucket has.
+func (l *limiter[K]) left(key K, perMinute int, now time.Time) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.buckets[key]
+	if b == nil || perMinute == 0 {
+		return perMinute
+	}
+	drops := b.drops + now.Sub(b.at).Minutes()*float64(perMinute)
+	if b.heard {
+		drops += float64(perMinute)
+	}
+	return int(max(0, min(float64(perMinute), drops)))
+}
+
 // bucket finds or makes one. mu is held.
 func (l *limiter[K]) bucket(key K, perMinute int, now time.Time) *bucket {
 	b := l.buckets[key]

@@ -77,13 +77,15 @@ func (l *limiter[K]) hear(key K, n int, now time.Time) {
 	b.drops -= float64(n)
 }
 
-// tellUsesNowAndThen tells the other processes what was taken, until the process stops.
-func (c *Caller) tellUsesNowAndThen() {
+// tellUsesNowAndThen counts what was used of quotas, and tells the other processes what was taken, until the process stops.
+func (c *Caller) tellUsesNowAndThen(recalled bool) {
 	tick := time.NewTicker(tellUsesEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
+			recalled = recalled || c.recallQuotas(c.life)
+			c.CountQuotas(c.life)
 			c.TellUses(c.life)
 		case <-c.life.Done():
 			return
@@ -99,6 +101,12 @@ func (c *Caller) TellUses(ctx context.Context) {
 	}
 	for id, t := range c.servers.told() {
 		said[t.tenant] = append(said[t.tenant], use('c', id.UUID, t.n))
+	}
+	for name, t := range c.minutes.told() {
+		said[t.tenant] = append(said[t.tenant], use('q', name, t.n))
+	}
+	for _, n := range c.days.tell() {
+		said[n.tenant] = append(said[n.tenant], n.words())
 	}
 	ctx, cancel := context.WithTimeout(ctx, tellUsesTime)
 	defer cancel()
@@ -124,17 +132,23 @@ func (c *Caller) hearUses(words string) {
 	now := c.o.Now()
 	for one := range strings.SplitSeq(uses, ",") {
 		name, number, _ := strings.Cut(one, "=")
-		n, err := strconv.Atoi(number)
-		if len(name) < 2 || err != nil || n <= 0 {
+		if len(name) < 2 {
 			continue
 		}
 		id, err := uuid.Parse(name[1:])
+		if err == nil && name[0] == 'd' {
+			c.hearDay(id, number)
+			continue
+		}
+		n, wrong := strconv.Atoi(number)
 		switch {
-		case err != nil:
+		case err != nil, wrong != nil, n <= 0:
 		case name[0] == 'a':
 			c.agents.hear(connectors.AgentID{UUID: id}, n, now)
 		case name[0] == 'c':
 			c.servers.hear(connectors.ConnectorID{UUID: id}, n, now)
+		case name[0] == 'q':
+			c.minutes.hear(id, n, now)
 		}
 	}
 }

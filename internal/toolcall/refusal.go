@@ -17,7 +17,8 @@ const (
 	CodeCredentialRequired Code = "credential_required" // there is none
 	CodeNeedsAuthorization Code = "needs_authorization" // the account must be connected again
 	CodeRateLimited        Code = "rate_limited"
-	CodeCircuitOpen        Code = "circuit_open" // the server failed again and again, and is left alone for a while
+	CodeQuotaExceeded      Code = "quota_exceeded" // of a tool, or of the tenant
+	CodeCircuitOpen        Code = "circuit_open"   // the server failed again and again, and is left alone for a while
 	CodeTimeout            Code = "timeout"
 	CodeApprovalPending    Code = "approval_pending"
 	CodeOutcomeUnknown     Code = "outcome_unknown" // an approved call whose process died: nobody knows whether it ran
@@ -32,6 +33,7 @@ type Refusal struct {
 	Sentence   string        // says what to do
 	ConnectURL string        // where a person mends it; empty: nowhere
 	RetryAfter time.Duration // 0: not said
+	RetryAt    time.Time     // zero: not said
 	CallID     connectors.ToolCallID
 	Elicit     *Elicitation // the client opens this page, and makes the call again; nil: it reads the sentence
 	Err        error        `json:"-"` // the cause, for the log only

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
 )
 
 // recordTime bounds how long somebody who called waits for the call to be on record.
@@ -17,7 +18,7 @@ const recordTime = 2 * time.Second
 // Run makes a call for somebody who looks again later. It returns the call as it is when it has ended, when it waits for a person, or
 // when patience is over; it goes on then, without whoever asked. One that has ended comes with its whole result and the arguments as
 // they were given, whatever the history keeps, and is on record. An error says that nothing was begun, and why: a *BadArguments, or a
-// fault.
+// fault. A call that a quota refused is on record, and comes with an error that says so, too.
 func (c *Caller) Run(ctx context.Context, o Order, patience time.Duration) (connectors.ToolCall, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -67,5 +68,16 @@ func (c *Caller) recorded(ctx context.Context, r result, arguments json.RawMessa
 	if r.err == nil && json.Unmarshal(r.out.Raw, &told) == nil {
 		call.Content, call.Structured = told.Content, told.StructuredContent
 	}
-	return call, nil
+	return call, quotaFault(r.err)
+}
+
+// quotaFault is what a door answers where a quota refused the call; nil: none did.
+func quotaFault(err error) error {
+	refusal, ok := errors.AsType[*Refusal](err)
+	if !ok || refusal.Code != CodeQuotaExceeded {
+		return nil
+	}
+	f := fault.Wrap(fault.RateLimited, refusal, refusal.Sentence).WithType("quota-exceeded")
+	f.RetryAfter = int((refusal.RetryAfter + time.Second - 1) / time.Second)
+	return f
 }

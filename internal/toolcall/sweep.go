@@ -39,6 +39,8 @@ func (c *Caller) Sweep(ctx context.Context) {
 	if others, err := system.OtherInstances(ctx, c.o.Instance); err == nil {
 		c.agents.among(others)
 		c.servers.among(others)
+		c.minutes.among(others)
+		c.days.among(others)
 	}
 	left, err := system.LeftApprovals(ctx, leftFor, maxLeft)
 	if err != nil {

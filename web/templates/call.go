@@ -9,6 +9,7 @@ type CallsPage struct {
 	// Connectors and Statuses, likewise.
 	Connectors []Option
 	Statuses   []Option
+	Quotas     []QuotaBar // that are used up, or nearly
 }
 
 // CallList is the part of the page that the event stream renews.

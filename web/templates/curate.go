@@ -13,7 +13,8 @@ type ToolBulk struct {
 // bulkForm is the id of the form that the boxes of a list belong to.
 const bulkForm = "tools-bulk"
 
-// Curate is what an admin says of one tool towards agents. Its form sends enabled, alias, agent_description and tags to Action.
+// Curate is what an admin says of one tool towards agents. Its form sends enabled, alias, agent_description,
+// calls_per_minute, calls_per_day and tags to Action.
 type Curate struct {
 	Form    Form
 	Action  string
@@ -21,4 +22,5 @@ type Curate struct {
 	Exposed string // the whole name that agents see now
 	Can     bool   // the person may change it
 	Facts   []Fact // what is said now, for those who may not
+	Used    []QuotaBar
 }

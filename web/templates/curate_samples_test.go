@@ -6,6 +6,13 @@ import (
 	"patchbay/web/templates"
 )
 
+// quotaSamples are quotas that are used: a bar with nothing refused, one that is full, and a count alone.
+var quotaSamples = []templates.QuotaBar{
+	{Said: "512 of 1,000 calls today", Value: "512", Max: "1000", High: "800"},
+	{Of: "linear/create_issue", Href: "/connectors/linear/tools/create_issue", Said: "60 of 60 calls of the minute", Value: "60", Max: "60", High: "48", Over: "3 calls refused today"},
+	{Of: "The whole organisation", Said: "7 calls today"},
+}
+
 // curateSamples are the pages about what an admin says of tools, and about one sync run.
 func curateSamples(pages map[string]templ.Component, with func(templates.Frame) templates.Frame, tools []templates.ToolView, head func(templates.ConnectorTab) templates.ConnectorHead) {
 	f := with(frame("Tools", templates.NavConnectors, inConnectors))
@@ -26,11 +33,11 @@ func curateSamples(pages map[string]templ.Component, with func(templates.Frame) 
 		Bulk: &templates.ToolBulk{Action: "/connectors/linear/tools", ReturnTo: "/connectors/linear/tools?q=issue", AllHref: "/connectors/linear/tools?choose=all&q=issue"},
 	})
 	form := templates.Form{
-		Values: map[string]string{"enabled": "true", "alias": "open ticket", "agent_description": said.AgentText, "tags": "billing"},
+		Values: map[string]string{"enabled": "true", "alias": "open ticket", "agent_description": said.AgentText, "tags": "billing", "calls_per_minute": "60", "calls_per_day": "0"},
 		Errors: map[string]string{"alias": "A tool's name has 1 to 128 letters (without accents), digits, underscores, hyphens and dots."},
 	}
 	tool := templates.ToolPage{Frame: f, Tool: said, Curate: templates.Curate{
-		Form: form, Action: "/connectors/linear/tools/create_issue/curate", Name: "create_issue", Exposed: "mcp_linear__open_ticket_12345678", Can: true,
+		Form: form, Action: "/connectors/linear/tools/create_issue/curate", Name: "create_issue", Exposed: "mcp_linear__open_ticket_12345678", Can: true, Used: quotaSamples,
 	}}
 	pages["tool-curated"] = templates.Tool(tool)
 	tool.Curate.Can, tool.Curate.Facts = false, []templates.Fact{{Label: "Agents may use it", Value: "yes"}, {Label: "Name", Value: "open.ticket", Mono: true}}

@@ -10,6 +10,7 @@ type SettingsPage struct {
 	Factors      []Option // who needs a second factor
 	History      HistoryLimits
 	Keys         SealingKeysPanel
+	Quota        TenantQuota
 	Facts        []Fact // id, slug, made, from when there is history
 	Installation []Fact // version, addresses
 }
@@ -34,6 +35,6 @@ type SealingKeyRow struct {
 
 // settingsFields are the fields of the form.
 var settingsFields = []string{
-	"name", "call_history", "body_readers", "approval_timeout_s", "history_days", "second_factor",
+	"name", "call_history", "body_readers", "approval_timeout_s", "history_days", "second_factor", "calls_per_minute", "calls_per_day",
 	"defaults.approval", "defaults.sync_interval_s", "defaults.max_definition_age_s", "defaults.tool_changes", "defaults.listen",
 }

@@ -224,7 +224,7 @@ func (q *Queries) AccessReaches(ctx context.Context, tenantID connectors.TenantI
 }
 
 const accessTools = `-- name: AccessTools :many
-select tools.connector_id, tools.name, tools.accepted_hash, tools.review, tools.enabled, tools.alias, tools.agent_text,
+select tools.connector_id, tools.name, tools.accepted_hash, tools.review, tools.enabled, tools.alias, tools.agent_text, tools.calls_per_minute, tools.calls_per_day,
        (tools.removed_at is not null)::boolean as removed
 from agent_grants
 join tools on tools.tenant_id = agent_grants.tenant_id and tools.connector_id = agent_grants.connector_id
@@ -233,14 +233,16 @@ order by tools.connector_id, tools.name
 `
 
 type AccessToolsRow struct {
-	ConnectorID  connectors.ConnectorID
-	Name         string
-	AcceptedHash []byte
-	Review       connectors.Review
-	Enabled      bool
-	Alias        string
-	AgentText    string
-	Removed      bool
+	ConnectorID    connectors.ConnectorID
+	Name           string
+	AcceptedHash   []byte
+	Review         connectors.Review
+	Enabled        bool
+	Alias          string
+	AgentText      string
+	CallsPerMinute int32
+	CallsPerDay    int32
+	Removed        bool
 }
 
 // Tools that were removed are told, too: a call of one is refused with the reason.
@@ -261,6 +263,8 @@ func (q *Queries) AccessTools(ctx context.Context, tenantID connectors.TenantID,
 			&i.Enabled,
 			&i.Alias,
 			&i.AgentText,
+			&i.CallsPerMinute,
+			&i.CallsPerDay,
 			&i.Removed,
 		); err != nil {
 			return nil, err

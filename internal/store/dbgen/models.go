@@ -263,23 +263,29 @@ type Tenant struct {
 	DefaultListen         connectors.ListenPolicy
 	BodyReaders           connectors.BodyReaders
 	SecondFactorRequired  bool
+	CallsPerMinute        int32
+	CallsPerDay           int32
+	MostCallsPerMinute    int32
+	MostCallsPerDay       int32
 }
 
 type Tool struct {
-	TenantID     connectors.TenantID
-	ConnectorID  connectors.ConnectorID
-	Name         string
-	CurrentHash  []byte
-	AcceptedHash []byte
-	Review       connectors.Review
-	Enabled      bool
-	FirstSeenAt  time.Time
-	LastSeenAt   time.Time
-	ChangedAt    time.Time
-	RemovedAt    *time.Time
-	Alias        string
-	AgentText    string
-	Tags         []string
+	TenantID       connectors.TenantID
+	ConnectorID    connectors.ConnectorID
+	Name           string
+	CurrentHash    []byte
+	AcceptedHash   []byte
+	Review         connectors.Review
+	Enabled        bool
+	FirstSeenAt    time.Time
+	LastSeenAt     time.Time
+	ChangedAt      time.Time
+	RemovedAt      *time.Time
+	Alias          string
+	AgentText      string
+	Tags           []string
+	CallsPerMinute int32
+	CallsPerDay    int32
 }
 
 type ToolCall struct {

@@ -304,7 +304,7 @@ const toolsNamed = `-- name: ToolsNamed :many
 with page as (
     select wanted.place,
            tools.connector_id, tools.name, tools.current_hash, tools.review, tools.enabled, tools.first_seen_at,
-           tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags,
+           tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags, tools.calls_per_minute, tools.calls_per_day,
            exists (select from tools other
                    where other.tenant_id = $2 and other.connector_id = tools.connector_id
                      and other.alias = tools.name and other.alias <> '' and other.name <> tools.name and other.removed_at is null) as shadowed,
@@ -316,7 +316,7 @@ with page as (
     join connectors on connectors.tenant_id = tools.tenant_id and connectors.id = tools.connector_id
     join tool_definitions definition on definition.tenant_id = tools.tenant_id and definition.hash = tools.current_hash
 ), measured as (
-    select page.place, page.connector_id, page.name, page.current_hash, page.review, page.enabled, page.first_seen_at, page.last_seen_at, page.changed_at, page.removed_at, page.alias, page.agent_text, page.tags, page.shadowed, page.slug, page.connector_name, page.tools_last_synced_at, page.raw, page.title, page.description,
+    select page.place, page.connector_id, page.name, page.current_hash, page.review, page.enabled, page.first_seen_at, page.last_seen_at, page.changed_at, page.removed_at, page.alias, page.agent_text, page.tags, page.calls_per_minute, page.calls_per_day, page.shadowed, page.slug, page.connector_name, page.tools_last_synced_at, page.raw, page.title, page.description,
            row_number() over so_far as nth,
            sum(length(page.raw)) over so_far as bytes,
            lead(page.name) over so_far is not null as more
@@ -324,7 +324,7 @@ with page as (
     window so_far as (order by page.place)
 )
 select connector_id, name, current_hash, review, enabled, first_seen_at, last_seen_at, changed_at, removed_at,
-       alias, agent_text, tags, shadowed::boolean as shadowed, slug, connector_name, tools_last_synced_at, raw, title, description, more::boolean as more
+       alias, agent_text, tags, calls_per_minute, calls_per_day, shadowed::boolean as shadowed, slug, connector_name, tools_last_synced_at, raw, title, description, more::boolean as more
 from measured
 where nth = 1 or bytes <= $1::bigint
 order by place
@@ -350,6 +350,8 @@ type ToolsNamedRow struct {
 	Alias             string
 	AgentText         string
 	Tags              []string
+	CallsPerMinute    int32
+	CallsPerDay       int32
 	Shadowed          bool
 	Slug              string
 	ConnectorName     string
@@ -388,6 +390,8 @@ func (q *Queries) ToolsNamed(ctx context.Context, arg ToolsNamedParams) ([]Tools
 			&i.Alias,
 			&i.AgentText,
 			&i.Tags,
+			&i.CallsPerMinute,
+			&i.CallsPerDay,
 			&i.Shadowed,
 			&i.Slug,
 			&i.ConnectorName,

@@ -17,7 +17,7 @@ const createTenant = `-- name: CreateTenant :one
 insert into tenants (id, slug, name)
 values ($1, $2, $3)
 on conflict (slug) do nothing
-returning tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required
+returning tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day
 `
 
 // Across tenants: making them, finding them, and giving a fresh one its owner.
@@ -42,6 +42,10 @@ func (q *Queries) CreateTenant(ctx context.Context, iD connectors.TenantID, slug
 		&i.DefaultListen,
 		&i.BodyReaders,
 		&i.SecondFactorRequired,
+		&i.CallsPerMinute,
+		&i.CallsPerDay,
+		&i.MostCallsPerMinute,
+		&i.MostCallsPerDay,
 	)
 	return i, err
 }
@@ -203,7 +207,7 @@ func (q *Queries) TakeSetupLink(ctx context.Context, tokenHash []byte) (int64, e
 }
 
 const tenantBySlug = `-- name: TenantBySlug :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day
 from tenants
 where slug = $1
 `
@@ -228,12 +232,16 @@ func (q *Queries) TenantBySlug(ctx context.Context, slug string) (Tenant, error)
 		&i.DefaultListen,
 		&i.BodyReaders,
 		&i.SecondFactorRequired,
+		&i.CallsPerMinute,
+		&i.CallsPerDay,
+		&i.MostCallsPerMinute,
+		&i.MostCallsPerDay,
 	)
 	return i, err
 }
 
 const tenants = `-- name: Tenants :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day
 from tenants
 order by lower(name), id
 `
@@ -264,6 +272,10 @@ func (q *Queries) Tenants(ctx context.Context) ([]Tenant, error) {
 			&i.DefaultListen,
 			&i.BodyReaders,
 			&i.SecondFactorRequired,
+			&i.CallsPerMinute,
+			&i.CallsPerDay,
+			&i.MostCallsPerMinute,
+			&i.MostCallsPerDay,
 		); err != nil {
 			return nil, err
 		}

@@ -15,23 +15,28 @@ import (
 
 const curateTools = `-- name: CurateTools :exec
 update tools
-set enabled = new.enabled, alias = new.alias, agent_text = new.agent_text, tags = string_to_array(new.tags, ' ')
+set enabled = new.enabled, alias = new.alias, agent_text = new.agent_text, tags = string_to_array(new.tags, ' '),
+    calls_per_minute = new.calls_per_minute, calls_per_day = new.calls_per_day
 from (select unnest($3::text[]) as name,
              unnest($4::boolean[]) as enabled,
              unnest($5::text[]) as alias,
              unnest($6::text[]) as agent_text,
-             unnest($7::text[]) as tags) new
+             unnest($7::text[]) as tags,
+             unnest($8::integer[]) as calls_per_minute,
+             unnest($9::integer[]) as calls_per_day) new
 where tools.tenant_id = $1 and tools.connector_id = $2 and tools.name = new.name
 `
 
 type CurateToolsParams struct {
-	TenantID    connectors.TenantID
-	ConnectorID connectors.ConnectorID
-	Names       []string
-	Enabled     []bool
-	Aliases     []string
-	AgentTexts  []string
-	Tags        []string
+	TenantID        connectors.TenantID
+	ConnectorID     connectors.ConnectorID
+	Names           []string
+	Enabled         []bool
+	Aliases         []string
+	AgentTexts      []string
+	Tags            []string
+	CallsPerMinutes []int32
+	CallsPerDays    []int32
 }
 
 // tags: the tags of a tool, with a space between.
@@ -44,24 +49,28 @@ func (q *Queries) CurateTools(ctx context.Context, arg CurateToolsParams) error 
 		arg.Aliases,
 		arg.AgentTexts,
 		arg.Tags,
+		arg.CallsPerMinutes,
+		arg.CallsPerDays,
 	)
 	return err
 }
 
 const curatedTools = `-- name: CuratedTools :many
-select name, enabled, alias, agent_text, tags, (removed_at is not null)::boolean as removed
+select name, enabled, alias, agent_text, tags, calls_per_minute, calls_per_day, (removed_at is not null)::boolean as removed
 from tools
 where tenant_id = $1 and connector_id = $2
 order by name
 `
 
 type CuratedToolsRow struct {
-	Name      string
-	Enabled   bool
-	Alias     string
-	AgentText string
-	Tags      []string
-	Removed   bool
+	Name           string
+	Enabled        bool
+	Alias          string
+	AgentText      string
+	Tags           []string
+	CallsPerMinute int32
+	CallsPerDay    int32
+	Removed        bool
 }
 
 // All that were ever there.
@@ -80,6 +89,8 @@ func (q *Queries) CuratedTools(ctx context.Context, tenantID connectors.TenantID
 			&i.Alias,
 			&i.AgentText,
 			&i.Tags,
+			&i.CallsPerMinute,
+			&i.CallsPerDay,
 			&i.Removed,
 		); err != nil {
 			return nil, err
@@ -323,7 +334,7 @@ func (q *Queries) RemoveTools(ctx context.Context, tenantID connectors.TenantID,
 }
 
 const tool = `-- name: Tool :one
-select tools.tenant_id, tools.connector_id, tools.name, tools.current_hash, tools.accepted_hash, tools.review, tools.enabled, tools.first_seen_at, tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags,
+select tools.tenant_id, tools.connector_id, tools.name, tools.current_hash, tools.accepted_hash, tools.review, tools.enabled, tools.first_seen_at, tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags, tools.calls_per_minute, tools.calls_per_day,
        exists (select from tools other
                where other.tenant_id = $1 and other.connector_id = $2
                  and other.alias = $3 and other.alias <> '' and other.name <> $3 and other.removed_at is null) as shadowed,
@@ -364,6 +375,8 @@ func (q *Queries) Tool(ctx context.Context, tenantID connectors.TenantID, connec
 		&i.Tool.Alias,
 		&i.Tool.AgentText,
 		&i.Tool.Tags,
+		&i.Tool.CallsPerMinute,
+		&i.Tool.CallsPerDay,
 		&i.Shadowed,
 		&i.Slug,
 		&i.ConnectorName,
@@ -457,7 +470,7 @@ with asked as materialized (
     where definition.tenant_id = $4 and $3::text <> '' and definition.search @@ (select asked.words from asked)
 ), listed as materialized (
     select tools.connector_id, tools.name, tools.current_hash, tools.review, tools.enabled, tools.first_seen_at,
-           tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags
+           tools.last_seen_at, tools.changed_at, tools.removed_at, tools.alias, tools.agent_text, tools.tags, tools.calls_per_minute, tools.calls_per_day
     from tools
     where tools.tenant_id = $4
       and ($5::uuid is null or tools.connector_id = $5)
@@ -484,7 +497,7 @@ with asked as materialized (
     limit $12
 ), page as (
     select listed.connector_id, listed.name, listed.current_hash, listed.review, listed.enabled, listed.first_seen_at,
-           listed.last_seen_at, listed.changed_at, listed.removed_at, listed.alias, listed.agent_text, listed.tags,
+           listed.last_seen_at, listed.changed_at, listed.removed_at, listed.alias, listed.agent_text, listed.tags, listed.calls_per_minute, listed.calls_per_day,
            exists (select from tools other
                    where other.tenant_id = $4 and other.connector_id = listed.connector_id
                      and other.alias = listed.name and other.alias <> '' and other.name <> listed.name and other.removed_at is null) as shadowed,
@@ -494,7 +507,7 @@ with asked as materialized (
     join connectors on connectors.tenant_id = $4 and connectors.id = listed.connector_id
     join tool_definitions definition on definition.tenant_id = $4 and definition.hash = listed.current_hash
 ), measured as (
-    select page.connector_id, page.name, page.current_hash, page.review, page.enabled, page.first_seen_at, page.last_seen_at, page.changed_at, page.removed_at, page.alias, page.agent_text, page.tags, page.shadowed, page.slug, page.connector_name, page.tools_last_synced_at, page.raw, page.title, page.description,
+    select page.connector_id, page.name, page.current_hash, page.review, page.enabled, page.first_seen_at, page.last_seen_at, page.changed_at, page.removed_at, page.alias, page.agent_text, page.tags, page.calls_per_minute, page.calls_per_day, page.shadowed, page.slug, page.connector_name, page.tools_last_synced_at, page.raw, page.title, page.description,
            row_number() over so_far as nth,
            sum(length(page.raw)) over so_far as bytes,
            lead(page.name) over so_far is not null as more
@@ -502,7 +515,7 @@ with asked as materialized (
     window so_far as (order by page.name, page.connector_id)
 )
 select connector_id, name, current_hash, review, enabled, first_seen_at, last_seen_at, changed_at, removed_at,
-       alias, agent_text, tags, shadowed::boolean as shadowed, slug, connector_name, tools_last_synced_at, raw, title, description, more::boolean as more
+       alias, agent_text, tags, calls_per_minute, calls_per_day, shadowed::boolean as shadowed, slug, connector_name, tools_last_synced_at, raw, title, description, more::boolean as more
 from measured
 where nth = 1 or bytes <= $1::bigint
 order by name, connector_id
@@ -536,6 +549,8 @@ type ToolsRow struct {
 	Alias             string
 	AgentText         string
 	Tags              []string
+	CallsPerMinute    int32
+	CallsPerDay       int32
 	Shadowed          bool
 	Slug              string
 	ConnectorName     string
@@ -585,6 +600,8 @@ func (q *Queries) Tools(ctx context.Context, arg ToolsParams) ([]ToolsRow, error
 			&i.Alias,
 			&i.AgentText,
 			&i.Tags,
+			&i.CallsPerMinute,
+			&i.CallsPerDay,
 			&i.Shadowed,
 			&i.Slug,
 			&i.ConnectorName,

@@ -1,0 +1,125 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+func TestAnAdminBoundsATool(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	b := d.as(connectors.RoleAdmin)
+	toolbox(t, d, b)
+	const tool = "/connectors/linear/tools/create_issue"
+	b.submit(tool+"/curate", url.Values{"enabled": {"true"}, "calls_per_minute": {"60"}, "calls_per_day": {"1000"}}).want(t, http.StatusOK,
+		"What agents are told of 'create_issue' is saved.", `value="60"`, `value="1000"`, "0 of 1,000 calls today", "0 of 60 calls of the minute", `<meter min="0" value="0" max="1000" high="800"`)
+	b.submit(tool+"/curate", url.Values{"enabled": {"true"}, "alias": {"open_ticket"}}).want(t, http.StatusOK, `value="1000"`)
+	for _, wrong := range []string{"-1", "x", "1000000001"} {
+		b.post(tool+"/curate", url.Values{"enabled": {"true"}, "calls_per_day": {wrong}}).want(t, http.StatusUnprocessableEntity, "Calls are limited to 1 to 1000000000 a day", `value="`+wrong+`"`)
+	}
+	if got, want := d.curations("linear")["create_issue"].Quota, (connectors.Quota{PerMinute: 60, PerDay: 1000}); got != want {
+		t.Errorf("%+v", got)
+	}
+	d.as(connectors.RoleViewer).get(tool).want(t, http.StatusOK, "60 calls a minute and 1,000 calls a day", "0 of 1,000 calls today")
+}
+
+// TestWhoTriesAToolIsToldOfItsQuota has a person try a tool until its minute is used up.
+func TestWhoTriesAToolIsToldOfItsQuota(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.answering(`{"content":[]}`, trusting)
+	bound := []store.CuratedTool{{Name: "search", Curation: connectors.Curation{Enabled: true, Quota: connectors.Quota{PerMinute: 1}}}}
+	if err := d.Door().CurateTools(t.Context(), d.linear(), bound); err != nil {
+		t.Fatal(err)
+	}
+	b := d.as(connectors.RoleMember)
+	try := func() page {
+		return b.post("/connectors/linear/tools/search/try", url.Values{"agent": {"support"}, "as": {"json"}, "json": {`{"q":"x"}`}})
+	}
+	p := try()
+	for p.Status == http.StatusOK {
+		p = try()
+	}
+	p.want(t, http.StatusTooManyRequests, "takes 1 call a minute. Try again in ")
+	if p.Header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+}
+
+func TestTheSettingsSayHowMuchOfTheQuotasIsUsed(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	owner := d.as(connectors.RoleOwner)
+	if page := owner.get("/settings"); page.says("Quotas today") {
+		t.Error("there is no quota, and the page tells of some")
+	}
+	if err := d.Door().Limit(t.Context(), connectors.Quota{PerDay: 5000}); err != nil {
+		t.Fatal(err)
+	}
+	owner.post("/settings", url.Values{"name": {"Acme"}, "calls_per_day": {"5001"}}).want(t, http.StatusUnprocessableEntity, "Choose that or less", `value="5001"`)
+	owner.submit("/settings", url.Values{"name": {"Acme"}, "calls_per_day": {"4000"}, "calls_per_minute": {"60"}}).want(t, http.StatusOK,
+		"The settings are saved.", "Whoever runs this installation allows 5,000 calls a day; 0 is as many.", `value="4000"`, "The whole organisation", "0 of 4,000 calls today")
+	c := d.Connector(t)
+	d.Synced(t, c.ID, "search")
+	bound := []store.CuratedTool{{Name: "search", Curation: connectors.Curation{Enabled: true, Quota: connectors.Quota{PerMinute: 1}}}}
+	if err := d.Door().CurateTools(t.Context(), c.ID, bound); err != nil {
+		t.Fatal(err)
+	}
+	if d.as(connectors.RoleViewer).get("/calls").says("Quotas today") {
+		t.Error("little is used, and the page warns")
+	}
+	for _, day := range []int{0, 1} { // midnight may come before the page is read
+		at := connectors.QuotaDay(time.Now()).AddDate(0, 0, day)
+		_, err := d.St.System().CountQuotas(t.Context(), []store.QuotaCount{
+			{QuotaOwner: store.QuotaOwner{Tenant: d.Tenant}, Day: at, Calls: 3999},
+			{QuotaOwner: store.QuotaOwner{Tenant: d.Tenant, Connector: c.ID, Tool: "search"}, Day: at, Calls: 17, OverMinute: 2, OverDay: 1},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, role := range map[string]connectors.Role{"/settings": connectors.RoleOwner, "/calls": connectors.RoleViewer} {
+		p := d.as(role).get(path)
+		p.want(t, http.StatusOK, "3,999 of 4,000 calls today", c.Slug+"/search", "17 calls today", "3 calls refused today")
+		if n := strings.Count(p.Body, "<meter"); n != 1 {
+			t.Errorf("%d bars: what has no bound of a day has none", n)
+		}
+	}
+}
+
+func TestQuotasAreSeenInTheBrowser(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	toolbox(t, d, d.as(connectors.RoleAdmin))
+	c := d.connectorNamed("linear")
+	bound := []store.CuratedTool{{Name: "create_issue", Curation: connectors.Curation{Enabled: true, Quota: connectors.Quota{PerMinute: 60, PerDay: 1000}}}}
+	if err := d.Door().CurateTools(t.Context(), c.ID, bound); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Door().Limit(t.Context(), connectors.Quota{PerDay: 5000}); err != nil {
+		t.Fatal(err)
+	}
+	for _, day := range []int{0, 1} { // midnight may come before the pages are read
+		at := connectors.QuotaDay(time.Now()).AddDate(0, 0, day)
+		_, err := d.St.System().CountQuotas(t.Context(), []store.QuotaCount{
+			{QuotaOwner: store.QuotaOwner{Tenant: d.Tenant}, Day: at, Calls: 2812},
+			{QuotaOwner: store.QuotaOwner{Tenant: d.Tenant, Connector: c.ID, Tool: "create_issue"}, Day: at, Calls: 1000, OverDay: 12},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	tab := d.signedIn(connectors.RoleOwner)
+	for name, path := range map[string]string{"quota-tool": "/connectors/linear/tools/create_issue", "quota-settings": "/settings", "quota-calls": "/calls"} {
+		tab.Go(d.base + path)
+		tab.WaitText("main", "1,000 of 1,000 calls today")
+		tab.WaitText("main", "12 calls refused today")
+		pictured(tab, name)
+	}
+}

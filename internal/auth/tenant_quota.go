@@ -1,0 +1,48 @@
+package auth
+
+import (
+	"context"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+)
+
+// setQuota says how many tools the tenant's agents may call. The operator's ceiling is read in the same transaction.
+func setQuota(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, c TenantChange) error {
+	now := before.Quota
+	set(&now.PerMinute, c.CallsPerMinute)
+	set(&now.PerDay, c.CallsPerDay)
+	if now == before.Quota {
+		return nil
+	}
+	if err := fault.InvalidFields(append(now.Validate(""), newlyAbove(before, now)...)...); err != nil {
+		return err
+	}
+	return changeTenant(ctx, tx, a.Event("tenant.set_quota", before.Slug), func() error { return tx.SetQuota(ctx, now) })
+}
+
+// newlyAbove are the fields that were changed to more than the operator allows. What was there before the operator said so may stay: it has no
+// effect.
+func newlyAbove(before connectors.Tenant, now connectors.Quota) []fault.Field {
+	if now.PerMinute == before.Quota.PerMinute {
+		now.PerMinute = 0
+	}
+	if now.PerDay == before.Quota.PerDay {
+		now.PerDay = 0
+	}
+	return now.Within(before.Most)
+}
+
+// LimitTenant says how many tools a tenant's agents may call at most, whatever its owner says. It is for the operator.
+func (s *Service) LimitTenant(ctx context.Context, a Actor, most connectors.Quota) error {
+	if a.Kind != KindOperator {
+		return fault.Errorf(fault.Denied, "Whoever runs this installation says how much a tenant may call.")
+	}
+	if err := fault.InvalidFields(most.Validate("")...); err != nil {
+		return err
+	}
+	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		return changeTenant(ctx, tx, a.Event("tenant.limit", a.Tenant.Slug), func() error { return tx.Limit(ctx, most) })
+	})
+}

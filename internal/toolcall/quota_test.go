@@ -1,0 +1,324 @@
+package toolcall_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/respond"
+	"patchbay/internal/store"
+	"patchbay/internal/toolcall"
+)
+
+// newQuotaBench is a bench at noon, so that no test meets midnight by chance.
+func newQuotaBench(t testing.TB) *bench {
+	t.Helper()
+	b := newBench(t)
+	now := time.Now()
+	b.clock.pass(connectors.QuotaDay(now).Add(36 * time.Hour).Sub(now))
+	return b
+}
+
+// bound sets the quota of a connector's tool "search".
+func (b *bench) bound(t testing.TB, c connectors.Connector, q connectors.Quota) {
+	t.Helper()
+	must(t, b.Door().CurateTools(t.Context(), c.ID, []store.CuratedTool{{Name: "search", Curation: connectors.Curation{Enabled: true, Quota: q}}}))
+}
+
+// granting calls search until a quota refuses, 20 times at most.
+func (b *bench) granting(t testing.TB, p *process, a connectors.Agent, c connectors.Connector) (n int, r toolcall.Refusal) {
+	t.Helper()
+	for ; n < 20; n++ {
+		if _, err := p.Call(t.Context(), b.order(t, p, a, c, "search", "")); err != nil {
+			return n, refused(t, err, toolcall.CodeQuotaExceeded)
+		}
+	}
+	return n, toolcall.Refusal{}
+}
+
+// used is what is counted of the quotas of the bench's day.
+func (b *bench) used(t testing.TB) []connectors.QuotaUse {
+	t.Helper()
+	uses, err := b.Door().QuotaUses(t.Context(), b.clock.now())
+	must(t, err)
+	return uses
+}
+
+func TestAToolIsCalledSoOftenADayAndGoesOnTheNextDay(t *testing.T) {
+	t.Parallel()
+	b := newQuotaBench(t)
+	c := b.connector(t, b.remote)
+	a := b.trusted(t, c)
+	b.bound(t, c, connectors.Quota{PerDay: 2})
+	n, over := b.granting(t, b.process, a, c)
+	midnight := connectors.QuotaDay(b.clock.now()).Add(24 * time.Hour)
+	if n != 2 || !over.RetryAt.Equal(midnight) || over.RetryAfter <= 11*time.Hour || over.RetryAfter > 12*time.Hour {
+		t.Errorf("%d calls, then in %s, at %s", n, over.RetryAfter, over.RetryAt)
+	}
+	want := `The tool "search" of "` + c.Name + `" takes 2 calls a day. Calls go on at ` + midnight.Format("2006-01-02") + ` 00:00 UTC, in 12 hours.`
+	if over.Sentence != want {
+		t.Errorf("%s", over.Sentence)
+	}
+	if row := b.row(t, over.CallID); row.Outcome != connectors.OutcomeRefused || row.ErrorCode != "quota_exceeded" || row.ErrorMessage != want {
+		t.Errorf("on record: %s %s %s", row.Outcome, row.ErrorCode, row.ErrorMessage)
+	}
+	_, err := b.Call(t.Context(), b.order(t, b.process, a, c, "read", ""))
+	must(t, err) // another tool
+	b.remote.wantCalls(t, 3)
+	b.clock.pass(13 * time.Hour)
+	if n, _ := b.granting(t, b.process, a, c); n != 2 {
+		t.Errorf("%d calls the next day", n)
+	}
+}
+
+func TestADaysQuotaGoesOnAfterARestart(t *testing.T) {
+	t.Parallel()
+	b := newQuotaBench(t)
+	c := b.connector(t, b.remote)
+	a := b.trusted(t, c)
+	b.bound(t, c, connectors.Quota{PerDay: 3})
+	for range 2 {
+		_, err := b.call(t, a, c, "")
+		must(t, err)
+	}
+	b.stop()
+	again := b.newProcess(t, b.beating(t))
+	again.Start(t.Context())
+	if n, _ := b.granting(t, again, a, c); n != 1 {
+		t.Errorf("%d calls after the restart, of the 1 that was left", n)
+	}
+}
+
+func TestADaysQuotaIsForAllProcessesTogether(t *testing.T) {
+	t.Parallel()
+	b := newQuotaBench(t)
+	other := b.newProcess(t, b.beating(t))
+	c := b.connector(t, b.remote)
+	a := b.trusted(t, c)
+	b.bound(t, c, connectors.Quota{PerDay: 5})
+	for _, p := range []*process{b.process, other} {
+		p.Sweep(t.Context())
+	}
+	share, over := b.granting(t, b.process, a, c)
+	if share != 3 || over.RetryAfter != time.Second {
+		t.Errorf("%d calls before anything is heard, then in %s", share, over.RetryAfter)
+	}
+	b.CountQuotas(t.Context())
+	b.TellUses(t.Context())
+	<-other.uses
+	if n, _ := b.granting(t, other, a, c); n != 1 {
+		t.Errorf("%d calls of the 2 that are left, of which one process gives half", n)
+	}
+	other.CountQuotas(t.Context())
+	if n, _ := b.granting(t, other, a, c); n != 1 {
+		t.Errorf("%d calls of the one that is left", n)
+	}
+	other.CountQuotas(t.Context())
+	if n, over := b.granting(t, other, a, c); n != 0 || over.RetryAfter < time.Hour {
+		t.Errorf("%d calls more, then in %s", n, over.RetryAfter)
+	}
+	if uses := b.used(t); len(uses) != 1 || uses[0].Calls != 5 || uses[0].OverDay != 1 {
+		t.Errorf("counted: %+v", uses)
+	}
+}
+
+func TestWhatIsRefusedOtherwiseDoesNotCount(t *testing.T) {
+	t.Parallel()
+	b := newQuotaBench(t)
+	c := b.connector(t, b.remote, func(d *connectors.Draft) { d.CallsPerMinute = 2 })
+	a, slow := b.trusted(t, c), b.trusted(t, c, func(a *connectors.Agent) { a.CallsPerMinute = 1 })
+	b.bound(t, c, connectors.Quota{PerDay: 3})
+	must(t, b.Door().SetQuota(t.Context(), connectors.Quota{PerDay: 10}))
+	for i, who := range []connectors.Agent{slow, slow, a, a} {
+		_, err := b.call(t, who, c, "")
+		if i == 0 || i == 2 {
+			must(t, err)
+		} else {
+			wantRefused(t, err, toolcall.CodeRateLimited) // of the agent, of the connector
+		}
+	}
+	b.CountQuotas(t.Context())
+	want := []connectors.QuotaUse{
+		{Quota: connectors.Quota{PerDay: 10}, Calls: 2},
+		{ConnectorID: c.ID, ConnectorSlug: c.Slug, Tool: "search", Quota: connectors.Quota{PerDay: 3}, Calls: 2},
+	}
+	if diff := cmp.Diff(want, b.used(t)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAMinutesQuotaGivesTheDaysCallBack(t *testing.T) {
+	t.Parallel()
+	b := newQuotaBench(t)
+	c := b.connector(t, b.remote)
+	a := b.trusted(t, c)
+	b.bound(t, c, connectors.Quota{PerMinute: 1, PerDay: 3})
+	for range 2 {
+		n, over := b.granting(t, b.process, a, c)
+		if n != 1 || over.RetryAfter > time.Minute || !strings.HasPrefix(over.Sentence, `The tool "search" of "`+c.Name+`" takes 1 call a minute. Try again in `) {
+			t.Errorf("%d calls, then: %s", n, over.Sentence)
+		}
+		b.clock.pass(time.Minute)
+	}
+	b.granting(t, b.process, a, c)
+	b.CountQuotas(t.Context())
+	if uses := b.used(t); len(uses) != 1 || uses[0].Calls != 3 || uses[0].OverMinute != 2 || uses[0].OverDay != 1 {
+		t.Errorf("counted: %+v", uses)
+	}
+}
+
+// TestATenantsCallsStayBelowWhatTheOperatorAllows has calls of two connectors' tools count together.
+func TestATenantsCallsStayBelowWhatTheOperatorAllows(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string]func(b *bench, ctx context.Context) error{
+		"the owner's":    func(b *bench, ctx context.Context) error { return b.Door().SetQuota(ctx, connectors.Quota{PerDay: 3}) },
+		"the operator's": func(b *bench, ctx context.Context) error { return b.Door().Limit(ctx, connectors.Quota{PerDay: 3}) },
+		"the lower one": func(b *bench, ctx context.Context) error {
+			if err := b.Door().SetQuota(ctx, connectors.Quota{PerDay: 100}); err != nil {
+				return err
+			}
+			return b.Door().Limit(ctx, connectors.Quota{PerDay: 3})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newQuotaBench(t)
+			one, two := b.connector(t, b.remote), b.connector(t, b.remote)
+			a, other := b.trusted(t, one), b.trusted(t, two)
+			must(t, set(b, t.Context()))
+			_, err := b.call(t, other, two, "")
+			must(t, err)
+			n, over := b.granting(t, b.process, a, one)
+			if n != 2 || !strings.HasPrefix(over.Sentence, "This organisation may make 3 calls a day. Calls go on at ") {
+				t.Errorf("%d calls, then: %s", n, over.Sentence)
+			}
+		})
+	}
+}
+
+func TestATenantsMinuteIsBoundedToo(t *testing.T) {
+	t.Parallel()
+	b := newQuotaBench(t)
+	c := b.connector(t, b.remote)
+	a := b.trusted(t, c)
+	must(t, b.Door().SetQuota(t.Context(), connectors.Quota{PerMinute: 2}))
+	if n, over := b.granting(t, b.process, a, c); n != 2 || !strings.HasPrefix(over.Sentence, "This organisation may make 2 calls a minute. Try again in ") {
+		t.Errorf("%d calls, then: %s", n, over.Sentence)
+	}
+}
+
+// TestWhatIsNotCountedYetIsCountedLater has somebody hold the tenant, as whoever deletes it does.
+func TestWhatIsNotCountedYetIsCountedLater(t *testing.T) {
+	t.Parallel()
+	b := newQuotaBench(t)
+	c := b.connector(t, b.remote)
+	a := b.trusted(t, c)
+	b.bound(t, c, connectors.Quota{PerDay: 3})
+	_, err := b.call(t, a, c, "")
+	must(t, err)
+	tx, err := b.Pool.Begin(t.Context())
+	must(t, err)
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	_, err = tx.Exec(t.Context(), "select set_config('app.system', 'on', true)")
+	must(t, err)
+	var id string
+	must(t, tx.QueryRow(t.Context(), "select id::text from tenants where id = $1 for update", b.Tenant).Scan(&id))
+	b.CountQuotas(t.Context())
+	if uses := b.used(t); len(uses) != 0 {
+		t.Errorf("counted, although the tenant was held: %+v", uses)
+	}
+	must(t, tx.Rollback(t.Context()))
+	_, err = b.call(t, a, c, "")
+	must(t, err)
+	for range 2 {
+		b.CountQuotas(t.Context())
+	}
+	if uses := b.used(t); len(uses) != 1 || uses[0].Calls != 2 {
+		t.Errorf("counted: %+v", uses)
+	}
+	if n, _ := b.granting(t, b.process, a, c); n != 1 {
+		t.Errorf("%d calls of the one that is left", n)
+	}
+}
+
+func TestWhoRunsAToolElsewhereIsToldOfTheQuotaWith429(t *testing.T) {
+	t.Parallel()
+	b := newQuotaBench(t)
+	c := b.connector(t, b.remote)
+	a := b.trusted(t, c)
+	b.bound(t, c, connectors.Quota{PerDay: 1})
+	_, err := b.process.Run(t.Context(), b.order(t, b.process, a, c, "search", ""), time.Minute)
+	must(t, err)
+	call, err := b.process.Run(t.Context(), b.order(t, b.process, a, c, "search", ""), time.Minute)
+	f := fault.As(err)
+	if f == nil || respond.Status(f.Kind) != http.StatusTooManyRequests || f.Type != "quota-exceeded" || f.RetryAfter < 60*60 {
+		t.Fatalf("err = %+v", f)
+	}
+	if row := b.row(t, call.ID); row.ErrorCode != "quota_exceeded" {
+		t.Errorf("on record: %+v", row)
+	}
+}
+
+func TestCountsOfLongAgoAreForgotten(t *testing.T) {
+	t.Parallel()
+	b := newQuotaBench(t)
+	for _, days := range []int{0, 34, 40} {
+		_, err := b.St.System().CountQuotas(t.Context(), []store.QuotaCount{{
+			QuotaOwner: store.QuotaOwner{Tenant: b.Tenant}, Day: connectors.QuotaDay(time.Now()).AddDate(0, 0, -days), Calls: 1,
+		}})
+		must(t, err)
+	}
+	_, err := b.St.System().SweepGateway(t.Context(), b.Instance)
+	must(t, err)
+	var left int
+	must(t, pgx.BeginFunc(t.Context(), b.Pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(t.Context(), "select set_config('app.system', 'on', true)"); err != nil {
+			return err
+		}
+		return tx.QueryRow(t.Context(), "select count(*) from quota_days").Scan(&left)
+	}))
+	if left != 2 {
+		t.Errorf("%d days are kept", left)
+	}
+}
+
+// TestWhatHasNoQuotaIsPacedWithoutMemory is not parallel: it counts what the program allocates.
+func TestWhatHasNoQuotaIsPacedWithoutMemory(t *testing.T) { //nolint:paralleltest // see above
+	b := newQuotaBench(t)
+	c := b.connector(t, b.remote)
+	o := b.order(t, b.process, b.trusted(t, c), c, "search", "")
+	if n := testing.AllocsPerRun(1000, func() { must(t, b.Paced(o.View, o.Tool)) }); n > 0 {
+		t.Errorf("%v allocations a call", n)
+	}
+}
+
+// BenchmarkPaced is what limits cost a call, all processors at once.
+//
+//	make bench
+func BenchmarkPaced(b *testing.B) {
+	for name, q := range map[string]connectors.Quota{
+		"no quota": {}, "both quotas": {PerMinute: connectors.MaxCallsPerMinute, PerDay: connectors.MaxCallsPerDay},
+	} {
+		b.Run(name, func(b *testing.B) {
+			w := newQuotaBench(b)
+			c := w.connector(b, w.remote)
+			a := w.trusted(b, c)
+			w.bound(b, c, q)
+			must(b, w.Door().SetQuota(b.Context(), q))
+			o := w.order(b, w.process, a, c, "search", "")
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					_ = w.Paced(o.View, o.Tool) // the minute may be over
+				}
+			})
+		})
+	}
+}
