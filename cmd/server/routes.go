@@ -8,6 +8,7 @@ import (
 	chimiddleware "github.com/go-chi/chi/v5/middleware"
 
 	"patchbay/internal/api"
+	"patchbay/internal/authserver"
 	"patchbay/internal/fault"
 	"patchbay/internal/gateway"
 	"patchbay/internal/mcpadmin"
@@ -50,7 +51,7 @@ func (h *house) routes() http.Handler {
 	r.Get("/readyz", h.respond.Program(ready(h.database.store, h.leaving)))
 	r.Handle("/static/*", web.Static())
 	r.Get("/oauth/client-metadata.json", h.clientDocument)
-	strangers := middleware.NewStrangers(h.serving.server.StrangerRate, h.refuse, func() { h.metrics.RequestThrottled("address") }, h.now)
+	strangers := middleware.NewStrangers(h.serving.server.StrangerRate, h.refuseStranger, func() { h.metrics.RequestThrottled("address") }, h.now)
 	r.Group(func(r chi.Router) {
 		r.Use(strangers.Guard)
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
@@ -72,6 +73,15 @@ func (h *house) notFound(w http.ResponseWriter, r *http.Request) {
 
 func (h *house) badMethod(w http.ResponseWriter, r *http.Request) {
 	h.refuse(w, r, fault.Errorf(fault.BadMethod, "This address does not take the method %s.", r.Method))
+}
+
+// refuseStranger answers whoever came too often before any door opened.
+func (h *house) refuseStranger(w http.ResponseWriter, r *http.Request, err error) {
+	if authserver.Speaks(r.URL.Path) {
+		h.programs.Refuse(w, r, err)
+		return
+	}
+	h.refuse(w, r, err)
 }
 
 // refuse answers outside any door: programs get a problem document, browsers a page.

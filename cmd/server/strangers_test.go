@@ -27,6 +27,10 @@ func TestWhoeverIsNotSignedInMayAskSoOftenAtEveryDoor(t *testing.T) {
 		{http.MethodGet, "/api/v1/connectors", "application/problem+json"},
 		{http.MethodPost, "/mcp/admin", "text/html"},
 		{http.MethodGet, "/openapi.json", "text/html"},
+		{http.MethodPost, "/oauth/token", "application/json"},
+		{http.MethodPost, "/oauth/register", "application/json"},
+		{http.MethodPost, "/oauth/revoke", "application/json"},
+		{http.MethodPost, "/oauth/introspect", "application/json"},
 	} {
 		doors := h.doors() // with a limit of its own
 		refused := 0
@@ -41,6 +45,9 @@ func TestWhoeverIsNotSignedInMayAskSoOftenAtEveryDoor(t *testing.T) {
 			refused++
 			if w.Header().Get("Retry-After") == "" || !strings.HasPrefix(w.Header().Get("Content-Type"), c.kind) {
 				t.Errorf("%d %s: Retry-After %q, as %s", n, c.path, w.Header().Get("Retry-After"), w.Header().Get("Content-Type"))
+			}
+			if c.kind == "application/json" && !strings.HasPrefix(w.Body.String(), `{"error":"temporarily_unavailable","error_description":"Too many requests came from this address`) {
+				t.Errorf("%s: %s", c.path, w.Body)
 			}
 		}
 		if refused == 0 {

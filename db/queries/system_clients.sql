@@ -20,13 +20,17 @@ insert into mcp_clients (id, name, redirect_uris, address, created_at)
 values (@id, @name, @redirect_uris, @address, @created_at);
 
 -- name: DropOldestUnusedClients :execrows
--- Where more than so many wait to be used, the oldest of them make room.
+-- Where more than so many wait to be used, the oldest ones of the networks that have the most make room: a flood pushes itself out.
 delete from mcp_clients
 where mcp_clients.id in (
     select waiting.id
-    from mcp_clients waiting
-    where waiting.used_on is null
-    order by waiting.created_at desc
+    from (
+        select mcp_clients.id, mcp_clients.created_at,
+               row_number() over (partition by mcp_clients.address order by mcp_clients.created_at desc, mcp_clients.id) as place
+        from mcp_clients
+        where mcp_clients.used_on is null
+    ) waiting
+    order by waiting.place, waiting.created_at desc, waiting.id
     offset @keep);
 
 -- name: MCPClient :one

@@ -8,7 +8,8 @@ import (
 )
 
 // dangerous are the operations for which a browser's session must have been confirmed lately, with why: those that are so in the dashboard.
-// API keys have nobody to ask, and are not asked.
+// API keys have nobody to ask, and are not asked. Reading the audit log page by page is not one, since the dashboard's page shows the same unasked; to carry it out
+// whole is (the dashboard's exports).
 var dangerous = map[string]string{
 	"GET /api/v1/agents/{id}/mcp_config":                       "it can hold the agent's credentials",
 	"PATCH /api/v1/connectors/{id}":                            "it changes credentials, and where they go",

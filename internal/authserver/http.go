@@ -8,6 +8,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"patchbay/internal/fault"
+	"patchbay/internal/middleware"
 	"patchbay/internal/respond"
 	"patchbay/internal/secret"
 )
@@ -19,6 +20,11 @@ func (s *Server) Mount(r chi.Router) {
 	r.Post(tokenPath, s.program(s.token))
 	r.Post(revokePath, s.program(s.revocation))
 	r.Post(introspectPath, s.program(s.introspection))
+}
+
+// Speaks tells whether an address is asked by programs, which read failures in OAuth's words alone.
+func Speaks(path string) bool {
+	return path == registerPath || path == tokenPath || path == revokePath || path == introspectPath
 }
 
 func (s *Server) token(w http.ResponseWriter, r *http.Request) error {
@@ -44,6 +50,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	middleware.Welcome(r.Context())
 	s.used(r.Context(), f.Get("client_id"))
 	answer(w, http.StatusOK, given)
 	return nil

@@ -31,23 +31,26 @@ func invalidRequest(says string) *refusal { return &refusal{Code: "invalid_reque
 // program adapts a handler whose caller is a program that speaks OAuth.
 func (s *Server) program(h respond.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		err := h(w, r)
-		if err == nil {
-			return
+		if err := h(w, r); err != nil {
+			s.Refuse(w, r, err)
 		}
-		said, ok := errors.AsType[*refusal](err)
-		if !ok {
-			said = s.translated(r, err)
-		}
-		if said.After > 0 {
-			w.Header().Set("Retry-After", strconv.Itoa(int(said.After.Seconds())))
-		}
-		status := said.Status
-		if status == 0 {
-			status = http.StatusBadRequest
-		}
-		answer(w, status, map[string]string{"error": said.Code, "error_description": said.Says})
 	}
+}
+
+// Refuse answers a program with what went wrong, here or before its request came here.
+func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	said, ok := errors.AsType[*refusal](err)
+	if !ok {
+		said = s.translated(r, err)
+	}
+	if said.After > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(said.After.Seconds())))
+	}
+	status := said.Status
+	if status == 0 {
+		status = http.StatusBadRequest
+	}
+	answer(w, status, map[string]string{"error": said.Code, "error_description": said.Says})
 }
 
 // translated words a failure that is not OAuth's.
@@ -56,6 +59,8 @@ func (s *Server) translated(r *http.Request, err error) *refusal {
 	switch f.Kind {
 	case fault.TooLarge, fault.Malformed, fault.Invalid:
 		return invalidRequest(f.Message)
+	case fault.RateLimited: // of the address; RFC 6749 has no word for it at the token endpoint, and this one elsewhere (§4.1.2.1)
+		return &refusal{Status: http.StatusTooManyRequests, Code: "temporarily_unavailable", Says: f.Message, After: time.Duration(max(1, f.RetryAfter)) * time.Second}
 	case fault.Unavailable:
 		return &refusal{Status: http.StatusServiceUnavailable, Code: "temporarily_unavailable", Says: f.Message, After: time.Second}
 	}

@@ -16,7 +16,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// What strangers can make us store: each address so many an hour, and all of them so many that nobody has let in. Those are forgotten after 30 days: a program keeps its id, and
+// What strangers can make us store: each network so many an hour, and all of them so many that nobody has let in, of which the network that has the most
+// loses its oldest. Those are forgotten after 30 days: a program keeps its id, and
 // may be finished with its sign-in another day.
 const (
 	mostFromOne  = 20
@@ -86,14 +87,14 @@ func (s *Server) enrol(ctx context.Context, asked registration, address string) 
 	}, nil
 }
 
-// network is who an address stands for: everybody has a /64 of IPv6.
+// network is who an address stands for. Whoever rents a machine has a /64 of IPv6, and a site a /48, so that one /64 after the other costs nothing.
 func network(address string) string {
 	at, err := netip.ParseAddr(address)
 	if err != nil {
 		return address
 	}
 	at = at.Unmap()
-	if prefix, err := at.Prefix(64); at.Is6() && err == nil {
+	if prefix, err := at.Prefix(48); at.Is6() && err == nil {
 		return prefix.String()
 	}
 	return at.String()

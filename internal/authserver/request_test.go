@@ -121,7 +121,7 @@ func TestAFloodOfRegistrationsIsStopped(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 30 {
 		all.Go(func() {
-			from := "[2001:db8:1:2::" + strconv.FormatInt(int64(i+1), 16) + "]:1" // everybody has a /64
+			from := "[2001:db8:1:" + strconv.FormatInt(int64(i+1), 16) + "::1]:1" // a site has a /48
 			r := w.send("/oauth/register", "application/json", body, "From", from)
 			mu.Lock()
 			defer mu.Unlock()
@@ -175,6 +175,23 @@ func TestStrangersCannotMakeUsStoreWithoutEnd(t *testing.T) {
 		}
 	}
 	if n := w.Count(t, "mcp_clients"); n != 4 {
+		t.Errorf("%d programs are stored", n)
+	}
+	limits.Waiting = 8
+	first := store.MCPClient{ID: store.NewAgentClientID().UUID, Name: "Waits", RedirectURIs: []string{callback}, CreatedAt: time.Now().Add(-time.Minute)}
+	if err := w.St.System().RegisterClient(t.Context(), first, "198.51.100.1", limits); err != nil {
+		t.Fatal(err)
+	}
+	for range 12 { // of one network
+		c := store.MCPClient{ID: store.NewAgentClientID().UUID, Name: "Flood", RedirectURIs: []string{callback}, CreatedAt: time.Now()}
+		if err := w.St.System().RegisterClient(t.Context(), c, "2001:db8:1::/48", limits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.St.System().MCPClient(t.Context(), first.ID); err != nil {
+		t.Errorf("a flood from one network pushed another's program out: %v", err)
+	}
+	if n := w.Count(t, "mcp_clients"); n != 9 {
 		t.Errorf("%d programs are stored", n)
 	}
 	if _, err := w.programs.Request(t.Context(), asks(client)); err != nil {

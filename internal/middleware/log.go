@@ -13,7 +13,10 @@ import (
 type noteKey struct{}
 
 // note is what the inside of a request tells its log line.
-type note struct{ attrs []slog.Attr }
+type note struct {
+	attrs   []slog.Attr
+	welcome bool // they proved who they are in a way of their own
+}
 
 // Log writes one line for each answered request. It names the route's pattern, not the path, and neither query nor
 // headers: a setup link carries its token in the query.

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"context"
 	"crypto/sha256"
 	"math"
 	"net/http"
@@ -52,18 +53,33 @@ func (s *Strangers) Guard(next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, named := credentialOf(r)
+		giveBack := func() {}
 		if !named || !s.knows(who) {
-			if wait, _ := s.asked.Take(Network(middleware.GetClientIPAddr(r.Context())), s.now()); wait > 0 {
+			wait, undo := s.asked.Take(Network(middleware.GetClientIPAddr(r.Context())), s.now())
+			if wait > 0 {
 				s.refused()
 				s.refuse(w, r, TooSoon(wait, "Too many requests came from this address without a sign-in. Try again in a moment."))
 				return
 			}
+			giveBack = undo
 		}
 		next.ServeHTTP(w, r)
-		if n, ok := r.Context().Value(noteKey{}).(*note); ok && named && n.attrs != nil {
+		n, ok := r.Context().Value(noteKey{}).(*note)
+		if ok && named && n.attrs != nil {
 			s.remember(who)
 		}
+		if ok && n.welcome {
+			giveBack()
+		}
 	})
+}
+
+// Welcome says of a request that whoever made it has proven who they are, as a program does by what it hands in for a token: it counts for
+// nothing against their address.
+func Welcome(ctx context.Context) {
+	if n, ok := ctx.Value(noteKey{}).(*note); ok {
+		n.welcome = true
+	}
 }
 
 // credentialOf is a hash of what a request says that it is by; named is false where it says nothing.

@@ -159,3 +159,36 @@ func TestWithoutALimitThereIsNone(t *testing.T) {
 		t.Error("nothing is served")
 	}
 }
+
+// TestWhoProvesThemselvesCountsForNothingAgainstTheirAddress has programs renew their tokens from one address, more often than strangers may ask.
+func TestWhoProvesThemselvesCountsForNothingAgainstTheirAddress(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	refuse := func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusTooManyRequests) }
+	var h http.Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/good" {
+			middleware.Welcome(r.Context())
+		}
+	})
+	strangers := middleware.NewStrangers(2, refuse, func() {}, func() time.Time { return now })
+	for _, around := range []middleware.Middleware{strangers.Guard, middleware.Log(slog.New(slog.DiscardHandler)), middleware.ClientAddress(nil)} {
+		h = around(h)
+	}
+	answered := func(path string) (n int) {
+		for ; n < 100; n++ {
+			r := httptest.NewRequest(http.MethodPost, path, nil)
+			r.RemoteAddr = "192.0.2.1:1"
+			w := httptest.NewRecorder()
+			if h.ServeHTTP(w, r); w.Code != http.StatusOK {
+				break
+			}
+		}
+		return n
+	}
+	if n := answered("/good"); n != 100 {
+		t.Errorf("who proves themselves is refused after %d requests", n)
+	}
+	if n := answered("/bad"); n != 8 {
+		t.Errorf("who does not asks %d times", n)
+	}
+}

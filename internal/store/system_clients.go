@@ -21,12 +21,12 @@ type MCPClient struct {
 
 // RegistrationLimits bound what strangers can make us store.
 type RegistrationLimits struct {
-	Most    int       // from one address since Since
+	Most    int       // from one network since Since
 	Since   time.Time //
-	Waiting int       // that nobody has let in yet: the oldest make room
+	Waiting int       // that nobody has let in yet: the oldest of the network that has the most make room
 }
 
-// RegisterClient stores a program from an address. Where too many came from there it is RateLimited.
+// RegisterClient stores a program from a network. Where too many came from there it is RateLimited.
 func (s *System) RegisterClient(ctx context.Context, c MCPClient, address string, l RegistrationLimits) error {
 	return s.tx(ctx, func(tx *System) error {
 		if err := tx.q.LockRegistrations(ctx); err != nil {

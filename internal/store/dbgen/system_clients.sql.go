@@ -89,13 +89,17 @@ const dropOldestUnusedClients = `-- name: DropOldestUnusedClients :execrows
 delete from mcp_clients
 where mcp_clients.id in (
     select waiting.id
-    from mcp_clients waiting
-    where waiting.used_on is null
-    order by waiting.created_at desc
+    from (
+        select mcp_clients.id, mcp_clients.created_at,
+               row_number() over (partition by mcp_clients.address order by mcp_clients.created_at desc, mcp_clients.id) as place
+        from mcp_clients
+        where mcp_clients.used_on is null
+    ) waiting
+    order by waiting.place, waiting.created_at desc, waiting.id
     offset $1)
 `
 
-// Where more than so many wait to be used, the oldest of them make room.
+// Where more than so many wait to be used, the oldest ones of the networks that have the most make room: a flood pushes itself out.
 func (q *Queries) DropOldestUnusedClients(ctx context.Context, keep int32) (int64, error) {
 	result, err := q.db.Exec(ctx, dropOldestUnusedClients, keep)
 	if err != nil {
