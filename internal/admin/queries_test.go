@@ -23,9 +23,9 @@ import (
 const most = 7
 
 // more is what pages may run besides: whoever asks with a link is checked as who starts a connection is; and what an agent sees is read
-// as the gateway reads it; settings tell what of quotas was used. A connector's overview draws what came of its syncs, and looks into one, and the home page what came of everything, in two round trips.
+// as the gateway reads it; settings tell what of quotas was used. A connector's overview draws what came of its syncs, and looks into one, and the home page what came of everything, since when, in two round trips.
 var more = map[string]int64{
-	"GET /": 3, "GET /settings": 1, "GET /connect/{token}": 1, "GET /connectors/{id}": 2, "GET /agents/{id}": 8, "GET /agents/{id}/access": 5, "GET /agents/{id}/connectors/{connector}": 6, "GET /agents/{id}/tools": 3, "GET /agents/{id}/unused": 5, "GET /agents/{id}/tools/{exposed}": 4,
+	"GET /": 4, "GET /settings": 1, "GET /connect/{token}": 1, "GET /connectors/{id}": 2, "GET /agents/{id}": 8, "GET /agents/{id}/access": 5, "GET /agents/{id}/connectors/{connector}": 6, "GET /agents/{id}/tools": 3, "GET /agents/{id}/unused": 5, "GET /agents/{id}/tools/{exposed}": 4,
 }
 
 // elsewhere are the pages that send somebody who is signed in away, are not there any more, or want more than an address.
