@@ -469,6 +469,15 @@ func (c *Client) AllAPIKeys(ctx context.Context, q ListAPIKeysQuery) iter.Seq2[A
 	})
 }
 
+// ListAgentAccounts: List the accounts that an agent has and misses. It needs the role admin.
+// What the agent has, and what it still misses, at the connectors that were granted to it and want an account of each agent, by name; 500 at most, in one answer: next_cursor is always null.
+// It is for those who manage, and for the member whose agent it is.
+func (c *Client) ListAgentAccounts(ctx context.Context, id string) (AgentAccountList, error) {
+	var out AgentAccountList
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "accounts"}, nil, nil, &out)
+	return out, err
+}
+
 // ListAgentClientsQuery says more of what is asked for. What is zero is left out.
 type ListAgentClientsQuery struct {
 	// How many items at most.

@@ -30,11 +30,43 @@ type Agent struct {
 	Description    string    `json:"description"`
 	Enabled        bool      `json:"enabled"`
 	ID             string    `json:"id"`
-	Name           string    `json:"name"`
+	// The member whose agent it is, who connects its accounts; null: it is the tenant's.
+	Member *AgentMember `json:"member"`
+	Name   string       `json:"name"`
 	// How many characters the names of its tools have at most.
 	NameLimit int64     `json:"name_limit"`
 	Slug      string    `json:"slug"`
 	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// AgentAccount is what the API answers with.
+type AgentAccount struct {
+	// Who it is there, where known.
+	Account string `json:"account"`
+	// How it signs in. An account of oauth2 is connected, any other is entered. One of: bearer, api_key, basic, oauth2, client_credentials, private_key_jwt.
+	AuthType string `json:"auth_type"`
+	// The connector's slug.
+	Connector   string `json:"connector"`
+	ConnectorID string `json:"connector_id"`
+	// Whether the connector is enabled.
+	Enabled bool `json:"enabled"`
+	// Why it does not work; null: nobody knows of anything.
+	Error *string `json:"error"`
+	// The connector's name.
+	Name string `json:"name"`
+	// When it was connected; null: it is missing.
+	Since *time.Time `json:"since"`
+	// missing: nothing is there. expired and revoked: it is dead until a person connects it again. refresh_failed: it is tried again. One of: missing, active, expired, refresh_failed, revoked.
+	State string `json:"state"`
+	// The page where a person who signs in connects it: the member's own, or the connector's, where admins do.
+	URL string `json:"url"`
+}
+
+// AgentAccountList is what the API answers with.
+type AgentAccountList struct {
+	Items []AgentAccount `json:"items"`
+	// Hand it back as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
 }
 
 // AgentClient is what the API answers with.
@@ -121,6 +153,14 @@ type AgentList struct {
 	Items []Agent `json:"items"`
 	// Hand it back as cursor for the next page; null at the end.
 	NextCursor *string `json:"next_cursor"`
+}
+
+// AgentMember is what the API answers with.
+type AgentMember struct {
+	// Of the person, as in the list of members.
+	ID string `json:"id"`
+	// Their name, or address.
+	Name string `json:"name"`
 }
 
 // AgentPatch is what the API is asked with. What is nil is left out.
@@ -661,7 +701,7 @@ type ConnectorTestError struct {
 
 // Credential is what the API answers with.
 type Credential struct {
-	// Who it is, where known.
+	// Who it is, where known. Whose agent a credential is of alone reads it, and who manages.
 	Account string `json:"account"`
 	// Null: the shared one.
 	AgentID *string `json:"agent_id"`

@@ -1,16 +1,10 @@
--- name: AgentMember :one
--- The person for whose programs an agent was made.
-select users.id, users.email, users.name, memberships.role, memberships.created_at
+-- name: AgentsOfMembers :many
+-- Of some agents those that were made for one person's programs, and that person.
+select p.agent_id, users.id, users.email, users.name, memberships.role, memberships.created_at
 from personal_agents p
 join memberships on memberships.tenant_id = p.tenant_id and memberships.user_id = p.user_id
 join users on users.id = p.user_id
-where p.tenant_id = @tenant_id and p.agent_id = @agent_id;
-
--- name: AgentsOfMembers :many
--- Of some agents those that were made for one person's programs.
-select agent_id, user_id
-from personal_agents
-where tenant_id = @tenant_id and agent_id = any(@agents::uuid[]);
+where p.tenant_id = @tenant_id and p.agent_id = any(@agents::uuid[]);
 
 -- name: AgentAccounts :many
 -- What agents have, or miss, at the connectors that they were granted and that want an account of each agent.

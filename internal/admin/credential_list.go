@@ -94,6 +94,9 @@ func (h *Handler) holdings(r *http.Request, c connectors.Connector) (holdings, e
 		if err != nil {
 			return holdings{}, err
 		}
+		if err := actor(r).HideAccounts(r.Context(), h.tenant(r), list.Items); err != nil {
+			return holdings{}, err
+		}
 		for _, one := range list.Items {
 			held.stored[ownerOf(one)] = one
 		}

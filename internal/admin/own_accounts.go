@@ -62,13 +62,9 @@ func (h *Handler) ownAccountList(w http.ResponseWriter, r *http.Request) error {
 
 // ownAccount is what is known of an account.
 func ownAccount(ctx context.Context, a store.AgentAccount, now time.Time) templates.OwnAccount {
-	status := a.Status
-	if a.Stored() && a.Type != a.AuthType {
-		status = connectors.CredentialRevoked // of another kind of sign-in than the connector has by now
-	}
 	row := templates.OwnAccount{
 		Key: a.AgentSlug + "-" + a.ConnectorSlug, Connector: a.ConnectorName, Host: hostOf(a.ConnectorURL), Agent: a.AgentName, Auth: a.AuthType,
-		Stored: a.Stored(), Works: a.Works(), State: credentialState(ctx, a.AuthType, status), Account: clean(a.Account),
+		Stored: a.Stored(), Works: a.Works(), State: credentialState(ctx, a.AuthType, a.State()), Account: clean(a.Account),
 		Path: ownAccountPath(a.AgentID, a.ConnectorID),
 	}
 	if !a.Works() {

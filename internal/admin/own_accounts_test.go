@@ -103,6 +103,25 @@ func TestAMembersAgentSpeaksForNobodyElseOfTheirRole(t *testing.T) {
 	d.as(connectors.RoleViewer).get("/agents/"+a.Slug).want(t, http.StatusOK, "Belongs to", ada.DisplayName())
 }
 
+func TestTheNameOfAMembersAccountIsOnTheConnectorsPageForThemAndForWhoManages(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	ada := d.person(connectors.RoleMember)
+	_, c, path := d.mine(ada, func(c *connectors.Draft) { c.Auth.Type = connectors.AuthBasic })
+	own := d.browser()
+	own.signIn(ada.Email)
+	own.post(path+"/credential", url.Values{"username": {"ada@provider.example"}, "password": {"of ada"}}).want(t, http.StatusSeeOther)
+	list := "/connectors/" + c.Slug + "/credentials"
+	own.get(list).want(t, http.StatusOK, "ada@provider.example")
+	for _, role := range connectors.Roles {
+		p := d.as(role).get(list)
+		p.want(t, http.StatusOK, "Last used")
+		if p.says("ada@provider.example") != role.May(connectors.PermManage) {
+			t.Errorf("to %s: %s", role, plainText(p.Body))
+		}
+	}
+}
+
 func TestAMemberConnectsTheAccountsOfTheirOwnAgents(t *testing.T) {
 	t.Parallel()
 	for _, script := range []bool{true, false} {
@@ -127,8 +146,9 @@ func TestAMemberConnectsTheAccountsOfTheirOwnAgents(t *testing.T) {
 		tab.Go(d.base + "/account/connections")
 		tab.WaitText("main", "Connected")
 		if script {
-			for _, page := range []string{path, second, "/account/connections"} {
+			for page, name := range map[string]string{path: "own-account-connected", second: "own-account-entered", "/account/connections": "own-accounts"} {
 				everyones(t, tab, d.base+page)
+				pictured(tab, name)
 			}
 		}
 		tab.Go(d.base + "/account/connections")

@@ -9,6 +9,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 )
 
 // agentJSON is a program that uses tools.
@@ -23,8 +24,46 @@ type agentJSON struct {
 	NameLimit      int `json:"name_limit" doc:"How many characters the names of its tools have at most."`
 	CallsPerMinute int `json:"calls_per_minute" doc:"Of all its tools together; 0: not bounded."`
 
+	Member *agentMemberJSON `json:"member" doc:"The member whose agent it is, who connects its accounts; null: it is the tenant's."`
+
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// agentMemberJSON is the member for whose programs an agent was made.
+type agentMemberJSON struct {
+	ID   string `json:"id" format:"uuid" doc:"Of the person, as in the list of members."`
+	Name string `json:"name" doc:"Their name, or address."`
+}
+
+// TransformSchema implements huma.SchemaTransformer.
+func (agentJSON) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return orNull(s, "member")
+}
+
+// viewAgents sees agents with whose they are.
+func viewAgents(ctx context.Context, tenant *store.Tenant, agents ...connectors.Agent) (func(connectors.Agent) agentJSON, error) {
+	ids := make([]connectors.AgentID, len(agents))
+	for i, a := range agents {
+		ids[i] = a.ID
+	}
+	whose, err := tenant.AgentsOfMembers(ctx, ids...)
+	return func(a connectors.Agent) agentJSON {
+		out := viewAgent(a)
+		if m, ok := whose[a.ID]; ok {
+			out.Member = &agentMemberJSON{ID: m.UserID.String(), Name: m.DisplayName()}
+		}
+		return out
+	}, err
+}
+
+// answerAgent is the answer that is one agent.
+func (h *Handler) answerAgent(ctx context.Context, who auth.Actor, a connectors.Agent) (*answer[agentJSON], error) {
+	view, err := viewAgents(ctx, h.store.Tenant(who.Tenant.ID), a)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[agentJSON]{Body: view(a)}, nil
 }
 
 func viewAgent(a connectors.Agent) agentJSON {
@@ -107,11 +146,16 @@ func (h *Handler) mountAgents() {
 }
 
 func (h *Handler) listAgents(ctx context.Context, who auth.Actor, in *Paging) (*answer[list[agentJSON]], error) {
-	page, err := h.store.Tenant(who.Tenant.ID).Agents(ctx, in.page())
+	tenant := h.store.Tenant(who.Tenant.ID)
+	page, err := tenant.Agents(ctx, in.page())
 	if err != nil {
 		return nil, err
 	}
-	return listOf(page, viewAgent), nil
+	view, err := viewAgents(ctx, tenant, page.Items...)
+	if err != nil {
+		return nil, err
+	}
+	return listOf(page, view), nil
 }
 
 func (h *Handler) createAgent(ctx context.Context, who auth.Actor, in *struct{ JSON document[agentCreate] }) (*answer[agentJSON], error) {
@@ -125,7 +169,7 @@ func (h *Handler) createAgent(ctx context.Context, who auth.Actor, in *struct{ J
 	if err != nil {
 		return nil, err
 	}
-	return &answer[agentJSON]{Body: viewAgent(a)}, nil
+	return h.answerAgent(ctx, who, a)
 }
 
 func (h *Handler) getAgent(ctx context.Context, who auth.Actor, in *AgentPath) (*answer[agentJSON], error) {
@@ -133,7 +177,7 @@ func (h *Handler) getAgent(ctx context.Context, who auth.Actor, in *AgentPath) (
 	if err != nil {
 		return nil, err
 	}
-	return &answer[agentJSON]{Body: viewAgent(a)}, nil
+	return h.answerAgent(ctx, who, a)
 }
 
 type updateAgentInput struct {
@@ -155,7 +199,7 @@ func (h *Handler) updateAgent(ctx context.Context, who auth.Actor, in *updateAge
 	if err != nil {
 		return nil, err
 	}
-	return &answer[agentJSON]{Body: viewAgent(a)}, nil
+	return h.answerAgent(ctx, who, a)
 }
 
 func (h *Handler) deleteAgent(ctx context.Context, who auth.Actor, in *AgentPath) (*nothing, error) {

@@ -128,6 +128,7 @@ func New(o Options) (*Handler, error) {
 	h.mountCatalog()
 	h.mountAgents()
 	h.mountAgentTokens()
+	h.mountAgentAccounts()
 	h.mountAgentClients()
 	h.mountMemberClients()
 	h.mountAgentGrants()

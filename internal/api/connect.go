@@ -35,7 +35,7 @@ type connectInput struct {
 func (h *Handler) mountConnect() {
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/connectors/{id}/connect", id: "connectAccount", tag: "Credentials",
-		summary: "Begin to connect an account by OAuth", may: connectors.PermManage, status: http.StatusOK,
+		summary: "Begin to connect an account by OAuth", may: connectors.PermManage, own: connectors.PermOperate, status: http.StatusOK,
 	}, h.connectAccount)
 }
 

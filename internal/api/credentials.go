@@ -15,7 +15,7 @@ type credentialJSON struct {
 	AgentID     *string    `json:"agent_id" doc:"Null: the shared one."`
 	Type        string     `json:"type" enum:"bearer,api_key,basic,oauth2,client_credentials,private_key_jwt"`
 	Status      string     `json:"status" enum:"active,expired,refresh_failed,revoked"`
-	Account     string     `json:"account" doc:"Who it is, where known."`
+	Account     string     `json:"account" doc:"Who it is, where known. Whose agent a credential is of alone reads it, and who manages."`
 	Scopes      []string   `json:"scopes" nullable:"false"`
 	ExpiresAt   *time.Time `json:"expires_at"`
 	RefreshedAt *time.Time `json:"refreshed_at"`
@@ -90,11 +90,11 @@ func (h *Handler) mountCredentials() {
 	}, h.deleteCredential)
 	register(h, operation{
 		method: http.MethodPut, path: "/api/v1/connectors/{id}/agents/{agent}/credential", id: "setAgentCredential", tag: tag,
-		summary: "Store an agent's credential", may: connectors.PermManage,
+		summary: "Store an agent's credential", may: connectors.PermManage, own: connectors.PermOperate,
 	}, h.setAgentCredential)
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/connectors/{id}/agents/{agent}/credential", id: "deleteAgentCredential", tag: tag,
-		summary: "Delete an agent's credential; an account is revoked at its server, too", may: connectors.PermManage,
+		summary: "Delete an agent's credential; an account is revoked at its server, too", may: connectors.PermManage, own: connectors.PermOperate,
 	}, h.deleteAgentCredential)
 }
 
@@ -111,6 +111,9 @@ func (h *Handler) listCredentials(ctx context.Context, who auth.Actor, in *listC
 	}
 	page, err := tenant.Credentials(ctx, c.ID, in.page())
 	if err != nil {
+		return nil, err
+	}
+	if err := who.HideAccounts(ctx, tenant, page.Items); err != nil {
 		return nil, err
 	}
 	return listOf(page, viewCredential), nil

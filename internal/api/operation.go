@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
@@ -23,6 +22,7 @@ type operation struct {
 	summary string
 	about   string                // what else is to be known; may be empty
 	may     connectors.Permission // which a caller needs
+	own     connectors.Permission // which does for the member whose agent the request names; empty: nothing does
 	status  int                   // of success; 0: 200, or 204 without a body
 	also    []int                 // further statuses of success, with the same body
 	gate    gate                  // where requests wait for their turn; nil: nowhere
@@ -43,8 +43,11 @@ func register[I, O any](h *Handler, op operation, handle handlerFunc[I, O]) {
 		Tags:          []string{op.tag},
 		DefaultStatus: op.status,
 		Metadata:      map[string]any{bodyKey: body, alsoKey: op.also},
-		Middlewares:   huma.Middlewares{h.require(op.may)},
+		Middlewares:   huma.Middlewares{h.require(op.may, op.own)},
 		Extensions:    map[string]any{"x-least-role": connectors.LeastRole(op.may), "x-permission": op.may},
+	}
+	if op.own != "" {
+		described.Extensions["x-own-agent"] = op.own
 	}
 	h.asking(&described)
 	if op.gate != nil {
@@ -64,23 +67,6 @@ func register[I, O any](h *Handler, op operation, handle handlerFunc[I, O]) {
 }
 
 var errNobody = fault.Errorf(fault.Unauthenticated, "No caller is established.")
-
-// require refuses a caller before anything of the request is looked at.
-func (h *Handler) require(p connectors.Permission) func(huma.Context, func(huma.Context)) {
-	return func(ctx huma.Context, next func(huma.Context)) {
-		r, w := humachi.Unwrap(ctx)
-		who, ok := auth.ActorFrom(ctx.Context())
-		if !ok {
-			h.respond.Problem(w, r, errNobody)
-			return
-		}
-		if err := who.Require(p); err != nil {
-			h.respond.Problem(w, r, err)
-			return
-		}
-		next(ctx)
-	}
-}
 
 // bodyOf finds the document in an input type. Without one, schema is nil.
 func bodyOf[I any](registry huma.Registry) bodySchema {

@@ -21,6 +21,7 @@ var routes = map[string]struct {
 }{
 	"POST /api/v1/connectors/{id}/credential/compare":                {connectors.PermManage, `{"token": "t-1"}`},
 	"POST /api/v1/connectors/{id}/agents/{agent}/credential/compare": {connectors.PermManage, `{"token": "t-1"}`},
+	"GET /api/v1/agents/{id}/accounts":                               {connectors.PermManage, ""},
 	"GET /api/v1/agents/{id}/clients":                                {connectors.PermRead, ""},
 	"DELETE /api/v1/agents/{id}/clients/{client_id}":                 {connectors.PermManage, ""},
 	"POST /api/v1/usage/reset":                                       {connectors.PermManage, ""},

@@ -53,3 +53,30 @@ func (a Actor) RequireUse(ctx context.Context, tx *store.Tenant, agent connector
 	}
 	return fault.Errorf(fault.Denied, "This agent belongs to %s. Only they, and admins, use its accounts.", m.DisplayName())
 }
+
+// HideAccounts drops the names of accounts that are somebody else's from a connector's credentials: the name that a person has at a server is
+// for them, and for those who manage. That a credential is there, and how it is, is for all who read.
+func (a Actor) HideAccounts(ctx context.Context, tx *store.Tenant, list []connectors.Credential) error {
+	if a.Role.May(connectors.PermManage) {
+		return nil
+	}
+	var named []connectors.AgentID
+	for _, c := range list {
+		if c.AgentID != nil && c.Account != "" {
+			named = append(named, *c.AgentID)
+		}
+	}
+	whose, err := tx.AgentsOfMembers(ctx, named...)
+	if err != nil {
+		return err
+	}
+	for i, c := range list {
+		if c.AgentID == nil {
+			continue
+		}
+		if m, ok := whose[*c.AgentID]; ok && (a.UserID == nil || *a.UserID != m.UserID) {
+			list[i].Account = ""
+		}
+	}
+	return nil
+}

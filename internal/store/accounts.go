@@ -38,6 +38,14 @@ type AgentAccount struct {
 // Stored tells whether there is an account, or a secret, dead or alive.
 func (a AgentAccount) Stored() bool { return a.Status != "" }
 
+// State is how the account is; empty: it is missing. What was stored for another kind of sign-in than the connector has by now is dead.
+func (a AgentAccount) State() connectors.CredentialStatus {
+	if a.Stored() && a.Type != a.AuthType {
+		return connectors.CredentialRevoked
+	}
+	return a.Status
+}
+
 // Works tells whether it may be used, as far as anybody knows.
 func (a AgentAccount) Works() bool {
 	return a.Type == a.AuthType && (a.Status == connectors.CredentialActive || a.Status == connectors.CredentialRefreshFailed)
@@ -75,22 +83,29 @@ func uuidsOf(agents []connectors.AgentID) []uuid.UUID {
 
 // AgentMember is the member for whose programs an agent was made; NotFound: it is the tenant's.
 func (t *Tenant) AgentMember(ctx context.Context, agent connectors.AgentID) (connectors.Member, error) {
-	r, err := t.q.AgentMember(ctx, t.id, agent)
+	whose, err := t.AgentsOfMembers(ctx, agent)
 	if err != nil {
-		return connectors.Member{}, found(err, "member")
+		return connectors.Member{}, err
 	}
-	return connectors.Member{UserID: r.ID, Email: r.Email, Name: r.Name, Role: r.Role, CreatedAt: r.CreatedAt.UTC()}, nil
+	m, ok := whose[agent]
+	if !ok {
+		return connectors.Member{}, missing("member")
+	}
+	return m, nil
 }
 
-// AgentsOfMembers tells of those agents that belong to a member whose.
-func (t *Tenant) AgentsOfMembers(ctx context.Context, agents ...connectors.AgentID) (map[connectors.AgentID]connectors.UserID, error) {
+// AgentsOfMembers tells of those agents that belong to a member whose they are.
+func (t *Tenant) AgentsOfMembers(ctx context.Context, agents ...connectors.AgentID) (map[connectors.AgentID]connectors.Member, error) {
+	if len(agents) == 0 {
+		return nil, nil
+	}
 	rows, err := t.q.AgentsOfMembers(ctx, t.id, uuidsOf(agents))
 	if err != nil {
 		return nil, err
 	}
-	whose := make(map[connectors.AgentID]connectors.UserID, len(rows))
+	whose := make(map[connectors.AgentID]connectors.Member, len(rows))
 	for _, r := range rows {
-		whose[r.AgentID] = r.UserID
+		whose[r.AgentID] = connectors.Member{UserID: r.ID, Email: r.Email, Name: r.Name, Role: r.Role, CreatedAt: r.CreatedAt.UTC()}
 	}
 	return whose, nil
 }

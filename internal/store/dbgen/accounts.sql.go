@@ -115,15 +115,16 @@ func (q *Queries) AgentAccounts(ctx context.Context, tenantID connectors.TenantI
 	return items, nil
 }
 
-const agentMember = `-- name: AgentMember :one
-select users.id, users.email, users.name, memberships.role, memberships.created_at
+const agentsOfMembers = `-- name: AgentsOfMembers :many
+select p.agent_id, users.id, users.email, users.name, memberships.role, memberships.created_at
 from personal_agents p
 join memberships on memberships.tenant_id = p.tenant_id and memberships.user_id = p.user_id
 join users on users.id = p.user_id
-where p.tenant_id = $1 and p.agent_id = $2
+where p.tenant_id = $1 and p.agent_id = any($2::uuid[])
 `
 
-type AgentMemberRow struct {
+type AgentsOfMembersRow struct {
+	AgentID   connectors.AgentID
 	ID        connectors.UserID
 	Email     string
 	Name      string
@@ -131,32 +132,7 @@ type AgentMemberRow struct {
 	CreatedAt time.Time
 }
 
-// The person for whose programs an agent was made.
-func (q *Queries) AgentMember(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID) (AgentMemberRow, error) {
-	row := q.db.QueryRow(ctx, agentMember, tenantID, agentID)
-	var i AgentMemberRow
-	err := row.Scan(
-		&i.ID,
-		&i.Email,
-		&i.Name,
-		&i.Role,
-		&i.CreatedAt,
-	)
-	return i, err
-}
-
-const agentsOfMembers = `-- name: AgentsOfMembers :many
-select agent_id, user_id
-from personal_agents
-where tenant_id = $1 and agent_id = any($2::uuid[])
-`
-
-type AgentsOfMembersRow struct {
-	AgentID connectors.AgentID
-	UserID  connectors.UserID
-}
-
-// Of some agents those that were made for one person's programs.
+// Of some agents those that were made for one person's programs, and that person.
 func (q *Queries) AgentsOfMembers(ctx context.Context, tenantID connectors.TenantID, agents []uuid.UUID) ([]AgentsOfMembersRow, error) {
 	rows, err := q.db.Query(ctx, agentsOfMembers, tenantID, agents)
 	if err != nil {
@@ -166,7 +142,14 @@ func (q *Queries) AgentsOfMembers(ctx context.Context, tenantID connectors.Tenan
 	var items []AgentsOfMembersRow
 	for rows.Next() {
 		var i AgentsOfMembersRow
-		if err := rows.Scan(&i.AgentID, &i.UserID); err != nil {
+		if err := rows.Scan(
+			&i.AgentID,
+			&i.ID,
+			&i.Email,
+			&i.Name,
+			&i.Role,
+			&i.CreatedAt,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
