@@ -32,7 +32,7 @@ update browser_sessions
 set confirmed_at = greatest(confirmed_at, @confirmed_at::timestamptz)
 where id = @id;
 
--- name: EndBrowserSession :exec
+-- name: EndBrowserSession :execrows
 delete from browser_sessions
 where id = @id;
 

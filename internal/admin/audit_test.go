@@ -43,7 +43,7 @@ func TestTheAuditLogIsReadInABrowser(t *testing.T) {
 	d.as(connectors.RoleAdmin).submit("/connectors", url.Values{"name": {"Linear"}, "url": {"https://mcp.example.com/mcp"}, "auth.type": {"none"}})
 	d.as(connectors.RoleAdmin).submit("/connectors/linear/enabled", url.Values{"enabled": {"false"}})
 	tab := d.signedIn(connectors.RoleAdmin)
-	tab.Go(d.base + "/audit")
+	tab.Go(d.base + "/audit?action=connector")
 	tab.Click(".audit summary")
 	tab.WaitText(".audit-detail", "Request:")
 	tab.WaitText(".audit-changes", "enabled")

@@ -27,7 +27,7 @@ func (h *Handler) joinFinish(w http.ResponseWriter, r *http.Request) error {
 	}
 	token := f.secret("token")
 	if f.checked("sign_out") {
-		if err := h.auth.EndSession(r.Context()); err != nil {
+		if err := h.signOut(r); err != nil {
 			return err
 		}
 		return respond.See(w, r, auth.InvitationPath(token))
@@ -44,6 +44,19 @@ func (h *Handler) joinFinish(w http.ResponseWriter, r *http.Request) error {
 	}
 	h.respond.Say(r.Context(), respond.Flash{Kind: respond.Notice, Text: words.T(r.Context(), "Welcome to %s.", tenant.Name)})
 	return h.begun(w, r, h.auth.StartSessionIn(r.Context(), m.UserID, tenant.ID, auth.BrowserOf(r)), "/")
+}
+
+// signOut signs whoever is signed in out, for somebody else to come in.
+func (h *Handler) signOut(r *http.Request) error {
+	ctx, _, err := h.auth.IdentifyEnrolling(r)
+	if fault.Is(err, fault.Unauthenticated) {
+		return h.auth.EndSession(r.Context())
+	}
+	if err != nil {
+		return err
+	}
+	a, _ := auth.ActorFrom(ctx)
+	return h.auth.SignOut(r.Context(), a)
 }
 
 func (h *Handler) join(r *http.Request, token secret.Text, f form) (connectors.Tenant, connectors.Member, error) {

@@ -8,7 +8,7 @@ import (
 
 // logout ends the session.
 func (h *Handler) logout(w http.ResponseWriter, r *http.Request) error {
-	if err := h.auth.EndSession(r.Context()); err != nil {
+	if err := h.auth.SignOut(r.Context(), actor(r)); err != nil {
 		return err
 	}
 	return respond.See(w, r, "/login")

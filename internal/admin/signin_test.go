@@ -74,6 +74,7 @@ func TestSignOutEndsTheSession(t *testing.T) {
 	if p := b.post("/logout", nil); p.Location != "/login" {
 		t.Errorf("%d to %q", p.Status, p.Location)
 	}
+	d.as(connectors.RoleAuditor).get("/audit").want(t, http.StatusOK, "account.sign_in", "account.sign_out_here")
 	if p := b.get("/connectors"); !strings.HasPrefix(p.Location, "/login") {
 		t.Errorf("afterwards: %d to %q", p.Status, p.Location)
 	}

@@ -17,6 +17,29 @@ import (
 // personActs are what people do about their own second factor, and owners about a member's.
 var personActs = map[string]act{
 	"tenant.require_second_factor": {thing: "tenant", prepare: asks("PATCH", "/api/v1/tenant", `{"second_factor_required": true}`)},
+	"account.sign_in": {besides: true, prepare: func(t *testing.T, w *world) func() error {
+		t.Helper()
+		m := w.Member(t, connectors.RoleMember)
+		return func() error {
+			ctx, err := w.auth.Sessions().Load(t.Context(), "")
+			if err != nil {
+				return err
+			}
+			return w.auth.StartSession(ctx, m.UserID, auth.Browser{})
+		}
+	}},
+	"account.sign_out_here": {prepare: func(t *testing.T, w *world) func() error {
+		t.Helper()
+		person, session := w.signedInSomewhere(t)
+		person.Session = session
+		return func() error {
+			ctx, err := w.auth.Sessions().Load(t.Context(), "")
+			if err != nil {
+				return err
+			}
+			return w.auth.SignOut(ctx, person)
+		}
+	}},
 	"account.second_factor_add": {thing: "factor", besides: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		person, _ := w.signedInSomewhere(t)

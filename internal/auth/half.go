@@ -105,7 +105,7 @@ func (s *Service) FinishSignIn(ctx context.Context, code string, b Browser) erro
 		return err
 	}
 	a := person(h.user, h.m, nil)
-	a.Address = b.Address
+	a.RequestID, a.Address = b.RequestID, b.Address
 	if err := s.checkCode(ctx, a, code); err != nil {
 		if fault.Is(err, fault.Invalid) { // somebody has the password, and not the phone
 			if unsaid := s.codeRefused(ctx, a); unsaid != nil {

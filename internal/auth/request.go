@@ -67,6 +67,7 @@ func identified(r *http.Request) func(Actor, error) (context.Context, []slog.Att
 // Browser is what signs in: what it says of itself, and where it is.
 type Browser struct {
 	UserAgent, Address string
+	RequestID          string // for the audit log
 
 	// PasswordOf is when the password was chosen that was given here; zero: none was. A session by a password that is none any more by the
 	// time it begins is over at once: who changes it wants the others out.
@@ -78,7 +79,7 @@ type Browser struct {
 
 // BrowserOf is the one that a request comes from.
 func BrowserOf(r *http.Request) Browser {
-	return Browser{UserAgent: r.UserAgent(), Address: Address(r)}
+	return Browser{UserAgent: r.UserAgent(), Address: Address(r), RequestID: middleware.GetReqID(r.Context())}
 }
 
 // Address is where a request comes from, without a port.

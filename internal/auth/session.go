@@ -97,7 +97,7 @@ func (s *Service) startSession(ctx context.Context, user connectors.UserID, m st
 		return err
 	}
 	n := connectors.Session{ID: store.NewSessionID(), UserAgent: b.UserAgent, Address: b.Address, Began: s.now(), SSO: b.sso, SecondFactor: b.proven}
-	if err := s.store.System().BeginSession(ctx, user, n); err != nil {
+	if err := s.noteSession(ctx, user, m, n, b); err != nil {
 		return fmt.Errorf("note session: %w", err)
 	}
 	if err := s.sessions.RenewToken(ctx); err != nil {
@@ -117,6 +117,18 @@ func (s *Service) startSession(ctx context.Context, user connectors.UserID, m st
 	_ = s.endHalf(ctx)
 	s.seen(ctx, user, m.Tenant.ID)
 	return nil
+}
+
+// noteSession writes the session's row, and puts a sign-in by a password on record: one by single sign-on is, by whoever asked the provider.
+func (s *Service) noteSession(ctx context.Context, user connectors.UserID, m store.Membership, n connectors.Session, b Browser) error {
+	if b.sso != nil {
+		return s.store.System().BeginSession(ctx, user, n)
+	}
+	a := person(user, m, nil)
+	a.RequestID, a.Address = b.RequestID, b.Address
+	e := a.Event("account.sign_in", m.Email)
+	e.Detail = map[string]any{"session": n.ID.String(), "second_factor": b.proven}
+	return s.store.System().BeginSessionOnRecord(ctx, user, n, m.Tenant.ID, e)
 }
 
 // seen notes that a person uses a tenant's dashboard. The page is worth more than the date.
@@ -143,7 +155,20 @@ func (s *Service) renewToken(ctx context.Context) error {
 	return nil
 }
 
-// EndSession signs this browser out.
+// SignOut signs the person who makes the request out of this browser, and puts that on record.
+func (s *Service) SignOut(ctx context.Context, a Actor) error {
+	if a.UserID == nil {
+		return onlyPeople()
+	}
+	e := a.Event("account.sign_out_here", a.Email)
+	e.Detail = map[string]any{"session": a.Session.String()}
+	if err := s.store.System().EndSessionOnRecord(ctx, a.Session, a.Tenant.ID, e); err != nil {
+		return fmt.Errorf("end session: %w", err)
+	}
+	return s.EndSession(ctx)
+}
+
+// EndSession ends this browser's session, and says so nowhere: the caller has, or nobody is there whose it is.
 func (s *Service) EndSession(ctx context.Context) error {
 	if err := s.endRow(ctx); err != nil {
 		return err

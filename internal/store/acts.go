@@ -28,9 +28,11 @@ type Act struct {
 // Acts are all kinds of acts that the audit log knows, by the names that events have for them. What is not here cannot be recorded, and so
 // not be done.
 var Acts = map[string]Act{
-	"account.password":    {Shape: Changes, Secret: "password"},
-	"account.session_end": {Shape: Reads},
-	"account.sign_out":    {Shape: Reads}, // at how many places is not told: a session is in all of a person's tenants
+	"account.password":      {Shape: Changes, Secret: "password"},
+	"account.sign_in":       {Shape: Reads}, // by a password; by single sign-on: sso.sign_in
+	"account.sign_out_here": {Shape: Reads}, // signed out in the browser that asked for it
+	"account.session_end":   {Shape: Reads},
+	"account.sign_out":      {Shape: Reads}, // at how many places is not told: a session is in all of a person's tenants
 
 	"account.second_factor_add":    {Shape: Makes},
 	"account.second_factor_refuse": {Shape: Reads}, // the password was right, and the code was not

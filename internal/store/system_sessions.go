@@ -24,6 +24,16 @@ func (s *System) BeginSession(ctx context.Context, user connectors.UserID, n con
 	return s.q.BeginBrowserSession(ctx, p)
 }
 
+// BeginSessionOnRecord is BeginSession with its entry in the audit log of the tenant that the session opens: neither is without the other.
+func (s *System) BeginSessionOnRecord(ctx context.Context, user connectors.UserID, n connectors.Session, in connectors.TenantID, event Event) error {
+	return s.tx(ctx, func(tx *System) error {
+		if err := tx.BeginSession(ctx, user, n); err != nil {
+			return err
+		}
+		return tx.tenant(in).Record(ctx, event)
+	})
+}
+
 // NewSessionID names a session that begins.
 func NewSessionID() connectors.SessionID { return connectors.SessionID{UUID: newID()} }
 
@@ -62,7 +72,20 @@ func (s *System) ConfirmSession(ctx context.Context, id connectors.SessionID, at
 
 // EndSession ends one session. One that is gone is no error.
 func (s *System) EndSession(ctx context.Context, id connectors.SessionID) error {
-	return s.q.EndBrowserSession(ctx, id)
+	_, err := s.q.EndBrowserSession(ctx, id)
+	return err
+}
+
+// EndSessionOnRecord is EndSession with its entry in the audit log of the tenant that was open in it. One that is gone was ended by somebody
+// else, who is on record.
+func (s *System) EndSessionOnRecord(ctx context.Context, id connectors.SessionID, in connectors.TenantID, event Event) error {
+	return s.tx(ctx, func(tx *System) error {
+		n, err := tx.q.EndBrowserSession(ctx, id)
+		if err != nil || n == 0 {
+			return err
+		}
+		return tx.tenant(in).Record(ctx, event)
+	})
 }
 
 func shortened(said string) string {

@@ -67,14 +67,17 @@ func (q *Queries) DeleteOldBrowserSessions(ctx context.Context) error {
 	return err
 }
 
-const endBrowserSession = `-- name: EndBrowserSession :exec
+const endBrowserSession = `-- name: EndBrowserSession :execrows
 delete from browser_sessions
 where id = $1
 `
 
-func (q *Queries) EndBrowserSession(ctx context.Context, id connectors.SessionID) error {
-	_, err := q.db.Exec(ctx, endBrowserSession, id)
-	return err
+func (q *Queries) EndBrowserSession(ctx context.Context, id connectors.SessionID) (int64, error) {
+	result, err := q.db.Exec(ctx, endBrowserSession, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const endOtherBrowserSessions = `-- name: EndOtherBrowserSessions :exec
