@@ -50,7 +50,7 @@ type AgentAccount struct {
 	ConnectorID string `json:"connector_id"`
 	// Whether the connector is enabled.
 	Enabled bool `json:"enabled"`
-	// Why it does not work; null: nobody knows of anything.
+	// What is wrong with it; null: nobody knows of anything.
 	Error *string `json:"error"`
 	// The connector's name.
 	Name string `json:"name"`
