@@ -27,9 +27,10 @@ set state = 'listening',
 where tenant_id = @tenant_id and connector_id = @connector_id and instance_id = @instance_id;
 
 -- name: StopListening :exec
--- due_s null: not before a person says so.
+-- due_s null: not before a person says so. missed: what a server says from now on nobody hears.
 update upstream_listeners
 set instance_id = null,
+    missed = missed or state = 'listening',
     state = @state,
     since = now(),
     due_at = now() + make_interval(secs => sqlc.narg(due_s)::double precision),
@@ -38,10 +39,12 @@ set instance_id = null,
 where tenant_id = @tenant_id and connector_id = @connector_id and instance_id = @instance_id;
 
 -- name: NoteChanged :exec
+-- notified 0: the server said nothing, and a sync was asked for because it may have.
 update upstream_listeners
 set notified = notified + @notified,
-    last_notified_at = @heard_at,
-    vain = @vain
+    last_notified_at = case when @notified > 0 then @heard_at else last_notified_at end,
+    vain = @vain,
+    missed = missed and not @asked::boolean
 where tenant_id = @tenant_id and connector_id = @connector_id and instance_id = @instance_id;
 
 -- name: ListsHash :one

@@ -65,11 +65,11 @@ where upstream_listeners.tenant_id = moved.tenant_id and upstream_listeners.conn
   and upstream_listeners.instance_id is null and upstream_listeners.reason = 'unauthorized';
 
 -- name: ClaimListeners :many
--- The free ones that are due, the longest due first, for a process that is alive. reason: why each waited; orphaned: its process has
--- died. held: connectors whose streams the process has open, for RetakeListeners.
+-- The free ones that are due, the longest due first, for a process that is alive. reason: why each waited; missed: it was open before, and
+-- nobody has listened since (state: its process has died), which is so until a sync was asked for, whatever becomes of this attempt. held: connectors whose streams the process has open, for RetakeListeners.
 -- @sqlc-vet-disable tenant-scope
 with due as (
-    select upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.reason, upstream_listeners.state
+    select upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.reason, upstream_listeners.missed or upstream_listeners.state = 'listening' as missed
     from upstream_listeners
     where upstream_listeners.instance_id is null and upstream_listeners.due_at <= now()
       and upstream_listeners.connector_id <> all(@held::uuid[])
@@ -81,13 +81,14 @@ update upstream_listeners
 set instance_id = @instance_id,
     state = 'waiting',
     reason = '',
+    missed = due.missed,
     version = connectors.version,
     credential_id = null,
     credential_version = 0
 from due, connectors
 where upstream_listeners.tenant_id = due.tenant_id and upstream_listeners.connector_id = due.connector_id
   and connectors.tenant_id = due.tenant_id and connectors.id = due.connector_id
-returning upstream_listeners.tenant_id, upstream_listeners.connector_id, due.reason, due.state = 'listening' as orphaned, upstream_listeners.failures, upstream_listeners.vain;
+returning upstream_listeners.tenant_id, upstream_listeners.connector_id, due.reason, upstream_listeners.missed, upstream_listeners.failures, upstream_listeners.vain;
 
 -- name: RetakeListeners :many
 -- Of streams that a process has open, those whose rows are free since it was taken for dead, and that nobody has taken: with what they were
@@ -115,10 +116,11 @@ left join credentials on credentials.tenant_id = upstream_listeners.tenant_id an
 where upstream_listeners.instance_id = @instance_id;
 
 -- name: ReleaseListeners :exec
--- A process stops: others take its streams over.
+-- A process stops: others take its streams over, and have the lists read of those that were open.
 -- @sqlc-vet-disable tenant-scope
 update upstream_listeners
 set instance_id = null,
+    missed = missed or state = 'listening',
     state = 'waiting',
     since = now(),
     due_at = now()

@@ -26,7 +26,7 @@ func TestAConnectorTellsHowItsServerIsListenedTo(t *testing.T) {
 		sys.ReviewListeners(t.Context(), store.OwnedConnector{Tenant: w.Tenant, ID: c.ID}),
 		second(sys.ClaimStreams(t.Context(), w.Instance, 1)),
 		second(w.Door().OpenStream(t.Context(), stream, nil, 0)),
-		w.Door().HearStream(t.Context(), stream, 1, time.Now(), 0),
+		w.Door().HearStream(t.Context(), stream, store.Heard{Times: 1, At: time.Now()}),
 	} {
 		if step != nil {
 			t.Fatal(step)

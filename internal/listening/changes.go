@@ -15,6 +15,8 @@ const (
 	queueTime  = 10 * time.Second
 	retryTime  = 2 * time.Second // after a sync that could not be queued
 	passGap    = time.Second     // between two notices of one list to agents
+	// catchGap is between two syncs for what nobody heard on one stream: what stands between us and a server may end it each minute.
+	catchGap = 10 * time.Minute
 )
 
 // list is one of those that a server says have changed.
@@ -24,7 +26,8 @@ const (
 	tools list = iota
 	prompts
 	resources
-	lists // how many there are
+	unheard // whatever has changed while nobody listened
+	lists   // how many there are
 )
 
 func listOf(method string) (list, bool) {
@@ -104,7 +107,7 @@ func (h *hold) passOn(l list) {
 	})
 }
 
-var notices = [lists]string{store.NoticeTools, store.NoticePrompts, store.NoticeResources}
+var notices = [unheard]string{store.NoticeTools, store.NoticePrompts, store.NoticeResources}
 
 // plan sets the timer for the next sync. mu is held.
 func (h *hold) plan() {
@@ -147,6 +150,12 @@ func (h *hold) answer() {
 			c.waits[l] = c.waits[l] || err != nil
 		}
 	}
+	if err == nil && waited[unheard] {
+		c.next[unheard] = time.Now().Add(catchGap)
+	}
+	if waited == ([lists]bool{unheard: true}) {
+		c.last = nil // the server said nothing, so that it was not in vain
+	}
 	h.plan()
 }
 
@@ -173,12 +182,10 @@ func (h *hold) lastWord() {
 
 // catchUp has the lists read that may have changed while nobody listened.
 func (h *hold) catchUp() {
-	h.k.do(func() {
-		_ = h.sync() // it is said where it fails
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.changes.last = nil // the server said nothing, so that it was not in vain
-	})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.changes.waits[unheard] = true
+	h.plan()
 }
 
 // sync queues a run, and writes down what was said. A server that said too often that something had changed, where nothing had, is not
@@ -216,7 +223,7 @@ func (h *hold) queue(ctx context.Context) error {
 	said, at := c.said, c.at
 	c.said, c.vain, c.hash = 0, vain, hash
 	h.mu.Unlock()
-	if err := door.HearStream(ctx, h.stream(), said, at, vain); err != nil {
+	if err := door.HearStream(ctx, h.stream(), store.Heard{Times: said, At: at, Vain: vain, Asked: vain < mostVain}); err != nil {
 		return err
 	}
 	if vain >= mostVain {

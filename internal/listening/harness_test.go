@@ -139,8 +139,11 @@ type upstream struct {
 	*sdk.Server
 	url     string
 	streams atomic.Int32
-	most    atomic.Int32 // of them at once
-	opened  atomic.Int32 // of them, ever
+	most    atomic.Int32                  // of them at once
+	opened  atomic.Int32                  // of them, ever
+	busy    atomic.Bool                   // it answers nobody, and has forgotten who was there
+	cut     func()                        // ends all that is open
+	queue   atomic.Pointer[chan struct{}] // who asks for a stream waits until it is closed; nil: nobody waits
 }
 
 func serve(t testing.TB, stateless bool) *upstream {
@@ -149,12 +152,22 @@ func serve(t testing.TB, stateless bool) *upstream {
 	u.offer("first")
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return u.Server }, &sdk.StreamableHTTPOptions{Stateless: stateless})
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if u.busy.Load() {
+			w.WriteHeader(map[bool]int{true: http.StatusNotFound, false: http.StatusServiceUnavailable}[r.Header.Get("Mcp-Session-Id") != ""])
+			return
+		}
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		if r.Method == http.MethodGet || strings.Contains(string(body), "subscriptions/listen") {
 			u.opened.Add(1)
 			n := u.streams.Add(1)
 			defer u.streams.Add(-1)
+			if queue := u.queue.Load(); queue != nil {
+				select {
+				case <-*queue:
+				case <-r.Context().Done():
+				}
+			}
 			for most := u.most.Load(); n > most; most = u.most.Load() {
 				u.most.CompareAndSwap(most, n)
 			}
@@ -165,7 +178,7 @@ func serve(t testing.TB, stateless bool) *upstream {
 		front.CloseClientConnections()
 		front.Close()
 	})
-	u.url = front.URL
+	u.url, u.cut = front.URL, front.CloseClientConnections
 	return u
 }
 

@@ -91,7 +91,9 @@ func (h *hold) listen() error {
 	if !h.enterHost(c.URL) {
 		return errCrowded
 	}
-	return h.k.o.Syncer.Listen(h.ctx, h.at.Tenant, c, toolsync.Listener{Opened: h.open, Hear: h.hear})
+	return h.k.o.Syncer.Listen(h.ctx, h.at.Tenant, c, toolsync.Listener{
+		Opened: h.open, Missed: h.catchUp, Hear: h.hear, Steady: h.k.o.Steady,
+	})
 }
 
 func (h *hold) door() *store.Tenant { return h.k.o.Store.Tenant(h.at.Tenant) }
@@ -155,7 +157,7 @@ func (h *hold) noteOpen(with *credentials.Usable) {
 		h.end(endStale) // it is opened again, when it can be written down
 	case !held:
 		h.end(endLost)
-	case h.was.Orphaned:
+	case h.was.Missed:
 		h.catchUp()
 	}
 }

@@ -69,10 +69,18 @@ func (t *Tenant) CloseStream(ctx context.Context, s Stream, e StreamEnd) error {
 	return t.q.StopListening(ctx, p)
 }
 
-// HearStream notes that a server said so many times that its lists had changed, at last then. vain: how often in a row they had not.
-func (t *Tenant) HearStream(ctx context.Context, s Stream, times int, at time.Time, vain int) error {
+// Heard is what a server said on a stream that its lists had changed.
+type Heard struct {
+	Times int       // how often; 0: nothing
+	At    time.Time // the last time
+	Vain  int       // how often in a row they had not
+	Asked bool      // a sync was asked for, which finds what nobody heard, too
+}
+
+// HearStream notes what was said on a stream that the process holds.
+func (t *Tenant) HearStream(ctx context.Context, s Stream, h Heard) error {
 	return t.q.NoteChanged(ctx, dbgen.NoteChangedParams{
-		TenantID: t.id, ConnectorID: s.Connector, InstanceID: &s.Instance, Notified: int64(times), HeardAt: &at, Vain: int32(vain),
+		TenantID: t.id, ConnectorID: s.Connector, InstanceID: &s.Instance, Notified: int64(h.Times), HeardAt: &h.At, Vain: int32(h.Vain), Asked: h.Asked,
 	})
 }
 

@@ -21,7 +21,7 @@ func (o *outsider) fillStream(t *testing.T) {
 	if held, err := o.Door().OpenStream(t.Context(), o.stream, nil, 0); !held || err != nil {
 		t.Fatal(held, err)
 	}
-	if err := o.Door().HearStream(t.Context(), o.stream, 1, time.Now(), 0); err != nil {
+	if err := o.Door().HearStream(t.Context(), o.stream, store.Heard{Times: 1, At: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -64,7 +64,7 @@ var listenerAttempts = map[string]attempt{
 		return o.changedStream(ctx, o.door.CloseStream(ctx, o.stream, store.StreamEnd{State: connectors.ListenIsOff, Reason: connectors.ListenEnds}))
 	},
 	"HearStream": func(ctx context.Context, o outsider) (bool, error) {
-		return o.changedStream(ctx, o.door.HearStream(ctx, o.stream, 1, time.Now(), 1))
+		return o.changedStream(ctx, o.door.HearStream(ctx, o.stream, store.Heard{Times: 1, At: time.Now(), Vain: 1}))
 	},
 	"PassOn": func(ctx context.Context, o outsider) (bool, error) {
 		err := o.door.PassOn(ctx, o.stream.Connector, store.NoticeTools)

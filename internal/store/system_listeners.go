@@ -62,7 +62,7 @@ type ClaimedStream struct {
 	Tenant    connectors.TenantID
 	Connector connectors.ConnectorID
 	Reason    connectors.ListenReason // why it waited
-	Orphaned  bool                    // it was open, and its process has died
+	Missed    bool                    // it was open before, and nobody has asked for a sync since it ended
 	Failures  int                     // in a row, for that reason
 	Vain      int                     // how often in a row the lists had not changed after all
 }
@@ -76,7 +76,7 @@ func (s *System) ClaimStreams(ctx context.Context, id connectors.InstanceID, max
 	}
 	claimed := make([]ClaimedStream, len(rows))
 	for i, r := range rows {
-		claimed[i] = ClaimedStream{Tenant: r.TenantID, Connector: r.ConnectorID, Reason: connectors.ListenReason(r.Reason), Orphaned: r.Orphaned, Failures: int(r.Failures), Vain: int(r.Vain)}
+		claimed[i] = ClaimedStream{Tenant: r.TenantID, Connector: r.ConnectorID, Reason: connectors.ListenReason(r.Reason), Missed: r.Missed, Failures: int(r.Failures), Vain: int(r.Vain)}
 	}
 	return claimed, nil
 }

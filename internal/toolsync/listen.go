@@ -17,11 +17,10 @@ type Listener struct {
 	// Opened is called when there is a stream, with the credential that it was opened with (nil: none), and again where it is taken up
 	// after an end.
 	Opened func(with *credentials.Usable)
+	Missed func() // there is another stream after one that ended: what the server said in between nobody heard
 	Hear   func(mcp.Message)
+	Steady time.Duration // how long a stream lives that is opened again in the same session
 }
-
-// longLived is how long a stream lives that is opened again in the same session.
-const longLived = 10 * time.Second
 
 // Listen hears what a server says by itself, with the credential that a sync would use, until ctx ends (nil) or it cannot go on: an
 // *mcp.Error, or the fault of a credential that is missing. It tries nothing again that did not work at once.
@@ -46,13 +45,16 @@ func (s *Syncer) listen(ctx context.Context, c connectors.Connector, a attempt, 
 		return err
 	}
 	defer session.Close(ctx)
-	for {
-		var last atomic.Int64 // in Unix seconds
+	for again := false; ; again = true {
+		var last atomic.Int64 // in Unix milliseconds
 		err := session.Listen(ctx, func() {
-			last.Store(time.Now().Unix())
+			first := last.Swap(time.Now().UnixMilli()) == 0
 			l.Opened(a.credential)
+			if again && first {
+				l.Missed()
+			}
 		}, l.Hear)
-		if ctx.Err() != nil || !ended(err) || last.Load() == 0 || time.Since(time.Unix(last.Load(), 0)) < longLived {
+		if ctx.Err() != nil || !ended(err) || last.Load() == 0 || time.Since(time.UnixMilli(last.Load())) < l.Steady {
 			return err
 		}
 		breathe(ctx)

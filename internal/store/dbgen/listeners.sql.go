@@ -124,25 +124,29 @@ func (q *Queries) ListsHash(ctx context.Context, tenantID connectors.TenantID, i
 const noteChanged = `-- name: NoteChanged :exec
 update upstream_listeners
 set notified = notified + $1,
-    last_notified_at = $2,
-    vain = $3
-where tenant_id = $4 and connector_id = $5 and instance_id = $6
+    last_notified_at = case when $1 > 0 then $2 else last_notified_at end,
+    vain = $3,
+    missed = missed and not $4::boolean
+where tenant_id = $5 and connector_id = $6 and instance_id = $7
 `
 
 type NoteChangedParams struct {
 	Notified    int64
 	HeardAt     *time.Time
 	Vain        int32
+	Asked       bool
 	TenantID    connectors.TenantID
 	ConnectorID connectors.ConnectorID
 	InstanceID  *connectors.InstanceID
 }
 
+// notified 0: the server said nothing, and a sync was asked for because it may have.
 func (q *Queries) NoteChanged(ctx context.Context, arg NoteChangedParams) error {
 	_, err := q.db.Exec(ctx, noteChanged,
 		arg.Notified,
 		arg.HeardAt,
 		arg.Vain,
+		arg.Asked,
 		arg.TenantID,
 		arg.ConnectorID,
 		arg.InstanceID,
@@ -168,6 +172,7 @@ func (q *Queries) PassOn(ctx context.Context, kind string, tenantID connectors.T
 const stopListening = `-- name: StopListening :exec
 update upstream_listeners
 set instance_id = null,
+    missed = missed or state = 'listening',
     state = $1,
     since = now(),
     due_at = now() + make_interval(secs => $2::double precision),
@@ -186,7 +191,7 @@ type StopListeningParams struct {
 	InstanceID  *connectors.InstanceID
 }
 
-// due_s null: not before a person says so.
+// due_s null: not before a person says so. missed: what a server says from now on nobody hears.
 func (q *Queries) StopListening(ctx context.Context, arg StopListeningParams) error {
 	_, err := q.db.Exec(ctx, stopListening,
 		arg.State,

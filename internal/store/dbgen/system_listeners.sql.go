@@ -30,7 +30,7 @@ func (q *Queries) AddListeners(ctx context.Context, tenantIds []uuid.UUID, ids [
 
 const claimListeners = `-- name: ClaimListeners :many
 with due as (
-    select upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.reason, upstream_listeners.state
+    select upstream_listeners.tenant_id, upstream_listeners.connector_id, upstream_listeners.reason, upstream_listeners.missed or upstream_listeners.state = 'listening' as missed
     from upstream_listeners
     where upstream_listeners.instance_id is null and upstream_listeners.due_at <= now()
       and upstream_listeners.connector_id <> all($2::uuid[])
@@ -42,26 +42,27 @@ update upstream_listeners
 set instance_id = $1,
     state = 'waiting',
     reason = '',
+    missed = due.missed,
     version = connectors.version,
     credential_id = null,
     credential_version = 0
 from due, connectors
 where upstream_listeners.tenant_id = due.tenant_id and upstream_listeners.connector_id = due.connector_id
   and connectors.tenant_id = due.tenant_id and connectors.id = due.connector_id
-returning upstream_listeners.tenant_id, upstream_listeners.connector_id, due.reason, due.state = 'listening' as orphaned, upstream_listeners.failures, upstream_listeners.vain
+returning upstream_listeners.tenant_id, upstream_listeners.connector_id, due.reason, upstream_listeners.missed, upstream_listeners.failures, upstream_listeners.vain
 `
 
 type ClaimListenersRow struct {
 	TenantID    connectors.TenantID
 	ConnectorID connectors.ConnectorID
 	Reason      string
-	Orphaned    bool
+	Missed      bool
 	Failures    int32
 	Vain        int32
 }
 
-// The free ones that are due, the longest due first, for a process that is alive. reason: why each waited; orphaned: its process has
-// died. held: connectors whose streams the process has open, for RetakeListeners.
+// The free ones that are due, the longest due first, for a process that is alive. reason: why each waited; missed: it was open before, and
+// nobody has listened since (state: its process has died), which is so until a sync was asked for, whatever becomes of this attempt. held: connectors whose streams the process has open, for RetakeListeners.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) ClaimListeners(ctx context.Context, instanceID *connectors.InstanceID, held []uuid.UUID, maxRows int32) ([]ClaimListenersRow, error) {
 	rows, err := q.db.Query(ctx, claimListeners, instanceID, held, maxRows)
@@ -76,7 +77,7 @@ func (q *Queries) ClaimListeners(ctx context.Context, instanceID *connectors.Ins
 			&i.TenantID,
 			&i.ConnectorID,
 			&i.Reason,
-			&i.Orphaned,
+			&i.Missed,
 			&i.Failures,
 			&i.Vain,
 		); err != nil {
@@ -193,13 +194,14 @@ func (q *Queries) ListenersToReview(ctx context.Context, maxRows int32) ([]Liste
 const releaseListeners = `-- name: ReleaseListeners :exec
 update upstream_listeners
 set instance_id = null,
+    missed = missed or state = 'listening',
     state = 'waiting',
     since = now(),
     due_at = now()
 where instance_id = $1
 `
 
-// A process stops: others take its streams over.
+// A process stops: others take its streams over, and have the lists read of those that were open.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) ReleaseListeners(ctx context.Context, instanceID *connectors.InstanceID) error {
 	_, err := q.db.Exec(ctx, releaseListeners, instanceID)
