@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
@@ -44,6 +45,9 @@ func FuzzClaims(f *testing.F) {
 		}
 		if who.Subject != "1" || strings.Count(found.Email, "@") != 1 || found.Email != strings.ToLower(found.Email) || !slices.Contains([]string{"true", `"true"`}, string(who.Verified)) {
 			t.Errorf("%s is taken for %+v", body, found)
+		}
+		if len([]rune(found.Email)) > 254 || strings.ContainsFunc(found.Email, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+			t.Errorf("%q is an address that no account has", found.Email)
 		}
 		if settings.Covers(found.Email) && !strings.HasSuffix(found.Email, "@acme.example") {
 			t.Errorf("%q is of a domain that was proven", found.Email)

@@ -85,6 +85,12 @@ func TestWhatIsWrongWithAnAnswerIsRefused(t *testing.T) {
 		"a foreign domain":              {person("email", "ada@evil.example"), "sso-domain"},
 		"a domain below":                {person("email", "ada@sub.acme.example"), "sso-domain"},
 		"two addresses in one":          {person("email", "ada@evil.example@acme.example"), "sso-no-email"},
+		"an address with a space":       {person("email", "ada lovelace@acme.example"), "sso-odd-email"},
+		"an address of two lines":       {person("email", "ada\nlovelace@acme.example"), "sso-odd-email"},
+		"an address with a thin space":  {person("email", "ada\u2009lovelace@acme.example"), "sso-odd-email"},
+		"an address that reads another": {person("email", "ada\u202elovelace@acme.example"), "sso-odd-email"},
+		"an address with a zero byte":   {person("email", "ada\x00@acme.example"), "sso-odd-email"},
+		"an address that is too long":   {person("email", strings.Repeat("a", 255-len("@acme.example"))+"@acme.example"), "sso-odd-email"},
 		"no word on groups":             {person("groups", nil), "sso-groups"},
 		"groups that are no names":      {person("groups", []any{1, "admins"}), "sso-groups"},
 		"no group":                      {person("groups", []string{}), "sso-no-group"},
@@ -122,6 +128,32 @@ func TestWhatIsWrongWithAnAnswerIsRefused(t *testing.T) {
 			w.idp.lie(lies{})
 			if _, err := w.signIn("ada@acme.example"); err != nil {
 				t.Errorf("and an honest answer: %v", err)
+			}
+		})
+	}
+}
+
+// What an account can have is no reason to refuse, nor is what stands around an address.
+func TestALongAddressAndOneWithSpaceAroundItSignIn(t *testing.T) {
+	t.Parallel()
+	for name, email := range map[string]string{
+		"254 characters":    strings.Repeat("a", 254-len("@acme.example")) + "@acme.example",
+		"with space around": " ada@acme.example\n",
+		"of other letters":  "ädä@acme.example",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newOffice(t)
+			w.on(w.owner, "acme.example")
+			w.fresh()
+			p := ada()
+			p["email"] = email
+			w.idp.lie(lies{person: p})
+			if _, err := w.signIn("ada@acme.example"); err != nil {
+				t.Error(err)
+			}
+			if _, err := w.Door().MemberAt(t.Context(), strings.TrimSpace(email)); err != nil {
+				t.Error(err)
 			}
 		})
 	}

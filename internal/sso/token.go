@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
@@ -120,12 +123,25 @@ func identified(settings connectors.SSO, subject store.SSOSubject, who claims, a
 		return identity{}, refuse("sso-sub", fault.Denied, "The provider speaks of two persons in one answer. Begin again.")
 	case connectors.EmailDomain(found.Email) == "":
 		return found, refuse("sso-no-email", fault.Upstream, "The provider does not say your e-mail address. Its client needs the scope email.")
+	case odd(found.Email):
+		found.Email = "" // nothing of it goes on record
+		return found, refuse("sso-odd-email", fault.Upstream, "The provider says an e-mail address that nobody can have: it is longer than 254 characters, or holds white space or characters that are not seen. Have it corrected there, and sign in again.")
 	case !isTrue(who.Verified):
 		return found, refuse("sso-unverified", fault.Denied, "The provider has not verified your e-mail address (email_verified). Verify it there, and sign in again.")
 	case settings.Governs() && !said:
 		return found, refuse("sso-groups", fault.Upstream, "The provider does not say your groups as a list of names, under the name that is set here. Whoever runs it adds them to what it tells Patchbay's client.")
 	}
 	return found, nil
+}
+
+// longestEmail is how long an address may be, in characters (RFC 3696, erratum 1690).
+const longestEmail = 254
+
+// odd tells of an address that no account here has: the database refuses it, in words for nobody.
+func odd(email string) bool {
+	return utf8.RuneCountInString(email) > longestEmail || strings.ContainsFunc(email, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
+	})
 }
 
 // ask adds what the UserInfo endpoint says (OpenID Connect Core §5.3).
