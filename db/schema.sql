@@ -1578,6 +1578,7 @@ create table sign_in_failures (
     account text not null,
     address text not null,
     at timestamp with time zone not null default now(),
+    told_at timestamp with time zone,
     constraint sign_in_failures_pkey PRIMARY KEY (id)
 );
 CREATE INDEX sign_in_failures_account_idx ON public.sign_in_failures USING btree (account, at);

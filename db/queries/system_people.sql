@@ -123,3 +123,27 @@ where agent_tokens.id = @id;
 update agent_tokens
 set last_used_at = now()
 where id = @id and (last_used_at is null or last_used_at < now() - interval '1 minute');
+
+-- name: UntoldLocks :many
+-- The wrong password that locked an account, as one of so many within a window, the first of each account. What comes within a window after one
+-- that was told is of the same lock. Accounts of nobody are left out.
+select distinct on (failures.account) failures.id, failures.account, failures.address, failures.at, users.id as user_id
+from (
+    select f.id, f.account, f.address, f.at, lag(f.at, @others::integer) over (partition by f.account order by f.at, f.id) as first_at
+    from sign_in_failures f
+    where f.at > @since
+) failures
+join users on users.email = failures.account
+where failures.first_at > failures.at - make_interval(secs => @window_seconds::double precision)
+  and not exists (
+      select from sign_in_failures told
+      where told.account = failures.account
+        and told.told_at is not null
+        and told.at > failures.at - make_interval(secs => @window_seconds::double precision))
+order by failures.account, failures.at, failures.id
+limit 100;
+
+-- name: TellLock :execrows
+update sign_in_failures
+set told_at = now()
+where id = @id and told_at is null;

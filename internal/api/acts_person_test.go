@@ -28,6 +28,16 @@ var personActs = map[string]act{
 			return w.auth.StartSession(ctx, m.UserID, auth.Browser{})
 		}
 	}},
+	"account.lock": {besides: true, prepare: func(t *testing.T, w *world) func() error {
+		t.Helper()
+		m := w.Member(t, connectors.RoleMember)
+		for range 10 {
+			if err := w.St.System().RecordSignInFailure(t.Context(), m.Email, "192.0.2.1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return func() error { return auth.TellLocks(t.Context(), w.St.System(), time.Now()) }
+	}},
 	"account.sign_out_here": {prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		person, session := w.signedInSomewhere(t)

@@ -31,6 +31,8 @@ const (
 	checkAuditEvery = 24 * time.Hour
 	// keepAuditEvery is how often the audit log's coming months are looked for. There are three ahead.
 	keepAuditEvery = 12 * time.Hour
+	// tellLocksEvery is how much later than it happened the audit log may tell that an account was locked.
+	tellLocksEvery = time.Minute
 	// renewEvery is how late an idle account may be renewed.
 	renewEvery = 10 * time.Minute
 )
@@ -52,12 +54,14 @@ func Upkeep(o UpkeepOptions) Part {
 		config.Queues[queue.Upkeep] = river.QueueConfig{MaxWorkers: upkeepAtOnce}
 		config.PeriodicJobs = append(config.PeriodicJobs,
 			every(sweepHistoryEvery, queue.SweepHistory{}), every(leftoversEvery, queue.SweepLeftovers{}), every(renewEvery, queue.RenewIdle{}),
-			every(checkAuditEvery, queue.CheckAudit{}), every(keepAuditEvery, queue.KeepAudit{}))
+			every(checkAuditEvery, queue.CheckAudit{}), every(keepAuditEvery, queue.KeepAudit{}),
+			every(tellLocksEvery, queue.TellLocks{}))
 		return errors.Join(
 			river.AddWorkerSafely(workers, &SweepHistoryWorker{sweeper: o.Sweeper}),
 			river.AddWorkerSafely(workers, &SweepLeftoversWorker{system: o.System, log: o.Log}),
 			river.AddWorkerSafely(workers, &CheckAuditWorker{store: o.Store, bad: o.AuditBad, log: o.Log}),
 			river.AddWorkerSafely(workers, &KeepAuditWorker{system: o.System, log: o.Log}),
+			river.AddWorkerSafely(workers, &TellLocksWorker{system: o.System}),
 			river.AddWorkerSafely(workers, &RenewIdleWorker{credentials: o.Credentials, renewed: o.Renewed}))
 	}
 }

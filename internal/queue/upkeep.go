@@ -53,6 +53,15 @@ func (KeepAudit) Kind() string { return "keep_audit" }
 // InsertOpts makes it the only one.
 func (KeepAudit) InsertOpts() river.InsertOpts { return onlyOne() }
 
+// TellLocks puts on record which accounts were locked.
+type TellLocks struct{}
+
+// Kind is the job's name in the database; a landed name is never changed.
+func (TellLocks) Kind() string { return "tell_locks" }
+
+// InsertOpts makes it the only one.
+func (TellLocks) InsertOpts() river.InsertOpts { return onlyOne() }
+
 // onlyOne has no second job wait or run beside one, and tries it a few times: the next one may be hours away.
 func onlyOne() river.InsertOpts {
 	return river.InsertOpts{Queue: Upkeep, MaxAttempts: 3, UniqueOpts: river.UniqueOpts{

@@ -31,6 +31,7 @@ var Acts = map[string]Act{
 	"account.password":      {Shape: Changes, Secret: "password"},
 	"account.sign_in":       {Shape: Reads}, // by a password; by single sign-on: sso.sign_in
 	"account.sign_out_here": {Shape: Reads}, // signed out in the browser that asked for it
+	"account.lock":          {Shape: Reads}, // by wrong passwords
 	"account.session_end":   {Shape: Reads},
 	"account.sign_out":      {Shape: Reads}, // at how many places is not told: a session is in all of a person's tenants
 

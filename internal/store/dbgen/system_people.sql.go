@@ -351,6 +351,20 @@ func (q *Queries) SignedIn(ctx context.Context, id connectors.UserID) (int64, er
 	return result.RowsAffected(), nil
 }
 
+const tellLock = `-- name: TellLock :execrows
+update sign_in_failures
+set told_at = now()
+where id = $1 and told_at is null
+`
+
+func (q *Queries) TellLock(ctx context.Context, id int64) (int64, error) {
+	result, err := q.db.Exec(ctx, tellLock, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const touchAPIKey = `-- name: TouchAPIKey :exec
 update api_keys
 set last_used_at = now()
@@ -375,6 +389,60 @@ where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 mi
 func (q *Queries) TouchAgentToken(ctx context.Context, id connectors.AgentTokenID) error {
 	_, err := q.db.Exec(ctx, touchAgentToken, id)
 	return err
+}
+
+const untoldLocks = `-- name: UntoldLocks :many
+select distinct on (failures.account) failures.id, failures.account, failures.address, failures.at, users.id as user_id
+from (
+    select f.id, f.account, f.address, f.at, lag(f.at, $1::integer) over (partition by f.account order by f.at, f.id) as first_at
+    from sign_in_failures f
+    where f.at > $2
+) failures
+join users on users.email = failures.account
+where failures.first_at > failures.at - make_interval(secs => $3::double precision)
+  and not exists (
+      select from sign_in_failures told
+      where told.account = failures.account
+        and told.told_at is not null
+        and told.at > failures.at - make_interval(secs => $3::double precision))
+order by failures.account, failures.at, failures.id
+limit 100
+`
+
+type UntoldLocksRow struct {
+	ID      int64
+	Account string
+	Address string
+	At      time.Time
+	UserID  connectors.UserID
+}
+
+// The wrong password that locked an account, as one of so many within a window, the first of each account. What comes within a window after one
+// that was told is of the same lock. Accounts of nobody are left out.
+func (q *Queries) UntoldLocks(ctx context.Context, others int32, since time.Time, windowSeconds float64) ([]UntoldLocksRow, error) {
+	rows, err := q.db.Query(ctx, untoldLocks, others, since, windowSeconds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UntoldLocksRow
+	for rows.Next() {
+		var i UntoldLocksRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Account,
+			&i.Address,
+			&i.At,
+			&i.UserID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const userByEmail = `-- name: UserByEmail :one
