@@ -18,6 +18,9 @@ import (
 // tenantParam is how the page names the tenant that it asks about. No program says it.
 const tenantParam = "patchbay_tenant"
 
+// agentsParam is where the page's list of agents begins, as a cursor. No program says it either.
+const agentsParam = "patchbay_agents"
+
 // newAgent is the choice of an agent that is made for the program.
 // An empty one could not be sent: browsers take it for no choice.
 const newAgent = "+"
@@ -48,6 +51,7 @@ func (h *Handler) asked(w http.ResponseWriter, r *http.Request) (authserver.Requ
 	waitLong(w)
 	query := r.URL.Query()
 	query.Del(tenantParam)
+	query.Del(agentsParam)
 	return h.programs.Request(r.Context(), query)
 }
 
@@ -64,7 +68,7 @@ func (h *Handler) authorizePage(w http.ResponseWriter, r *http.Request, who auth
 	if asked.AsMember() {
 		return h.authorizeAsMemberPage(w, r, who, asked, f, status)
 	}
-	agents, err := h.programs.Agents(ctx, who)
+	agents, err := h.programs.Agents(ctx, who, r.URL.Query().Get(agentsParam))
 	denied := ""
 	if fault.Is(err, fault.Denied) {
 		denied, err = respond.Told(ctx, err).Message, nil
@@ -73,7 +77,8 @@ func (h *Handler) authorizePage(w http.ResponseWriter, r *http.Request, who auth
 		return err
 	}
 	page := h.question(w, r, who, asked, f)
-	page.Opens, page.Agents, page.Denied = opensName(ctx, asked.Resource), agentChoices(ctx, agents, asked.Client.Name), denied
+	page.Opens, page.Agents, page.Denied = opensName(ctx, asked.Resource), agentChoices(ctx, agents.Items, asked.Client.Name), denied
+	page.Pager = agentPages(r, who, agents.Next)
 	return h.respond.Page(w, r, status, templates.Authorize(page))
 }
 
@@ -121,6 +126,21 @@ func agentChoices(ctx context.Context, agents []connectors.Agent, client string)
 	return all
 }
 
+// agentPages leads to the same question with other agents to choose from.
+func agentPages(r *http.Request, who auth.Actor, next string) (p templates.Pager) {
+	query := r.URL.Query()
+	query.Set(tenantParam, who.Tenant.Slug) // which a form that came back names in its body alone
+	if query.Has(agentsParam) {
+		query.Del(agentsParam)
+		p.First = withQuery(r.URL.Path, query)
+	}
+	if next != "" {
+		query.Set(agentsParam, next)
+		p.Next = withQuery(r.URL.Path, query)
+	}
+	return p
+}
+
 // elsewhere asks the same question in the person's other tenants.
 func elsewhere(r *http.Request, who auth.Actor) []templates.Link {
 	var links []templates.Link
@@ -130,6 +150,7 @@ func elsewhere(r *http.Request, who auth.Actor) []templates.Link {
 		}
 		query := r.URL.Query()
 		query.Set(tenantParam, m.Tenant.Slug)
+		query.Del(agentsParam)
 		links = append(links, templates.Link{Text: words.T(r.Context(), "Choose %s instead", m.Tenant.Name), Href: r.URL.Path + "?" + query.Encode()})
 	}
 	return links

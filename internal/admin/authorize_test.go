@@ -3,8 +3,11 @@ package admin_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -107,6 +110,38 @@ func TestThatOneProgramWasLetInSkipsNoQuestion(t *testing.T) {
 		if p := b.get(asked); p.Status != http.StatusOK || p.Location != "" || !strings.Contains(p.Body, `value="allow"`) {
 			t.Errorf("%s is not asked about: %d to %q", name, p.Status, p.Location)
 		}
+	}
+}
+
+// A page lists 200 agents by name, says that there are more, and leads to them; each can be chosen where it is listed.
+func TestAllAgentsCanBeChosenHoweverManyThereAre(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	for n := range store.MaxLimit + 1 {
+		d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = fmt.Sprintf("Agent %03d", n), fmt.Sprintf("agent-%03d", n) })
+	}
+	b := d.as(connectors.RoleAdmin)
+	first := b.get(d.asksIn("Inspector", programsCallback))
+	first.want(t, http.StatusOK, `value="agent-199"`, "There are more agents than this page lists")
+	if strings.Contains(first.Body, `value="agent-200"`) {
+		t.Fatal("all are listed at once: the test shows nothing")
+	}
+	next := regexp.MustCompile(`rel="next" href="([^"]+)"`).FindStringSubmatch(first.Body)
+	if next == nil {
+		t.Fatal("nothing leads to the others")
+	}
+	second := b.get(html.UnescapeString(next[1]))
+	second.want(t, http.StatusOK, `value="agent-200"`, "First page")
+	if strings.Contains(second.Body, `value="agent-199"`) || strings.Contains(second.Body, `rel="next"`) {
+		t.Error("the second page is not the rest")
+	}
+	action := regexp.MustCompile(`method="post" action="([^"]+)" class="form"`).FindStringSubmatch(second.Body)
+	if action == nil {
+		t.Fatal("nothing can be answered")
+	}
+	said := b.post(html.UnescapeString(action[1]), url.Values{"decision": {"allow"}, "agent": {"agent-200"}})
+	if to, err := url.Parse(said.Location); err != nil || said.Status != http.StatusSeeOther || to.Query().Get("code") == "" {
+		t.Errorf("%d to %q", said.Status, said.Location)
 	}
 }
 

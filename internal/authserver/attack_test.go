@@ -279,13 +279,14 @@ func TestNobodyLetsAProgramBeWhatTheyMayNot(t *testing.T) {
 			t.Errorf("somebody of another tenant: %v", err)
 		}
 	}
-	if list, err := w.programs.Agents(t.Context(), member); err != nil || len(list) != 0 {
+	if list, err := w.programs.Agents(t.Context(), member, ""); err != nil || len(list.Items) != 0 {
 		t.Errorf("a member chooses among %v, %v", list, err)
 	}
 	if _, err := w.programs.Allow(t.Context(), member, asked, authserver.Choice{}); err != nil {
 		t.Fatalf("a member, of a new agent: %v", err)
 	}
-	own, err := w.programs.Agents(t.Context(), member)
+	list, err := w.programs.Agents(t.Context(), member, "")
+	own := list.Items
 	if err != nil || len(own) != 1 || own[0].Approval != connectors.ApprovalAlwaysAsk || !strings.HasSuffix(own[0].Name, ": Inspector") {
 		t.Fatalf("a member has %+v, %v", own, err)
 	}

@@ -24,17 +24,18 @@ type Choice struct {
 	Scope connectors.ClientScope // of a program that acts as the person, and of no other
 }
 
-// Agents lists those that a person may let a program be: an admin all of the tenant's, a member the ones that they made for programs of their own.
-func (s *Server) Agents(ctx context.Context, a auth.Actor) ([]connectors.Agent, error) {
+// Agents lists those that a person may let a program be: an admin all of the tenant's, from cursor on; a member the ones that they made for programs
+// of their own, which are few.
+func (s *Server) Agents(ctx context.Context, a auth.Actor, cursor string) (store.List[connectors.Agent], error) {
 	if err := mayAllow(a); err != nil {
-		return nil, err
+		return store.List[connectors.Agent]{}, err
 	}
 	tenant := s.store.Tenant(a.Tenant.ID)
 	if !a.Role.May(connectors.PermManage) {
-		return tenant.PersonalAgents(ctx, *a.UserID)
+		own, err := tenant.PersonalAgents(ctx, *a.UserID)
+		return store.List[connectors.Agent]{Items: own}, err
 	}
-	list, err := tenant.Agents(ctx, store.Page{Limit: 200})
-	return list.Items, err
+	return tenant.Agents(ctx, store.Page{Limit: store.MaxLimit, Cursor: cursor})
 }
 
 // mayAllow tells whether somebody may let programs in. A viewer only reads; a key is nobody whom a program acts for.

@@ -12,6 +12,7 @@ type AuthorizePage struct {
 	Tenant    TenantChoice
 	Elsewhere []Link // the same question in the person's other tenants
 	Agents    []Option
+	Pager     Pager    // of the agents
 	Scopes    []Option // what it may do as the person; nil: it is to be an agent
 	Role      string   // of the person, where it is to act as them
 	Form      Form
