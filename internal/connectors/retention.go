@@ -34,5 +34,5 @@ func KeptDays(own, most int) int {
 	return min(own, most)
 }
 
-// HistoryStart is the time before which history is forgotten.
-func HistoryStart(now time.Time, days int) time.Time { return now.AddDate(0, 0, -days) }
+// HistoryStart is the time before which history is forgotten. Days have 24 hours, also where clocks are changed twice a year.
+func HistoryStart(now time.Time, days int) time.Time { return now.UTC().AddDate(0, 0, -days) }

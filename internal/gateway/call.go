@@ -105,10 +105,22 @@ func inputOf(params json.RawMessage) *mcp.Input {
 		State     json.RawMessage `json:"requestState"`
 		Responses json.RawMessage `json:"inputResponses"`
 	}
-	if json.Unmarshal(params, &sent) != nil || sent.State == nil && sent.Responses == nil {
+	if json.Unmarshal(params, &sent) != nil {
 		return nil
 	}
-	return &mcp.Input{State: sent.State, Responses: sent.Responses}
+	in := mcp.Input{State: said(sent.State), Responses: said(sent.Responses)}
+	if in.State == nil && in.Responses == nil {
+		return nil
+	}
+	return &in
+}
+
+// said is a member's value; nil: there is none, or null.
+func said(value json.RawMessage) json.RawMessage {
+	if string(value) == "null" {
+		return nil
+	}
+	return value
 }
 
 // shown is a name as an error may repeat it: short.

@@ -63,7 +63,7 @@ func (c *Caller) callNow(ctx context.Context, o Order) (Outcome, error) {
 	if err := a.permitted(ctx); err != nil {
 		return a.refuse(a.because(ctx, err))
 	}
-	if a.went != nil && a.went.Talk != nil {
+	if a.talks() {
 		return c.goOn(ctx, a.order, *a.went.Talk)
 	}
 	if a.asks() {
@@ -108,7 +108,7 @@ func (a *attempt) admit() error {
 	if err := a.goesOn(); err != nil {
 		return err
 	}
-	if a.order.Input != nil { // the call goes on, and counted when it began
+	if a.talks() { // nothing is sent anew, and the call counted when it began
 		return a.hurried(a.order.View, a.reach)
 	}
 	return a.paced(a.order.View, tool)

@@ -57,7 +57,7 @@ func destroys(t *access.Tool) bool {
 // is now.
 func (a *attempt) current(ctx context.Context) error {
 	most := a.reach.Connector.DefinitionAge
-	if a.o.Resync == nil || most == 0 || a.went != nil || !destroys(a.order.Tool) || a.youngerThan(most) {
+	if a.o.Resync == nil || most == 0 || a.talks() || !destroys(a.order.Tool) || a.youngerThan(most) {
 		return nil
 	}
 	if err := a.renew(ctx, most); err != nil {

@@ -1,8 +1,11 @@
 package toolcall
 
 import (
+	"fmt"
+
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 )
 
 // NewCallID names a call.
@@ -34,3 +37,24 @@ func (c *Caller) UnsavedProgress() int {
 
 // Paced tells whether a call comes too often.
 func (c *Caller) Paced(v *access.View, t *access.Tool) error { return c.paced(v, t) }
+
+// LetThrough counts a call of each of so many tools.
+func (c *Caller) LetThrough(t connectors.TenantID, of connectors.ConnectorID, tools int) {
+	for i := range tools {
+		name := fmt.Sprintf("tool %d", i)
+		b := bounds{{connectors.QuotaName(of, name), store.QuotaOwner{Tenant: t, Connector: of, Tool: name}, connectors.Quota{PerDay: 10}}}
+		c.days.take(&b, c.o.Now())
+	}
+}
+
+// CountedQuotas is of how many quotas something is known to be in the database, and nothing is left to be written.
+func (c *Caller) CountedQuotas() (n int) {
+	c.days.mu.Lock()
+	defer c.days.mu.Unlock()
+	for _, d := range c.days.of {
+		if d.known > 0 && d.here == 0 {
+			n++
+		}
+	}
+	return n
+}

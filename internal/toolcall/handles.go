@@ -75,6 +75,10 @@ func (a *attempt) goesOn() error {
 	return nil
 }
 
+// talks tells whether the request answers a call of ours that is under way. Whatever else a client sends along with a call, it is a call like any
+// other: it is sent to the server anew.
+func (a *attempt) talks() bool { return a.went != nil && a.went.Talk != nil }
+
 // handOutState is a request for input whose state is ours.
 func (a *attempt) handOutState(r *mcp.Result) (json.RawMessage, error) {
 	s := state{State: r.InputRequired.State, Call: a.hash(), Approved: a.call.ApprovedBy}

@@ -52,6 +52,9 @@ func (c *Caller) overDay(t *access.Tool, over *bound, wait time.Duration, now ti
 	if over.owner.Tool != "" {
 		limit = fmt.Sprintf("The tool %q of %q takes %s a day.", t.Name, t.Reach.Connector.Name, calls(over.quota.PerDay))
 	}
+	if wait == tellUsesEvery { // there is room, and this process has had its share until it hears of the others
+		return tooFast(limit, wait)
+	}
 	return c.overQuota(over.owner, "day", wait, now, limit)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,9 +19,9 @@ import (
 )
 
 // newQuotaBench is a bench at noon, so that no test meets midnight by chance.
-func newQuotaBench(t testing.TB) *bench {
+func newQuotaBench(t testing.TB, opts ...func(*toolcall.Options)) *bench {
 	t.Helper()
-	b := newBench(t)
+	b := newBench(t, opts...)
 	now := time.Now()
 	b.clock.pass(connectors.QuotaDay(now).Add(36 * time.Hour).Sub(now))
 	return b
@@ -35,9 +36,20 @@ func (b *bench) bound(t testing.TB, c connectors.Connector, q connectors.Quota) 
 // granting calls search until a quota refuses, 20 times at most.
 func (b *bench) granting(t testing.TB, p *process, a connectors.Agent, c connectors.Connector) (n int, r toolcall.Refusal) {
 	t.Helper()
+	return b.until(t, toolcall.CodeQuotaExceeded, p, a, c)
+}
+
+// sharing calls search until the process has had its share.
+func (b *bench) sharing(t testing.TB, p *process, a connectors.Agent, c connectors.Connector) (n int, r toolcall.Refusal) {
+	t.Helper()
+	return b.until(t, toolcall.CodeRateLimited, p, a, c)
+}
+
+func (b *bench) until(t testing.TB, code toolcall.Code, p *process, a connectors.Agent, c connectors.Connector) (n int, r toolcall.Refusal) {
+	t.Helper()
 	for ; n < 20; n++ {
 		if _, err := p.Call(t.Context(), b.order(t, p, a, c, "search", "")); err != nil {
-			return n, refused(t, err, toolcall.CodeQuotaExceeded)
+			return n, refused(t, err, code)
 		}
 	}
 	return n, toolcall.Refusal{}
@@ -98,7 +110,8 @@ func TestADaysQuotaGoesOnAfterARestart(t *testing.T) {
 
 func TestADaysQuotaIsForAllProcessesTogether(t *testing.T) {
 	t.Parallel()
-	b := newQuotaBench(t)
+	var told atomic.Int32 // of the first process's refusals
+	b := newQuotaBench(t, func(o *toolcall.Options) { o.OverQuota = func(string, string) { told.Add(1) } })
 	other := b.newProcess(t, b.beating(t))
 	c := b.connector(t, b.remote)
 	a := b.trusted(t, c)
@@ -106,14 +119,17 @@ func TestADaysQuotaIsForAllProcessesTogether(t *testing.T) {
 	for _, p := range []*process{b.process, other} {
 		p.Sweep(t.Context())
 	}
-	share, over := b.granting(t, b.process, a, c)
+	share, over := b.sharing(t, b.process, a, c)
 	if share != 3 || over.RetryAfter != time.Second {
 		t.Errorf("%d calls before anything is heard, then in %s", share, over.RetryAfter)
+	}
+	if n := told.Load(); n != 0 {
+		t.Errorf("the quota is not used up, and %d refusals are told as if it were", n)
 	}
 	b.CountQuotas(t.Context())
 	b.TellUses(t.Context())
 	<-other.uses
-	if n, _ := b.granting(t, other, a, c); n != 1 {
+	if n, _ := b.sharing(t, other, a, c); n != 1 {
 		t.Errorf("%d calls of the 2 that are left, of which one process gives half", n)
 	}
 	other.CountQuotas(t.Context())

@@ -1,0 +1,97 @@
+package toolcall_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp"
+	"patchbay/internal/toolcall"
+)
+
+// nothingSaid are what a client may send along with a call that begins, as if it went on.
+var nothingSaid = map[string]mcp.Input{
+	"no answers":   {Responses: json.RawMessage(`{}`)},
+	"null":         {Responses: json.RawMessage(`null`)},
+	"answers":      {Responses: json.RawMessage(`{"k":{"action":"accept"}}`)},
+	"nothing more": {},
+}
+
+func TestACallCountsAlthoughItIsSentAsOneThatGoesOn(t *testing.T) {
+	t.Parallel()
+	for name, in := range nothingSaid {
+		for whose, set := range map[string]func(b *bench, c connectors.Connector){
+			"the tool's": func(b *bench, c connectors.Connector) { b.bound(t, c, connectors.Quota{PerDay: 2}) },
+			"the tenant's": func(b *bench, _ connectors.Connector) {
+				must(t, b.Door().SetQuota(t.Context(), connectors.Quota{PerDay: 2}))
+			},
+			"of a minute": func(b *bench, c connectors.Connector) { b.bound(t, c, connectors.Quota{PerMinute: 2}) },
+		} {
+			t.Run(name+", "+whose, func(t *testing.T) {
+				t.Parallel()
+				b := newQuotaBench(t)
+				c := b.connector(t, b.remote)
+				a := b.trusted(t, c)
+				set(b, c)
+				order := b.order(t, b.process, a, c, "search", "")
+				order.MultiRound, order.Input = true, &in
+				for range 2 {
+					_, err := b.Call(t.Context(), order)
+					must(t, err)
+				}
+				_, err := b.Call(t.Context(), order)
+				wantRefused(t, err, toolcall.CodeQuotaExceeded)
+				b.remote.wantCalls(t, 2)
+			})
+		}
+	}
+}
+
+func TestAnOldToolIsReadAgainAlthoughItsCallIsSentAsOneThatGoesOn(t *testing.T) {
+	t.Parallel()
+	for name, in := range nothingSaid {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, syncs := rereading(t, finds(t, poisoned))
+			c := b.connector(t, b.remote, aged)
+			order := b.order(t, b.process, b.trusted(t, c), c, "search", `{"q":"x"}`)
+			order.MultiRound, order.Input = true, &in
+			b.clock.pass(16 * time.Minute)
+			_, err := b.Call(t.Context(), order)
+			wantRefused(t, err, toolcall.CodeHeld)
+			if n := syncs.Load(); n != 1 {
+				t.Errorf("%d syncs", n)
+			}
+			b.remote.wantCalls(t, 0)
+		})
+	}
+}
+
+// TestCountsThatNobodyTakesAreLeftForTheNextTime has somebody hold the tenant, and more to count than one statement takes.
+func TestCountsThatNobodyTakesAreLeftForTheNextTime(t *testing.T) {
+	t.Parallel()
+	b := newQuotaBench(t)
+	const quotas = 1200
+	b.LetThrough(b.Tenant, connectors.ConnectorID{UUID: b.Instance.UUID}, quotas)
+	tx, err := b.Pool.Begin(t.Context())
+	must(t, err)
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	_, err = tx.Exec(t.Context(), "select set_config('app.system', 'on', true)")
+	must(t, err)
+	_, err = tx.Exec(t.Context(), "select id from tenants where id = $1 for update", b.Tenant)
+	must(t, err)
+	before := b.Queries()
+	within, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	b.CountQuotas(within)
+	if n := b.Queries() - before; n > 10 {
+		t.Errorf("%d statements, of which none wrote anything", n)
+	}
+	must(t, tx.Rollback(t.Context()))
+	b.CountQuotas(t.Context())
+	if n := b.CountedQuotas(); n != quotas {
+		t.Errorf("%d of %d are counted", n, quotas)
+	}
+}
