@@ -496,10 +496,12 @@ type ConnectRequest struct {
 type Connection struct {
 	// The authorization server's page, for the browser whose session asked; null for an API key.
 	AuthorizeURL *string `json:"authorize_url"`
-	// A page of Patchbay that may be sent to the person who owns the account. It needs no sign-in and works once.
+	// A page of Patchbay for the person who owns the account. It needs no sign-in and works once; but see sign_in.
 	ConnectURL string `json:"connect_url"`
-	// Of connect_url.
+	// Of connect_url. A page that asks for a sign-in stays longer.
 	ExpiresAt time.Time `json:"expires_at"`
+	// Whether connect_url asks for a sign-in: the agent belongs to a member, who alone connects their account there.
+	SignIn bool `json:"sign_in"`
 }
 
 // Connector is what the API answers with.

@@ -22,6 +22,9 @@ func (h *Handler) connectorSync(w http.ResponseWriter, r *http.Request) error {
 	request := toolsync.Request{Connector: ref(r, "id"), Trigger: connectors.TriggerManual}
 	if agent := connectors.Ref(f.text("agent")); agent != "" {
 		request.Agent = &agent
+		if err := h.mayUse(r, agent); err != nil {
+			return h.syncFailed(w, r, to, err)
+		}
 	}
 	waitLong(w)
 	report, err := h.syncer.Sync(r.Context(), actor(r).Tenant.ID, request)
@@ -32,6 +35,15 @@ func (h *Handler) connectorSync(w http.ResponseWriter, r *http.Request) error {
 		Kind: respond.Notice,
 		Text: words.T(r.Context(), "Discovered %d tools from '%s'.", report.Run.Counts.Total, report.Connector.Name),
 	})
+}
+
+// mayUse refuses whoever may not have an agent use its accounts.
+func (h *Handler) mayUse(r *http.Request, agent connectors.Ref) error {
+	a, err := h.tenant(r).Agent(r.Context(), agent)
+	if err != nil {
+		return err
+	}
+	return actor(r).RequireUse(r.Context(), h.tenant(r), a.ID)
 }
 
 // syncFailed tells why a sync failed. What is not there stays not found, and our own mistakes are logged.

@@ -174,3 +174,19 @@ func TestAnAccountThatCannotBeConnectedSaysWhy(t *testing.T) {
 		t.Errorf("%d: %s", p.Status, plainText(p.Body))
 	}
 }
+
+func TestNeitherASyncNorALinkGetsAtAMembersAccountForAnotherMember(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	ada := d.person(connectors.RoleMember)
+	a, c, page := d.mine(ada, func(c *connectors.Draft) { c.Auth.Type = connectors.AuthOAuth2 })
+	sync, link := "/connectors/"+c.Slug+"/sync_tools", "/connectors/"+c.Slug+"/agents/"+a.Slug+"/connect-link"
+	d.as(connectors.RoleMember).submit(sync, url.Values{"agent": {a.Slug}}).want(t, http.StatusOK, "Sync failed: This agent belongs to "+ada.DisplayName())
+	if p := d.as(connectors.RoleAdmin).post(link, nil); p.says("/connect/") || !p.says(page) {
+		t.Errorf("a link for a member's agent: %d %s", p.Status, plainText(p.Body))
+	}
+	list, err := d.Door().SyncRuns(t.Context(), c.ID, store.Page{})
+	if err != nil || len(list.Items) != 0 {
+		t.Errorf("synced: %v, %v", list.Items, err)
+	}
+}

@@ -23,8 +23,9 @@ type connectRequest struct {
 // connectionJSON is how a person goes on.
 type connectionJSON struct {
 	AuthorizeURL *string   `json:"authorize_url" doc:"The authorization server's page, for the browser whose session asked; null for an API key."`
-	ConnectURL   string    `json:"connect_url" doc:"A page of Patchbay that may be sent to the person who owns the account. It needs no sign-in and works once."`
-	ExpiresAt    time.Time `json:"expires_at" doc:"Of connect_url."`
+	ConnectURL   string    `json:"connect_url" doc:"A page of Patchbay for the person who owns the account. It needs no sign-in and works once; but see sign_in."`
+	ExpiresAt    time.Time `json:"expires_at" doc:"Of connect_url. A page that asks for a sign-in stays longer."`
+	SignIn       bool      `json:"sign_in" doc:"Whether connect_url asks for a sign-in: the agent belongs to a member, who alone connects their account there."`
 }
 
 type connectInput struct {
@@ -53,11 +54,11 @@ func (h *Handler) connectAccount(ctx context.Context, who auth.Actor, in *connec
 		}
 		out.AuthorizeURL = &started.AuthorizeURL
 	}
-	link, err := h.connect.Link(ctx, who, order.Connector, order.Agent, order.ReturnTo)
+	link, err := h.connect.Way(ctx, who, order.Connector, order.Agent, order.ReturnTo)
 	if err != nil {
 		return nil, err
 	}
-	out.ConnectURL, out.ExpiresAt = link.URL, link.ExpiresAt.UTC()
+	out.ConnectURL, out.ExpiresAt, out.SignIn = link.URL, link.ExpiresAt.UTC(), link.SignIn
 	return &answer[connectionJSON]{Body: out}, nil
 }
 
@@ -102,10 +103,10 @@ func (h *Handler) withConnectURL(ctx context.Context, who auth.Actor, c connecto
 	return h.connectable(ctx, who, c, agent, f)
 }
 
-// connectable is f with the address of a fresh page.
+// connectable is f with the address of a page: a fresh link, or what asks for a sign-in where that is not to be handed out so.
 func (h *Handler) connectable(ctx context.Context, who auth.Actor, c connectors.Ref, agent *connectors.Ref, f *fault.Error) *fault.Error {
 	mendable := *f
-	link, err := h.connect.Link(ctx, who, c, agent, "")
+	link, err := h.connect.Way(ctx, who, c, agent, "")
 	if err != nil {
 		mendable.Err = errors.Join(f.Err, err) // for the log
 		return &mendable

@@ -75,6 +75,9 @@ func (h *Handler) syncConnector(ctx context.Context, who auth.Actor, in *syncInp
 		agent := connectors.Ref(*req.Agent)
 		sync.Agent = &agent
 	}
+	if err := h.requireUse(ctx, who, sync.Agent); err != nil {
+		return nil, err
+	}
 	if !in.Wait {
 		run, err := h.sync.Queue(ctx, who.Tenant.ID, sync)
 		if err != nil {
@@ -87,6 +90,19 @@ func (h *Handler) syncConnector(ctx context.Context, who auth.Actor, in *syncInp
 		return nil, h.withConnectURL(ctx, who, sync.Connector, sync.Agent, err)
 	}
 	return &syncOutput{Status: http.StatusOK, Body: viewSyncRun(report.Run)}, nil
+}
+
+// requireUse refuses whoever may not have an agent use its accounts; agent nil: none is named.
+func (h *Handler) requireUse(ctx context.Context, who auth.Actor, agent *connectors.Ref) error {
+	if agent == nil {
+		return nil
+	}
+	tenant := h.store.Tenant(who.Tenant.ID)
+	a, err := tenant.Agent(ctx, *agent)
+	if err != nil {
+		return err
+	}
+	return who.RequireUse(ctx, tenant, a.ID)
 }
 
 func trigger(who auth.Actor) connectors.SyncTrigger {

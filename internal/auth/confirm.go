@@ -17,8 +17,11 @@ const ConfirmedFor = 10 * time.Minute
 const CodeConfirm = "reauthentication_required"
 
 // RequireConfirmed refuses a dangerous act of a person who has not proved lately who they are. Keys, and the command line, have nobody to ask.
-func (s *Service) RequireConfirmed(a Actor) error {
-	if a.Kind != KindPerson || a.Confirmed != nil && s.now().Sub(*a.Confirmed) <= ConfirmedFor {
+func (s *Service) RequireConfirmed(a Actor) error { return a.RequireConfirmed(s.now()) }
+
+// RequireConfirmed is [Service.RequireConfirmed] at a time. A program of a person's is not that person, and never is confirmed.
+func (a Actor) RequireConfirmed(now time.Time) error {
+	if a.Kind != KindPerson || a.Program == nil && a.Confirmed != nil && now.Sub(*a.Confirmed) <= ConfirmedFor {
 		return nil
 	}
 	f := fault.Errorf(fault.Denied, "This needs you to confirm who you are: do it in the dashboard, or use an API key.")

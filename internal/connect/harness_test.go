@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -79,7 +80,8 @@ func (b *bundle) person(t testing.TB, tenant connectors.TenantID, role connector
 	m := b.MemberIn(t, tenant, role)
 	self, err := b.St.Tenant(tenant).Self(t.Context())
 	must(t, err)
-	return auth.Actor{Kind: auth.KindPerson, Tenant: self, Role: role, UserID: &m.UserID, Name: m.Name, Email: m.Email}
+	confirmed := time.Now()
+	return auth.Actor{Kind: auth.KindPerson, Tenant: self, Role: role, UserID: &m.UserID, Name: m.Name, Email: m.Email, Confirmed: &confirmed}
 }
 
 func oauth2(d *connectors.Draft) { d.Auth.Type = connectors.AuthOAuth2 }

@@ -29,9 +29,12 @@ const typeLink = "link"
 type Link struct {
 	URL       string // whoever has it may connect an account, once
 	ExpiresAt time.Time
+	SignIn    bool // URL opens nothing by itself: the page asks whoever comes for a sign-in
 }
 
-// Link makes a page that may be sent to the person who owns the account: it needs no sign-in and works once, within a day.
+// Link makes a page that may be sent to the person who owns the account: it needs no sign-in and works once, within a day. A person has to have
+// confirmed who they are. It is Denied for an agent that a member has: what that uses is the member's own account, and nobody is talked into
+// giving it theirs.
 func (b *Broker) Link(ctx context.Context, a auth.Actor, c connectors.Ref, agent *connectors.Ref, returnTo string) (Link, error) {
 	if err := a.Require(connectors.PermOperate); err != nil {
 		return Link{}, err
@@ -40,10 +43,15 @@ func (b *Broker) Link(ctx context.Context, a auth.Actor, c connectors.Ref, agent
 	if err != nil {
 		return Link{}, err
 	}
-	if p.agent != nil {
-		if err := a.RequireUse(ctx, b.tenant(p.tenant), p.agent.ID); err != nil {
-			return Link{}, err
-		}
+	m, err := b.member(ctx, p)
+	switch {
+	case err != nil:
+		return Link{}, err
+	case m != nil:
+		return Link{}, fault.Errorf(fault.Denied, "This agent belongs to %s, and only they connect their accounts to it. They do that here: %s", m.DisplayName(), b.ownPage(p))
+	}
+	if err := a.RequireConfirmed(b.now()); err != nil {
+		return Link{}, err
 	}
 	bits := make([]byte, 32)
 	_, _ = rand.Read(bits) // never fails: crypto/rand ends the program instead
@@ -137,7 +145,7 @@ func (b *Broker) linked(ctx context.Context, token secret.Text) (store.ConnectLi
 	if err != nil {
 		return store.ConnectLink{}, place{}, err
 	}
-	return l, p, b.stands(ctx, l, p)
+	return l, p, b.stands(ctx, b.tenant(l.Tenant), l.MadeBy, p)
 }
 
 func linkHash(token secret.Text) []byte {

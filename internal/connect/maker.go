@@ -10,9 +10,17 @@ import (
 )
 
 // stands tells whether a link may still be taken: it does no more than its maker may do now. Who has lost the role, the membership
-// or the key that it was made with connects nothing; below an admin, nobody replaces an account that works.
-func (b *Broker) stands(ctx context.Context, l store.ConnectLink, p place) error {
-	role, err := b.roleNow(ctx, l)
+// or the key that it was made with connects nothing; below an admin, nobody replaces an account that works. Nor is anything connected to an agent
+// that a member has by now.
+func (b *Broker) stands(ctx context.Context, tx *store.Tenant, maker store.Starter, p place) error {
+	m, err := member(ctx, tx, p)
+	switch {
+	case err != nil:
+		return err
+	case m != nil:
+		return fault.Errorf(fault.NotFound, "This agent belongs to %s, and only they connect their accounts to it. Do not go on.", m.DisplayName())
+	}
+	role, err := b.roleNow(ctx, p.tenant, maker)
 	switch {
 	case err != nil && !fault.Is(err, fault.NotFound):
 		return err
@@ -32,20 +40,19 @@ func (b *Broker) stands(ctx context.Context, l store.ConnectLink, p place) error
 }
 
 // roleNow is the role that the maker of a link has by now; none with an error.
-func (b *Broker) roleNow(ctx context.Context, l store.ConnectLink) (connectors.Role, error) {
-	maker := l.MadeBy
+func (b *Broker) roleNow(ctx context.Context, tenant connectors.TenantID, maker store.Starter) (connectors.Role, error) {
 	switch {
 	case maker.Type == string(auth.KindOperator):
 		return connectors.RoleOwner, nil
 	case maker.ID == nil:
 		return connectors.RoleMember, nil
 	case maker.Type == string(auth.KindPerson):
-		m, err := b.store.System().Membership(ctx, connectors.UserID{UUID: *maker.ID}, l.Tenant)
+		m, err := b.store.System().Membership(ctx, connectors.UserID{UUID: *maker.ID}, tenant)
 		return m.Role, err
 	case maker.Type == string(auth.KindKey):
 		stored, err := b.store.System().APIKey(ctx, connectors.APIKeyID{UUID: *maker.ID})
 		key := stored.Key
-		if err != nil || stored.Tenant.ID != l.Tenant || key.RevokedAt != nil || key.ExpiresAt != nil && !key.ExpiresAt.After(b.now()) {
+		if err != nil || stored.Tenant.ID != tenant || key.RevokedAt != nil || key.ExpiresAt != nil && !key.ExpiresAt.After(b.now()) {
 			return "", err
 		}
 		return key.Role, nil

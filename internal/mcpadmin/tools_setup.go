@@ -185,8 +185,9 @@ func syncTools(ctx context.Context, c *caller, in connectorIn) (synced, string, 
 
 // connection is how a person goes on.
 type connection struct {
-	ConnectURL string    `json:"connect_url" jsonschema:"Give it to the person who owns the account. It needs no sign-in and works once."`
+	ConnectURL string    `json:"connect_url" jsonschema:"Give it to the person who owns the account. It needs no sign-in and works once; but see sign_in."`
 	ExpiresAt  time.Time `json:"expires_at"`
+	SignIn     bool      `json:"sign_in" jsonschema:"The agent belongs to a member: they alone connect their account on this page, after a sign-in."`
 }
 
 // askConnect: whoever opens the link puts an account of theirs in the place of the one that is there.
@@ -203,5 +204,9 @@ func askConnect(_ context.Context, c *caller, in connectorIn) (question, error) 
 
 func connectAccount(ctx context.Context, c *caller, in connectorIn) (connection, string, error) {
 	got, err := c.ConnectAccount(ctx, in.Connector, client.ConnectRequest{Agent: said(in.Agent)})
-	return connection{got.ConnectURL, got.ExpiresAt}, "Give the link connect_url to the person who owns the account. It works once.", err
+	says := "Give the link connect_url to the person who owns the account. It works once."
+	if got.SignIn {
+		says = "The agent belongs to a member, who alone connects their account, on the page connect_url. It asks for a sign-in."
+	}
+	return connection{got.ConnectURL, got.ExpiresAt, got.SignIn}, says, err
 }
