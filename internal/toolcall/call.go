@@ -69,6 +69,9 @@ func (c *Caller) callNow(ctx context.Context, o Order) (Outcome, error) {
 	if a.asks() {
 		return a.askFirst(ctx)
 	}
+	if err := a.useApproval(ctx); err != nil {
+		return a.refuse(err)
+	}
 	a.entry = c.o.History.Begin(o.View.Tenant, a.call)
 	a.lends = o.Lend
 	return a.make(ctx)
@@ -172,7 +175,7 @@ func (a *attempt) handOut(ctx context.Context, result *mcp.Result, out *Outcome)
 			return err
 		}
 		out.InputRequired = true
-		out.Raw, err = a.handOutState(result)
+		out.Raw, err = a.handOutState(ctx, result)
 	case result.Task != nil:
 		out.Raw, err = a.handOutTask(ctx, result.Task)
 		out.Task = err == nil

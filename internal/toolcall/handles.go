@@ -1,13 +1,16 @@
 package toolcall
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
+	"patchbay/internal/store"
 )
 
 // What an agent carries for us is sealed to it: any process opens it, and nobody else's does. It holds what a server handed out, which the
@@ -18,11 +21,19 @@ const (
 	purposeTask  = "task"
 )
 
+// stateLife is how long a call may go on with a state. Who takes longer makes the call anew.
+const stateLife = time.Hour
+
+// stateBox is where a letter says that nobody has gone on with a state yet.
+const stateBox = "goes-on-"
+
 // state is the requestState of a call that goes on with another request.
 type state struct {
 	State    json.RawMessage `json:"s,omitempty"` // the server's own; empty: it has none
 	Call     []byte          `json:"c"`           // hash of the call: it goes on with the same arguments
+	Until    time.Time       `json:"u"`           // as long as it is good for
 	Approved string          `json:"a,omitempty"` // by whom
+	Once     string          `json:"o,omitempty"` // where it is approved: the mail box that says that nobody has gone on with it yet
 
 	Talk *connectors.ToolCallID `json:"t,omitempty"` // that waits for an answer; nil: the server knows by the state
 }
@@ -69,8 +80,9 @@ func (a *attempt) goesOn() error {
 	if len(in.State) == 0 {
 		return nil // the server may know by the answers alone
 	}
-	if !a.openHandle(a.order.View, purposeState, in.State, a.went) || string(a.went.Call) != string(a.hash()) {
-		return &BadArguments{Sentence: "The requestState is not one of this call. Make the call anew, without it."}
+	known := a.openHandle(a.order.View, purposeState, in.State, a.went)
+	if !known || string(a.went.Call) != string(a.hash()) || !a.o.Now().Before(a.went.Until) {
+		return staleState()
 	}
 	return nil
 }
@@ -79,17 +91,51 @@ func (a *attempt) goesOn() error {
 // other: it is sent to the server anew.
 func (a *attempt) talks() bool { return a.went != nil && a.went.Talk != nil }
 
+func staleState() error {
+	return &BadArguments{Sentence: "The requestState is not one of this call, is more than an hour old, or was used already. Make the call anew, without it."}
+}
+
 // handOutState is a request for input whose state is ours.
-func (a *attempt) handOutState(r *mcp.Result) (json.RawMessage, error) {
-	s := state{State: r.InputRequired.State, Call: a.hash(), Approved: a.call.ApprovedBy}
-	if s.Approved == "" && a.went != nil {
-		s.Approved = a.went.Approved
+func (a *attempt) handOutState(ctx context.Context, r *mcp.Result) (json.RawMessage, error) {
+	s := state{State: r.InputRequired.State, Call: a.hash(), Until: a.o.Now().Add(stateLife), Approved: a.call.ApprovedBy}
+	if s.Approved != "" {
+		s.Once = stateBox + newCallID().String()
+		if err := a.leaveOnce(ctx, s); err != nil {
+			return nil, a.explain(ctx, a.order.View, a.reach, err)
+		}
 	}
 	handle, err := a.sealHandle(a.order.View, purposeState, s)
 	if err != nil {
 		return nil, err
 	}
 	return withMember(r.Raw, "requestState", handle), nil
+}
+
+// leaveOnce leaves the letter by which a state that a person's approval goes with is used once, at whatever process.
+func (a *attempt) leaveOnce(ctx context.Context, s state) error {
+	v := a.order.View
+	return a.o.Store.Tenant(v.Tenant.ID).PutMail(ctx, store.NewMail{
+		AgentID: v.Agent.ID, Box: s.Once, Message: "once", Urgent: true, ExpiresAt: s.Until,
+	})
+}
+
+// useApproval uses up the approval that a call goes on with, where it does. A call that could not be made now uses up nothing.
+func (a *attempt) useApproval(ctx context.Context) error {
+	if a.went == nil || a.went.Approved == "" {
+		return nil
+	}
+	if err := a.ready(ctx); err != nil {
+		return err
+	}
+	v := a.order.View
+	letters, err := a.o.Store.Vault(v.Tenant.ID).TakeMail(ctx, v.Agent.ID, a.went.Once)
+	if err != nil {
+		return a.explain(ctx, v, a.reach, err)
+	}
+	if len(letters) == 0 {
+		return staleState()
+	}
+	return nil
 }
 
 // hash tells calls apart: by agent, connector, tool and arguments, however these are written.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
@@ -277,4 +278,83 @@ func TestARequestThatItsClientCancelsIsCancelledAtAModernServer(t *testing.T) {
 	cancel()
 	wantRefused(t, <-answered, toolcall.CodeCancelled)
 	<-gone
+}
+
+// goingOn is a call whose server asks once, and then does what it is asked to, as often as it is asked.
+func (b *bench) goingOn(t *testing.T, c connectors.Connector, a connectors.Agent, call func(toolcall.Order) toolcall.Outcome) toolcall.Order {
+	t.Helper()
+	b.remote.set(speaksModern(map[string]func(string) string{"tools/call": func(params string) string {
+		if strings.Contains(params, `"requestState"`) {
+			return `{"resultType":"complete","content":[]}`
+		}
+		return `{"resultType":"input_required","inputRequests":{}, "requestState":"s"}`
+	}}))
+	order := b.order(t, b.process, a, c, "search", `{"q":"x"}`)
+	order.MultiRound, order.Impatient = true, true
+	knownAsModern(&order)
+	var asked struct{ RequestState json.RawMessage }
+	must(t, json.Unmarshal(call(order).Raw, &asked))
+	order.Input = &mcp.Input{State: asked.RequestState}
+	return order
+}
+
+func TestOneApprovalIsOneExecutionHoweverOftenItsStateIsSent(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, modern)
+	other := b.newProcess(t, b.beating(t), modern)
+	c := b.connector(t, b.remote)
+	a := b.granted(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
+	order := b.goingOn(t, c, a, func(toolcall.Order) toolcall.Outcome {
+		answers, id := b.waiting(t, a, c, b.process)
+		b.approve(t, b.process, id)
+		got := <-answers
+		must(t, got.err)
+		return got.out
+	})
+	b.remote.wantCalls(t, 1)
+	answers := make(chan error, 6)
+	for i := range cap(answers) {
+		p := []*process{b.process, other}[i%2]
+		go func() {
+			_, err := p.Call(context.WithoutCancel(t.Context()), order)
+			answers <- err
+		}()
+	}
+	made := 0
+	for range cap(answers) {
+		if err := <-answers; err == nil {
+			made++
+		} else if fmt.Sprintf("%T", err) != "*toolcall.BadArguments" {
+			t.Error(err)
+		}
+	}
+	if made != 1 {
+		t.Errorf("%d of six requests with one approval were made", made)
+	}
+	b.remote.wantCalls(t, 2)
+}
+
+func TestAStateIsGoodForAnHourAndCountsEachTimeItIsSent(t *testing.T) {
+	t.Parallel()
+	b := newQuotaBench(t, modern)
+	c := b.connector(t, b.remote)
+	a := b.trusted(t, c)
+	b.bound(t, c, connectors.Quota{PerDay: 3})
+	order := b.goingOn(t, c, a, func(o toolcall.Order) toolcall.Outcome {
+		out, err := b.Call(t.Context(), o)
+		must(t, err)
+		return out
+	})
+	for range 2 {
+		_, err := b.Call(t.Context(), order)
+		must(t, err)
+	}
+	_, err := b.Call(t.Context(), order)
+	wantRefused(t, err, toolcall.CodeQuotaExceeded)
+	b.bound(t, c, connectors.Quota{})
+	b.clock.pass(time.Hour)
+	if _, err := b.Call(t.Context(), order); fmt.Sprintf("%T", err) != "*toolcall.BadArguments" {
+		t.Errorf("after an hour: %v", err)
+	}
+	b.remote.wantCalls(t, 3)
 }

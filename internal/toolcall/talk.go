@@ -192,7 +192,7 @@ func (k *talk) suspend(q *question) (Outcome, error) {
 	k.open = q
 	k.mu.Unlock()
 	a := attempt{Caller: k.c, order: &k.order, reach: k.order.Tool.Reach}
-	handle, err := k.c.sealHandle(k.order.View, purposeState, state{Call: a.hash(), Talk: &k.id})
+	handle, err := k.c.sealHandle(k.order.View, purposeState, state{Call: a.hash(), Until: k.c.o.Now().Add(stateLife), Talk: &k.id})
 	if err != nil {
 		return Outcome{}, err
 	}
