@@ -54,7 +54,7 @@ func (h *house) buildAgents(dialer *mcp.Dialer) agents {
 	})
 	a.gateway = gateway.New(gateway.Options{
 		Store: st, Access: a.access, Caller: a.caller, BaseURL: h.baseURL, Version: version(), Log: log,
-		Address: middleware.AddressOf(h.serving.server.Proxies),
+		Address: middleware.AddressOf(h.serving.server.Proxies), Page: links.page,
 	})
 	h.metrics.WatchGateway(func() telemetry.GatewayStats {
 		calls, circuits := a.caller.Stats(), map[string]int{}

@@ -49,8 +49,11 @@ func (m *mendLinks) link(ctx context.Context, t connectors.TenantID, c connector
 	return m.of(ctx, t, c, a).url
 }
 
-// page is where whoever signs in connects the account that an agent has of its own. Its address opens nothing by itself.
+// page is where whoever signs in connects the account that an agent uses. Its address opens nothing by itself.
 func (m *mendLinks) page(ctx context.Context, t connectors.TenantID, c connectors.Connector, a connectors.Agent) string {
+	if c.CredentialMode != connectors.CredentialPerAgent {
+		return m.dashboard(c)
+	}
 	return m.of(ctx, t, c, a).page
 }
 

@@ -21,6 +21,7 @@ func (b *Broker) Way(ctx context.Context, a auth.Actor, c connectors.Ref, agent 
 	if err != nil {
 		return Link{}, err
 	}
+	confirmed := a.RequireConfirmed(b.now()) == nil
 	page := Link{ExpiresAt: b.now().Add(linkLife), SignIn: true}
 	m, err := b.member(ctx, p)
 	switch {
@@ -29,7 +30,7 @@ func (b *Broker) Way(ctx context.Context, a auth.Actor, c connectors.Ref, agent 
 	case m != nil:
 		page.URL = b.ownPage(p)
 		return page, a.RequireUse(ctx, b.tenant(p.tenant), p.agent.ID)
-	case a.RequireConfirmed(b.now()) != nil:
+	case !confirmed:
 		page.URL = b.credentialsPage(p)
 		return page, nil
 	}

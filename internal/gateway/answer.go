@@ -36,8 +36,9 @@ type refusedResult struct {
 	Meta    map[string]reason `json:"_meta"`
 }
 
-// refused turns what a tool call ended with into a result that the model reads, or into an error of the protocol.
-func refused(err error) (json.RawMessage, error) {
+// refused turns what a tool call ended with into a result that the model reads, or into an error of the protocol. page is where whoever signs in
+// mends a missing account.
+func refused(err error, page func() string) (json.RawMessage, error) {
 	r, ok := refusalOf(err)
 	switch {
 	case !ok:
@@ -46,18 +47,23 @@ func refused(err error) (json.RawMessage, error) {
 		return nil, elicited(r)
 	}
 	return json.Marshal(refusedResult{
-		Content: []content{{Type: "text", Text: withLink(r)}},
+		Content: []content{{Type: "text", Text: withPage(r, page)}},
 		IsError: true,
 		Meta:    map[string]reason{reasonMember: reasonOf(r)},
 	})
 }
 
-// withLink is a refusal's sentence, with where a person mends it: many clients show nothing but the text.
-func withLink(r *toolcall.Refusal) string {
+// withPage is a refusal's sentence, with where a person mends it: many clients show nothing but the text. A model reads it, and may repeat it
+// anywhere: it is the page that asks for a sign-in. What may open without one stands in the reason, for programs.
+func withPage(r *toolcall.Refusal, page func() string) string {
 	if r.ConnectURL == "" {
 		return r.Sentence
 	}
-	return r.Sentence + " A person does that here: " + r.ConnectURL
+	where := page()
+	if where == "" {
+		return r.Sentence
+	}
+	return r.Sentence + " A person does that here: " + where
 }
 
 // refusalOf finds why a call was refused. What the house says of itself (the database is away, say) is a refusal, too.
@@ -100,7 +106,7 @@ func protocolError(err error) error {
 const codeRefused = -32000
 
 // refusedRequest is what a request that is no tool call ended with.
-func refusedRequest(err error) error {
+func refusedRequest(err error, page func() string) error {
 	r, ok := refusalOf(err)
 	if !ok {
 		return protocolError(err)
@@ -109,5 +115,5 @@ func refusedRequest(err error) error {
 	if marshalErr != nil {
 		return marshalErr
 	}
-	return &serve.RPCError{Code: codeRefused, Message: withLink(r), Data: data}
+	return &serve.RPCError{Code: codeRefused, Message: withPage(r, page), Data: data}
 }

@@ -40,11 +40,21 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 	outcome, err := b.h.caller.Call(ctx, order)
 	describeCall(ctx, tool, outcome.Call)
 	if err != nil {
-		return refused(err)
+		return refused(err, b.pageFor(ctx, tool.Reach.Connector))
 	}
 	r.Tag = outcome.CallID.UUID
 	r.After(outcome.Release)
 	return outcome.Raw, nil
+}
+
+// pageFor is where whoever signs in connects an account of the agent's to a connector.
+func (b *backend) pageFor(ctx context.Context, c connectors.Connector) func() string {
+	return func() string {
+		if b.h.page == nil {
+			return ""
+		}
+		return b.h.page(ctx, b.view.Tenant.ID, c, b.view.Agent)
+	}
 }
 
 // Lost has the history say that an agent did not get its answer.

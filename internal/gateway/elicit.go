@@ -25,7 +25,7 @@ func opensPages(p *serve.Peer) bool {
 	return p != nil && !p.Modern && p.Session != "" && p.Version >= urlsSince && p.Can("elicitation.url")
 }
 
-// elicited is the error that names the page.
+// elicited is the error that names the page, and nothing that opens without a sign-in: clients show models what an error holds.
 func elicited(r *toolcall.Refusal) error {
 	type page struct {
 		Mode    string `json:"mode"`
@@ -33,14 +33,16 @@ func elicited(r *toolcall.Refusal) error {
 		URL     string `json:"url"`
 		Message string `json:"message"`
 	}
+	why := reasonOf(r)
+	why.ConnectURL = r.Elicit.URL
 	data, err := json.Marshal(map[string]any{
 		"elicitations": []page{{Mode: "url", ID: r.Elicit.ID.String(), URL: r.Elicit.URL, Message: r.Elicit.Message}},
-		reasonMember:   reasonOf(r),
+		reasonMember:   why,
 	})
 	if err != nil {
 		return err
 	}
-	return &serve.RPCError{Code: codeElicit, Message: withLink(r), Data: data}
+	return &serve.RPCError{Code: codeElicit, Message: withPage(r, func() string { return r.Elicit.URL }), Data: data}
 }
 
 // accounts tells when an account of the agent's may be there that a call of the session missed, and first at once; nil: it hears of none.

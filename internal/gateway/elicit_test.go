@@ -112,7 +112,7 @@ func (m *missing) refused(t *testing.T, s *sdk.ClientSession) sdk.ElicitParams {
 	t.Helper()
 	_, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "mcp_one__a", Arguments: map[string]any{}})
 	failure, ok := errors.AsType[*jsonrpc.Error](err)
-	if !ok || failure.Code != sdk.CodeURLElicitationRequired || !strings.Contains(failure.Message, m.url+"/connect/one") {
+	if !ok || failure.Code != sdk.CodeURLElicitationRequired || !strings.Contains(failure.Message, m.page()) || strings.Contains(failure.Message+string(failure.Data), m.url+"/connect/") {
 		t.Fatalf("the call fails with %v", err)
 	}
 	var data struct{ Elicitations []sdk.ElicitParams }
@@ -122,14 +122,18 @@ func (m *missing) refused(t *testing.T, s *sdk.ClientSession) sdk.ElicitParams {
 	return data.Elicitations[0]
 }
 
-// Most models are shown nothing but the text.
-func TestAClientThatOpensNoPagesReadsTheLinkInTheText(t *testing.T) {
+// Most models are shown nothing but the text, and may repeat it anywhere.
+func TestAModelReadsOfThePageThatAsksForASignInAndOfNoLink(t *testing.T) {
 	t.Parallel()
 	for _, e := range eras {
 		m := newMissing(t)
 		result := call(t, connect(t, m.url+"/mcp", m.token, e), "mcp_one__a", map[string]any{})
-		if !result.IsError || !strings.Contains(textOf(result), m.url+"/connect/one") || m.runs.Load() != 0 {
+		text := textOf(result)
+		if !result.IsError || !strings.Contains(text, m.page()) || strings.Contains(text, m.url+"/connect/") || m.runs.Load() != 0 {
 			t.Errorf("%s: %s", e, shownJSON(result))
+		}
+		if link := reasonIn(t, result)["connect_url"]; link != m.url+"/connect/one" {
+			t.Errorf("%s: the program reads of %v", e, link)
 		}
 	}
 }

@@ -32,6 +32,8 @@ type Options struct {
 	Log     *slog.Logger
 	Address func(*http.Request) netip.Addr // where a request comes from; nil: from the other end of its connection
 	Now     func() time.Time               // nil: time.Now
+	// Page is where whoever signs in connects an account that an agent misses at a connector; nil: nowhere.
+	Page func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
 }
 
 // Handler serves agents.
@@ -46,6 +48,7 @@ type Handler struct {
 	strangers strangers
 	address   func(*http.Request) netip.Addr
 	now       func() time.Time
+	page      func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
 	log       *slog.Logger
 
 	version string
@@ -69,6 +72,7 @@ func New(o Options) *Handler {
 	h := &Handler{
 		address: o.Address,
 		now:     o.Now,
+		page:    o.Page,
 		access:  o.Access,
 		caller:  o.Caller,
 		router:  newRouter(o.Store),

@@ -88,11 +88,9 @@ func (p *process) build(t testing.TB, st *store.Store) {
 		Connect: func(_ context.Context, _ connectors.TenantID, c connectors.Connector, _ connectors.Agent) string {
 			return p.url + "/connect/" + c.Slug
 		},
-		Page: func(_ context.Context, _ connectors.TenantID, c connectors.Connector, a connectors.Agent) string {
-			return p.url + "/account/connections/" + a.Slug + "/" + c.Slug
-		},
+		Page: p.page,
 	})
-	p.handler = gateway.New(gateway.Options{Store: st, Access: p.access, Caller: p.caller, BaseURL: base, Version: "test"})
+	p.handler = gateway.New(gateway.Options{Store: st, Access: p.access, Caller: p.caller, BaseURL: base, Version: "test", Page: p.page})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -236,4 +234,9 @@ func closing(t testing.TB, s *httptest.Server) {
 		s.CloseClientConnections()
 		s.Close()
 	})
+}
+
+// page is where whoever signs in connects an account.
+func (p *process) page(_ context.Context, _ connectors.TenantID, c connectors.Connector, a connectors.Agent) string {
+	return p.url + "/account/connections/" + a.Slug + "/" + c.Slug
 }

@@ -159,7 +159,7 @@ func (b *backend) query(
 		Client: client(r),
 	})
 	if err != nil {
-		return nil, refusedRequest(err)
+		return nil, refusedRequest(err, b.pageFor(ctx, reach.Connector))
 	}
 	return raw, nil
 }
@@ -168,7 +168,7 @@ func (b *backend) query(
 func (b *backend) task(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
 	raw, err := b.h.caller.TaskRequest(ctx, b.view, client(r), r.Method, r.Params)
 	if err != nil {
-		return nil, refusedRequest(err)
+		return nil, refusedRequest(err, func() string { return "" })
 	}
 	return raw, nil
 }
