@@ -197,7 +197,11 @@ CREATE OR REPLACE FUNCTION public.link_outcomes(what text, tenants uuid[], count
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
+declare
+    scope   text := current_setting('app.system', true);
+    written bigint;
 begin
+    perform set_config('app.system', 'on', true);
     with heads as materialized (
         select h.tenant_id, h.places, h.hash, greatest(h.at, clock_timestamp()) as at
         from call_outcome_heads h
@@ -221,6 +225,11 @@ begin
     insert into call_outcomes (tenant_id, n, at, kind, calls, body, hash)
     select links.tenant_id, links.n, links.at, what, links.calls, links.body, links.hash
     from links;
+    get diagnostics written = row_count;
+    perform set_config('app.system', coalesce(scope, ''), true);
+    if written <> cardinality(tenants) then
+        raise exception 'how calls of % tenants ended is on record of %', cardinality(tenants), written;
+    end if;
 end $function$
 
 CREATE OR REPLACE FUNCTION public.next_due(interval_s integer)
@@ -234,6 +243,7 @@ CREATE OR REPLACE FUNCTION public.note_calls()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
+ SET client_encoding TO 'UTF8'
 AS $function$
         begin
             perform link_outcomes('ended', array_agg(those.tenant_id), array_agg(those.calls), array_agg(those.body))
@@ -259,10 +269,10 @@ CREATE OR REPLACE FUNCTION public.note_changed_calls()
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
  SET enable_nestloop TO 'off'
+ SET client_encoding TO 'UTF8'
 AS $function$
         begin
-            -- What another trigger does is an agent or a connector that goes, whose calls stay what they were.
-            if pg_trigger_depth() > 1 or not exists (select from new_calls where completed_at is not null) then
+            if not exists (select from new_calls where completed_at is not null) then
                 return null;
             end if;
             perform link_outcomes('ended', array_agg(those.tenant_id), array_agg(those.calls), array_agg(those.body))
@@ -275,11 +285,15 @@ AS $function$
         || ((array_send(array_agg(c.approved_by)) || array_send(array_agg(c.request_bytes)) || array_send(array_agg(c.response_bytes)))
         || (array_send(array_agg(c.started_at)) || array_send(array_agg(c.completed_at)) || array_send(array_agg(c.duration_us))))) as body
                 from new_calls c
-                join old_calls o on o.tenant_id = c.tenant_id and o.id = c.id
+                left join old_calls o on o.tenant_id = c.tenant_id and o.id = c.id
                 where c.completed_at is not null and o.completed_at is null
                 group by c.tenant_id
             ) those
             having count(*) > 0;
+            -- What another trigger changes is an agent or a connector that goes, whose calls stay what they were.
+            if pg_trigger_depth() > 1 then
+                return null;
+            end if;
             perform link_outcomes('changed', array_agg(those.tenant_id), array_agg(those.calls), array_agg(those.body))
             from (
                 select c.tenant_id, count(*) as calls, (

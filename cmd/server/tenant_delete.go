@@ -14,7 +14,7 @@ type tenantDeleteCommand struct {
 
 // Help is shown under the flags.
 func (tenantDeleteCommand) Help() string {
-	return "Deletes, in one transaction, the tenant with its connectors, credentials, agents, members' places, history and audit log, and the key that sealed its secrets. " +
+	return "Deletes, in one transaction, the tenant with its connectors, credentials, agents, members' places, history and audit log, and the key that sealed its secrets; calls of more than 30 days go before it. " +
 		"What is left of those secrets elsewhere no longer opens, but by a backup that has the key, too, together with PATCHBAY_KEYSET. Export the audit log before: patchbay audit export."
 }
 

@@ -22,6 +22,14 @@ where memberships.tenant_id = @tenant_id
 order by users.id
 for update of users;
 
+-- name: HoldTenant :exec
+-- Whoever writes its calls holds it first, too, and after them what is on record of them.
+-- @sqlc-vet-disable tenant-scope
+select tenants.id
+from tenants
+where tenants.id = @id
+for update;
+
 -- name: DeleteCallsOfTenant :exec
 -- Before its agents and connectors, whose end would change each of them.
 delete from tool_calls

@@ -43,8 +43,8 @@ const (
 const (
 	outcomeRows  = 500  // links that are read at once, of not many more calls than
 	outcomeCalls = 4000 // some megabytes
-	// mostUnsettled is how many calls may stand otherwise in the history until the chain says why. Few do: those that were believed lost.
-	mostUnsettled = 1000
+	// mostLost is how many calls that were believed lost may stand otherwise in the history until the chain says why: as many as a job's row holds.
+	mostLost = 1 << 19
 )
 
 // OutcomeWalk is how far a check has come along the chain.
@@ -56,19 +56,13 @@ type OutcomeWalk struct {
 	Calls  int64               `json:"calls"`
 	Gone   int64               `json:"gone"`
 
-	Missing  uuid.UUID               `json:"missing"`   // the newest call that is not in the history
-	MissingN int64                   `json:"missing_n"` // of whose end this link tells
-	Removed  uuid.UUID               `json:"removed"`   // up to this one calls were removed that were old
-	Unlike   map[uuid.UUID]unsettled `json:"unlike"`    // calls that stand otherwise in the history
+	Missing  uuid.UUID `json:"missing"`   // the newest call that is not in the history
+	MissingN int64     `json:"missing_n"` // of whose end this link tells
+	Removed  uuid.UUID `json:"removed"`   // up to this one calls were removed that were old
+	Lost     lostCalls `json:"lost"`      // calls that were believed lost, and stand otherwise in the history
 
 	settles bool // what is read now is of after the check began, and is not held against the history
 	flaw    *OutcomeFlaw
-}
-
-// unsettled is a call that ended in another way than the history has it, and of which the chain may tell more.
-type unsettled struct {
-	N   int64   `json:"n"`
-	End callEnd `json:"end"`
 }
 
 // CheckOutcomes computes the tenant's chain of calls' outcomes anew and compares each with the call in the history, from the chain's first link, or
@@ -104,7 +98,7 @@ func (t *Tenant) computeOutcomes(ctx context.Context, from *OutcomeWalk, head *d
 	if err != nil {
 		return nil, false, err
 	}
-	if w = from; w == nil || w.Tenant != t.id {
+	if w = from; w == nil || w.Tenant != t.id || w.N < begin.N || begin.flaw != nil {
 		w = begin
 	}
 	for {
@@ -114,6 +108,9 @@ func (t *Tenant) computeOutcomes(ctx context.Context, from *OutcomeWalk, head *d
 		if *head, err = t.outcomeHead(ctx); err != nil || head.First == begin.Cut+1 {
 			return w, true, err
 		}
+		if gone, err := t.gone(ctx); err != nil || gone {
+			return &OutcomeWalk{Tenant: t.id}, true, err
+		}
 		now, err := t.beginOutcomes(ctx, head.First)
 		if err != nil || now.Cut == begin.Cut {
 			return w, true, err
@@ -122,13 +119,27 @@ func (t *Tenant) computeOutcomes(ctx context.Context, from *OutcomeWalk, head *d
 	}
 }
 
-// outcomeHead is the end of the chain; the zero value: the tenant is being deleted.
+// outcomeHead is the end of the chain. It goes with its tenant; where it went without, a place is missed.
 func (t *Tenant) outcomeHead(ctx context.Context) (dbgen.OutcomeHeadRow, error) {
 	head, err := t.q.OutcomeHead(ctx, t.id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return dbgen.OutcomeHeadRow{Hash: make([]byte, sha256.Size)}, nil
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return head, err
+	}
+	head = dbgen.OutcomeHeadRow{Hash: make([]byte, sha256.Size)}
+	gone, err := t.gone(ctx)
+	if !gone {
+		head.Places = 1
 	}
 	return head, err
+}
+
+// gone tells whether the tenant is deleted: of its calls there is nothing to be found then.
+func (t *Tenant) gone(ctx context.Context) (bool, error) {
+	_, err := t.q.Tenant(ctx, t.id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return true, nil
+	}
+	return false, err
 }
 
 // walkOutcomes goes along the chain to where it ended when the check began. What stands otherwise in the history may have come to be meanwhile, of
@@ -245,17 +256,18 @@ func (w *OutcomeWalk) add(l *dbgen.OutcomeLinksRow) []callEnd {
 	return ends
 }
 
-// settle hears of changes of what stands otherwise in the history: there is an honest one.
+// settle hears of changes of what stands otherwise in the history: there is an honest one, of a call that was believed lost, when its process tells
+// how it ended.
 func (w *OutcomeWalk) settle(l *dbgen.OutcomeLinksRow, ends []callEnd) {
 	if l.Kind != "changed" {
 		return
 	}
 	for _, end := range ends {
 		id := uuid.UUID(end[endID])
-		if before, is := w.Unlike[id]; is && !before.End.mayBecome(end) {
-			w.fail(before.N, &id, OutcomeChanged)
+		if n, is := w.Lost[id]; is && end.lost() {
+			w.fail(n, &id, OutcomeChanged)
 		}
-		delete(w.Unlike, id)
+		delete(w.Lost, id)
 	}
 }
 
@@ -274,13 +286,14 @@ func (w *OutcomeWalk) compare(l *dbgen.OutcomeLinksRow, end, row callEnd) {
 			w.Missing, w.MissingN = id, l.N
 		}
 	case !end.is(row):
-		if w.Unlike == nil {
-			w.Unlike = map[uuid.UUID]unsettled{}
+		if w.Lost == nil {
+			w.Lost = lostCalls{}
 		}
-		if _, twice := w.Unlike[id]; twice || len(w.Unlike) == mostUnsettled {
+		// The history was read after the link: no later one makes an end of another kind honest.
+		if _, twice := w.Lost[id]; twice || !end.lost() || len(w.Lost) == mostLost {
 			w.fail(l.N, &id, OutcomeChanged)
 		}
-		w.Unlike[id] = unsettled{N: l.N, End: end}
+		w.Lost[id] = l.N
 	}
 }
 
@@ -290,9 +303,9 @@ func (w *OutcomeWalk) unsettled() *OutcomeFlaw {
 	if bytes.Compare(w.Missing[:], w.Removed[:]) > 0 {
 		first = &OutcomeFlaw{N: w.MissingN, Call: &connectors.ToolCallID{UUID: w.Missing}, Reason: OutcomeGone}
 	}
-	for id, other := range w.Unlike {
-		if first == nil || other.N < first.N || other.N == first.N && first.Call != nil && bytes.Compare(id[:], first.Call.UUID[:]) < 0 {
-			first = &OutcomeFlaw{N: other.N, Call: &connectors.ToolCallID{UUID: id}, Reason: OutcomeChanged}
+	for id, n := range w.Lost {
+		if first == nil || n < first.N || n == first.N && bytes.Compare(id[:], first.Call.UUID[:]) < 0 {
+			first = &OutcomeFlaw{N: n, Call: &connectors.ToolCallID{UUID: id}, Reason: OutcomeChanged}
 		}
 	}
 	return first

