@@ -109,8 +109,8 @@ func (a *attempt) ready(ctx context.Context) error {
 // ask makes the row, or finds that of the same call.
 func (a *attempt) ask(ctx context.Context) (row connectors.Approval, err error) {
 	view, tool := a.order.View, a.order.Tool
+	var created bool
 	err = a.o.Store.Tenant(view.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		var created bool
 		row, created, err = tx.AskApproval(ctx, store.NewApproval{
 			ID: a.call.ID, AgentID: view.Agent.ID, ConnectorID: a.reach.Connector.ID, Tool: tool.Name, ExposedName: tool.Exposed,
 			Definition: tool.Hash, CallHash: a.hash(), Call: secret.Text(a.arguments()), ExpiresAt: a.o.Now().Add(approvalLife),
@@ -127,8 +127,14 @@ func (a *attempt) ask(ctx context.Context) (row connectors.Approval, err error) 
 		}
 		pending := a.call
 		history.Keep(&pending, view.Tenant.CallHistory)
-		return tx.InsertPendingCall(ctx, pending)
+		if err := tx.InsertPendingCall(ctx, pending); err != nil {
+			return err
+		}
+		return a.countOnce()
 	})
+	if err != nil || !created {
+		a.giveBack()
+	}
 	return row, err
 }
 

@@ -55,7 +55,7 @@ func (a *attempt) makeApproved(ctx context.Context, row connectors.Approval) (Ou
 		call.ID = row.ID
 	}
 	call.Status, call.ApprovedBy = connectors.CallRunning, row.DecidedBy
-	a.call = call
+	a.call, a.counted = call, counted{a.order.View, a.order.Tool, call.StartedAt}
 	a.entry = a.o.History.Begin(a.order.View.Tenant, call)
 	var out Outcome
 	if err = a.stillWhatWasApproved(ctx, row); err != nil {

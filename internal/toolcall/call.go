@@ -23,6 +23,9 @@ type attempt struct {
 	entry *history.Entry      // nil: it is not on record yet
 	sent  *credentials.Usable // what went out last; nil: nothing did
 
+	counted counted // under quotas
+	tried   bool    // the server was asked: whether it heard of it is not known
+
 	went    *state // Order.Input goes on with this; nil: the call begins
 	entered connectors.ToolCallID
 	fetches bool // somebody gets the result of an approved call
@@ -69,6 +72,9 @@ func (c *Caller) callNow(ctx context.Context, o Order) (Outcome, error) {
 	if a.asks() {
 		return a.askFirst(ctx)
 	}
+	if err := a.countOnce(); err != nil { // by now nobody is asked any more
+		return a.refuse(err)
+	}
 	if err := a.useApproval(ctx); err != nil {
 		return a.refuse(err)
 	}
@@ -111,10 +117,7 @@ func (a *attempt) admit() error {
 	if err := a.goesOn(); err != nil {
 		return err
 	}
-	if a.talks() { // nothing is sent anew, and the call counted when it began
-		return a.hurried(a.order.View, a.reach)
-	}
-	return a.paced(a.order.View, tool)
+	return a.pace()
 }
 
 // disabled is the refusal of an agent that may call nothing, whoever calls for it.
@@ -155,6 +158,9 @@ func (a *attempt) finish(ctx context.Context, result *mcp.Result, err error) (Ou
 	}
 	if out.Task {
 		return out, err // it goes on
+	}
+	if !a.tried {
+		a.giveBack()
 	}
 	out.Call = a.entry.End(func(c *connectors.ToolCall) { a.settle(c, result, err) })
 	if a.lends && result != nil && out.Call.Content == nil && out.Call.Structured == nil { // else it is the history's now

@@ -36,7 +36,7 @@ func (c *Caller) UnsavedProgress() int {
 }
 
 // Paced tells whether a call comes too often.
-func (c *Caller) Paced(v *access.View, t *access.Tool) error { return c.paced(v, t) }
+func (c *Caller) Paced(v *access.View, t *access.Tool) error { return c.paced(v, t, c.o.Now()) }
 
 // LetThrough counts a call of each of so many tools.
 func (c *Caller) LetThrough(t connectors.TenantID, of connectors.ConnectorID, tools int) {

@@ -23,6 +23,7 @@ func (a *attempt) forward(ctx context.Context) (result *mcp.Result, err error) {
 	defer done()
 	err = a.guarded(ctx, a.order.View, a.reach, func() error {
 		return a.insist(ctx, a.want(), &a.sent, func(s *mcp.Session) error {
+			a.tried = true
 			result, err = a.send(ctx, s, call)
 			return err
 		})

@@ -11,8 +11,7 @@ import (
 
 // paced tells whether too many calls are made: by the agent, of the tool, to the connector, or by the tenant. What is narrower comes first, so that who has
 // had enough of one tool takes nothing from the others; and what counts for a day comes back where something else refuses the call.
-func (c *Caller) paced(v *access.View, t *access.Tool) error {
-	now := c.o.Now()
+func (c *Caller) paced(v *access.View, t *access.Tool, now time.Time) error {
 	if err := c.hurriedAgent(v, now); err != nil {
 		return err
 	}
@@ -32,18 +31,47 @@ func (c *Caller) paced(v *access.View, t *access.Tool) error {
 
 // paceMinute tells whether too many calls are made in a minute, and under which quota; nil: it is no quota.
 func (c *Caller) paceMinute(v *access.View, t *access.Tool, b *bounds, now time.Time) (over *bound, err error) {
-	if wait := c.minutes.take(v.Tenant.ID, b[0].name, b[0].quota.PerMinute, now); wait > 0 {
-		return &b[0], c.overQuota(b[0].owner, "minute", wait, now, fmt.Sprintf(
-			"The tool %q of %q takes %s a minute.", t.Name, t.Reach.Connector.Name, calls(b[0].quota.PerMinute)))
+	if err := c.overMinute(t, &b[0], now); err != nil {
+		return &b[0], err
 	}
 	if err := c.hurriedConnector(v, t.Reach, now); err != nil {
 		return nil, err
 	}
-	if wait := c.minutes.take(v.Tenant.ID, b[1].name, b[1].quota.PerMinute, now); wait > 0 {
-		return &b[1], c.overQuota(b[1].owner, "minute", wait, now, fmt.Sprintf(
-			"This organisation may make %s a minute.", calls(b[1].quota.PerMinute)))
+	if err := c.overMinute(t, &b[1], now); err != nil {
+		return &b[1], err
 	}
 	return nil, nil
+}
+
+// overMinute takes a call of a minute, or refuses it.
+func (c *Caller) overMinute(t *access.Tool, b *bound, now time.Time) error {
+	wait := c.minutes.take(b.owner.Tenant, b.name, b.quota.PerMinute, now)
+	if wait <= 0 {
+		return nil
+	}
+	limit := fmt.Sprintf("This organisation may make %s a minute.", calls(b.quota.PerMinute))
+	if b.owner.Tool != "" {
+		limit = fmt.Sprintf("The tool %q of %q takes %s a minute.", t.Name, t.Reach.Connector.Name, calls(b.quota.PerMinute))
+	}
+	return c.overQuota(b.owner, "minute", wait, now, limit)
+}
+
+// underQuotas counts a call under its quotas alone, or refuses it: it has passed the other limits.
+func (c *Caller) underQuotas(v *access.View, t *access.Tool, now time.Time) error {
+	if !t.Quota.Bounds() && !v.Tenant.Calls().Bounds() {
+		return nil
+	}
+	b := boundsOf(v, t)
+	if over, wait := c.days.take(&b, now); over != nil {
+		return c.overDay(t, over, wait, now)
+	}
+	for i := range b {
+		if err := c.overMinute(t, &b[i], now); err != nil {
+			c.days.giveBack(&b, now, &b[i])
+			return err
+		}
+	}
+	return nil
 }
 
 // overDay is the refusal of a call for which a day has no room.

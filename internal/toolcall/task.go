@@ -136,6 +136,7 @@ func (c *Caller) tellEnded(ctx context.Context, t connectors.TenantID, id connec
 	if err != nil {
 		return
 	}
+	c.giveBackAsked(ctx, t, call)
 	c.o.History.Tell(t, call)
 	if c.o.Ended != nil {
 		c.o.Ended(call)
