@@ -125,7 +125,7 @@ func TestAnAssistantLooksAfterPatchbay(t *testing.T) {
 			change()
 			a.does("sync_tools", object{"connector": "everything"}, nil)
 			a.reviewsEcho()
-			c.holdsToTheAuditLog([]string{"connector.create", "agent_grant.set", "tool.accept"})
+			c.holdsToTheAuditLog([]string{"connector.test", "connector.create", "connector.sync", "agent_grant.set", "connector.sync", "tool.accept"})
 			if len(a.asked) != 2 {
 				t.Errorf("the person was asked %q", a.asked)
 			}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"patchbay/internal/auth"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
 )
@@ -45,6 +46,7 @@ func (c keysRotateCommand) rotate(ctx context.Context, d *database, o store.Rota
 	if err != nil {
 		return err
 	}
+	o.Asked = new(auth.Operator(tenant).Event("keys.rotate", tenant.Slug))
 	return d.store.RotateTenantKeys(ctx, tenant.ID, o)
 }
 

@@ -37,6 +37,11 @@ select (to_jsonb(i) - '{tenant_id,id,token_hash,invited_by,invited_by_name,creat
 from invitations i
 where i.tenant_id = @tenant_id and i.id = @id;
 
+-- name: ConnectLinkState :one
+select (to_jsonb(l) - '{tenant_id,token_hash,made_by,created_at}'::text[])::jsonb as state, l.token_hash
+from connect_links l
+where l.tenant_id = @tenant_id and l.token_hash = @token_hash;
+
 -- name: APIKeyState :one
 select (to_jsonb(k) - '{tenant_id,id,secret_mac,created_at,created_by_name,last_used_at}'::text[])::jsonb as state, k.secret_mac
 from api_keys k

@@ -62,11 +62,12 @@ func (h *Handler) probe(r *http.Request, f form, before *connectors.Connector) (
 		return toolsync.ProbeReport{}, d.Name, err
 	}
 	tenant, secrets := actor(r).Tenant.ID, f.secrets(d.Auth.Type, "auth.")
+	asked := new(actor(r).Event("connector.test", ""))
 	if before != nil {
-		report, err := h.syncer.ProbeStored(r.Context(), tenant, connectors.Ref(before.ID.String()), d, secrets)
+		report, err := h.syncer.ProbeStored(r.Context(), tenant, asked, connectors.Ref(before.ID.String()), d, secrets)
 		return report, d.Name, err
 	}
-	report, err := h.syncer.Probe(r.Context(), tenant, d, secrets)
+	report, err := h.syncer.Probe(r.Context(), tenant, asked, d, secrets)
 	return report, d.Name, err
 }
 

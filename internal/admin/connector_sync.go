@@ -19,7 +19,7 @@ func (h *Handler) connectorSync(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	to := respond.OwnPath(f.text("return_to"), respond.CameFrom(r, connectorPath(string(ref(r, "id")))))
-	request := toolsync.Request{Connector: ref(r, "id"), Trigger: connectors.TriggerManual}
+	request := toolsync.Request{Connector: ref(r, "id"), Trigger: connectors.TriggerManual, Asked: new(actor(r).Event("connector.sync", ""))}
 	if agent := connectors.Ref(f.text("agent")); agent != "" {
 		request.Agent = &agent
 		if err := h.mayUse(r, agent); err != nil {

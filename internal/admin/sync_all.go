@@ -15,7 +15,8 @@ func (h *Handler) syncAll(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	to := respond.OwnPath(f.text("return_to"), respond.CameFrom(r, "/connectors"))
-	queued, err := h.syncer.QueueAll(r.Context(), actor(r).Tenant.ID, connectors.TriggerManual)
+	a := actor(r)
+	queued, err := h.syncer.QueueAll(r.Context(), a.Tenant.ID, connectors.TriggerManual, new(a.Event("connector.sync_all", a.Tenant.Slug)))
 	if err != nil {
 		return err
 	}

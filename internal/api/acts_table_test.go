@@ -97,6 +97,7 @@ var acts = func() map[string]act {
 	maps.Copy(all, ssoActs)
 	maps.Copy(all, personActs)
 	maps.Copy(all, clientActs)
+	maps.Copy(all, askedActs)
 	return all
 }()
 

@@ -51,7 +51,7 @@ func (h *Handler) testConnector(ctx context.Context, who auth.Actor, in *createC
 	if err != nil {
 		return nil, err
 	}
-	report, err := h.sync.Probe(ctx, who.Tenant.ID, draft, secret)
+	report, err := h.sync.Probe(ctx, who.Tenant.ID, new(who.Event("connector.test", "")), draft, secret)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (h *Handler) syncConnector(ctx context.Context, who auth.Actor, in *syncInp
 	if err != nil {
 		return nil, h.unlessMissing(ctx, who, in.ref(), nil, err)
 	}
-	sync := toolsync.Request{Connector: in.ref(), Trigger: trigger(who)}
+	sync := toolsync.Request{Connector: in.ref(), Trigger: trigger(who), Asked: new(who.Event("connector.sync", ""))}
 	if req.Agent != nil {
 		agent := connectors.Ref(*req.Agent)
 		sync.Agent = &agent
@@ -113,7 +113,7 @@ func trigger(who auth.Actor) connectors.SyncTrigger {
 }
 
 func (h *Handler) syncAll(ctx context.Context, who auth.Actor, _ *struct{}) (*answer[queuedJSON], error) {
-	n, err := h.sync.QueueAll(ctx, who.Tenant.ID, trigger(who))
+	n, err := h.sync.QueueAll(ctx, who.Tenant.ID, trigger(who), new(who.Event("connector.sync_all", who.Tenant.Slug)))
 	if err != nil {
 		return nil, err
 	}

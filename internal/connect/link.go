@@ -57,7 +57,7 @@ func (b *Broker) Link(ctx context.Context, a auth.Actor, c connectors.Ref, agent
 	_, _ = rand.Read(bits) // never fails: crypto/rand ends the program instead
 	token := base64.RawURLEncoding.EncodeToString(bits)
 	l := Link{URL: b.baseURL + linkPath + token, ExpiresAt: b.now().Add(linkLife)}
-	err = b.tenant(p.tenant).SaveConnectLink(ctx, store.NewConnectLink{
+	err = b.keepLink(ctx, a, p, store.NewConnectLink{
 		TokenHash: linkHash(secret.Text(token)), ConnectorID: p.connector.ID, AgentID: p.agentID(), MadeBy: starter(a),
 		ReturnTo: respond.OwnPath(returnTo, ""), ExpiresAt: l.ExpiresAt,
 	})
@@ -65,6 +65,16 @@ func (b *Broker) Link(ctx context.Context, a auth.Actor, c connectors.Ref, agent
 		return Link{}, err
 	}
 	return l, nil
+}
+
+// keepLink stores a link, with the event that tells who gave it out.
+func (b *Broker) keepLink(ctx context.Context, a auth.Actor, p place, l store.NewConnectLink) error {
+	return b.tenant(p.tenant).Tx(ctx, func(tx *store.Tenant) error {
+		if err := tx.SaveConnectLink(ctx, l); err != nil {
+			return err
+		}
+		return tx.RecordChange(ctx, p.about(a.Event("connect_link.make", "")), nil, store.OfConnectLink(p.connector.ID, l.TokenHash))
+	})
 }
 
 // Invitation is what the page of a link says.
@@ -124,7 +134,8 @@ func (b *Broker) Accept(ctx context.Context, token, browser secret.Text) (Starte
 	}
 	by := l.MadeBy
 	by.Type = typeLink
-	d, err := b.prepare(ctx, p, departing{by: by, browserHash: browserHash(browser), returnTo: l.ReturnTo})
+	began := store.Event{ActorType: by.Type, ActorID: by.ID, ActorName: by.Name, Action: actBegin}
+	d, err := b.prepare(ctx, p, departing{by: by, began: &began, browserHash: browserHash(browser), returnTo: l.ReturnTo})
 	if err != nil {
 		return Started{}, err
 	}

@@ -17,6 +17,9 @@ import (
 	"patchbay/internal/store"
 )
 
+// actBegin is the audit log's name for sending somebody to an authorization server.
+const actBegin = "credential.begin"
+
 // flowLife is how long a person has at the authorization server. The store ends flows by its own clock.
 const flowLife = 10 * time.Minute
 
@@ -43,7 +46,7 @@ func (b *Broker) Start(ctx context.Context, a auth.Actor, o Order) (Started, err
 	if err != nil {
 		return Started{}, err
 	}
-	d, err := b.prepare(ctx, p, departing{by: starter(a), browserHash: browserHash(o.Browser), returnTo: o.ReturnTo})
+	d, err := b.prepare(ctx, p, departing{by: starter(a), began: new(a.Event(actBegin, "")), browserHash: browserHash(o.Browser), returnTo: o.ReturnTo})
 	if err != nil {
 		return Started{}, err
 	}
@@ -53,7 +56,8 @@ func (b *Broker) Start(ctx context.Context, a auth.Actor, o Order) (Started, err
 // departing is who is about to be sent away, and where from.
 type departing struct {
 	by          store.Starter
-	browserHash []byte // empty: nothing binds it
+	began       *store.Event // for the audit log; nil: it is begun anew, by nobody
+	browserHash []byte       // empty: nothing binds it
 	returnTo    string
 	try         int // how often this connection was begun anew already
 }
@@ -61,8 +65,9 @@ type departing struct {
 // departure is a flow that is ready to be stored, and the address that begins it.
 type departure struct {
 	survey
-	flow store.NewFlow
-	url  string
+	flow  store.NewFlow
+	url   string
+	began *store.Event // as of departing
 }
 
 // prepare asks everybody who has to be asked, and makes everything but the flow's row.
@@ -97,7 +102,7 @@ func (b *Broker) draw(ctx context.Context, s survey, who departing) (departure, 
 	if err != nil {
 		return departure{}, b.failed(s, err)
 	}
-	return departure{survey: s, url: address, flow: store.NewFlow{
+	return departure{survey: s, url: address, began: who.began, flow: store.NewFlow{
 		StateHash: oauth.HashState(state), BrowserHash: who.browserHash, ConnectorID: s.connector.ID, AgentID: s.agentID(),
 		StartedBy: who.by, Origin: connectors.Origin(s.connector.URL), Server: s.discovery.Server, ClientID: client.ClientID,
 		Resource: s.discovery.Resource, Scopes: s.scopes, RedirectURI: b.RedirectURI(),
@@ -114,7 +119,15 @@ func (b *Broker) authorizeURL(s survey, client oauth.Registration, state oauth.S
 
 // depart stores the flow: from here on its address works, once.
 func (b *Broker) depart(ctx context.Context, d departure) (Started, error) {
-	if err := b.tenant(d.tenant).SaveFlow(ctx, d.flow); err != nil {
+	err := b.tenant(d.tenant).Tx(ctx, func(tx *store.Tenant) error {
+		if err := tx.SaveFlow(ctx, d.flow); err != nil || d.began == nil {
+			return err
+		}
+		e := d.about(*d.began)
+		e.Detail["issuer"], e.Detail["scopes"] = d.flow.Server.Issuer, d.flow.Scopes
+		return tx.Record(ctx, e)
+	})
+	if err != nil {
 		return Started{}, err
 	}
 	b.log.InfoContext(ctx, "connection started", append(d.attrs(), slog.String("issuer", d.flow.Server.Issuer))...)

@@ -45,7 +45,7 @@ func TestATenantWhoseServersHangDelaysNoOtherOnesAskedSync(t *testing.T) {
 	tenant, theirs := b.neighbour(t, up.URL)
 	events, unwatch := b.sync.Watch(tenant)
 	defer unwatch()
-	if n, err := b.sync.QueueAll(t.Context(), b.Tenant, connectors.TriggerManual); n != 120 || err != nil {
+	if n, err := b.sync.QueueAll(t.Context(), b.Tenant, connectors.TriggerManual, nil); n != 120 || err != nil {
 		t.Fatalf("queued %d, %v", n, err)
 	}
 	defer stop(t, b.start(t))
@@ -72,7 +72,7 @@ func TestATenantsManyAskedSyncsLetAnotherOnesFirst(t *testing.T) {
 	defer unwatch()
 	others, unwatchOthers := b.sync.Watch(tenant)
 	defer unwatchOthers()
-	if n, err := b.sync.QueueAll(t.Context(), b.Tenant, connectors.TriggerManual); n != many || err != nil {
+	if n, err := b.sync.QueueAll(t.Context(), b.Tenant, connectors.TriggerManual, nil); n != many || err != nil {
 		t.Fatalf("queued %d, %v", n, err)
 	}
 	b.asks(t, tenant, theirs)
@@ -105,7 +105,7 @@ func TestOnlyTheFirstFewThatATenantAsksForComeBeforeAnothersMany(t *testing.T) {
 			b.queue(t, c)
 		}
 	}
-	if _, err := b.sync.QueueAll(t.Context(), b.Tenant, connectors.TriggerManual); err != nil {
+	if _, err := b.sync.QueueAll(t.Context(), b.Tenant, connectors.TriggerManual, nil); err != nil {
 		t.Fatal(err)
 	}
 	b.queue(t, b.to(t, "http://127.0.0.1:1/"))

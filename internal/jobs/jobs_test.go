@@ -146,7 +146,7 @@ func TestSyncAllQueuesEveryEnabledConnectorOnce(t *testing.T) {
 	}
 	b.queue(t, b.to(t, up.URL))
 	b.Connector(t, func(d *connectors.Draft) { d.Enabled = false })
-	n, err := b.sync.QueueAll(t.Context(), b.Tenant, connectors.TriggerManual)
+	n, err := b.sync.QueueAll(t.Context(), b.Tenant, connectors.TriggerManual, nil)
 	if err != nil || n != 3 {
 		t.Errorf("queued %d, %v; one waited already, one is disabled", n, err)
 	}

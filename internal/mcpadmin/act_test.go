@@ -71,7 +71,10 @@ func TestAnAssistantDoesWhatAnAdminDoesAndTheAuditLogSaysSo(t *testing.T) {
 			}
 
 			by := " by key assistant"
-			want := []string{"connector.create" + by, "agent_grant.set" + by, "tool.accept" + by, "tool_call.approve" + by, "agent_grant.drop" + by, "connector.create" + by}
+			want := []string{
+				"connector.test" + by, "connector.create" + by, "connector.sync" + by, "agent_grant.set" + by, "connector.sync" + by, "tool.accept" + by,
+				"tool_call.approve" + by, "agent_grant.drop" + by, "connector.create" + by, "connect_link.make" + by,
+			}
 			if diff := cmp.Diff(want, w.byMCP(t)); diff != "" {
 				t.Errorf("audit log (-want +got):\n%s", diff)
 			}

@@ -83,9 +83,16 @@ var Acts = map[string]Act{
 	"connector.update": {Shape: Changes},
 	"connector.delete": {Shape: Ends},
 	"connector.listen": {Shape: Changes},
+	"connector.test":   {Shape: Reads}, // of a draft, or of a stored connector's changed settings; nothing of it is stored
+
+	"connector.sync":     {Shape: Reads}, // that somebody asked for one: what came of it is its run's; by the clock it is no act
+	"connector.sync_all": {Shape: Reads},
+
+	"connect_link.make": {Shape: Makes, Secret: "link"}, // whoever has it may connect an account
 
 	"credential.set":        {Shape: Puts, Secret: "secret"},
 	"credential.connect":    {Shape: Puts, Secret: "secret"},
+	"credential.begin":      {Shape: Reads}, // somebody is sent to an authorization server; when they are back: credential.connect
 	"credential.delete":     {Shape: Ends},
 	"credential.disconnect": {Shape: Ends},
 	"credential.read":       {Shape: Reads},
@@ -122,6 +129,7 @@ var Acts = map[string]Act{
 
 	"table.export": {Shape: Reads},
 	"audit.export": {Shape: Reads},
+	"keys.rotate":  {Shape: Reads}, // the tenant's own, by the operator
 	"audit.cut":    {Shape: Reads}, // what is gone, it tells by its place, its hash and a signature
 }
 

@@ -265,7 +265,7 @@ var tenantAttempts = map[string]attempt{
 		return one(o.door.QueueSync(ctx, store.NewRun{ConnectorID: o.connector.ID, Trigger: connectors.TriggerManual}))
 	},
 	"QueueAllSyncs": func(ctx context.Context, o outsider) (bool, error) {
-		n, err := o.door.QueueAllSyncs(ctx, connectors.TriggerManual)
+		n, err := o.door.QueueAllSyncs(ctx, connectors.TriggerManual, nil)
 		return n > 0, err
 	},
 	"StartSync": func(ctx context.Context, o outsider) (bool, error) {

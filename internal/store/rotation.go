@@ -42,6 +42,7 @@ type RotationProgress struct {
 // RotationOptions say how a rotation is watched. The zero value is useful.
 type RotationOptions struct {
 	Notify   func(RotationProgress) // nil: nobody listens
+	Asked    *Event                 // the tenant's entry of who replaces its own key; nil: none
 	Patience time.Duration          // for processes that do not read the new keys; 0: a minute
 }
 
@@ -78,7 +79,7 @@ func (s *Store) RotateTenantKeys(ctx context.Context, id connectors.TenantID, o 
 }
 
 func (s *Store) rotate(ctx context.Context, of rotated, o RotationOptions) error {
-	r := &rotation{scope: systemScope(s.pool), keys: s.keyring, of: of, notify: o.Notify, patience: o.Patience}
+	r := &rotation{scope: systemScope(s.pool), keys: s.keyring, of: of, asked: o.Asked, notify: o.Notify, patience: o.Patience}
 	if r.notify == nil {
 		r.notify = func(RotationProgress) {}
 	}
@@ -152,6 +153,7 @@ type rotation struct {
 	scope    scope
 	keys     *ring
 	of       rotated
+	asked    *Event
 	notify   func(RotationProgress)
 	patience time.Duration
 

@@ -23,11 +23,23 @@ func (r *rotation) add(ctx context.Context) error {
 			}
 			// An id is 32 random bits. One that was retired would be refused for ever.
 			retired, err := r.of.isRetired(ctx, dbgen.New(s), next.Newest().Prefix())
-			if err != nil || !retired {
-				return next, err
+			if err != nil {
+				return nil, err
+			}
+			if !retired {
+				return next, r.record(ctx, s)
 			}
 		}
 	})
+}
+
+// record appends, in the transaction that adds a key of one tenant, that somebody replaces it. The installation's keys are no tenant's.
+func (r *rotation) record(ctx context.Context, s scope) error {
+	of, one := r.of.(oneTenantsKeys)
+	if !one || r.asked == nil {
+		return nil
+	}
+	return record(ctx, dbgen.New(s), of.id, *r.asked)
 }
 
 func (r *rotation) promote(ctx context.Context) error {

@@ -122,6 +122,14 @@ func OfListening(id connectors.ConnectorID) Subject {
 	}
 }
 
+// OfConnectLink is a link with which an account is connected, by its hash.
+func OfConnectLink(connector connectors.ConnectorID, hash []byte) Subject {
+	return func(ctx context.Context, t *Tenant) (State, error) {
+		row, err := t.q.ConnectLinkState(ctx, t.id, hash)
+		return t.marked(row.State, err, "link", row.TokenHash, connector)
+	}
+}
+
 // OfWebhook is a webhook with its secret. Of its address only the host is told: the rest may be one, too.
 func OfWebhook(id connectors.WebhookID) Subject {
 	return func(ctx context.Context, t *Tenant) (State, error) {

@@ -14,7 +14,7 @@ import (
 
 var sweepAttempts = map[string]attempt{
 	"NewestSweep": func(ctx context.Context, o outsider) (bool, error) {
-		if _, err := o.Door().QueueAllSyncs(ctx, connectors.TriggerManual); err != nil {
+		if _, err := o.Door().QueueAllSyncs(ctx, connectors.TriggerManual, nil); err != nil {
 			return false, err
 		}
 		sweep, err := o.door.NewestSweep(ctx)
@@ -49,7 +49,7 @@ func TestASweepTellsHowFarItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := w.Door().QueueAllSyncs(t.Context(), connectors.TriggerManual); n != 3 || err != nil {
+	if n, err := w.Door().QueueAllSyncs(t.Context(), connectors.TriggerManual, nil); n != 3 || err != nil {
 		t.Fatalf("%d, %v", n, err)
 	}
 	first := sweepIs(t, w, 4, 0, 0) // with the one that waited already
@@ -66,7 +66,7 @@ func TestASweepTellsHowFarItIs(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 
-	if n, err := w.Door().QueueAllSyncs(t.Context(), connectors.TriggerManual); n != 1 || err != nil {
+	if n, err := w.Door().QueueAllSyncs(t.Context(), connectors.TriggerManual, nil); n != 1 || err != nil {
 		t.Fatalf("again: %d, %v", n, err)
 	}
 	if again := sweepIs(t, w, 4, 0, 0); again.ID == first.ID {

@@ -20,8 +20,10 @@ func (t *Tenant) QueueSync(ctx context.Context, r NewRun) (connectors.SyncRun, e
 	var run connectors.SyncRun
 	err := t.within(ctx, func(tx *Tenant) error {
 		var err error
-		run, err = tx.queueSync(ctx, r)
-		return err
+		if run, err = tx.queueSync(ctx, r); err != nil {
+			return err
+		}
+		return tx.recordSync(ctx, r.Asked, run)
 	})
 	return run, err
 }
@@ -53,13 +55,16 @@ func (t *Tenant) queueSync(ctx context.Context, r NewRun) (connectors.SyncRun, e
 }
 
 // QueueAllSyncs queues a run of every enabled connector that has none queued yet, and says how many it queued. Together with those
-// that waited already they are a sweep, see [Tenant.NewestSweep].
-func (t *Tenant) QueueAllSyncs(ctx context.Context, trigger connectors.SyncTrigger) (int, error) {
+// that waited already they are a sweep, see [Tenant.NewestSweep]. asked is the entry of who asked for it; nil: nobody did.
+func (t *Tenant) QueueAllSyncs(ctx context.Context, trigger connectors.SyncTrigger, asked *Event) (int, error) {
 	queued := 0
 	err := t.within(ctx, func(tx *Tenant) error {
 		enabled, err := tx.q.EnabledConnectorIDs(ctx, tx.id)
-		if err != nil || len(enabled) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(enabled) == 0 {
+			return tx.recordAllSyncs(ctx, asked, 0)
 		}
 		params := dbgen.QueueRunsParams{TenantID: tx.id, Trigger: trigger, SweepID: newID()}
 		for _, id := range enabled {
@@ -73,7 +78,10 @@ func (t *Tenant) QueueAllSyncs(ctx context.Context, trigger connectors.SyncTrigg
 		waited := len(rows)
 		rows = onlyNew(rows, params.Ids)
 		queued = len(rows)
-		return classify(tx.store.jobs.InsertTx(ctx, tx.scope.tx, jobsOf(tx.id.UUID, rows, waited-queued)...))
+		if err := tx.store.jobs.InsertTx(ctx, tx.scope.tx, jobsOf(tx.id.UUID, rows, waited-queued)...); err != nil {
+			return classify(err)
+		}
+		return tx.recordAllSyncs(ctx, asked, queued)
 	})
 	return queued, err
 }

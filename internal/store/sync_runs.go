@@ -77,18 +77,33 @@ func (t *Tenant) StartSync(ctx context.Context, s StartSync) (connectors.SyncRun
 
 func (t *Tenant) startRun(ctx context.Context, s StartSync) (row dbgen.SyncRun, err error) {
 	if s.Run == nil {
-		return t.q.StartRun(ctx, dbgen.StartRunParams{
-			TenantID:    t.id,
-			ID:          connectors.SyncRunID{UUID: newID()},
-			ConnectorID: s.ConnectorID,
-			AgentID:     s.AgentID,
-			Trigger:     s.Trigger,
-			InstanceID:  s.Instance.UUID,
-		})
+		return t.startNewRun(ctx, s)
 	}
 	err = t.within(ctx, func(tx *Tenant) error { // without a row the claim must not stand
 		row, err = tx.q.StartQueuedRun(ctx, s.Instance.UUID, tx.id, *s.Run)
 		return err
+	})
+	return row, err
+}
+
+// startNewRun begins a run that nobody has queued. Where somebody asked for it, that stands in the audit log, or it does not begin.
+func (t *Tenant) startNewRun(ctx context.Context, s StartSync) (row dbgen.SyncRun, err error) {
+	p := dbgen.StartRunParams{
+		TenantID:    t.id,
+		ID:          connectors.SyncRunID{UUID: newID()},
+		ConnectorID: s.ConnectorID,
+		AgentID:     s.AgentID,
+		Trigger:     s.Trigger,
+		InstanceID:  s.Instance.UUID,
+	}
+	if s.Asked == nil {
+		return t.q.StartRun(ctx, p)
+	}
+	err = t.within(ctx, func(tx *Tenant) error {
+		if row, err = tx.q.StartRun(ctx, p); err != nil {
+			return err
+		}
+		return tx.recordSync(ctx, s.Asked, syncRunOf(row))
 	})
 	return row, err
 }

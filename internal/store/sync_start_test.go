@@ -214,7 +214,7 @@ func TestAllEnabledConnectorsAreQueuedInAConstantNumberOfStatements(t *testing.T
 	w.ConnectorIn(t, w.Other)
 
 	before := w.Queries()
-	n, err := w.Door().QueueAllSyncs(t.Context(), connectors.TriggerManual)
+	n, err := w.Door().QueueAllSyncs(t.Context(), connectors.TriggerManual, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,6 +69,7 @@ type NewRun struct {
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID
 	Trigger     connectors.SyncTrigger
+	Asked       *Event // the audit log's entry of whoever asked for it; nil: nobody did
 }
 
 // StartSync asks for a sync run to begin.

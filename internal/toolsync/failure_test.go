@@ -379,7 +379,7 @@ func TestAProxyThatFailsIsNotTheServersFault(t *testing.T) {
 		if run := b.lastRun(t, c); run.ErrorCode != "egress_proxy" {
 			t.Errorf("run = %+v", run)
 		}
-		rep, err := b.sync.Probe(t.Context(), b.Tenant, draftTo("https://8.8.8.8/mcp"), connectors.Secret{})
+		rep, err := b.sync.Probe(t.Context(), b.Tenant, nil, draftTo("https://8.8.8.8/mcp"), connectors.Secret{})
 		if err != nil || rep.OK || rep.Error == nil || rep.Error.Code != "egress_proxy" {
 			t.Errorf("probe = %+v, %v", rep, err)
 		}

@@ -311,7 +311,7 @@ func TestProbeOfAnAccountAsksOpenlyAndSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	d := draftTo(g.resource.URL, func(d *connectors.Draft) { d.Auth.Type, d.OAuth.ClientID = connectors.AuthOAuth2, "client" })
-	rep, err := g.sync.Probe(t.Context(), g.Tenant, d, connectors.Secret{ClientSecret: "s3cret"})
+	rep, err := g.sync.Probe(t.Context(), g.Tenant, nil, d, connectors.Secret{ClientSecret: "s3cret"})
 	if err != nil || rep.OK || rep.Error == nil {
 		t.Fatalf("probe = %+v, %v", rep, err)
 	}
@@ -328,7 +328,7 @@ func TestProbeOfAMachineSignsInAndStoresNothing(t *testing.T) {
 	g := newGuarded(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	d := draftTo(g.resource.URL, machineDraft, func(d *connectors.Draft) { d.OAuth.ClientID = "client" })
 	before := g.Queries()
-	rep, err := g.sync.Probe(t.Context(), g.Tenant, d, connectors.Secret{ClientSecret: "s3cret"})
+	rep, err := g.sync.Probe(t.Context(), g.Tenant, nil, d, connectors.Secret{ClientSecret: "s3cret"})
 	if err != nil || !rep.OK || len(rep.Tools) != 2 {
 		t.Errorf("probe = %+v, %v", rep, err)
 	}
@@ -357,7 +357,7 @@ func TestProbeOfAMachineSignsInAndStoresNothing(t *testing.T) {
 			}
 		})
 		tc.remote.Phase = "auth"
-		rep, err := g.sync.Probe(t.Context(), g.Tenant, d, connectors.Secret{ClientSecret: tc.secret})
+		rep, err := g.sync.Probe(t.Context(), g.Tenant, nil, d, connectors.Secret{ClientSecret: tc.secret})
 		if err != nil || rep.OK || rep.Error == nil {
 			t.Errorf("%s: probe = %+v, %v", name, rep, err)
 			continue
@@ -378,7 +378,7 @@ func TestProbeRefusesAKeyThatDoesNotFitItsAlgorithm(t *testing.T) {
 	d := draftTo("http://127.0.0.1:1/mcp", func(d *connectors.Draft) {
 		d.Auth.Type, d.OAuth.ClientID, d.OAuth.Algorithm = connectors.AuthPrivateKeyJWT, "client", "RS256"
 	})
-	_, err = b.sync.Probe(t.Context(), b.Tenant, d, connectors.Secret{
+	_, err = b.sync.Probe(t.Context(), b.Tenant, nil, d, connectors.Secret{
 		PrivateKey: secret.Text(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
 	})
 	if f := wantFault(t, err, fault.Invalid, ""); len(f.Fields) != 1 || f.Fields[0].Location != "auth.private_key" {
@@ -392,7 +392,7 @@ func TestProbeOfAStoredMachineTriesOtherSettingsWithItsSecretAndStoresNothing(t 
 	g.enter(t, connectors.Secret{ClientSecret: "s3cret"})
 	d := connectors.DraftOf(g.connector)
 	d.OAuth.Scopes = []string{"write"}
-	rep, err := g.sync.ProbeStored(t.Context(), g.Tenant, connectors.Ref(g.connector.Slug), d, connectors.Secret{})
+	rep, err := g.sync.ProbeStored(t.Context(), g.Tenant, nil, connectors.Ref(g.connector.Slug), d, connectors.Secret{})
 	if err != nil || !rep.OK {
 		t.Errorf("probe = %+v, %v", rep, err)
 	}
@@ -400,7 +400,7 @@ func TestProbeOfAStoredMachineTriesOtherSettingsWithItsSecretAndStoresNothing(t 
 		t.Errorf("credential = %+v", c)
 	}
 	g.as.ForgetClients()
-	rep, err = g.sync.ProbeStored(t.Context(), g.Tenant, connectors.Ref(g.connector.Slug), d, connectors.Secret{})
+	rep, err = g.sync.ProbeStored(t.Context(), g.Tenant, nil, connectors.Ref(g.connector.Slug), d, connectors.Secret{})
 	if err != nil || rep.OK || rep.Error == nil || rep.Error.Code != "unauthorized" {
 		t.Errorf("probe = %+v, %v", rep, err)
 	}
@@ -416,7 +416,7 @@ func TestProbeOfAStoredAccountUsesItWhileItWouldOutliveTheChange(t *testing.T) {
 	probe := func(change func(*connectors.OAuthSettings)) toolsync.ProbeReport {
 		d := connectors.DraftOf(g.connector)
 		change(&d.OAuth)
-		rep, err := g.sync.ProbeStored(t.Context(), g.Tenant, connectors.Ref(g.connector.Slug), d, connectors.Secret{})
+		rep, err := g.sync.ProbeStored(t.Context(), g.Tenant, nil, connectors.Ref(g.connector.Slug), d, connectors.Secret{})
 		if err != nil || rep.OK == (rep.Error != nil) {
 			t.Fatalf("probe = %+v, %v", rep, err)
 		}

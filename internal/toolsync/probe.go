@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
 	"patchbay/internal/safehttp"
+	"patchbay/internal/store"
 )
 
 // ProbeReport is what a test of a connector found. Nothing of it is stored.
@@ -23,23 +24,23 @@ type ProbeReport struct {
 	Error       *fault.Error // Upstream, or Conflict for want of a credential; nil where OK
 }
 
-// Probe talks to the server of a draft as a sync would, and stores nothing. The error is about the draft, or about us; what
+// Probe talks to the server of a draft as a sync would, and stores nothing but asked, the audit log's entry of whoever asks for it. The error is about the draft, or about us; what
 // the server does wrong stands in the report.
 func (s *Syncer) Probe(
-	ctx context.Context, tenant connectors.TenantID, d connectors.Draft, secret connectors.Secret,
+	ctx context.Context, tenant connectors.TenantID, asked *store.Event, d connectors.Draft, secret connectors.Secret,
 ) (ProbeReport, error) {
 	leave, err := s.testing.enter(tenant)
 	if err != nil {
 		return ProbeReport{}, err
 	}
 	defer leave()
-	return s.probe(ctx, tenant, d, secret, nil)
+	return s.probe(ctx, tenant, trial{asked: asked, draft: d, secret: secret})
 }
 
 // ProbeStored is Probe for a changed draft of a stored connector: where no secret is entered, the stored one is used, unless
 // the URL moved to another origin or the authentication became another. Then there would be none after saving, either.
 func (s *Syncer) ProbeStored(
-	ctx context.Context, tenant connectors.TenantID, ref connectors.Ref, d connectors.Draft, secret connectors.Secret,
+	ctx context.Context, tenant connectors.TenantID, asked *store.Event, ref connectors.Ref, d connectors.Draft, secret connectors.Secret,
 ) (ProbeReport, error) {
 	leave, err := s.testing.enter(tenant)
 	if err != nil {
@@ -50,7 +51,7 @@ func (s *Syncer) ProbeStored(
 	if err != nil {
 		return ProbeReport{}, err
 	}
-	return s.probe(ctx, tenant, d, secret, func(ctx context.Context) ([]attempt, error) { return s.withStored(ctx, tenant, c, d.Normalized()) })
+	return s.probe(ctx, tenant, trial{asked: asked, draft: d, secret: secret, stored: &c})
 }
 
 // withStored are the attempts with what is stored of c, for its draft. A token that was stored is renewed as c is, and not as the
@@ -84,22 +85,21 @@ func keepsCredential(c connectors.Connector, d connectors.Draft) bool {
 	return connectors.Origin(c.URL) == connectors.Origin(d.URL) && c.Command.Equal(d.Command) && c.Auth.Type == d.Auth.Type && was.Equal(is)
 }
 
-func (s *Syncer) probe(
-	ctx context.Context, tenant connectors.TenantID, d connectors.Draft, secret connectors.Secret,
-	stored func(context.Context) ([]attempt, error),
-) (ProbeReport, error) {
-	d, secret = d.Normalized(), secret.Normalized()
-	if d.Name == "" { // a test needs no name yet
-		d.Name, d.Slug = "unnamed", "unnamed" // the slug "test" is refused
-	}
-	fields := slices.Concat(d.Validate(), d.ValidateSecret(secret, stored == nil), credentials.UnfitKey(d.Auth.Type, d.OAuth, secret, "auth."))
-	if err := fault.InvalidFields(fields...); err != nil {
+// trial is what is tested, and by whom.
+type trial struct {
+	asked  *store.Event // nil: by nobody that the audit log knows
+	draft  connectors.Draft
+	secret connectors.Secret
+	stored *connectors.Connector // of which it is a draft; nil: of a new one
+}
+
+func (s *Syncer) probe(ctx context.Context, tenant connectors.TenantID, t trial) (ProbeReport, error) {
+	d, secret := t.draft.Normalized(), t.secret.Normalized()
+	if err := s.fit(t.stored, &d, secret); err != nil {
 		return ProbeReport{}, err
 	}
-	if d.Transport == connectors.TransportStdio {
-		if err := fault.InvalidFields(s.programs.Allowed.CheckStart(d.Command, d.Env)...); err != nil {
-			return ProbeReport{}, err
-		}
+	if err := s.recordTest(ctx, tenant, t.asked, d, t.stored); err != nil {
+		return ProbeReport{}, err
 	}
 	if err := s.allowed(d); err != nil {
 		f := fault.As(err)
@@ -111,13 +111,25 @@ func (s *Syncer) probe(
 	c := d.Connector()
 	attempts, err := s.entered(ctx, c, secret)
 	attempts = withEnvironment(attempts, d.Env)
-	if err == nil && secret.Empty() && d.Env == nil && stored != nil {
-		attempts, err = stored(ctx)
+	if err == nil && secret.Empty() && d.Env == nil && t.stored != nil {
+		attempts, err = s.withStored(ctx, tenant, *t.stored, d)
 	}
 	if err != nil {
 		return signInReport(err, c)
 	}
 	return s.try(ctx, tenant, c, attempts), nil
+}
+
+// fit tells whether a draft can be tested.
+func (s *Syncer) fit(stored *connectors.Connector, d *connectors.Draft, secret connectors.Secret) error {
+	if d.Name == "" { // a test needs no name yet
+		d.Name, d.Slug = "unnamed", "unnamed" // the slug "test" is refused
+	}
+	fields := slices.Concat(d.Validate(), d.ValidateSecret(secret, stored == nil), credentials.UnfitKey(d.Auth.Type, d.OAuth, secret, "auth."))
+	if err := fault.InvalidFields(fields...); err != nil || d.Transport != connectors.TransportStdio {
+		return err
+	}
+	return fault.InvalidFields(s.programs.Allowed.CheckStart(d.Command, d.Env)...)
 }
 
 // allowed tells whether the egress rules take the draft's URL: an Upstream fault where they forbid it, an Invalid one where they cannot

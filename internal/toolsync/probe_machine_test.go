@@ -51,7 +51,7 @@ func TestATestTakesAMachinesStoredSecretToItsOwnServerOnly(t *testing.T) {
 		d := connectors.DraftOf(c)
 		tc.change(&d.OAuth)
 		before := as.Count(oauthtest.ClientCredentials)
-		rep, err := tester.ProbeStored(t.Context(), b.Tenant, connectors.Ref(c.Slug), d, connectors.Secret{})
+		rep, err := tester.ProbeStored(t.Context(), b.Tenant, nil, connectors.Ref(c.Slug), d, connectors.Secret{})
 		if err != nil || rep.OK != tc.asks || (as.Count(oauthtest.ClientCredentials) > before) != tc.asks {
 			t.Errorf("%s: %+v, %v", name, rep, err)
 		}

@@ -28,7 +28,7 @@ func TestProbeShowsTheServerAndStoresNothing(t *testing.T) {
 	up := upstream(t, mcptest.Script{Tools: append(mcptest.Tools(3), `{}`), Bearer: "s3cret"})
 	before := b.Queries()
 
-	rep, err := b.sync.Probe(t.Context(), b.Tenant, draftTo(up.URL, bearer), connectors.Secret{Token: " s3cret\n"})
+	rep, err := b.sync.Probe(t.Context(), b.Tenant, nil, draftTo(up.URL, bearer), connectors.Secret{Token: " s3cret\n"})
 
 	if err != nil || !rep.OK || rep.Error != nil {
 		t.Fatalf("probe = %+v, %v", rep, err)
@@ -50,7 +50,7 @@ func TestProbeReportsWhatTheServerDoesWrong(t *testing.T) {
 	b := newBundle(t)
 	up := upstream(t, mcptest.Script{On: map[string]mcptest.Handler{"tools/list": mcptest.Status(500, remoteText)}})
 
-	rep, err := b.sync.Probe(t.Context(), b.Tenant, draftTo(up.URL), connectors.Secret{})
+	rep, err := b.sync.Probe(t.Context(), b.Tenant, nil, draftTo(up.URL), connectors.Secret{})
 
 	if err != nil || rep.OK || rep.Error == nil {
 		t.Fatalf("probe = %+v, %v", rep, err)
@@ -67,7 +67,7 @@ func TestProbeReportsWhatTheServerDoesWrong(t *testing.T) {
 func TestProbeHoldsTheEgressRules(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	rep, err := b.sync.Probe(t.Context(), b.Tenant, draftTo("http://169.254.169.254/"), connectors.Secret{})
+	rep, err := b.sync.Probe(t.Context(), b.Tenant, nil, draftTo("http://169.254.169.254/"), connectors.Secret{})
 	if err != nil || rep.OK || rep.Error == nil || rep.Error.Code != "blocked" {
 		t.Errorf("probe = %+v, %v", rep, err)
 	}
@@ -76,7 +76,7 @@ func TestProbeHoldsTheEgressRules(t *testing.T) {
 func TestProbeRefusesABrokenDraft(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	_, err := b.sync.Probe(t.Context(), b.Tenant, draftTo("ftp://example.com", bearer), connectors.Secret{})
+	_, err := b.sync.Probe(t.Context(), b.Tenant, nil, draftTo("ftp://example.com", bearer), connectors.Secret{})
 	f := wantFault(t, err, fault.Invalid, "")
 	var at []string
 	for _, field := range f.Fields {
@@ -98,17 +98,17 @@ func TestProbeOfAStoredConnectorUsesItsSecretAtItsOwnOriginOnly(t *testing.T) {
 
 	d := connectors.DraftOf(c)
 	d.Description = "changed"
-	rep, err := b.sync.ProbeStored(t.Context(), b.Tenant, ref, d, connectors.Secret{})
+	rep, err := b.sync.ProbeStored(t.Context(), b.Tenant, nil, ref, d, connectors.Secret{})
 	if err != nil || !rep.OK {
 		t.Errorf("same origin: %+v, %v", rep, err)
 	}
 	d.URL = elsewhere.URL
-	if rep, err = b.sync.ProbeStored(t.Context(), b.Tenant, ref, d, connectors.Secret{}); err != nil || !rep.OK {
+	if rep, err = b.sync.ProbeStored(t.Context(), b.Tenant, nil, ref, d, connectors.Secret{}); err != nil || !rep.OK {
 		t.Errorf("another origin: %+v, %v", rep, err)
 	}
 	wantSent(t, up, "Bearer s3cret")
 	wantSent(t, elsewhere, "")
-	if _, err = b.sync.ProbeStored(t.Context(), b.Other, ref, d, connectors.Secret{}); !fault.Is(err, fault.NotFound) {
+	if _, err = b.sync.ProbeStored(t.Context(), b.Other, nil, ref, d, connectors.Secret{}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("another tenant: %v", err)
 	}
 }
@@ -125,19 +125,19 @@ func TestFewProbesOfATenantRunAtOnce(t *testing.T) {
 	}}})
 	var running sync.WaitGroup
 	for range 4 {
-		running.Go(func() { _, _ = b.sync.Probe(t.Context(), b.Tenant, draftTo(up.URL), connectors.Secret{}) })
+		running.Go(func() { _, _ = b.sync.Probe(t.Context(), b.Tenant, nil, draftTo(up.URL), connectors.Secret{}) })
 		<-arrived
 	}
-	_, err := b.sync.Probe(t.Context(), b.Tenant, draftTo(up.URL), connectors.Secret{})
+	_, err := b.sync.Probe(t.Context(), b.Tenant, nil, draftTo(up.URL), connectors.Secret{})
 	if !fault.Is(err, fault.RateLimited) {
 		t.Errorf("the fifth: %v", err)
 	}
-	running.Go(func() { _, _ = b.sync.Probe(t.Context(), b.Other, draftTo(up.URL), connectors.Secret{}) })
+	running.Go(func() { _, _ = b.sync.Probe(t.Context(), b.Other, nil, draftTo(up.URL), connectors.Secret{}) })
 	<-arrived // another tenant's begins all the same
 	close(release)
 	running.Wait()
 	go func() { <-arrived }()
-	if _, err := b.sync.Probe(t.Context(), b.Tenant, draftTo(up.URL), connectors.Secret{}); err != nil {
+	if _, err := b.sync.Probe(t.Context(), b.Tenant, nil, draftTo(up.URL), connectors.Secret{}); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }

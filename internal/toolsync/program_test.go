@@ -87,7 +87,7 @@ func TestAProgramThatIsNoLongerAllowedIsNotStarted(t *testing.T) {
 	if f := fault.As(err); f.Kind != fault.Upstream || f.Code != "blocked" || !strings.Contains(f.Message, "may not be started with these arguments") {
 		t.Errorf("sync: %v", err)
 	}
-	_, err = b.sync.Probe(t.Context(), b.Tenant, connectors.DraftOf(c), connectors.Secret{})
+	_, err = b.sync.Probe(t.Context(), b.Tenant, nil, connectors.DraftOf(c), connectors.Secret{})
 	if f := fault.As(err); f.Kind != fault.Invalid || len(f.Fields) != 1 || f.Fields[0].Location != "args" {
 		t.Errorf("test: %v", err)
 	}
@@ -128,7 +128,7 @@ func TestAStoredProgramIsHeldAgainstTodaysRules(t *testing.T) {
 		if f := fault.As(err); f.Kind != fault.Upstream || f.Code != "blocked" || !strings.HasPrefix(f.Message, want) || strings.Contains(f.Message, "sekret") {
 			t.Errorf("sync: %v, want %q", err, want)
 		}
-		rep, err := b.sync.ProbeStored(t.Context(), b.Tenant, connectors.Ref(c.Slug), connectors.DraftOf(c), connectors.Secret{})
+		rep, err := b.sync.ProbeStored(t.Context(), b.Tenant, nil, connectors.Ref(c.Slug), connectors.DraftOf(c), connectors.Secret{})
 		refused := fault.As(err)
 		if err == nil {
 			refused = rep.Error
@@ -159,7 +159,7 @@ func TestATestStartsAProgramWithTheTypedEnvironmentOrTheStoredOne(t *testing.T) 
 	} {
 		d := connectors.DraftOf(c)
 		tc.change(&d)
-		rep, err := b.sync.ProbeStored(t.Context(), b.Tenant, connectors.Ref(c.Slug), d, connectors.Secret{})
+		rep, err := b.sync.ProbeStored(t.Context(), b.Tenant, nil, connectors.Ref(c.Slug), d, connectors.Secret{})
 		if err != nil || !rep.OK || len(rep.Tools) != tc.tools {
 			t.Errorf("%s: %v, %+v", name, err, rep)
 		}

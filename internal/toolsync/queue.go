@@ -22,12 +22,13 @@ func (s *Syncer) Queue(ctx context.Context, tenant connectors.TenantID, req Requ
 	if !c.Enabled {
 		return connectors.SyncRun{}, disabled(c)
 	}
-	return st.QueueSync(ctx, store.NewRun{ConnectorID: c.ID, AgentID: agent, Trigger: req.Trigger})
+	return st.QueueSync(ctx, store.NewRun{ConnectorID: c.ID, AgentID: agent, Trigger: req.Trigger, Asked: req.asked(c)})
 }
 
-// QueueAll stores a run of every enabled connector that has none waiting, and says how many.
-func (s *Syncer) QueueAll(ctx context.Context, tenant connectors.TenantID, trigger connectors.SyncTrigger) (int, error) {
-	return s.store.Tenant(tenant).QueueAllSyncs(ctx, trigger)
+// QueueAll stores a run of every enabled connector that has none waiting, and says how many. asked is the
+// audit log's entry of whoever asks for it.
+func (s *Syncer) QueueAll(ctx context.Context, tenant connectors.TenantID, trigger connectors.SyncTrigger, asked *store.Event) (int, error) {
+	return s.store.Tenant(tenant).QueueAllSyncs(ctx, trigger, asked)
 }
 
 // Abandon closes a queued run that could not be performed, so that it blocks no later one.

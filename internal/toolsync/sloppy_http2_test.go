@@ -39,7 +39,7 @@ func TestSloppyServersOfHTTP2AreReadOrExplained(t *testing.T) {
 			d := connectors.NewDraft()
 			d.URL, d.RetryAttempts = url, 0
 			syncer := toolsync.New(toolsync.Options{HTTP: client, Credentials: credentialsWithoutStore(), Version: "test"})
-			report, err := syncer.Probe(t.Context(), connectors.TenantID{}, d, connectors.Secret{})
+			report, err := syncer.Probe(t.Context(), connectors.TenantID{}, nil, d, connectors.Secret{})
 			switch {
 			case err != nil:
 				t.Fatal(err)

@@ -110,7 +110,7 @@ func (w *sloppyWorld) test(t *testing.T) sloppyFound {
 		d.Auth.Type, s.Token = connectors.AuthBearer, secret.Text(w.bearer)
 	}
 	began := time.Now()
-	report, err := syncer.Probe(t.Context(), connectors.TenantID{}, d, s)
+	report, err := syncer.Probe(t.Context(), connectors.TenantID{}, nil, d, s)
 	if err != nil {
 		t.Fatal(err)
 	}

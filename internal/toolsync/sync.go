@@ -79,7 +79,7 @@ func (s *Syncer) load(ctx context.Context, tenant connectors.TenantID, req Reque
 	}
 	agent, err := agentID(ctx, st, req.Agent)
 	return c, store.StartSync{
-		NewRun:   store.NewRun{ConnectorID: c.ID, AgentID: agent, Trigger: req.Trigger},
+		NewRun:   store.NewRun{ConnectorID: c.ID, AgentID: agent, Trigger: req.Trigger, Asked: req.asked(c)},
 		Run:      req.Run,
 		Instance: s.instance,
 	}, err

@@ -91,6 +91,7 @@ type Request struct {
 	Agent     *connectors.Ref // whose credential to use; nil: the shared one, or whichever serves
 	Trigger   connectors.SyncTrigger
 	Run       *connectors.SyncRunID // a queued run to perform; nil: a new one
+	Asked     *store.Event          // the audit log's entry of whoever asks for it; nil: nobody does, as by the clock
 }
 
 // Report is a finished run, and the connector as it was when the run began.

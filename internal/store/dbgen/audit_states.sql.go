@@ -88,6 +88,24 @@ func (q *Queries) AgentTokenState(ctx context.Context, tenantID connectors.Tenan
 	return i, err
 }
 
+const connectLinkState = `-- name: ConnectLinkState :one
+select (to_jsonb(l) - '{tenant_id,token_hash,made_by,created_at}'::text[])::jsonb as state, l.token_hash
+from connect_links l
+where l.tenant_id = $1 and l.token_hash = $2
+`
+
+type ConnectLinkStateRow struct {
+	State     []byte
+	TokenHash []byte
+}
+
+func (q *Queries) ConnectLinkState(ctx context.Context, tenantID connectors.TenantID, tokenHash []byte) (ConnectLinkStateRow, error) {
+	row := q.db.QueryRow(ctx, connectLinkState, tenantID, tokenHash)
+	var i ConnectLinkStateRow
+	err := row.Scan(&i.State, &i.TokenHash)
+	return i, err
+}
+
 const connectorSecretStates = `-- name: ConnectorSecretStates :many
 select connector_id, agent_id, origin, type, status, account, scopes, sealed
 from credentials
