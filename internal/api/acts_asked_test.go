@@ -21,7 +21,7 @@ var askedActs = map[string]act{
 		t.Helper()
 		return w.asking(t, w.key(t, connectors.RoleAdmin), http.MethodPost, w.account.path+"/connect", nil)
 	}},
-	"credential.begin": {account: true, prepare: func(t *testing.T, w *world) func() error {
+	"credential.begin": {account: true, besides: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		cookie := w.signIn(t, w.Member(t, connectors.RoleAdmin).UserID)
 		return func() error {

@@ -21,7 +21,7 @@ import (
 // act is how a kind of act is done: what it is about is prepared, and then it is done.
 type act struct {
 	thing   string // of things, that it changes; empty: it changes nothing that people set
-	besides bool   // it also notes what is no act: that a flow was used, that a delivery was tried
+	besides bool   // it also notes what is no act: that a flow was used, that a delivery was tried, which client a server knows us by
 	prepare func(t *testing.T, w *world) (do func() error)
 	account bool // it needs a server with an authorization server
 }
