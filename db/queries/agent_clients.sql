@@ -139,3 +139,13 @@ select exists (
 -- name: AddPersonalAgent :exec
 insert into personal_agents (tenant_id, agent_id, user_id)
 values (@tenant_id, @agent_id, @user_id);
+
+-- name: IsAgentOfPrograms :one
+-- Whether an agent was made for a person's programs, or they have let one be it.
+select (exists (
+    select from personal_agents
+    where personal_agents.tenant_id = @tenant_id and personal_agents.user_id = @user_id and personal_agents.agent_id = @agent_id
+) or exists (
+    select from agent_clients
+    where agent_clients.tenant_id = @tenant_id and agent_clients.user_id = @user_id and agent_clients.agent_id = @agent_id::uuid
+))::boolean;

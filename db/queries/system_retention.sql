@@ -58,3 +58,9 @@ where credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_
   and (connectors.credential_mode = 'shared') = (credentials.agent_id is null)
 order by credentials.updated_at, credentials.id
 limit @max_rows;
+
+-- name: DropOldAccountRequests :execrows
+-- Of calls that missed an account: nobody comes back for one, and a session that is to hear of it was told.
+-- @sqlc-vet-disable tenant-scope
+delete from account_requests
+where expires_at < now() - interval '1 day';

@@ -54,6 +54,42 @@ func (a Actor) RequireUse(ctx context.Context, tx *store.Tenant, agent connector
 	return fault.Errorf(fault.Denied, "This agent belongs to %s. Only they, and admins, use its accounts.", m.DisplayName())
 }
 
+// RequireDecide refuses whoever may not decide about a call of an agent: about those of a member's agent decide that member, and those who manage.
+// A program that acts as a person decides nothing about agents that this person's programs are: it may be the one that made the call.
+func (a Actor) RequireDecide(ctx context.Context, tx *store.Tenant, agent connectors.AgentID) error {
+	if err := a.Require(connectors.PermOperate); err != nil {
+		return err
+	}
+	if a.Program != nil && a.UserID != nil {
+		own, err := tx.IsAgentOfPrograms(ctx, *a.UserID, agent)
+		if err != nil {
+			return err
+		}
+		if own {
+			return fault.Errorf(fault.Denied, "Programs of yours are this agent, so that no program decides about its calls for you. Decide yourself, on the page Approvals.")
+		}
+	}
+	if a.Role.May(connectors.PermManage) {
+		return nil
+	}
+	m, err := tx.AgentMember(ctx, agent)
+	if fault.Is(err, fault.NotFound) || err == nil && a.UserID != nil && *a.UserID == m.UserID {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fault.Errorf(fault.Denied, "This agent belongs to %s. Only they, and admins, decide about its calls.", m.DisplayName())
+}
+
+// Decider names the actor beside what they decided: of a program that acts as a person, both.
+func (a Actor) Decider() string {
+	if a.Program == nil {
+		return a.Name
+	}
+	return a.Name + " (by the program " + a.Program.Name + ")"
+}
+
 // HideAccounts drops the names of accounts that are somebody else's from a connector's credentials: the name that a person has at a server is
 // for them, and for those who manage. That a credential is there, and how it is, is for all who read.
 func (a Actor) HideAccounts(ctx context.Context, tx *store.Tenant, list []connectors.Credential) error {

@@ -47,8 +47,8 @@ func (s *Service) WhyOver(l LetIn, today store.ProgramStanding, now time.Time) s
 
 // fromProgram establishes who sent an Authorization header at a door that programs of members use, too.
 func (s *Service) fromProgram(ctx context.Context, header string) (Actor, error) {
-	_, token, _ := strings.Cut(header, " ")
-	if text := secret.Text(strings.TrimSpace(token)); secret.IsBearer(secret.MemberBearer, text) {
+	scheme, token, _ := strings.Cut(header, " ")
+	if text := secret.Text(strings.TrimSpace(token)); strings.EqualFold(scheme, "Bearer") && secret.IsBearer(secret.MemberBearer, text) {
 		return s.fromMemberToken(ctx, text)
 	}
 	return s.FromBearer(ctx, header)

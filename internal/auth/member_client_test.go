@@ -67,6 +67,20 @@ func TestAProgramIsItsMemberWithTheRoleOfTheMoment(t *testing.T) {
 	}
 }
 
+func TestTheTokenOfAProgramComesAsABearersAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleOwner)
+	_, token := w.program(t, m.UserID, connectors.ScopeAdmin)
+	for scheme, good := range map[string]bool{"Bearer": true, "bearer": true, "Basic": false, "Token": false} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp/admin", nil)
+		r.Header.Set("Authorization", scheme+" "+token.Reveal())
+		if _, _, err := w.auth.IdentifyProgram(r); good != (err == nil) || !good && !fault.Is(err, fault.Unauthenticated) {
+			t.Errorf("%s: %v", scheme, err)
+		}
+	}
+}
+
 func TestAProgramLosesWhatItsMemberLoses(t *testing.T) {
 	t.Parallel()
 	for name, loses := range map[string]func(w world, m connectors.Member, id connectors.AgentClientID) error{

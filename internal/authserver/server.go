@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
+	"patchbay/internal/middleware"
 	"patchbay/internal/store"
 )
 
@@ -31,6 +33,9 @@ const (
 	grace      = 10 * time.Second    // in which the refresh token before has the answer that it had
 )
 
+// renewalsAMinute is how often a program may renew its tokens, which are good for an hour. Each renewal holds its row, and writes.
+const renewalsAMinute = 30
+
 // Scope is that of programs that are agents: to be the agent that the person chose. Those that act as their person have another.
 const Scope = "mcp"
 
@@ -53,6 +58,7 @@ type Server struct {
 	issuer    string
 	log       *slog.Logger
 	now       func() time.Time
+	renewals  *middleware.Throttle[connectors.AgentClientID]
 }
 
 // New makes a Server.
@@ -66,5 +72,6 @@ func New(o Options) *Server {
 	return &Server{
 		store: o.Store, auth: o.Auth, issuer: o.BaseURL, log: o.Log, now: o.Now,
 		documents: newDocuments(o.HTTP, o.CheckURL, o.Now),
+		renewals:  middleware.NewThrottle[connectors.AgentClientID](renewalsAMinute/time.Minute.Seconds(), renewalsAMinute),
 	}
 }

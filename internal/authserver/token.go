@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/middleware"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 )
@@ -91,7 +92,20 @@ func (s *Server) refresh(ctx context.Context, f url.Values) (tokens, error) {
 	if !ok {
 		return tokens{}, invalidGrant("this is no refresh token of ours")
 	}
-	return s.decide(ctx, connectors.AgentClientID{UUID: token.ID}, func(tx *store.Tenant, held store.HeldAgentClient) (verdict, error) {
+	id := connectors.AgentClientID{UUID: token.ID}
+	wait, giveBack := s.renewals.Take(id, s.now())
+	if wait > 0 {
+		return tokens{}, middleware.TooSoon(wait, "this program renews its tokens again and again: they are good for an hour")
+	}
+	given, err := s.renewed(ctx, f, id, token)
+	if err != nil {
+		giveBack() // whoever guesses counts against their address, and keeps no program from its renewals
+	}
+	return given, err
+}
+
+func (s *Server) renewed(ctx context.Context, f url.Values, id connectors.AgentClientID, token secret.Bearer) (tokens, error) {
+	return s.decide(ctx, id, func(tx *store.Tenant, held store.HeldAgentClient) (verdict, error) {
 		generation, ok, err := s.store.Keyring().Generation(token, held.Salt)
 		if err != nil {
 			return verdict{}, err

@@ -65,7 +65,25 @@ func (b *backend) refused(ctx context.Context, err error) (json.RawMessage, erro
 		}
 		return nil, err
 	}
-	return encoded(result{Content: []content{{"text", says}}, IsError: true, Meta: map[string]reason{reasonMember: why}})
+	texts := []content{{"text", says}}
+	if p, ok := errors.AsType[*client.Problem](err); ok { // its sentences name connectors and agents, which strangers may have named
+		detail, err := encoded(detailed{Untrusted: detailWords{p.Error()}})
+		if err != nil {
+			return nil, err
+		}
+		texts[0].Text += ` The next text says why, in a member named "untrusted".`
+		texts = append(texts, content{"text", string(detail)})
+	}
+	return encoded(result{Content: texts, IsError: true, Meta: map[string]reason{reasonMember: why}})
+}
+
+// detailed is what the API says of a refusal.
+type detailed struct {
+	Untrusted detailWords `json:"untrusted"`
+}
+
+type detailWords struct {
+	Detail string `json:"detail"`
 }
 
 func refusalOf(err error) (says string, why reason, ok bool) {
@@ -74,7 +92,7 @@ func refusalOf(err error) (says string, why reason, ok bool) {
 		if code == "" {
 			code = p.Type[strings.LastIndexByte(p.Type, '/')+1:]
 		}
-		return p.Error(), reason{Code: code, Status: p.Status, ConnectURL: p.ConnectURL, RetryAfter: int(math.Ceil(p.RetryAfter.Seconds()))}, true
+		return refusedAs(code), reason{Code: code, Status: p.Status, ConnectURL: p.ConnectURL, RetryAfter: int(math.Ceil(p.RetryAfter.Seconds()))}, true
 	}
 	if u, ok := errors.AsType[*unconfirmed](err); ok {
 		return u.says, reason{Code: u.code, ConfirmURL: u.page}, true
@@ -84,4 +102,17 @@ func refusalOf(err error) (says string, why reason, ok bool) {
 		return d.Detail, reason{Code: d.Type[strings.LastIndexByte(d.Type, '/')+1:], Status: d.Status}, true
 	}
 	return "", reason{}, false
+}
+
+// refusedAs is a refusal in words of ours. The code is one of the API's.
+func refusedAs(code string) string {
+	if !isCode(code) {
+		code = "refused"
+	}
+	return "This was refused: " + code + "."
+}
+
+// isCode tells whether a text is a code and no sentence.
+func isCode(text string) bool {
+	return text != "" && len(text) <= 64 && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }

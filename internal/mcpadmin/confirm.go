@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"patchbay/internal/auth"
+	"patchbay/internal/fault"
 	"patchbay/internal/mcp/serve"
 )
 
@@ -21,7 +22,7 @@ import (
 //	2026-07-28     the answer is input_required, with a state that names caller, tool and arguments, sealed; the call that comes again with the
 //	               state and the person's answer may be served by any process
 //	               (once: what was agreed to is done once)
-//	before         elicitation/create, within the call; the answer has to reach the process that asked
+//	before         elicitation/create, within the call; the answer has to reach the process that asked, and who called is looked up anew then
 //	neither        a refusal, with the page on which a person does it
 //
 // The approvals of agents' calls do not serve: they belong to an agent, a connector and a tool of its server, and a key is none of these.
@@ -149,6 +150,19 @@ func (b *backend) answered(ctx context.Context, r *serve.Request, t *tool, sent 
 		err = &unconfirmed{code: "confirmation-used", says: "This answer was used before. To do the same once more call the tool again without a requestState."}
 	}
 	return err
+}
+
+// stillMay is the caller as they are by now: a person may take minutes to agree, in which the caller loses a role, or is sent away.
+func (b *backend) stillMay(t *tool) (auth.Actor, error) {
+	who, err := b.again()
+	if err != nil {
+		return auth.Actor{}, err
+	}
+	if nameOf(who) != nameOf(b.who) {
+		return auth.Actor{}, fault.Errorf(fault.Unauthenticated, "The caller is another one than asked.")
+	}
+	b.who = who
+	return who, who.Require(t.may)
 }
 
 // inBrowser refuses what somebody confirms in a browser who they are for, of a program that acts as a member: that a person at the program has

@@ -107,3 +107,26 @@ func TestAnAnswerIsGoodForWhatWasAskedAlone(t *testing.T) {
 		t.Errorf("acts %q", acts)
 	}
 }
+
+// A question stands for minutes. Whoever asked it may be somebody else by the time it is answered.
+func TestWhoLosesTheirRoleWhileAPersonIsAskedDoesNothing(t *testing.T) {
+	t.Parallel()
+	for _, revision := range []string{newest, before} {
+		w := newWorld(t)
+		w.arrange(t)
+		w.Member(t, connectors.RoleOwner)
+		m, token := w.acting(t, connectors.RoleAdmin, connectors.ScopeAdmin)
+		a := w.enter(t, token, revision, "accept")
+		a.meanwhile = func() {
+			if err := w.Door().SetMemberRole(t.Context(), m.UserID, connectors.RoleViewer); err != nil {
+				t.Error(err)
+			}
+		}
+		if code, _ := a.refused(t, "grant_tools", example["grant_tools"]); code != "denied" || len(a.asked) != 1 {
+			t.Errorf("%s: %s, asked %q", revision, code, a.asked)
+		}
+		if acts := w.byMCP(t); len(acts) != 0 {
+			t.Errorf("%s: acts %q", revision, acts)
+		}
+	}
+}

@@ -43,6 +43,8 @@ type Handler struct {
 	version string
 	log     *slog.Logger
 	serves  http.Handler
+
+	identify middleware.Identifier
 }
 
 // New makes a Handler.
@@ -54,7 +56,7 @@ func New(o Options) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Handler{api: api, inside: inside{o.API}, respond: o.Respond, store: o.Store, base: o.BaseURL, version: o.Version, log: o.Log}
+	h := &Handler{api: api, inside: inside{o.API}, respond: o.Respond, store: o.Store, base: o.BaseURL, version: o.Version, log: o.Log, identify: o.Identify}
 	h.server = serve.New(serve.Options{
 		Origins: func(r *http.Request) bool { return !h.foreign(r) },
 		Log:     o.Log,
@@ -77,13 +79,28 @@ func (h *Handler) Shut() { h.server.Shut() }
 func (h *Handler) Stop(ctx context.Context) { h.server.Stop(ctx) }
 
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
-	who, ok := auth.ActorFrom(r.Context())
-	if !ok || who.ID() == nil {
-		h.refuse(w, r, fault.Errorf(fault.Unauthenticated, "No caller is established."))
+	who, err := callerOf(r.Context())
+	if err != nil {
+		h.refuse(w, r, err)
 		return
 	}
+	h.server.Handle(w, r, nameOf(who), &backend{h: h, who: who, again: func() (auth.Actor, error) {
+		ctx, _, err := h.identify(r)
+		if err != nil {
+			return auth.Actor{}, err
+		}
+		return callerOf(ctx)
+	}})
+}
+
+// callerOf is who was established.
+func callerOf(ctx context.Context) (auth.Actor, error) {
+	who, ok := auth.ActorFrom(ctx)
+	if !ok || who.ID() == nil {
+		return auth.Actor{}, fault.Errorf(fault.Unauthenticated, "No caller is established.")
+	}
 	who.Via = "mcp"
-	h.server.Handle(w, r, nameOf(who), &backend{h: h, who: who})
+	return who, nil
 }
 
 // nameOf names a caller towards mcp/serve: its tenant, what it is, and itself; of a person, the program that acts as them, too.

@@ -169,6 +169,8 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 type assistant struct {
 	*sdk.ClientSession
 	asked []string // what the person was asked
+
+	meanwhile func() // what happens while the person is asked; nil: nothing
 }
 
 // newest and before are the eras.
@@ -185,6 +187,9 @@ func (w *world) enter(t *testing.T, key, revision, says string) *assistant {
 	if says != "" {
 		o.ElicitationHandler = func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 			a.asked = append(a.asked, r.Params.Message)
+			if a.meanwhile != nil {
+				a.meanwhile()
+			}
 			return &sdk.ElicitResult{Action: says, Content: map[string]any{"agree": true}}, nil
 		}
 	}

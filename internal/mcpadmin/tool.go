@@ -9,6 +9,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"patchbay/internal/access"
+	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/serve"
 )
@@ -131,6 +132,11 @@ func (b *backend) call(ctx context.Context, r *serve.Request) (json.RawMessage, 
 		} else if asks != nil {
 			return asks, nil
 		}
+		who, err := b.stillMay(t)
+		if err != nil {
+			return b.refused(ctx, err)
+		}
+		ctx = auth.WithActor(ctx, who)
 	}
 	out, err := t.run(ctx, c, r.Arguments)
 	if err != nil {

@@ -109,6 +109,49 @@ func TestWhatAStrangerNamedStandsInMembersThatSayThatItIsUntrusted(t *testing.T)
 	}
 }
 
+// A refusal names what it is about, by names that a registry, a program or a member gave.
+func TestARefusalAndWhoDecidedStandInMembersThatSayThatTheyAreUntrusted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c, agent := w.arrange(t)
+	w.AsSystem(t, "update agents set approval = 'always_ask' where id = $1", []any{agent.ID.UUID})
+	w.Connector(t, func(d *connectors.Draft) { d.Slug, d.Name = "listed", spell })
+	key := w.key(t, w.Tenant, connectors.RoleOwner)
+	a := w.enter(t, key, newest, "accept")
+	got, err := a.CallTool(t.Context(), &sdk.CallToolParams{Name: "connect_account", Arguments: map[string]any{"connector": "listed"}})
+	if err != nil || !got.IsError || len(got.Content) != 2 {
+		t.Fatalf("%v, %s", err, words(got))
+	}
+	var detail struct{ Untrusted struct{ Detail string } }
+	if err := json.Unmarshal([]byte(got.Content[1].(*sdk.TextContent).Text), &detail); err != nil || !strings.Contains(detail.Untrusted.Detail, spell) {
+		t.Errorf("%+v, %v", detail, err)
+	}
+	if says := got.Content[0].(*sdk.TextContent).Text; strings.Contains(says, spell) || !strings.Contains(says, "refused") {
+		t.Errorf("it says %q", says)
+	}
+
+	waiting, err := w.program(t, key).CallTool(t.Context(), agent.Slug, client.ToolCallCreate{Tool: "mcp_" + c.Slug + "__search"})
+	if err != nil || waiting.Status != "pending_approval" {
+		t.Fatalf("%s, %v", waiting.Status, err)
+	}
+	w.Resynced(t, c.ID, fixture.DefinitionOf("search", `{"name":"search","description":"Another one.","inputSchema":{"type":"object"}}`))
+	w.AsSystem(t, "update tool_calls set approved_by = $1", []any{spell})
+	w.AsSystem(t, "update tool_changes set state = 'accepted', decided_at = now(), decided_by = $1", []any{spell})
+	for tool, arguments := range map[string]map[string]any{"list_tool_calls": nil, "list_tool_changes": {"state": "any"}} {
+		var listed any
+		a.does(t, tool, arguments, &listed)
+		found := places("", listed)
+		if len(found) == 0 {
+			t.Errorf("%s has nothing of it", tool)
+		}
+		for _, place := range found {
+			if !strings.Contains(place, ".untrusted.") {
+				t.Errorf("%s: the spell stands at %s", tool, place)
+			}
+		}
+	}
+}
+
 // Whoever decides is told that there is more of the arguments than the question shows, how much, and where.
 func TestAQuestionSaysWhatItLeavesOut(t *testing.T) {
 	t.Parallel()

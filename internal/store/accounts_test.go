@@ -125,3 +125,21 @@ func TestTheAgentsOfAMemberWhoLeavesAreDisabledWithoutTheirAccounts(t *testing.T
 		}
 	}
 }
+
+func TestOldRequestsForAccountsAreSwept(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	agent, c := w.Agent(t), w.Connector(t, perAgentBearer)
+	for _, over := range []time.Duration{25 * time.Hour, time.Hour, -time.Hour} {
+		n := store.NewAccountRequest{Agent: agent.ID, Connector: c.ID, Now: time.Now().Add(-48 * time.Hour), ExpiresAt: time.Now().Add(-over)}
+		if _, err := w.Door().AskAccount(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := w.St.System().SweepLeftovers(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d went, %v", n, err)
+	}
+	if n := w.Count(t, "account_requests"); n != 2 {
+		t.Errorf("%d are left", n)
+	}
+}

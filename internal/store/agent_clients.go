@@ -186,6 +186,11 @@ func (t *Tenant) IsPersonalAgent(ctx context.Context, user connectors.UserID, ag
 	return t.q.IsPersonalAgent(ctx, t.id, user, agent)
 }
 
+// IsAgentOfPrograms tells whether an agent was made for a person's programs, or they have let one be it.
+func (t *Tenant) IsAgentOfPrograms(ctx context.Context, user connectors.UserID, agent connectors.AgentID) (bool, error) {
+	return t.q.IsAgentOfPrograms(ctx, t.id, user, agent)
+}
+
 // MakePersonal notes for whose programs an agent was made.
 func (t *Tenant) MakePersonal(ctx context.Context, user connectors.UserID, agent connectors.AgentID) error {
 	return t.q.AddPersonalAgent(ctx, t.id, agent, user)

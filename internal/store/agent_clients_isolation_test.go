@@ -22,7 +22,7 @@ type clientOf struct {
 }
 
 // ownClients are the methods that an outsider calls with success: on what is its own.
-var ownClients = map[string]bool{"AgentClients": true, "PersonalAgents": true, "IsPersonalAgent": true, "CreateClientToken": true, "EndSSOPrograms": true, "SpendConfirmation": true}
+var ownClients = map[string]bool{"AgentClients": true, "PersonalAgents": true, "IsPersonalAgent": true, "IsAgentOfPrograms": true, "CreateClientToken": true, "EndSSOPrograms": true, "SpendConfirmation": true}
 
 func newClient(agent connectors.AgentID, user connectors.UserID) store.NewAgentClient {
 	return store.NewAgentClient{
@@ -96,6 +96,9 @@ var clientAttempts = map[string]attempt{
 	},
 	"IsPersonalAgent": func(ctx context.Context, o outsider) (bool, error) {
 		return o.door.IsPersonalAgent(ctx, o.member.UserID, o.agent.ID)
+	},
+	"IsAgentOfPrograms": func(ctx context.Context, o outsider) (bool, error) {
+		return o.door.IsAgentOfPrograms(ctx, o.member.UserID, o.agent.ID)
 	},
 	"MakePersonal": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.MakePersonal(ctx, o.member.UserID, o.agent.ID)

@@ -34,13 +34,14 @@ func historyDays(days *int16) int {
 }
 
 // SweepLeftovers forgets what was begun and never ended: connections of accounts, links to connect and to set up, failed sign-ins, our
-// own registrations whose secret has ended, and programs that signed in, or only registered, and were not heard of in time. Any process may do it at any time. It says how many rows are gone.
+// own registrations whose secret has ended, and programs that signed in, or only registered, and were not heard of in time; and requests
+// of calls that missed an account, a day after they were over. Any process may do it at any time. It says how many rows are gone.
 func (s *System) SweepLeftovers(ctx context.Context) (int, error) {
 	gone := 0
 	for _, drop := range []func(context.Context) (int64, error){
 		s.q.DropStaleFlows, s.q.DropExpiredConnectLinks, s.q.DropSpentSetupLinks, s.q.DropOldSignInFailures, s.q.DropDeadRegistrations,
 		s.q.DropUnusedClients, s.q.DropEndedAgentClients, s.q.DropEndedClientTokens, s.q.DropEndedMemberTokens,
-		s.q.DropSpentConfirmations,
+		s.q.DropSpentConfirmations, s.q.DropOldAccountRequests,
 	} {
 		n, err := drop(ctx)
 		gone += int(n)

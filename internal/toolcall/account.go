@@ -18,7 +18,7 @@ import (
 // A call that misses an account of its agent's own asks for it, where its client can send a person to a page. Nothing was sent to the server.
 //
 //	2026-07-28   Call ──► InputRequired: the page, and a state that names the request
-//	             Call with the state, at any process ──► waits until the account is there ──► the call, once
+//	             Call with the state, at any process ──► waits until the account is there ──► is judged anew ──► the call, once
 //	2025-11-25   Call ──► a refusal with the page and the request's id ──► the session hears of the account (package gateway)
 //
 // The page asks for a sign-in: who has its address can do nothing with it that they could not do before.
@@ -134,6 +134,10 @@ func (c *Caller) comeBack(ctx context.Context, o *Order) (_ Outcome, done bool, 
 		return a.ended(tooMany())
 	}
 	defer c.underWay.leave(agent)
+	if !c.accounts.enter(s.Request, 1) { // each looks into the database now and then, and one of them goes on
+		return a.ended(waitedForAlready())
+	}
+	defer c.accounts.leave(s.Request)
 	there, err := c.awaitAccount(ctx, o, s.Request)
 	switch {
 	case err != nil:
@@ -142,8 +146,30 @@ func (c *Caller) comeBack(ctx context.Context, o *Order) (_ Outcome, done bool, 
 		raw, err := c.asking(o, s.Request, c.o.Page(ctx, o.View.Tenant.ID, a.reach.Connector, o.View.Agent))
 		return Outcome{Raw: raw, InputRequired: err == nil}, true, err
 	}
-	o.Input = nil
+	if err := a.stillStands(ctx); err != nil {
+		return a.ended(a.because(ctx, err))
+	}
+	o.View, o.Tool, o.Input = a.order.View, a.order.Tool, nil
 	return Outcome{}, false, nil
+}
+
+// stillStands judges a call that waited by what is now: half an hour ago its token was good, and its agent might make it. Whether a person is
+// asked follows from what it leaves in the order.
+func (a *attempt) stillStands(ctx context.Context) error {
+	if a.order.Token != nil {
+		stored, err := a.o.Store.System().AgentToken(ctx, *a.order.Token)
+		switch ends := stored.Token.ExpiresAt; {
+		case fault.Is(err, fault.NotFound), err == nil && ends != nil && !ends.After(a.o.Now()):
+			return &Refusal{Code: CodeNotGranted, Sentence: "The token with which this call came has ended meanwhile. Sign in again, or come with another one, and make the call anew."}
+		case err != nil:
+			return a.explain(ctx, a.order.View, a.reach, err)
+		}
+	}
+	return a.lookAgain(ctx)
+}
+
+func waitedForAlready() *Refusal {
+	return &Refusal{Code: CodeRateLimited, RetryAfter: lookEvery, Sentence: "This call waits for its account already, in another request with the same requestState. Wait for that one, or come back with the requestState."}
 }
 
 // ended puts a call on record that does not go on.
@@ -178,6 +204,7 @@ func (c *Caller) awaitAccount(ctx context.Context, o *Order, id connectors.Accou
 	look, tell := time.NewTicker(lookEvery), time.NewTicker(tellEvery)
 	defer look.Stop()
 	defer tell.Stop()
+	tellAwaiting(o, 0)
 	for told := 1; ; {
 		if there, err := c.accountThere(ctx, o, id); there || err != nil {
 			return there, err
@@ -189,15 +216,19 @@ func (c *Caller) awaitAccount(ctx context.Context, o *Order, id connectors.Accou
 		case <-woken:
 		case <-look.C:
 		case <-tell.C:
-			if o.Progress != nil {
-				o.Progress(json.RawMessage(fmt.Sprintf(`{"progress":%d,"message":"Waiting for an account"}`, told)))
-			}
+			tellAwaiting(o, told)
 			told++
 		case <-patience.C:
 			return false, nil
 		case <-ctx.Done():
 			return false, ended(ctx, o.Tool.Reach.Connector)
 		}
+	}
+}
+
+func tellAwaiting(o *Order, n int) {
+	if o.Progress != nil {
+		o.Progress(json.RawMessage(fmt.Sprintf(`{"progress":%d,"message":"Waiting for an account"}`, n)))
 	}
 }
 

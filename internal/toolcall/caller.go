@@ -60,6 +60,7 @@ type Caller struct {
 	days     days               // likewise
 	underWay throng[connectors.AgentID]
 	watching throng[connectors.AgentID]
+	accounts throng[connectors.AccountRequestID] // that calls wait for
 	breakers breakers
 	ages     ages
 	used     uses

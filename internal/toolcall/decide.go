@@ -21,8 +21,9 @@ type Decision struct {
 	Allow   time.Duration // approve, and ask nobody about this tool of this agent for so long; 0: this call alone
 }
 
-// Decide approves or denies a call that waits, which a member may. A second decision is a Conflict. An approved call is made by the process
-// in which somebody waits for it, else by this one; it has begun when Decide returns, or is left to a process that finds it later.
+// Decide approves or denies a call that waits, which a member may unless its agent is another member's own. A second decision is a Conflict. An
+// approved call is made by the process in which somebody waits for it, else by this one; it has begun when Decide returns, or is left to a
+// process that finds it later.
 func (c *Caller) Decide(ctx context.Context, a auth.Actor, id connectors.ToolCallID, d Decision) (connectors.ToolCall, error) {
 	if err := a.Require(connectors.PermOperate); err != nil {
 		return connectors.ToolCall{}, err
@@ -33,7 +34,10 @@ func (c *Caller) Decide(ctx context.Context, a auth.Actor, id connectors.ToolCal
 	door := c.o.Store.Tenant(a.Tenant.ID)
 	var row connectors.Approval
 	err := door.Tx(ctx, func(tx *store.Tenant) (err error) {
-		if row, err = tx.DecideApproval(ctx, id, store.Verdict{Approve: d.Approve, By: a.Name, Reason: d.Reason}); err != nil {
+		if row, err = tx.DecideApproval(ctx, id, store.Verdict{Approve: d.Approve, By: a.Decider(), Reason: d.Reason}); err != nil {
+			return err
+		}
+		if err = a.RequireDecide(ctx, tx, row.AgentID); err != nil {
 			return err
 		}
 		return c.recordDecision(ctx, tx, a, row, d)
@@ -67,7 +71,7 @@ func (c *Caller) recordDecision(ctx context.Context, tx *store.Tenant, a auth.Ac
 		}
 	case d.Allow > 0:
 		detail["allow_for_s"] = int(d.Allow.Seconds())
-		allowed := connectors.Allowance{ConnectorID: row.ConnectorID, Tool: row.Tool, Definition: row.Definition, Until: c.o.Now().Add(d.Allow), GrantedBy: a.Name}
+		allowed := connectors.Allowance{ConnectorID: row.ConnectorID, Tool: row.Tool, Definition: row.Definition, Until: c.o.Now().Add(d.Allow), GrantedBy: a.Decider()}
 		if err := tx.AllowTool(ctx, row.AgentID, allowed); err != nil {
 			return err
 		}

@@ -388,6 +388,24 @@ func (q *Queries) HoldAgentClient(ctx context.Context, tenantID connectors.Tenan
 	return i, err
 }
 
+const isAgentOfPrograms = `-- name: IsAgentOfPrograms :one
+select (exists (
+    select from personal_agents
+    where personal_agents.tenant_id = $1 and personal_agents.user_id = $2 and personal_agents.agent_id = $3
+) or exists (
+    select from agent_clients
+    where agent_clients.tenant_id = $1 and agent_clients.user_id = $2 and agent_clients.agent_id = $3::uuid
+))::boolean
+`
+
+// Whether an agent was made for a person's programs, or they have let one be it.
+func (q *Queries) IsAgentOfPrograms(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID, agentID connectors.AgentID) (bool, error) {
+	row := q.db.QueryRow(ctx, isAgentOfPrograms, tenantID, userID, agentID)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const isPersonalAgent = `-- name: IsPersonalAgent :one
 select exists (
     select from personal_agents

@@ -42,6 +42,21 @@ func (q *Queries) DropExpiredConnectLinks(ctx context.Context) (int64, error) {
 	return result.RowsAffected(), nil
 }
 
+const dropOldAccountRequests = `-- name: DropOldAccountRequests :execrows
+delete from account_requests
+where expires_at < now() - interval '1 day'
+`
+
+// Of calls that missed an account: nobody comes back for one, and a session that is to hear of it was told.
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) DropOldAccountRequests(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, dropOldAccountRequests)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const dropOldSignInFailures = `-- name: DropOldSignInFailures :execrows
 delete from sign_in_failures
 where at < now() - interval '1 day'
