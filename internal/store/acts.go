@@ -88,7 +88,7 @@ var Acts = map[string]Act{
 	"connector.sync":     {Shape: Reads}, // that somebody asked for one: what came of it is its run's; by the clock it is no act
 	"connector.sync_all": {Shape: Reads},
 
-	"connect_link.make": {Shape: Makes, Secret: "link"}, // whoever has it may connect an account
+	"connect_link.make": {Shape: Makes, Secret: "connect_url"}, // whoever has it may connect an account
 
 	"credential.set":        {Shape: Puts, Secret: "secret"},
 	"credential.connect":    {Shape: Puts, Secret: "secret"},

@@ -126,7 +126,7 @@ func OfListening(id connectors.ConnectorID) Subject {
 func OfConnectLink(connector connectors.ConnectorID, hash []byte) Subject {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		row, err := t.q.ConnectLinkState(ctx, t.id, hash)
-		return t.marked(row.State, err, "link", row.TokenHash, connector)
+		return t.marked(row.State, err, "connect_url", row.TokenHash, connector)
 	}
 }
 
