@@ -113,6 +113,14 @@ func New(o Options) (*Handler, error) {
 	h.routes.NotFound(h.notFound)
 	h.routes.MethodNotAllowed(h.badMethod)
 	h.huma = documenting{huma.NewAPI(h.config(o.Version), adapter{h})}
+	h.mountAll()
+	var err error
+	h.document, err = encodeDocument(h.huma.OpenAPI())
+	return h, err
+}
+
+// mountAll makes every operation.
+func (h *Handler) mountAll() {
 	h.mountOverview()
 	h.mountConnectors()
 	h.mountHealth()
@@ -148,9 +156,6 @@ func New(o Options) (*Handler, error) {
 	h.mountInvitations()
 	h.mountTenant()
 	h.mountSSO()
-	var err error
-	h.document, err = encodeDocument(h.huma.OpenAPI())
-	return h, err
 }
 
 // Mount serves /api and /openapi.json on r.
