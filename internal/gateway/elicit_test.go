@@ -184,8 +184,9 @@ func TestTheStateOfACallThatMissedAnAccountIsGoodForThatCallOnce(t *testing.T) {
 	var done atomic.Int32
 	results := make(chan error)
 	for range 4 {
+		own := *p // the client writes into what it is given
 		go func() {
-			result, err := s.CallTool(t.Context(), p)
+			result, err := s.CallTool(t.Context(), &own)
 			if err == nil && !result.IsError && !result.NeedsInput() {
 				done.Add(1)
 			}

@@ -246,10 +246,11 @@ func (b *Tab) Scripts(on bool) {
 	}))
 }
 
-// Value is what a field holds.
+// Value waits for a field and is what it holds. A script asks for it: a page that has just come can take the node away from any other question.
 func (b *Tab) Value(css string) string {
 	b.t.Helper()
-	return run(b, chromedp.Value(chromedp.CSS(css)))
+	b.until(`document.readyState === "complete" && document.querySelector(` + quote(css) + `) !== null`)
+	return Eval[string](b, `document.querySelector(`+quote(css)+`).value`)
 }
 
 // Size sets the viewport, in CSS pixels.
