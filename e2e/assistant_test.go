@@ -125,7 +125,7 @@ func TestAnAssistantLooksAfterPatchbay(t *testing.T) {
 			change()
 			a.does("sync_tools", object{"connector": "everything"}, nil)
 			a.reviewsEcho()
-			c.holdsToTheAuditLog([]string{"connector.test", "connector.create", "connector.sync", "agent_grant.set", "connector.sync", "tool.accept"})
+			a.holdsToTheAuditLog(c, []string{"connector.test", "connector.create", "connector.sync", "agent_grant.set", "connector.sync", "tool.accept"})
 			if len(a.asked) != 2 {
 				t.Errorf("the person was asked %q", a.asked)
 			}
@@ -160,24 +160,75 @@ func (a *assistant) reviewsEcho() {
 	}
 }
 
-// holdsToTheAuditLog compares the acts that came in at /mcp/admin, the oldest first, with these.
-func (c client) holdsToTheAuditLog(want []string) {
-	c.t.Helper()
-	var got []string
+// audited is an entry of the audit log, as both doors tell of it.
+type audited struct {
+	ID, At, Action, ActorType, ActorName, Target string
+	ActorID, Detail, Changes                     any
+}
+
+// readsTheAuditLog reads the log by the tool, page by page, and returns the acts that came in at /mcp/admin, the oldest first.
+func (a *assistant) readsTheAuditLog() (found []audited) {
+	a.t.Helper()
+	type entry struct {
+		ID, At, Action string
+		ActorType      string `json:"actor_type"`
+		ActorID        any    `json:"actor_id"`
+		Untrusted      struct {
+			Actor, Target   string
+			Detail, Changes any
+		}
+	}
+	for cursor := ""; ; {
+		arguments := object{"limit": 5}
+		if cursor != "" {
+			arguments["cursor"] = cursor
+		}
+		var page struct {
+			Items []entry
+			Next  *string `json:"next_cursor"`
+		}
+		a.does("list_audit_events", arguments, &page)
+		for _, e := range page.Items {
+			if detail, _ := e.Untrusted.Detail.(object); detail["via"] == "mcp" {
+				found = append(found, audited{e.ID, e.At, e.Action, e.ActorType, e.Untrusted.Actor, e.Untrusted.Target, e.ActorID, e.Untrusted.Detail, e.Untrusted.Changes})
+			}
+		}
+		if page.Next == nil {
+			slices.Reverse(found)
+			return found
+		}
+		cursor = *page.Next
+	}
+}
+
+// holdsToTheAuditLog compares the acts that came in at /mcp/admin, the oldest first, with these, and what the tool says of them with what the API does.
+func (a *assistant) holdsToTheAuditLog(c client, want []string) {
+	a.t.Helper()
+	read := a.readsTheAuditLog()
+	var acts []string
+	for _, e := range read {
+		if e.ActorType != "key" || e.ActorName != "test" {
+			a.t.Errorf("%s was done by %s %q", e.Action, e.ActorType, e.ActorName)
+		}
+		acts = append(acts, e.Action)
+	}
+	if diff := cmp.Diff(want, acts); diff != "" {
+		a.t.Errorf("audit log (-want +got):\n%s", diff)
+	}
+	var told []audited
 	for _, item := range c.must(http.StatusOK, http.MethodGet, "/api/v1/audit_events?limit=200", nil)["items"].([]any) {
-		event := item.(object)
-		if detail, _ := event["detail"].(object); detail["via"] != "mcp" {
+		e := item.(object)
+		if detail, _ := e["detail"].(object); detail["via"] != "mcp" {
 			continue
 		}
-		actor := event["actor"].(object)
-		if actor["type"] != "key" || actor["name"] != "test" {
-			c.t.Errorf("%s was done by %v", event["action"], actor)
-		}
-		got = append(got, event["action"].(string))
+		actor, word := e["actor"].(object), func(in object, name string) string { s, _ := in[name].(string); return s }
+		told = append(told, audited{
+			word(e, "id"), word(e, "at"), word(e, "action"), word(actor, "type"), word(actor, "name"), word(e, "target"), actor["id"], e["detail"], e["changes"],
+		})
 	}
-	slices.Reverse(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		c.t.Errorf("audit log (-want +got):\n%s", diff)
+	slices.Reverse(told)
+	if diff := cmp.Diff(told, read); diff != "" {
+		a.t.Errorf("what the tool says of the audit log (-the API's +the tool's):\n%s", diff)
 	}
 }
 
