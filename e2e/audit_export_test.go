@@ -14,7 +14,7 @@ func TestAnExportedAuditLogIsVerifiedOnAnotherMachine(t *testing.T) {
 	h.run("apikey", "create", "--tenant", "default", "--role", "viewer", "--name", "first")
 	export, signature := filepath.Join(h.dir, "export.jsonl"), filepath.Join(h.dir, "export.sig")
 	arguments := []string{"audit", "export", "--tenant", "default", "--file", export, "--signature", signature}
-	said := regexp.MustCompile(`^default: 1 entries\. The public key is (\S{44})$`).FindStringSubmatch(h.run(arguments...))
+	said := regexp.MustCompile(`^default: 2 entries\. The public key is (\S{44})$`).FindStringSubmatch(h.run(arguments...))
 	if said == nil {
 		t.Fatal("it does not say how many entries, and the key")
 	}
@@ -26,7 +26,7 @@ func TestAnExportedAuditLogIsVerifiedOnAnotherMachine(t *testing.T) {
 	verify := func(key string) outcome {
 		return elsewhere.try("audit", "verify", "--file", export, "--signature", signature, "--key", key)
 	}
-	if o := verify(said[1]); o.code != 0 || !strings.Contains(o.stdout, "1 entries of tenant ") || !strings.Contains(o.stdout, "recorded and signed") {
+	if o := verify(said[1]); o.code != 0 || !strings.Contains(o.stdout, "2 entries of tenant ") || !strings.Contains(o.stdout, "recorded and signed") {
 		t.Errorf("untouched: %+v", o)
 	}
 	if o := verify(strings.ToLower(said[1])); o.code != 1 || !strings.Contains(o.stdout, "This is not what the key's installation has signed") {
@@ -43,10 +43,10 @@ func TestAnExportedAuditLogIsVerifiedOnAnotherMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := verify(said[1])
-	if o.code != 1 || !strings.Contains(o.stdout, "This is not what the key's installation has signed") || !strings.Contains(o.stdout, "Entry 1: The entry is not what was recorded") {
+	if o.code != 1 || !strings.Contains(o.stdout, "This is not what the key's installation has signed") || !strings.Contains(o.stdout, "Entry 2: The entry is not what was recorded") {
 		t.Errorf("with one changed byte: %+v", o)
 	}
-	if list := h.run("audit", "verify"); !strings.Contains(list, "default: 2 entries") {
+	if list := h.run("audit", "verify"); !strings.Contains(list, "default: 3 entries") {
 		t.Errorf("the export left no entry: %s", list)
 	}
 }

@@ -131,7 +131,7 @@ func (b *benching) fillTenant(ctx context.Context, name string, share int, numbe
 	if share == 0 {
 		return nil, nil
 	}
-	tenant, err := b.store.System().CreateTenant(ctx, name, "")
+	tenant, err := b.store.System().CreateTenant(ctx, name, "", operatorMade())
 	if err != nil {
 		return nil, err
 	}

@@ -112,7 +112,7 @@ func (d *database) ensureTenant(ctx context.Context) error {
 	if err != nil || len(all) > 0 {
 		return err
 	}
-	_, err = d.store.System().CreateTenant(ctx, "Default", firstTenant)
+	_, err = d.store.System().CreateTenant(ctx, "Default", firstTenant, &store.Event{ActorType: "system", ActorName: "Patchbay"})
 	if fault.Is(err, fault.Conflict) {
 		return nil // another replica was faster
 	}

@@ -60,7 +60,7 @@ type seeding struct {
 func (s seeding) tenant(ctx context.Context, e example) error {
 	tenant, err := s.database.store.System().TenantByRef(ctx, e.slug)
 	if fault.Is(err, fault.NotFound) {
-		tenant, err = s.database.store.System().CreateTenant(ctx, e.name, e.slug)
+		tenant, err = s.database.store.System().CreateTenant(ctx, e.name, e.slug, operatorMade())
 	}
 	if err != nil {
 		return err

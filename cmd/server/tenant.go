@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
@@ -22,12 +23,17 @@ func (c tenantCreateCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer d.close()
-	tenant, err := d.store.System().CreateTenant(ctx, c.Name, c.Slug)
+	tenant, err := d.store.System().CreateTenant(ctx, c.Name, c.Slug, operatorMade())
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(p.stdout, tenant.Slug)
 	return err
+}
+
+// operatorMade is whose the first entry of a tenant's audit log is that a command makes.
+func operatorMade() *store.Event {
+	return new(auth.Operator(connectors.Tenant{}).Event("tenant.create", ""))
 }
 
 // findTenant takes a slug or an id, and names what there is where it is neither.

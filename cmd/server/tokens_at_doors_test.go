@@ -69,7 +69,7 @@ func newDoorsteps(t *testing.T) *doorsteps {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := st.System().CreateTenant(t.Context(), "Globex", "")
+	other, err := st.System().CreateTenant(t.Context(), "Globex", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

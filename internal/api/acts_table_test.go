@@ -102,6 +102,16 @@ var acts = func() map[string]act {
 }()
 
 var otherActs = map[string]act{
+	"tenant.create": {thing: "tenant", prepare: func(t *testing.T, w *world) func() error {
+		t.Helper()
+		w.Tenant = connectors.TenantID{} // whose log is looked at is what is made
+		return func() error {
+			made := auth.Operator(connectors.Tenant{}).Event("tenant.create", "")
+			tenant, err := w.St.System().CreateTenant(t.Context(), "Initech", "", &made)
+			w.Tenant = tenant.ID
+			return err
+		}
+	}},
 	"tenant.rename":       {thing: "tenant", prepare: asks("PATCH", "/api/v1/tenant", `{"name": "Another"}`)},
 	"tenant.configure":    {thing: "tenant", prepare: asks("PATCH", "/api/v1/tenant", `{"call_history": "full", "approval_timeout_s": 77}`)},
 	"tenant.keep_history": {thing: "tenant", prepare: asks("PATCH", "/api/v1/tenant", `{"history_days": 40}`)},

@@ -187,15 +187,20 @@ func (s *Service) JoinAs(ctx context.Context, a Actor, token secret.Text, addres
 }
 
 func (s *Service) join(ctx context.Context, token secret.Text, m store.NewMember, address string) (connectors.Tenant, connectors.Member, error) {
-	tenant, member, err := s.store.System().TakeInvitation(ctx, tokenHash(token), m, s.opens, func(t connectors.Tenant, m connectors.Member) store.Event {
-		e := Actor{Kind: KindPerson, Tenant: t, UserID: &m.UserID, Name: m.DisplayName(), Address: address}.Event("member.join", m.Email)
-		e.Detail = map[string]any{"role": m.Role}
-		return e
+	tenant, member, err := s.store.System().TakeInvitation(ctx, tokenHash(token), m, s.opens, func(_ connectors.Tenant, m connectors.Member) store.Event {
+		return joined(m, address)
 	})
 	if fault.Is(err, fault.NotFound) && fault.As(err).Type == "" {
 		return tenant, member, unknownInvitation() // it was sent again at this moment
 	}
 	return tenant, member, err
+}
+
+// joined is the entry of a person who has come in by a link.
+func joined(m connectors.Member, address string) store.Event {
+	e := Actor{Kind: KindPerson, UserID: &m.UserID, Name: m.DisplayName(), Address: address}.Event("member.join", m.Email)
+	e.Detail = map[string]any{"role": m.Role}
+	return e
 }
 
 // limitLinks refuses an address that has brought too many tokens that were never made. These are no wrong passwords, and hold nobody up

@@ -71,7 +71,9 @@ func (s *Service) Setup(ctx context.Context, token secret.Text, p Person, addres
 		return connectors.Member{}, err
 	}
 	m.OnlyNew = !known // one that comes into being meanwhile has a password that nobody was asked for
-	_, member, err := s.store.System().TakeSetupLink(ctx, tokenHash(token), m)
+	_, member, err := s.store.System().TakeSetupLink(ctx, tokenHash(token), m, func(m connectors.Member) store.Event {
+		return joined(m, address)
+	})
 	if err != nil {
 		return connectors.Member{}, setupError(err)
 	}

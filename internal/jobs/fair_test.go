@@ -14,7 +14,7 @@ import (
 func (b *bundle) neighbour(t *testing.T, url string) (connectors.TenantID, connectors.Connector) {
 	t.Helper()
 	for {
-		made, err := b.St.System().CreateTenant(t.Context(), "Neighbour", "")
+		made, err := b.St.System().CreateTenant(t.Context(), "Neighbour", "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,6 +41,7 @@ var Acts = map[string]Act{
 	"account.recovery_codes":       {Shape: Changes},
 	"account.recovery_code_use":    {Shape: Reads},
 
+	"tenant.create":       {Shape: Makes}, // by the operator, or by the program on a fresh database
 	"tenant.rename":       {Shape: Changes},
 	"tenant.configure":    {Shape: Changes},
 	"tenant.keep_history": {Shape: Changes},

@@ -45,7 +45,7 @@ func batchOf(t testing.TB, w *fixture.World, tenants, n int) []store.OwnedCall {
 	t.Helper()
 	ids, agents, servers := []connectors.TenantID{w.Tenant}, []connectors.Agent{w.Agent(t)}, []connectors.Connector{w.Connector(t)}
 	for len(ids) < tenants {
-		made, err := w.St.System().CreateTenant(t.Context(), "Tenant", "")
+		made, err := w.St.System().CreateTenant(t.Context(), "Tenant", "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

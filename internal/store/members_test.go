@@ -64,7 +64,7 @@ func TestOfTwoOwnersWhoLeaveTogetherOneStays(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	for range 10 {
-		tenant, err := w.St.System().CreateTenant(t.Context(), "Pair", "")
+		tenant, err := w.St.System().CreateTenant(t.Context(), "Pair", "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,14 +19,14 @@ import (
 const maxSlugTries = 1000
 
 // CreateTenant makes a tenant. Without a slug one is made of the name, and made unique; a given slug that is taken is a
-// Conflict.
-func (s *System) CreateTenant(ctx context.Context, name, slug string) (connectors.Tenant, error) {
+// Conflict. That it was made is the first entry of its audit log, with made's actor; nil: it is not on record.
+func (s *System) CreateTenant(ctx context.Context, name, slug string, made *Event) (connectors.Tenant, error) {
 	base, tries := slug, 1
 	if slug == "" {
 		base, tries = connectors.Slug(name, "tenant"), maxSlugTries
 	}
 	for n := 1; n <= tries; n++ {
-		row, err := s.createTenant(ctx, numbered(base, n), name)
+		row, err := s.createTenant(ctx, numbered(base, n), name, made)
 		if err == nil {
 			return tenantOf(row), nil
 		}
@@ -40,17 +40,33 @@ func (s *System) CreateTenant(ctx context.Context, name, slug string) (connector
 }
 
 // createTenant makes a tenant and its keys.
-func (s *System) createTenant(ctx context.Context, slug, name string) (row dbgen.Tenant, err error) {
+func (s *System) createTenant(ctx context.Context, slug, name string, made *Event) (dbgen.Tenant, error) {
 	have := s.keys.now.Load()
+	row, err := s.insertTenant(ctx, slug, name, made, have)
+	if errors.Is(err, errRetiredKey) { // by the next rotation, if not by the tenant's first secret
+		row, err = s.insertTenant(ctx, slug, name, made, nil)
+	}
+	return row, err
+}
+
+// insertTenant makes a tenant, with keys where the installation's are given and each tenant has its own, and puts that on record.
+func (s *System) insertTenant(ctx context.Context, slug, name string, made *Event, have *keys) (row dbgen.Tenant, err error) {
 	err = s.tx(ctx, func(tx *System) error {
-		if row, err = tx.q.CreateTenant(ctx, connectors.TenantID{UUID: newID()}, slug, name); err != nil || !have.perTenant {
+		if row, err = tx.q.CreateTenant(ctx, connectors.TenantID{UUID: newID()}, slug, name); err != nil {
 			return err
 		}
-		return addTenantKeys(ctx, tx.q, have.Sealer, row.ID)
+		if have != nil && have.perTenant {
+			if err := addTenantKeys(ctx, tx.q, have.Sealer, row.ID); err != nil {
+				return err
+			}
+		}
+		if made == nil {
+			return nil
+		}
+		e := *made
+		e.Action, e.Target = "tenant.create", slug
+		return tx.tenant(row.ID).RecordChange(ctx, e, nil, OfTenant())
 	})
-	if errors.Is(err, errRetiredKey) { // by the next rotation, if not by the tenant's first secret
-		row, err = s.q.CreateTenant(ctx, connectors.TenantID{UUID: newID()}, slug, name)
-	}
 	return row, err
 }
 
@@ -156,9 +172,9 @@ func (s *System) SetupLink(ctx context.Context, hash []byte) (connectors.TenantI
 	return id, found(err, "setup link")
 }
 
-// TakeSetupLink makes the tenant's first owner, whatever role m has, and ends all links of the tenant. A link works once, and
-// of several that are used at the same time one does.
-func (s *System) TakeSetupLink(ctx context.Context, hash []byte, m NewMember) (connectors.TenantID, connectors.Member, error) {
+// TakeSetupLink makes the tenant's first owner, whatever role m has, and ends all links of the tenant, and puts it on record as event says. A
+// link works once, and of several that are used at the same time one does.
+func (s *System) TakeSetupLink(ctx context.Context, hash []byte, m NewMember, event func(connectors.Member) Event) (connectors.TenantID, connectors.Member, error) {
 	var tenant connectors.TenantID
 	var member connectors.Member
 	err := s.tx(ctx, func(tx *System) error {
@@ -182,8 +198,11 @@ func (s *System) TakeSetupLink(ctx context.Context, hash []byte, m NewMember) (c
 			return err
 		}
 		row, err := tx.q.Member(ctx, id, user)
+		if err != nil {
+			return err
+		}
 		tenant, member = id, memberOf(row)
-		return err
+		return tx.tenant(id).RecordChange(ctx, event(member), nil, OfMember(user))
 	})
 	if err != nil {
 		return connectors.TenantID{}, connectors.Member{}, err

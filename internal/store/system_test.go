@@ -18,21 +18,21 @@ func TestATenantsSlugIsMadeOfItsNameAndUnique(t *testing.T) {
 	w := fixture.New(t)
 	sys := w.St.System()
 	for _, want := range []string{"umbrella-corp", "umbrella-corp-2", "umbrella-corp-3"} {
-		made, err := sys.CreateTenant(t.Context(), "Umbrella Corp.", "")
+		made, err := sys.CreateTenant(t.Context(), "Umbrella Corp.", "", nil)
 		if err != nil || made.Slug != want {
 			t.Errorf("slug = %q, want %q (%v)", made.Slug, want, err)
 		}
 	}
-	_, err := sys.CreateTenant(t.Context(), "Any", "umbrella-corp")
+	_, err := sys.CreateTenant(t.Context(), "Any", "umbrella-corp", nil)
 	wantField(t, err, fault.Conflict, "slug")
-	_, err = sys.CreateTenant(t.Context(), "Any", "No Slug")
+	_, err = sys.CreateTenant(t.Context(), "Any", "No Slug", nil)
 	wantField(t, err, fault.Invalid, "slug")
-	_, err = sys.CreateTenant(t.Context(), "", "")
+	_, err = sys.CreateTenant(t.Context(), "", "", nil)
 	wantField(t, err, fault.Invalid, "name")
 
 	long := strings.Repeat("x", 48)
 	for range 2 {
-		if _, err := sys.CreateTenant(t.Context(), long, ""); err != nil {
+		if _, err := sys.CreateTenant(t.Context(), long, "", nil); err != nil {
 			t.Errorf("a long name: %v", err)
 		}
 	}
@@ -109,6 +109,11 @@ func TestExpiredSignInFailuresGoWithNewOnes(t *testing.T) {
 	}
 }
 
+// entered is the entry of a first owner.
+func entered(m connectors.Member) store.Event {
+	return store.Event{ActorType: "person", Action: "member.join", Target: m.Email}
+}
+
 func TestASetupLinkWorksOnceForAll(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
@@ -128,7 +133,7 @@ func TestASetupLinkWorksOnceForAll(t *testing.T) {
 	for i := range 9 {
 		wg.Go(func() {
 			m := store.NewMember{Email: "owner" + string(rune('a'+i)) + "@x", PasswordHash: "h", Role: connectors.RoleViewer}
-			tenant, member, err := sys.TakeSetupLink(t.Context(), links[i%3], m)
+			tenant, member, err := sys.TakeSetupLink(t.Context(), links[i%3], m, entered)
 			if err != nil {
 				wantKind(t, err, fault.NotFound)
 				return
@@ -142,6 +147,9 @@ func TestASetupLinkWorksOnceForAll(t *testing.T) {
 	wg.Wait()
 	if made.Load() != 1 {
 		t.Errorf("%d owners were made, want 1", made.Load())
+	}
+	if log, err := w.Door().AuditEvents(t.Context(), store.AuditFilter{Action: "member.join"}); err != nil || len(log.Items) != 1 {
+		t.Errorf("the owner is on record as %+v (%v)", log.Items, err)
 	}
 	if has, err := sys.HasOwner(t.Context(), w.Tenant); err != nil || !has {
 		t.Errorf("has an owner: %v, %v", has, err)
@@ -162,7 +170,7 @@ func TestASetupLinkDiesWhenAnOwnerIsMadeElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Member(t, connectors.RoleOwner)
-	_, _, err := w.St.System().TakeSetupLink(t.Context(), []byte("hash"), store.NewMember{Email: "late@x"})
+	_, _, err := w.St.System().TakeSetupLink(t.Context(), []byte("hash"), store.NewMember{Email: "late@x"}, entered)
 	wantKind(t, err, fault.NotFound)
 }
 

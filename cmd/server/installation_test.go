@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/internal/secret"
+	"patchbay/internal/testing/pgtest"
+)
+
+// installation is a migrated database with its keyset, on which commands are run in this process.
+type installation struct {
+	url, keyset, dir string
+}
+
+func installed(t *testing.T) installation {
+	t.Helper()
+	kek, err := secret.NewKEK()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := installation{url: pgtest.URL(t), keyset: kek.Encode(), dir: t.TempDir()}
+	i.must(t, "audit", "verify") // which opens the database, as every command does
+	return i
+}
+
+// try runs a command and returns its exit code, its output and its errors.
+func (i installation) try(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, failed bytes.Buffer
+	if takesDatabase(args) {
+		args = append(args, "--database-url", i.url, "--keyset", i.keyset, "--data-dir", i.dir)
+	}
+	code = run(t.Context(), args, program{stdout: &out, stderr: &failed, environ: []string{"PATCHBAY_PASSWORD=long enough, surely"}})
+	return code, out.String(), failed.String()
+}
+
+func takesDatabase(args []string) bool {
+	return args[0] != "sbom" && !slices.Equal(args, []string{"keys", "new"})
+}
+
+func (i installation) must(t *testing.T, args ...string) string {
+	t.Helper()
+	code, stdout, stderr := i.try(t, args...)
+	if code != 0 {
+		t.Fatalf("patchbay %s: %d\n%s%s", strings.Join(args, " "), code, stdout, stderr)
+	}
+	return stdout
+}
+
+// inside are arguments of which those that name files are in the installation's directory.
+func (i installation) inside(args []string) []string {
+	inside := slices.Clone(args)
+	for n, arg := range inside {
+		if ext := filepath.Ext(arg); ext == ".json" || ext == ".jsonl" || ext == ".sig" {
+			inside[n] = filepath.Join(i.dir, arg)
+		}
+	}
+	return inside
+}
+
+// entries are the entries of all tenants, each with who did it, the oldest first.
+func (i installation) entries(t *testing.T) []string {
+	t.Helper()
+	return i.texts(t, "select actor_type || ' ' || action from audit_events order by id")
+}
+
+func (i installation) texts(t *testing.T, query string) []string {
+	t.Helper()
+	owner, err := pgx.Connect(t.Context(), i.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = owner.Close(t.Context()) }()
+	rows, err := owner.Query(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
