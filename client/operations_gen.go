@@ -192,6 +192,7 @@ func (c *Client) DropConnector(ctx context.Context, id string, connector string)
 }
 
 // EndAgentClient: End a program's access: its tokens open nothing any more within a second. It needs the role admin.
+// Of their own agent a member ends the programs that they let in; others there are not, for them.
 func (c *Client) EndAgentClient(ctx context.Context, id string, clientID string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "clients", url.PathEscape(clientID)}, nil, nil, nil)
 }

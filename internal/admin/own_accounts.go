@@ -52,7 +52,7 @@ func (h *Handler) ownAccountList(w http.ResponseWriter, r *http.Request) error {
 		own := templates.OwnAgent{Name: a.Name, Href: agentPath(a.Slug), Off: !a.Enabled}
 		for _, one := range accounts {
 			if one.AgentID == a.ID {
-				own.Rows = append(own.Rows, ownAccount(r.Context(), one, h.now()))
+				own.Rows = append(own.Rows, ownAccount(r.Context(), who, one, h.now()))
 			}
 		}
 		page.Agents = append(page.Agents, own)
@@ -61,11 +61,11 @@ func (h *Handler) ownAccountList(w http.ResponseWriter, r *http.Request) error {
 }
 
 // ownAccount is what is known of an account.
-func ownAccount(ctx context.Context, a store.AgentAccount, now time.Time) templates.OwnAccount {
+func ownAccount(ctx context.Context, who auth.Actor, a store.AgentAccount, now time.Time) templates.OwnAccount {
 	row := templates.OwnAccount{
 		Key: a.AgentSlug + "-" + a.ConnectorSlug, Connector: a.ConnectorName, Host: hostOf(a.ConnectorURL), Agent: a.AgentName, Auth: a.AuthType,
 		Stored: a.Stored(), Works: a.Works(), State: credentialState(ctx, a.AuthType, a.State()), Account: clean(a.Account),
-		Path: ownAccountPath(a.AgentID, a.ConnectorID),
+		Path: ownAccountPath(a.AgentID, a.ConnectorID), Looks: !who.Role.May(connectors.PermOperate),
 	}
 	if !a.Works() {
 		row.Error = words.Said(ctx, a.Error)
@@ -119,7 +119,7 @@ func elsewhereOr(who auth.Actor, err error) error {
 }
 
 func (h *Handler) ownAccountPage(w http.ResponseWriter, r *http.Request, status int, own store.AgentAccount, f form, problem *fault.Error) error {
-	row := ownAccount(r.Context(), own, h.now())
+	row := ownAccount(r.Context(), actor(r), own, h.now())
 	page := templates.OwnAccountPage{
 		Frame: h.door(r, words.T(r.Context(), "Connect %s", own.ConnectorName)), Tenant: actor(r).Tenant.Name, Person: actor(r).Email, Row: row,
 	}

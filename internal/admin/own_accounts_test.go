@@ -190,3 +190,34 @@ func TestNeitherASyncNorALinkGetsAtAMembersAccountForAnotherMember(t *testing.T)
 		t.Errorf("synced: %v, %v", list.Items, err)
 	}
 }
+
+func TestWhoOnlyReadsByNowDisconnectsTheirOwnAccountsAndConnectsNone(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	ada := d.person(connectors.RoleMember)
+	a, c, path := d.mine(ada, bearerAuth)
+	d.Credential(t, c.ID, &a.ID, `{"token":"of ada"}`)
+	program := d.ProgramIn(t, d.Tenant, a.ID, ada.UserID)
+	if err := d.Door().SetMemberRole(t.Context(), ada.UserID, connectors.RoleViewer); err != nil {
+		t.Fatal(err)
+	}
+	b := d.browser()
+	b.signIn(ada.Email)
+	for _, page := range []string{path, "/account/connections"} {
+		if p := b.get(page); p.Status != http.StatusOK || !strings.Contains(p.Body, path+"/disconnect") || strings.Contains(p.Body, `name="token"`) {
+			t.Errorf("%s: %d %s", page, p.Status, plainText(p.Body))
+		}
+	}
+	b.post(path+"/credential", url.Values{"token": {"another"}}).want(t, http.StatusForbidden)
+	d.as(connectors.RoleViewer).post(path+"/disconnect", nil).want(t, http.StatusForbidden)
+	if p := b.post(path+"/disconnect", nil); p.Location != path {
+		t.Errorf("%d to %q: %s", p.Status, p.Location, plainText(p.Body))
+	}
+	if list, err := d.Door().Credentials(t.Context(), c.ID, store.Page{}); err != nil || len(list.Items) != 0 {
+		t.Errorf("%v, %v", list.Items, err)
+	}
+	b.post("/account/programs/"+program.String()+"/revoke", nil).want(t, http.StatusSeeOther)
+	if list, err := d.Door().AgentClients(t.Context(), store.ClientsOf{Agent: &a.ID}, store.Page{}); err != nil || len(list.Items) != 0 {
+		t.Errorf("%v, %v", list.Items, err)
+	}
+}

@@ -245,3 +245,41 @@ func TestTheNameOfAMembersAccountIsForThemAndForWhoManages(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoOnlyReadsByNowEndsWhatTheirOwnAgentHas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.Member(t, connectors.RoleMember)
+	mine, c := w.mine(t, ada, byPassword)
+	bobs := w.owned(t, w.Member(t, connectors.RoleMember), c)
+	hers, anothers := w.ProgramIn(t, w.Tenant, mine.ID, ada.UserID), w.ProgramIn(t, w.Tenant, mine.ID, w.Member(t, connectors.RoleAdmin).UserID)
+	for _, a := range []connectors.Agent{mine, bobs} {
+		w.Credential(t, c.ID, &a.ID, `{"username":"a","password":"b"}`)
+	}
+	if err := w.Door().SetMemberRole(t.Context(), ada.UserID, connectors.RoleViewer); err != nil {
+		t.Fatal(err)
+	}
+	her, viewer := w.signIn(t, ada.UserID), w.key(t, connectors.RoleViewer)
+	credential := func(a connectors.Agent) string {
+		return "/api/v1/connectors/" + c.Slug + "/agents/" + a.Slug + "/credential"
+	}
+	clients := "/api/v1/agents/" + mine.Slug + "/clients/"
+
+	before := w.Rows(t)
+	w.inSession(t, her, http.MethodPut, credential(mine), `{"username": "a", "password": "b"}`).problem(http.StatusForbidden, "denied")
+	w.inSession(t, her, http.MethodDelete, credential(bobs), nil).problem(http.StatusForbidden, "denied")
+	w.inSession(t, her, http.MethodDelete, clients+anothers.String(), nil).problem(http.StatusNotFound, "not-found")
+	w.call(t, viewer, http.MethodDelete, credential(mine), nil).problem(http.StatusForbidden, "denied")
+	w.call(t, viewer, http.MethodDelete, clients+hers.String(), nil).problem(http.StatusForbidden, "denied")
+	w.unchanged(t, before)
+
+	for _, path := range []string{credential(mine), clients + hers.String()} {
+		if got := w.inSession(t, her, http.MethodDelete, path, nil); got.status != http.StatusNoContent {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+	}
+	w.inSession(t, her, http.MethodDelete, clients+hers.String(), nil).problem(http.StatusNotFound, "not-found")
+	if list, err := w.Door().AgentAccounts(t.Context(), mine.ID); err != nil || len(list) != 1 || list[0].Stored() {
+		t.Errorf("%+v, %v", list, err)
+	}
+}

@@ -44,7 +44,8 @@ func (h *Handler) mountAgentClients() {
 	}, h.listAgentClients)
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/agents/{id}/clients/{client_id}", id: "endAgentClient", tag: tag,
-		summary: "End a program's access: its tokens open nothing any more within a second", may: connectors.PermManage,
+		summary: "End a program's access: its tokens open nothing any more within a second", may: connectors.PermManage, own: connectors.PermRead,
+		about: "Of their own agent a member ends the programs that they let in; others there are not, for them.",
 	}, h.endAgentClient)
 }
 

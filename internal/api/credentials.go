@@ -94,7 +94,7 @@ func (h *Handler) mountCredentials() {
 	}, h.setAgentCredential)
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/connectors/{id}/agents/{agent}/credential", id: "deleteAgentCredential", tag: tag,
-		summary: "Delete an agent's credential; an account is revoked at its server, too", may: connectors.PermManage, own: connectors.PermOperate,
+		summary: "Delete an agent's credential; an account is revoked at its server, too", may: connectors.PermManage, own: connectors.PermRead,
 	}, h.deleteAgentCredential)
 }
 

@@ -34,7 +34,20 @@ func (a Actor) RequireSelf(ctx context.Context, tx *store.Tenant, agent connecto
 		return fault.Errorf(fault.Denied, "This agent belongs to %s, and only they connect their accounts to it. If somebody else sent you here, "+
 			"they would use your account: do not go on.", m.DisplayName())
 	}
-	return a.Require(connectors.PermOperate)
+	return a.Require(connectors.PermRead)
+}
+
+// RequireDisconnect refuses whoever may not end an account. It is [Actor.RequireAccount], but that whoever only reads by now ends their own: it
+// closes, and is theirs. A program that acts as them does what it was let do, and no more.
+func (a Actor) RequireDisconnect(ctx context.Context, tx *store.Tenant, agent *connectors.AgentID) error {
+	if agent == nil || a.UserID == nil || a.Program != nil || !a.Role.May(connectors.PermRead) {
+		return a.RequireAccount(ctx, tx, agent)
+	}
+	own, err := tx.IsPersonalAgent(ctx, *a.UserID, *agent)
+	if err != nil || own {
+		return err
+	}
+	return a.Require(connectors.PermManage)
 }
 
 // RequireUse refuses whoever may not have an agent use its accounts: a member's agent serves that member, and those who manage.

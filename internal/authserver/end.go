@@ -62,11 +62,17 @@ func (e ending) event(action, target string) store.Event {
 
 // may tells whether this one may end the program's access.
 func (e ending) may(held store.HeldAgentClient) bool {
-	own := e.actor == nil || e.actor.UserID != nil && *e.actor.UserID == held.UserID
+	own := e.actor == nil || e.ends(held)
 	if held.AgentID == nil {
 		return e.agent == nil && (e.user == nil || *e.user == held.UserID) && (own || e.actor.Role.May(connectors.PermOwn))
 	}
 	return e.user == nil && (e.agent == nil || *e.agent == *held.AgentID) && (own || e.actor.Role.May(connectors.PermManage))
+}
+
+// ends tells whether the program is one that the actor let in, however little their role lets them do by now. A program that only reads for them
+// ends none.
+func (e ending) ends(held store.HeldAgentClient) bool {
+	return e.actor.UserID != nil && *e.actor.UserID == held.UserID && (e.actor.Program == nil || e.actor.Role.May(connectors.PermOperate))
 }
 
 // EndAsMember is End for a program that is said to act as this member: of another one it is NotFound.

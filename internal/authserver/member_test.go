@@ -290,6 +290,11 @@ func TestOwnersEndProgramsThatActAsMembersAndOthersTheirOwn(t *testing.T) {
 		"another tenant's":  func() error { return w.programs.End(t.Context(), w.person(w.Other, connectors.RoleOwner), id) },
 		"as an agent's":     func() error { return w.programs.EndOf(t.Context(), owner, connectors.Ref(w.agent.Slug), id) },
 		"as another member": func() error { return w.programs.EndAsMember(t.Context(), owner, *owner.UserID, id) },
+		"a program of hers that only reads": func() error {
+			reads := w.ada
+			reads.Role, reads.Program = connectors.RoleViewer, &store.Program{Name: "Reader"}
+			return w.programs.End(t.Context(), reads, id)
+		},
 	} {
 		if err := try(); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%s: %v", name, err)

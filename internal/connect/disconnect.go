@@ -22,7 +22,7 @@ const (
 // Disconnect deletes a grant, and tells the authorization server, which may not hear it. It is NotFound where no account is
 // connected, and a Conflict where the credential is none of OAuth's.
 func (b *Broker) Disconnect(ctx context.Context, a auth.Actor, c connectors.Ref, agent *connectors.Ref) error {
-	p, err := b.mine(ctx, a, c, agent)
+	p, err := b.ending(ctx, a, c, agent)
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,18 @@ func (b *Broker) mine(ctx context.Context, a auth.Actor, c connectors.Ref, agent
 	return p, a.RequireAccount(ctx, b.tenant(p.tenant), p.agentID())
 }
 
+// ending finds a place for somebody who may end what is connected there.
+func (b *Broker) ending(ctx context.Context, a auth.Actor, c connectors.Ref, agent *connectors.Ref) (place, error) {
+	if agent == nil || a.UserID == nil {
+		return b.mine(ctx, a, c, agent)
+	}
+	p, err := find(ctx, b.tenant(a.Tenant.ID), a.Tenant.ID, c, agent)
+	if err != nil {
+		return place{}, err
+	}
+	return p, a.RequireDisconnect(ctx, b.tenant(p.tenant), p.agentID())
+}
+
 // refs are the connector and the agent by their ids.
 func refs(c connectors.ConnectorID, agent *connectors.AgentID) (connectors.Ref, *connectors.Ref) {
 	if agent == nil {

@@ -44,7 +44,7 @@ func (r *Registry) SetCredential(
 
 // DeleteCredential deletes the stored secret of a connector, or that of one agent for it.
 func (r *Registry) DeleteCredential(ctx context.Context, a auth.Actor, connector connectors.Ref, agent *connectors.Ref) error {
-	if err := mayHandle(a, agent); err != nil {
+	if err := mayEnd(a, agent); err != nil {
 		return err
 	}
 	return r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
@@ -52,7 +52,7 @@ func (r *Registry) DeleteCredential(ctx context.Context, a auth.Actor, connector
 		if err != nil {
 			return err
 		}
-		if err := a.RequireAccount(ctx, tx, at.agentID()); err != nil {
+		if err := a.RequireDisconnect(ctx, tx, at.agentID()); err != nil {
 			return err
 		}
 		was, err := tx.Before(ctx, at.subject())
@@ -72,6 +72,14 @@ func mayHandle(a auth.Actor, agent *connectors.Ref) error {
 		return a.Require(connectors.PermManage)
 	}
 	return a.Require(connectors.PermOperate)
+}
+
+// mayEnd refuses, before anything is read, whoever could end no account there.
+func mayEnd(a auth.Actor, agent *connectors.Ref) error {
+	if agent == nil || a.UserID == nil {
+		return mayHandle(a, agent)
+	}
+	return a.Require(connectors.PermRead)
 }
 
 // owner is where a credential belongs: a connector, and in per-agent mode an agent.

@@ -26,6 +26,7 @@ type OwnAgent struct {
 // OwnAccount is an account of an agent at a connector, or the place for one. Its buttons post to Path + "/connect" and "/disconnect"; what is
 // entered is entered on its page, at Path, which posts the secret's fields to Path + "/credential".
 type OwnAccount struct {
+	Looks     bool   // the person may connect nothing, and disconnect
 	Key       string // unique on the page
 	Connector string
 	Host      string // of the server
