@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -26,9 +27,11 @@ type signsIn struct {
 	t    *testing.T
 	tab  *browser.Tab
 	back *httptest.Server
-	came chan *auth.AuthorizationResult
-	say  func(tab *browser.Tab) // what the person does in the browser that the program opened
+	came chan *auth.AuthorizationResult // nil: nothing comes back
+	say  func(tab *browser.Tab)         // what the person does in the browser that the program opened
 	kept *wallet
+
+	asked string // what the program opened
 }
 
 func newSignsIn(t *testing.T, tab *browser.Tab, say func(*browser.Tab)) *signsIn {
@@ -56,10 +59,14 @@ func (p *signsIn) handler() *auth.AuthorizationCodeHandler {
 		RedirectURL:         redirect,
 		RequestRefreshToken: true,
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			p.asked = args.URL
 			p.tab.Go(args.URL)
 			p.say(p.tab)
 			select {
 			case r := <-p.came:
+				if r == nil {
+					return nil, errors.New("nothing came back")
+				}
 				return r, nil
 			case <-ctx.Done():
 				return nil, ctx.Err()

@@ -179,6 +179,95 @@ func TestMixUpOfServers(t *testing.T) {
 	wantFault(t, err, fault.Upstream, "refused")
 }
 
+// Each state belongs to the connector and the issuer that it was made for: with another server's answer it comes to nothing, wherever the answer
+// says that it is from, no code is sent anywhere, and the state is used up.
+func TestAStateIsItsConnectorsAndItsIssuersAlone(t *testing.T) {
+	t.Parallel()
+	attacker := oauthtest.Start(t, oauthtest.Behaviour{Iss: oauthtest.IssRight})
+	b := newBundle(t, oauthtest.Behaviour{Iss: oauthtest.IssRight}, oauthtest.ResourceBehaviour{})
+	honest := b.protected(t)
+	evil := b.Connector(t, oauth2, func(d *connectors.Draft) { d.URL = attacker.Protect(t, oauthtest.ResourceBehaviour{}).URL })
+	for name, mix := range map[string]func(honest, evil url.Values) url.Values{
+		"the honest one's flow, answered by the attacker": func(h, e url.Values) url.Values { return swapped(e, "state", h) },
+		"the attacker's flow, answered by the honest one": func(h, e url.Values) url.Values { return swapped(h, "state", e) },
+		"the attacker's code in the honest one's answer":  func(h, e url.Values) url.Values { return swapped(h, "code", e) },
+		"the honest one's answer, in another's name":      func(h, e url.Values) url.Values { return swapped(h, "iss", e) },
+		"the honest one's answer, in nobody's name":       func(h, _ url.Values) url.Values { return swapped(h, "iss", url.Values{}) },
+		"the attacker's answer, in the honest one's name": func(h, e url.Values) url.Values { return swapped(e, "iss", h) },
+		"an error of the attacker's, in the honest flow": func(h, e url.Values) url.Values {
+			return swapped(url.Values{"error": {"access_denied"}, "iss": e["iss"]}, "state", h)
+		},
+	} {
+		before := attacker.Count(oauthtest.Exchange)
+		fromHonest, fromEvil := b.agree(t, b.start(t, honest, nil)), b.agree(t, b.start(t, evil, nil))
+		answer := mix(fromHonest, fromEvil)
+		_, err := b.broker.Finish(t.Context(), answer, b.browser())
+		if name == "the attacker's code in the honest one's answer" {
+			wantFault(t, err, fault.Upstream, "invalid_grant") // it goes to the honest one, who knows it not
+		} else if !fault.Is(err, fault.Malformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := attacker.Count(oauthtest.Exchange) - before; n != 0 {
+			t.Errorf("%s: %d codes were sent to the attacker", name, n)
+		}
+		for _, right := range []url.Values{fromHonest, fromEvil} {
+			if right.Get("state") != answer.Get("state") {
+				continue
+			}
+			if _, err := b.broker.Finish(t.Context(), right, b.browser()); !fault.Is(err, fault.Malformed) {
+				t.Errorf("%s: the state is good afterwards: %v", name, err)
+			}
+		}
+	}
+	for _, c := range []connectors.Connector{honest, evil} {
+		if list, err := b.Door().Credentials(t.Context(), c.ID, store.Page{}); err != nil || len(list.Items) != 0 {
+			t.Errorf("%s: stored %v, %v", c.Slug, list.Items, err)
+		}
+	}
+}
+
+// swapped is an answer with one of its values from another one.
+func swapped(answer url.Values, name string, from url.Values) url.Values {
+	out := url.Values{}
+	for key, values := range answer {
+		out[key] = values
+	}
+	delete(out, name)
+	if from.Has(name) {
+		out.Set(name, from.Get(name))
+	}
+	return out
+}
+
+// A hostile MCP server names the honest authorization server as its own. As the honest one's resource it is not believed; as itself it is
+// asked for as itself alone, and what the honest server gives for it goes to no other.
+func TestAServerThatNamesAnothersAuthorizationServerGetsATokenForItselfAtMost(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{Iss: oauthtest.IssRight}, oauthtest.ResourceBehaviour{})
+	b.connect(t, b.protected(t), nil)
+	theirs := oauthtest.Start(t, oauthtest.Behaviour{}).Protect(t, oauthtest.ResourceBehaviour{Servers: []string{b.as.Issuer}, Resource: b.mcp.URL})
+	evil := b.Connector(t, oauth2, func(d *connectors.Draft) { d.URL = theirs.URL })
+	_, err := b.broker.Start(t.Context(), b.admin, order(evil, nil))
+	wantFault(t, err, fault.Upstream, "refused")
+
+	theirs.Set(func(r *oauthtest.ResourceBehaviour) { r.Resource = "" })
+	before := len(b.as.Requests(oauthtest.Authorize, oauthtest.Exchange))
+	s := b.start(t, evil, nil)
+	if got := asked(t, s).Get("resource"); got != theirs.URL {
+		t.Errorf("a token is asked for %q", got)
+	}
+	_, err = b.broker.Finish(t.Context(), b.agree(t, s), b.browser())
+	must(t, err)
+	for _, r := range b.as.Requests(oauthtest.Authorize, oauthtest.Exchange)[before:] {
+		if got := r.Query.Get("resource") + r.Form.Get("resource"); got != theirs.URL {
+			t.Errorf("%s is asked for %q", r.Kind, got)
+		}
+	}
+	if g := b.grant(t, evil, nil); g.Origin != connectors.Origin(theirs.URL) {
+		t.Errorf("it is kept for %s", g.Origin)
+	}
+}
+
 func TestPKCECannotBeTalkedDown(t *testing.T) {
 	t.Parallel()
 	for name, as := range map[string]oauthtest.Behaviour{"plain": {PKCE: []string{"plain"}}, "none": {PKCE: []string{}}, "silent": {NoPKCE: true}} {
