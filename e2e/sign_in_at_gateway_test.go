@@ -31,7 +31,8 @@ type signsIn struct {
 	say  func(tab *browser.Tab)         // what the person does in the browser that the program opened
 	kept *wallet
 
-	asked string // what the program opened
+	asked    string // what the program opened
+	document string // the URL of what the program says of itself, which is its client id; empty: it registers itself
 }
 
 func newSignsIn(t *testing.T, tab *browser.Tab, say func(*browser.Tab)) *signsIn {
@@ -52,10 +53,7 @@ func (p *signsIn) handler() *auth.AuthorizationCodeHandler {
 	p.t.Helper()
 	_, port, _ := net.SplitHostPort(p.back.Listener.Addr().String())
 	redirect := "http://127.0.0.1:" + port + longPath
-	h, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
-		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: "Gopher", RedirectURIs: []string{redirect}, GrantTypes: []string{"authorization_code", "refresh_token"},
-		}},
+	config := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL:         redirect,
 		RequestRefreshToken: true,
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
@@ -76,7 +74,15 @@ func (p *signsIn) handler() *auth.AuthorizationCodeHandler {
 			p.kept = &wallet{ctx: p.t.Context(), with: c, token: token} // of the test: the sign-in's ends with it
 			return p.kept, nil
 		},
-	})
+	}
+	if p.document != "" {
+		config.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: p.document}
+	} else {
+		config.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
+			ClientName: "Gopher", RedirectURIs: []string{redirect}, GrantTypes: []string{"authorization_code", "refresh_token"},
+		}}
+	}
+	h, err := auth.NewAuthorizationCodeHandler(config)
 	if err != nil {
 		p.t.Fatal(err)
 	}

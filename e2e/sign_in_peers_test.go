@@ -15,10 +15,10 @@ type doorstep struct {
 	base string
 }
 
-func newDoorstep(t *testing.T) doorstep {
+func newDoorstep(t *testing.T, env ...string) doorstep {
 	t.Helper()
 	needPeers(t)
-	h := newHome(t, "DATABASE_URL="+pgtest.URL(t))
+	h := newHome(t, append(env, "DATABASE_URL="+pgtest.URL(t))...)
 	h.env = append(h.env, "PATCHBAY_KEYSET="+h.run("keys", "new"))
 	upstream := h.devMCP()
 	s := h.serve()
@@ -51,26 +51,33 @@ func TestTheTypeScriptClientsSignInFromTheGatewaysAddressAlone(t *testing.T) {
 	t.Parallel()
 	d := newDoorstep(t)
 	for _, revision := range []string{"2025-11-25", newest} {
-		p := startPeer(t, nil, "signs-in.mjs", revision, d.base+"/mcp", "mcp_tools__search_issues", `{"query":"login"}`)
-		var asks struct{ Open string }
-		p.reads(`{"open":`, &asks)
-		d.answers(asks.Open, "TypeScript", "You can close this window.")
-		var came struct {
-			Revision      string
-			Tools         []string
-			Called, Again called
-			Renewed       bool
-		}
-		p.reads(`{"revision":`, &came)
-		if came.Revision != revision || !slices.Contains(came.Tools, "mcp_tools__search_issues") || came.Called.IsError || came.Called.text() == "" {
-			t.Errorf("%s: %+v", revision, came)
-		}
-		if came.Again.IsError || came.Again.text() != came.Called.text() || !came.Renewed {
-			t.Errorf("%s, with a token past its end: %+v", revision, came)
-		}
-		if code := p.wait(); code != 0 {
-			t.Errorf("%s: it ended with %d: %s", revision, code, p.stderr.text())
-		}
+		d.signsIn(revision, func(address string) { d.answers(address, "TypeScript", "You can close this window.") })
+	}
+}
+
+// signsIn has a TypeScript SDK's client come with nothing but the gateway's address, and whatever else it is told. say is what its person does at the
+// address that it opens.
+func (d doorstep) signsIn(revision string, say func(address string), more ...string) {
+	d.t.Helper()
+	p := startPeer(d.t, nil, "signs-in.mjs", append([]string{revision, d.base + "/mcp", "mcp_tools__search_issues", `{"query":"login"}`}, more...)...)
+	var asks struct{ Open string }
+	p.reads(`{"open":`, &asks)
+	say(asks.Open)
+	var came struct {
+		Revision      string
+		Tools         []string
+		Called, Again called
+		Renewed       bool
+	}
+	p.reads(`{"revision":`, &came)
+	if came.Revision != revision || !slices.Contains(came.Tools, "mcp_tools__search_issues") || came.Called.IsError || came.Called.text() == "" {
+		d.t.Errorf("%s: %+v", revision, came)
+	}
+	if came.Again.IsError || came.Again.text() != came.Called.text() || !came.Renewed {
+		d.t.Errorf("%s, with a token past its end: %+v", revision, came)
+	}
+	if code := p.wait(); code != 0 {
+		d.t.Errorf("%s: it ended with %d: %s", revision, code, p.stderr.text())
 	}
 }
 

@@ -1,14 +1,15 @@
 // A program with a TypeScript SDK's client that knows the gateway's address alone, for the end-to-end tests: it signs in by the SDK's own
 // OAuthClientProvider, lists the tools, calls one, and calls it again when its access token is past its end.
 //
-//   node signs-in.mjs REVISION URL TOOL ARGUMENTS
+//   node signs-in.mjs REVISION URL TOOL ARGUMENTS [DOCUMENT]
 //
+// DOCUMENT is the URL of what the program says of itself, which is its client id; without one it registers itself.
 // REVISION 2025-11-25 is the first SDK, which speaks no later one; 2026-07-28 the second, told to speak that. It prints a JSON object a line:
 // {"open"}, the address that a browser is to open, and {"revision", "tools", "called", "again", "renewed"}.
 import { once } from "node:events";
 import { createServer } from "node:http";
 
-const [revision, url, tool, args] = process.argv.slice(2);
+const [revision, url, tool, args, document] = process.argv.slice(2);
 const newest = revision === "2026-07-28";
 const { Client, StreamableHTTPClientTransport, UnauthorizedError } = newest
   ? await import("@modelcontextprotocol/client")
@@ -38,6 +39,7 @@ const provider = {
   clientMetadata: {
     client_name: "TypeScript", redirect_uris: [redirect], grant_types: ["authorization_code", "refresh_token"], response_types: ["code"], token_endpoint_auth_method: "none",
   },
+  ...(document && { clientMetadataUrl: document }),
   state: () => "their-state",
   clientInformation: () => kept.client,
   saveClientInformation: (client) => void (kept.client = client),
