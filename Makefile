@@ -21,7 +21,7 @@ endif
 GENERATED = find internal/store/dbgen web/templates client -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' -o -name '*_gen.go' \) | sort | xargs cksum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release sbom reproducible old-on-new test check format lint fresh race conformance generate notices screenshots dev bench bench-pages bench-gateway soak chaos fuzz clean
+.PHONY: help run build release sbom reproducible old-on-new test check format lint fresh manifests race conformance generate notices screenshots dev bench bench-pages bench-gateway soak chaos fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,7 +59,7 @@ test: ## run every test; nothing has to be started first
 	@scripts/get-postgres
 	$(TESTS) -timeout $(PATIENCE) $(TESTED)
 
-check: format lint fresh race ## everything a change has to pass
+check: format lint fresh manifests race ## everything a change has to pass
 
 format: ## fail where gofmt or `templ fmt` would change a file
 	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
@@ -75,6 +75,10 @@ lint: ## golangci-lint, go vet of what only old-on-new runs, and the queries' te
 fresh: ## fail where the committed generated code is not what `make generate` makes
 	@before=$$($(GENERATED)); $(MAKE) --no-print-directory generate; after=$$($(GENERATED)); \
 	if [ "$$before" != "$$after" ]; then echo "generated code was stale; it is fresh now: commit it"; exit 1; fi
+
+# A module of its own: what it needs of Helm, Kubernetes and Prometheus is no part of Patchbay.
+manifests: ## hold the chart, the alerts and the dashboard in deploy/ against Helm, Kubernetes' types and Prometheus' parser
+	cd tools/deploy && $(GO) vet ./... && $(GO) test -count=1 ./...
 
 race: ## every test with the race detector, in random order
 	@scripts/get-postgres

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -194,6 +195,8 @@ var everything = values{
 	"serviceAccount": "with-a-role",
 	"database":       values{"directURLKey": "DIRECT_URL"},
 	"ingress":        values{"enabled": true, "className": "nginx", "tlsSecret": "tls", "annotations": values{"a/b": "c"}},
+	"autoscaling":    values{"enabled": true},
+	"networkPolicy":  values{"enabled": true, "from": []any{values{"podSelector": values{}}}, "metricsFrom": []any{values{"podSelector": values{}}}},
 	"metrics":        values{"enabled": true, "serviceMonitor": values{"enabled": true, "labels": values{"release": "prometheus"}}},
 	"podAnnotations": values{"a": "b"}, "nodeSelector": values{"a": "b"}, "tolerations": []any{values{"key": "a"}}, "affinity": values{"nodeAffinity": values{}},
 	"imagePullSecrets": []any{values{"name": "pull"}},
@@ -205,11 +208,12 @@ func TestTheChartRunsWhatTheProgramKnows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"Deployment there", "Service there", "Service there-private", "Ingress there", "Job there-migrate", "PodDisruptionBudget there", "ServiceMonitor there"} {
+	for _, name := range []string{"Deployment there", "Service there", "Service there-private", "Ingress there", "Job there-migrate", "PodDisruptionBudget there", "ServiceMonitor there", "HorizontalPodAutoscaler there", "NetworkPolicy there"} {
 		if docs[name] == nil || dig(docs[name], "apiVersion") == nil {
 			t.Errorf("there is no %s", name)
 		}
 	}
+	serving := newHouse(t)
 	for name, of := range map[string]struct {
 		command string
 		probes  map[string]string
@@ -238,11 +242,7 @@ func TestTheChartRunsWhatTheProgramKnows(t *testing.T) {
 				t.Errorf("%s does not take %s from a secret: %v", name, secret, env[secret])
 			}
 		}
-		for probe, path := range of.probes {
-			if dig(container, probe, "httpGet", "path") != path {
-				t.Errorf("%s is %v", probe, dig(container, probe))
-			}
-		}
+		serving.wantProbes(t, container, of.probes)
 		if dig(pod, "securityContext", "runAsNonRoot") != true || dig(pod, "securityContext", "seccompProfile", "type") != "RuntimeDefault" || dig(pod, "automountServiceAccountToken") != false ||
 			dig(container, "securityContext", "allowPrivilegeEscalation") != false || dig(container, "securityContext", "readOnlyRootFilesystem") != true ||
 			dig(container, "securityContext", "capabilities", "drop", 0) != "ALL" {
@@ -267,6 +267,20 @@ func TestTheChartRunsWhatTheProgramKnows(t *testing.T) {
 	}
 	if kind := dig(docs["Job there-migrate"], "metadata", "annotations", "helm.sh/hook"); kind != "pre-install,pre-upgrade" {
 		t.Errorf("migrations run at %v", kind)
+	}
+}
+
+// wantProbes checks that a container is asked these paths, and that the program has an answer.
+func (h *house) wantProbes(t *testing.T, container any, want map[string]string) {
+	t.Helper()
+	for probe, path := range want {
+		if dig(container, probe, "httpGet", "path") != path {
+			t.Errorf("%s is %v", probe, dig(container, probe))
+		}
+		answer := h.ask(t, http.MethodGet, path, "")
+		if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK {
+			t.Errorf("%s is answered %d", path, answer.StatusCode)
+		}
 	}
 }
 
@@ -296,7 +310,7 @@ func TestTheChartAsItIsNeedsAnAddressAndShowsNothingPrivate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"Service there-private", "ServiceMonitor there", "Ingress there", "PodDisruptionBudget there"} {
+	for _, name := range []string{"Service there-private", "ServiceMonitor there", "Ingress there", "PodDisruptionBudget there", "HorizontalPodAutoscaler there", "NetworkPolicy there"} {
 		if docs[name] != nil {
 			t.Errorf("%s is there without being asked for", name)
 		}
