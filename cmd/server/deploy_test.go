@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,13 +15,20 @@ import (
 	"text/template"
 
 	"go.yaml.in/yaml/v3"
+
+	"patchbay/db"
 )
 
-const unitFile = "../../deploy/systemd/patchbay.service"
+const (
+	units    = "../../deploy/systemd"
+	unitFile = units + "/patchbay.service"
+	cutFile  = units + "/patchbay-audit-cut.service"
+)
 
-func TestTheUnitIsOfSettingsThatThereAre(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile(unitFile)
+// directivesOf are the lines of a unit, by their names.
+func directivesOf(t *testing.T, file string) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,6 +38,12 @@ func TestTheUnitIsOfSettingsThatThereAre(t *testing.T) {
 			directives[name] = append(directives[name], value)
 		}
 	}
+	return directives
+}
+
+func TestTheUnitIsOfSettingsThatThereAre(t *testing.T) {
+	t.Parallel()
+	directives := directivesOf(t, unitFile)
 	help := helpOf(t, "serve")
 	for _, set := range directives["Environment"] {
 		if name, _, _ := strings.Cut(set, "="); !strings.Contains(help, "$"+name) {
@@ -45,8 +59,66 @@ func TestTheUnitIsOfSettingsThatThereAre(t *testing.T) {
 	}
 }
 
-func TestTheUnitLeavesLittleToWhoeverBreaksIn(t *testing.T) {
+func TestTheAuditLogIsCutByARealCommandWithTheServersKey(t *testing.T) {
 	t.Parallel()
+	serve, cut := directivesOf(t, unitFile), directivesOf(t, cutFile)
+	if !slices.Equal(cut["ExecStart"], []string{"/usr/local/bin/patchbay audit cut --keep-days=${KEEP_DAYS}"}) || !strings.Contains(helpOf(t, "audit cut"), "--keep-days=") {
+		t.Errorf("it runs %q", cut["ExecStart"])
+	}
+	if !slices.Equal(cut["LoadCredential"], serve["LoadCredential"]) || !slices.Contains(cut["EnvironmentFile"], serve["EnvironmentFile"][0]) {
+		t.Errorf("its key is %q, its settings %q", cut["LoadCredential"], cut["EnvironmentFile"])
+	}
+	if want := []string{"KEEP_DAYS=730", "PATCHBAY_KEYSET=file:%d/keyset"}; !slices.Equal(cut["Environment"], want) || db.LeastAuditDays > 730 {
+		t.Errorf("it is told %q", cut["Environment"])
+	}
+}
+
+func TestSystemdUnderstandsTheUnits(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	there := filepath.Join(root, "etc/systemd/system")
+	if err := os.CopyFS(there, os.DirFS(units)); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{"sysinit", "basic", "shutdown", "network-online", "multi-user", "timers"} {
+		if err := os.WriteFile(filepath.Join(there, target+".target"), []byte("[Unit]\nDescription=There\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	programs := filepath.Join(root, "usr/local/bin")
+	if err := os.MkdirAll(programs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(programs, "patchbay"), []byte("#!/bin/sh\n"), 0o700); err != nil { //nolint:gosec // a program has to be one that may be run
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(units)
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%d units: %v", len(files), err)
+	}
+	args := []string{"verify", "--man=no", "--root=" + root}
+	for _, file := range files {
+		args = append(args, file.Name())
+	}
+	// What it does not understand it says, and goes on.
+	if out, err := exec.CommandContext(t.Context(), analyzer(t), args...).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestTheUnitsLeaveLittleToWhoeverBreaksIn(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{unitFile, cutFile} {
+		out, err := exec.CommandContext(t.Context(), analyzer(t), "security", "--offline=true", "--threshold=20", unit).CombinedOutput() // tenths, of 10
+		if err != nil {
+			t.Errorf("%s: %v\n%s", unit, err, out)
+		}
+	}
+}
+
+// analyzer is systemd's own judge of units.
+func analyzer(t *testing.T) string {
+	t.Helper()
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil && os.Getenv("CI") == "" {
 		t.Skip("there is no systemd-analyze")
@@ -54,16 +126,13 @@ func TestTheUnitLeavesLittleToWhoeverBreaksIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--threshold=20", unitFile).CombinedOutput() // tenths, of 10
-	if err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	return analyze
 }
 
 func helpOf(t *testing.T, command string) string {
 	t.Helper()
 	var help bytes.Buffer
-	if code := run(t.Context(), []string{command, "--help"}, program{stdout: &help, stderr: &help}); code != 0 {
+	if code := run(t.Context(), append(strings.Fields(command), "--help"), program{stdout: &help, stderr: &help}); code != 0 {
 		t.Fatalf("help ends with %d: %s", code, help.String())
 	}
 	return help.String()
@@ -165,6 +234,7 @@ func helm(all *template.Template) template.FuncMap {
 		"trunc":      func(n int, text string) string { return text[:min(n, len(text))] },
 		"trimSuffix": func(end, text string) string { return strings.TrimSuffix(text, end) },
 		"int":        func(n int) int { return n },
+		"fail":       func(why string) (string, error) { return "", fmt.Errorf("%s", why) },
 	}
 }
 
@@ -195,6 +265,7 @@ var everything = values{
 	"serviceAccount": "with-a-role",
 	"database":       values{"directURLKey": "DIRECT_URL"},
 	"ingress":        values{"enabled": true, "className": "nginx", "tlsSecret": "tls", "annotations": values{"a/b": "c"}},
+	"audit":          values{"keepDays": 730},
 	"autoscaling":    values{"enabled": true},
 	"networkPolicy":  values{"enabled": true, "from": []any{values{"podSelector": values{}}}, "metricsFrom": []any{values{"podSelector": values{}}}},
 	"metrics":        values{"enabled": true, "serviceMonitor": values{"enabled": true, "labels": values{"release": "prometheus"}}},
@@ -208,7 +279,7 @@ func TestTheChartRunsWhatTheProgramKnows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"Deployment there", "Service there", "Service there-private", "Ingress there", "Job there-migrate", "PodDisruptionBudget there", "ServiceMonitor there", "HorizontalPodAutoscaler there", "NetworkPolicy there"} {
+	for _, name := range []string{"Deployment there", "Service there", "Service there-private", "Ingress there", "Job there-migrate", "PodDisruptionBudget there", "ServiceMonitor there", "HorizontalPodAutoscaler there", "NetworkPolicy there", "CronJob there-audit-cut"} {
 		if docs[name] == nil || dig(docs[name], "apiVersion") == nil {
 			t.Errorf("there is no %s", name)
 		}
@@ -218,19 +289,21 @@ func TestTheChartRunsWhatTheProgramKnows(t *testing.T) {
 		command string
 		probes  map[string]string
 	}{
-		"Deployment there":  {"serve", map[string]string{"startupProbe": "/healthz", "livenessProbe": "/healthz", "readinessProbe": "/readyz"}},
-		"Job there-migrate": {"migrate", nil},
+		"Deployment there":        {"serve", map[string]string{"startupProbe": "/healthz", "livenessProbe": "/healthz", "readinessProbe": "/readyz"}},
+		"Job there-migrate":       {"migrate", nil},
+		"CronJob there-audit-cut": {"audit cut", nil},
 	} {
 		pod := dig(docs[name], "spec", "template", "spec")
-		container := dig(pod, "containers", 0)
-		if dig(container, "args", 0) != of.command {
-			t.Errorf("%s runs %v", name, dig(container, "args"))
+		if strings.HasPrefix(name, "CronJob") {
+			pod = dig(docs[name], "spec", "jobTemplate", "spec", "template", "spec")
 		}
+		container := dig(pod, "containers", 0)
+		wantRuns(t, name, container, of.command)
 		help, env := helpOf(t, of.command), map[any]any{}
 		list, _ := dig(container, "env").([]any)
 		for _, variable := range list {
 			env[dig(variable, "name")] = variable
-			if !strings.Contains(help, fmt.Sprint("$", dig(variable, "name"))) && !slices.Contains(secretVariables, fmt.Sprint(dig(variable, "name"))) {
+			if !strings.Contains(help, fmt.Sprint("$", dig(variable, "name"))) && !slices.Contains(secretVariables, fmt.Sprint(dig(variable, "name"))) && !ofServe(variable) {
 				t.Errorf("%s sets %v, which patchbay %s --help does not know", name, dig(variable, "name"), of.command)
 			}
 		}
@@ -268,6 +341,28 @@ func TestTheChartRunsWhatTheProgramKnows(t *testing.T) {
 	if kind := dig(docs["Job there-migrate"], "metadata", "annotations", "helm.sh/hook"); kind != "pre-install,pre-upgrade" {
 		t.Errorf("migrations run at %v", kind)
 	}
+}
+
+// wantRuns checks that a container runs a command, with flags that it has.
+func wantRuns(t *testing.T, name string, container any, command string) {
+	t.Helper()
+	var words []string
+	for _, arg := range dig(container, "args").([]any) {
+		if flag, _, _ := strings.Cut(fmt.Sprint(arg), "="); !strings.HasPrefix(flag, "-") {
+			words = append(words, flag)
+		} else if !strings.Contains(helpOf(t, command), flag+"=") {
+			t.Errorf("%s says %v, which patchbay %s does not know", name, arg, command)
+		}
+	}
+	if strings.Join(words, " ") != command {
+		t.Errorf("%s runs %v", name, dig(container, "args"))
+	}
+}
+
+// ofServe says that a variable is one of those that are set for every program alike, though only the server reads it.
+func ofServe(variable any) bool {
+	shared := append(slices.Collect(maps.Keys(everything["settings"].(values))), slices.Collect(maps.Keys(everything["secretSettings"].(values)))...)
+	return slices.Contains(shared, fmt.Sprint(dig(variable, "name")))
 }
 
 // wantProbes checks that a container is asked these paths, and that the program has an answer.
@@ -310,7 +405,7 @@ func TestTheChartAsItIsNeedsAnAddressAndShowsNothingPrivate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"Service there-private", "ServiceMonitor there", "Ingress there", "PodDisruptionBudget there", "HorizontalPodAutoscaler there", "NetworkPolicy there"} {
+	for _, name := range []string{"Service there-private", "ServiceMonitor there", "Ingress there", "PodDisruptionBudget there", "HorizontalPodAutoscaler there", "NetworkPolicy there", "CronJob there-audit-cut"} {
 		if docs[name] != nil {
 			t.Errorf("%s is there without being asked for", name)
 		}

@@ -32,6 +32,7 @@ const chart = "../../deploy/helm/patchbay"
 var kinds = map[string]func() meta.Object{
 	"apps/v1 Deployment":                      func() meta.Object { return new(apps.Deployment) },
 	"autoscaling/v2 HorizontalPodAutoscaler":  func() meta.Object { return new(autoscaling.HorizontalPodAutoscaler) },
+	"batch/v1 CronJob":                        func() meta.Object { return new(batch.CronJob) },
 	"batch/v1 Job":                            func() meta.Object { return new(batch.Job) },
 	"monitoring.coreos.com/v1 ServiceMonitor": func() meta.Object { return new(monitoring.ServiceMonitor) },
 	"networking.k8s.io/v1 Ingress":            func() meta.Object { return new(networking.Ingress) },
@@ -156,6 +157,14 @@ func TestWithoutAnAddressNothingIsInstalled(t *testing.T) {
 	t.Parallel()
 	_, err := template(t, nil, "there")
 	if err == nil || !strings.Contains(err.Error(), "baseURL is how browsers reach Patchbay") {
+		t.Errorf("it says %v", err)
+	}
+}
+
+func TestAYearOfTheAuditLogStays(t *testing.T) {
+	t.Parallel()
+	values := chartutil.Values{"baseURL": "https://patchbay.example.com", "audit": map[string]any{"keepDays": 364}}
+	if _, err := template(t, values, "there"); err == nil || !strings.Contains(err.Error(), "at least 365 days of the audit log stay") {
 		t.Errorf("it says %v", err)
 	}
 }

@@ -197,6 +197,9 @@ func TestNamesAndLabelsAreSuchAsKubernetesTakes(t *testing.T) {
 			if errs := validation.IsDNS1123Label(object.GetName()); errs != nil || known[name] || object.GetNamespace() != "" {
 				t.Errorf("%s: %v, or there twice, or in a namespace of its own", name, errs)
 			}
+			if cron, is := object.(*batch.CronJob); is && len(cron.Name) > 52 {
+				t.Errorf("%s: its jobs' names would be too long", name)
+			}
 			known[name] = true
 			for label, value := range object.GetLabels() {
 				if errs := append(validation.IsQualifiedName(label), validation.IsValidLabelValue(value)...); len(errs) > 0 {

@@ -33,3 +33,23 @@ readOnlyRootFilesystem: true
 capabilities:
   drop: [ALL]
 {{- end }}
+
+{{- /* What every program that opens the database is told: the settings, and the key. */}}
+{{- define "patchbay.settings" -}}
+{{- range $name, $value := .Values.settings }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- range $name, $from := .Values.secretSettings }}
+- name: {{ $name }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ $from.secret }}
+      key: {{ index $from "key" | default $name }}
+{{- end }}
+- name: PATCHBAY_KEYSET
+  valueFrom:
+    secretKeyRef:
+      name: {{ .Values.keyset.secret }}
+      key: {{ .Values.keyset.key }}
+{{- end }}
