@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -24,14 +25,19 @@ const lockKey int64 = 0x7061746368626179
 // role's rights then. Replicas may call it at the same time: the first does the work, the others wait for it.
 //
 // It fails with a fault that says what to do: a server older than PostgreSQL 15, a database newer than this program,
-// a role that may not (then with the statements for an administrator).
+// a role that may not (then with the statements for an administrator), a table that somebody else keeps for minutes.
 func Migrate(ctx context.Context, url string, log *slog.Logger) error {
+	return migrate(ctx, url, lockPatience, log)
+}
+
+func migrate(ctx context.Context, url string, patience time.Duration, log *slog.Logger) error {
 	config, err := poolConfig(url)
 	if err != nil {
 		return err
 	}
 	config.MaxConns = 4 // one holds the lock, goose and river take one each
 	config.MinConns = 0
+	config.AfterConnect = boundLocks
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return fmt.Errorf("make pool: %w", err)
@@ -53,13 +59,13 @@ func Migrate(ctx context.Context, url string, log *slog.Logger) error {
 	if done, err := finished(ctx, conn.Conn(), s); done || err != nil {
 		return err
 	}
-	return migrateLocked(ctx, pool, conn.Conn(), log)
+	return migrateLocked(ctx, pool, conn.Conn(), patience, log)
 }
 
 // migrateLocked does the work under the lock, which ends with the connection at the latest.
-func migrateLocked(ctx context.Context, pool *pgxpool.Pool, conn *pgx.Conn, log *slog.Logger) error {
-	if _, err := conn.Exec(ctx, `select pg_advisory_lock($1)`, lockKey); err != nil {
-		return fmt.Errorf("lock migrations: %w", err)
+func migrateLocked(ctx context.Context, pool *pgxpool.Pool, conn *pgx.Conn, patience time.Duration, log *slog.Logger) error {
+	if err := lockMigrations(ctx, conn); err != nil {
+		return err
 	}
 	defer func() {
 		// Where this fails, closing the connection unlocks, too.
@@ -80,7 +86,7 @@ func migrateLocked(ctx context.Context, pool *pgxpool.Pool, conn *pgx.Conn, log 
 	if err := mayChangeTables(ctx, conn, s); err != nil {
 		return err
 	}
-	if err := runAll(ctx, pool, conn, s, log); err != nil {
+	if err := takingTurns(ctx, patience, log, func() error { return runAll(ctx, pool, conn, s, log) }); err != nil {
 		if hasCode(err, "42501") {
 			return needsFault(s, []string{"alter database " + quote(s.database) + " owner to " + quote(s.user)}, err)
 		}
@@ -88,6 +94,17 @@ func migrateLocked(ctx context.Context, pool *pgxpool.Pool, conn *pgx.Conn, log 
 	}
 	log.InfoContext(ctx, "database migrated", "database", s.database, "version", Version())
 	return nil
+}
+
+// lockMigrations waits for another process that migrates, for as long as that takes: nothing but such a process waits behind this.
+func lockMigrations(ctx context.Context, conn *pgx.Conn) error {
+	if err := waitForLocks(ctx, conn, 0); err != nil {
+		return fmt.Errorf("lock migrations: %w", err)
+	}
+	if _, err := conn.Exec(ctx, `select pg_advisory_lock($1)`, lockKey); err != nil {
+		return fmt.Errorf("lock migrations: %w", err)
+	}
+	return boundLocks(ctx, conn)
 }
 
 func runAll(ctx context.Context, pool *pgxpool.Pool, conn *pgx.Conn, s session, log *slog.Logger) error {

@@ -1,0 +1,55 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/internal/fault"
+)
+
+const (
+	// lockTurn is how long a migration waits for a table's lock before it lets those go on who wait behind it: PostgreSQL's queue for a lock is
+	// one, and whoever only wants to read stands behind whoever wants to change the table.
+	lockTurn = 2 * time.Second
+	// lockPause is how long they then have.
+	lockPause = time.Second
+	// lockPatience is how long a migration tries.
+	lockPatience = 3 * time.Minute
+)
+
+// boundLocks has a session's statements wait no longer than a turn for a lock.
+func boundLocks(ctx context.Context, conn *pgx.Conn) error {
+	return waitForLocks(ctx, conn, lockTurn)
+}
+
+// waitForLocks says how long a session's statements wait for a lock; 0: for as long as it takes.
+func waitForLocks(ctx context.Context, conn *pgx.Conn, most time.Duration) error {
+	_, err := conn.Exec(ctx, "select set_config('lock_timeout', $1, false)", fmt.Sprintf("%dms", most.Milliseconds()))
+	return err
+}
+
+// takingTurns does something again for as long as it gives way to others who use the tables. Each migration is a transaction, or may be begun
+// again: what is done is not done twice, and what had to wait has changed nothing.
+func takingTurns(ctx context.Context, patience time.Duration, log *slog.Logger, do func() error) error {
+	until := time.Now().Add(patience)
+	for {
+		err := do()
+		if !hasCode(err, "55P03", "40P01") { // lock_not_available, deadlock_detected
+			return err
+		}
+		if !time.Now().Before(until) {
+			return fault.Wrap(fault.Unavailable, err, fmt.Sprintf("The database cannot be migrated now: for %s another transaction has kept a table that is to be changed. "+
+				"Nothing is half done, and running servers go on. Look in pg_stat_activity for what has been open for long, as a dump or a session that somebody forgot, and run this again.", patience))
+		}
+		log.InfoContext(ctx, "a migration lets others use the table that it waits for, and tries again", slog.Any("error", err))
+		select {
+		case <-time.After(lockPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

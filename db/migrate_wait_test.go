@@ -1,0 +1,126 @@
+package db_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/db"
+	"patchbay/internal/fault"
+	"patchbay/internal/testing/pgtest"
+)
+
+// kept is a database that lacks a migration of a table which somebody reads, in a transaction that goes on until release.
+func kept(t *testing.T) (address string, release func()) {
+	t.Helper()
+	address = pgtest.URL(t)
+	run(t, connect(t, address), "alter table sign_in_failures drop column told_at", "delete from goose_db_version where version_id = 69")
+	tx, err := connect(t, address).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "select from sign_in_failures"); err != nil {
+		t.Fatal(err)
+	}
+	return address, func() {
+		if err := tx.Rollback(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// untilItWaits returns when a session of the database waits for a table's lock that it wants for itself.
+func untilItWaits(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	for waits := false; !waits; {
+		err := conn.QueryRow(t.Context(), `
+			select exists (select from pg_locks where relation = 'sign_in_failures'::regclass and mode = 'AccessExclusiveLock' and not granted)`).Scan(&waits)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Who reads or writes the table meanwhile stands behind the migration for a moment, and not for as long as somebody else keeps it.
+func TestAMigrationThatWaitsForATableLetsOthersUseIt(t *testing.T) {
+	t.Parallel()
+	address, release := kept(t)
+	migrated := make(chan error, 1)
+	go func() { migrated <- db.Migrate(t.Context(), address, silent) }()
+	watcher, traffic := connect(t, address), connect(t, address)
+	for range 2 {
+		untilItWaits(t, watcher)
+		run(t, traffic, "select from sign_in_failures", "insert into sign_in_failures (account, address) values ('a@example.com', '192.0.2.1')")
+	}
+	select {
+	case err := <-migrated:
+		t.Fatalf("it has ended: %v", err)
+	default:
+	}
+	release()
+	if err := <-migrated; err != nil {
+		t.Fatal(err)
+	}
+	run(t, traffic, "select told_at from sign_in_failures")
+	if applied, wanted := current(t, address); applied != wanted {
+		t.Errorf("applied %d, wanted %d", applied, wanted)
+	}
+}
+
+func TestAMigrationThatWaitsInVainSaysWhatToDoAndChangesNothing(t *testing.T) {
+	t.Parallel()
+	address, release := kept(t)
+	err := db.MigrateWithin(t.Context(), address, time.Millisecond, silent)
+	if !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.As(err).Message, "another transaction has kept a table") || !strings.Contains(fault.As(err).Message, "pg_stat_activity") {
+		t.Errorf("%v", err)
+	}
+	var there bool
+	err = connect(t, address).QueryRow(t.Context(), `
+		select exists (select from pg_attribute where attrelid = 'sign_in_failures'::regclass and attname = 'told_at')
+		    or exists (select from goose_db_version where version_id = 69)`).Scan(&there)
+	if err != nil || there {
+		t.Errorf("half of it is done (%v)", err)
+	}
+	release()
+	if err := db.Migrate(t.Context(), address, silent); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAMigrationThatWaitsEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	address, release := kept(t)
+	defer release()
+	ctx, end := context.WithCancel(t.Context())
+	migrated := make(chan error, 1)
+	go func() { migrated <- db.Migrate(ctx, address, silent) }()
+	untilItWaits(t, connect(t, address))
+	end()
+	if err := <-migrated; err == nil || fault.Is(err, fault.Unavailable) && strings.Contains(fault.As(err).Message, "another transaction") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Another process that migrates may take long: it is waited for.
+func TestReplicasWaitForTheOneThatMigratesAsLongAsItTakes(t *testing.T) {
+	t.Parallel()
+	address, release := kept(t)
+	first, second := make(chan error, 1), make(chan error, 1)
+	go func() { first <- db.Migrate(t.Context(), address, silent) }()
+	watcher := connect(t, address)
+	untilItWaits(t, watcher)
+	go func() { second <- db.MigrateWithin(t.Context(), address, time.Millisecond, silent) }()
+	for waits := false; !waits; {
+		if err := watcher.QueryRow(t.Context(), "select exists (select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database()))").Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	untilItWaits(t, watcher)
+	release()
+	if a, b := <-first, <-second; a != nil || b != nil {
+		t.Errorf("%v, %v", a, b)
+	}
+}
