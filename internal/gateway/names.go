@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // edits say what becomes of the strings at some places of a JSON document. A place is the names of members from the root on, each
@@ -54,7 +55,7 @@ func (d *editor) inside(opened json.Delim, place string) error {
 			if err != nil {
 				return err
 			}
-			at = fmt.Sprintf("%s.%s", place, name)
+			at = within(place, name)
 		}
 		if err := d.value(at); err != nil {
 			return err
@@ -62,6 +63,16 @@ func (d *editor) inside(opened json.Delim, place string) error {
 	}
 	_, err := d.dec.Token()
 	return err
+}
+
+// within is the place of a member. One whose name could be taken for several, as "contents[].uri", is at no place that can be named, and neither
+// is what stands in it.
+func within(place string, name json.Token) string {
+	text, _ := name.(string)
+	if strings.ContainsAny(text, ".[") {
+		text = "\x00"
+	}
+	return place + "." + text
 }
 
 // text puts another string in the place of the one that ends at end; it begins with the first quote after from.

@@ -15,6 +15,7 @@ func TestAnEditChangesTheStringsAtItsPlacesAndNoOtherByte(t *testing.T) {
 			` { "x" : 9007199254740993 , "contents" : [ { "uri" : "AB" , "uri2":"a"}, {"uri":"<C>"} ] }`,
 		},
 		{`{"contents":[{"uri":"keep"},{"uri":7},{"uri":{"uri":"a"}},[{"uri":"a"}],"a"]}`, `{"contents":[{"uri":"keep"},{"uri":7},{"uri":{"uri":"a"}},[{"uri":"a"}],"a"]}`},
+		{`{"contents[].uri":"a","contents[]":{"uri":"a"},"contents":[{".uri":"a"}]}`, `{"contents[].uri":"a","contents[]":{"uri":"a"},"contents":[{".uri":"a"}]}`},
 		{`{"contents":{"uri":"a"},"uri":"a"}`, `{"contents":{"uri":"a"},"uri":"a"}`},
 		{`{"uri":"a","contents":[{"text":"\"uri\":\"a\"","uri":"é"}],"b":[1e2,true,null]}`, `{"uri":"a","contents":[{"text":"\"uri\":\"a\"","uri":"É"}],"b":[1e2,true,null]}`},
 	} {

@@ -1,14 +1,15 @@
 package kms
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -75,12 +76,18 @@ func (w way) exchange(r *http.Request, out any, said func(body []byte) string) e
 	return nil
 }
 
+// quoted is what a service says as part of a sentence: one line, cut between two characters.
 func quoted(said string) string {
-	said = string(bytes.ToValidUTF8([]byte(said), nil))
-	if said == "" {
+	line := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, said)
+	if line = strings.TrimSpace(strings.ToValidUTF8(line[:min(len(line), mostSaid)], "")); line == "" {
 		return ""
 	}
-	return ": " + said[:min(len(said), mostSaid)]
+	return ": " + line
 }
 
 func (w way) unavailable(what string, cause error) error {

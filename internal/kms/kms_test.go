@@ -3,6 +3,7 @@ package kms_test
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -108,6 +109,26 @@ func TestAKMSThatRefusesIsQuoted(t *testing.T) {
 			if err != nil && strings.Contains(err.Error(), secret) {
 				t.Errorf("%s: the secret is told: %v", name, err)
 			}
+		}
+	}
+}
+
+func TestWhatAKMSSaysIsOneLineCutBetweenTwoCharacters(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		"first\nsecond\x00 third\u0085": "refused with status 403: first second  third.",
+		"x" + strings.Repeat("ä", 200):  "refused with status 403: x" + strings.Repeat("ä", 149) + ".",
+		"\r\n":                          "refused with status 403.",
+	} {
+		body, err := json.Marshal(map[string][]string{"errors": {said}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := open(t, "hcvault://vault.example.com/transit/keys/patchbay", kms.Options{
+			HTTP: &http.Client{Transport: says{http.StatusForbidden, string(body)}}, Env: env("VAULT_TOKEN", "x"),
+		})
+		if _, err := key.Wrap(t.Context(), "x"); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%q is told as %v", said, err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -99,16 +100,28 @@ func (r *reader) entries(at string, v any) map[string]any {
 	return nil
 }
 
+// each goes through the members of an object by their names, so that what is wrong is always told in the same order.
+func (r *reader) each(at string, v any) iter.Seq2[string, any] {
+	all := r.entries(at, v)
+	return func(yield func(string, any) bool) {
+		for _, name := range slugs(all) {
+			if !yield(name, all[name]) {
+				return
+			}
+		}
+	}
+}
+
 func (r *reader) file(whole any) File {
 	f := File{Connectors: map[string]Connector{}, Agents: map[string]Agent{}}
-	for key, v := range r.entries("the file", whole) {
+	for key, v := range r.each("the file", whole) {
 		switch key {
 		case "connectors":
-			for slug, v := range r.entries(key, v) {
+			for slug, v := range r.each(key, v) {
 				f.Connectors[slug] = r.connector(key+"."+slug, r.entries(key+"."+slug, v))
 			}
 		case "agents":
-			for slug, v := range r.entries(key, v) {
+			for slug, v := range r.each(key, v) {
 				f.Agents[slug] = r.agent(key+"."+slug, r.entries(key+"."+slug, v))
 			}
 		default:
@@ -123,7 +136,7 @@ func (r *reader) connector(at string, v map[string]any) Connector {
 	c := Connector{}
 	if env, ok := v["env"]; ok {
 		c.Env = map[string]string{}
-		for name, v := range r.entries(at+".env", env) {
+		for name, v := range r.each(at+".env", env) {
 			c.Env[name] = r.value(at+".env."+name, v, true)
 		}
 		delete(v, "env")
@@ -184,7 +197,7 @@ func (r *reader) agent(at string, v map[string]any) Agent {
 	a := Agent{}
 	if grants, ok := v["connectors"]; ok {
 		a.Grants = map[string]Grant{}
-		for connector, v := range r.entries(at+".connectors", grants) {
+		for connector, v := range r.each(at+".connectors", grants) {
 			a.Grants[connector] = r.grant(at+".connectors."+connector, v)
 		}
 		delete(v, "connectors")
@@ -213,7 +226,7 @@ func (r *reader) grant(at string, v any) (g Grant) {
 		} else {
 			g.Secrets = r.secrets(at+".credential", entered)
 		}
-		for name := range entered {
+		for _, name := range slugs(entered) {
 			r.wrong(at+".credential."+name, "there is no such part of a credential")
 		}
 		delete(fields, "credential")

@@ -13,7 +13,7 @@ var toolFields = []string{"enabled", "alias", "agent_description", "tags", "call
 // tools reads what is said of a connector's tools; nil: nothing.
 func (r *reader) tools(at string, v any) map[string]Document {
 	tools := map[string]Document{}
-	for name, v := range r.entries(at, v) {
+	for name, v := range r.each(at, v) {
 		fields := r.entries(at+"."+name, v)
 		for _, adding := range []string{"add_tags", "remove_tags"} {
 			if _, there := fields[adding]; there {
