@@ -1,0 +1,112 @@
+package api
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"patchbay/internal/fault"
+)
+
+// FuzzBodies: a request's body is read where it is what the OpenAPI document says, by huma's own reading of it too; what is wrong with another is said with
+// its place, and without what stands there, which can be a secret.
+func FuzzBodies(f *testing.F) {
+	for i, seed := range []string{
+		`{"name":"Linear","url":"https://mcp.example.com/mcp","auth":{"type":"bearer","token":"f00d-s3cret"},"headers":{"X-Team":"eu"},"timeout_ms":30000}`,
+		`{"name":null,"auth":{"resource":null,"tken":"f00d-s3cret"},"args":["a",1]}`, `{"tools":"all","approval":"always_ask"}`, `{"tools":["a","b\u0000"],"trusted_tools":["a"]}`,
+		`{"url":"https://hooks.example.com","events":["tool.changed"],"enabled":1e0}`, `{"token":"f00d-s3cret","env":{"A":"f00d-s3cret"}}`,
+		`{"tool":"x","arguments":{"a":[{}]}}`, `{"name":"x","name":"y","Name":"z"}`, `[]`, ` `, `{"a":`, `{} {}`, "\"\xff\"", `{"calls_per_minute":99999999999999999999}`, `{"until":"2026-01-31T12:00:00Z"}`,
+	} {
+		f.Add(i, []byte(seed))
+	}
+	registry := huma.NewMapRegistry(schemaPrefix, schemaName)
+	readers := []reader{
+		readerOf[connectorCreate](registry), readerOf[connectorPatch](registry), readerOf[agentPatch](registry), readerOf[agentGrantPut](registry), readerOf[webhookPatch](registry),
+		readerOf[secretPut](registry), readerOf[toolCallCreate](registry), readerOf[ToolPatch](registry), readerOf[memberPatch](registry), readerOf[ssoDomainInput](registry),
+	}
+	f.Fuzz(func(t *testing.T, which int, raw []byte) {
+		r := readers[uint(which)%uint(len(readers))]
+		err := r.read(raw)
+		if err != nil {
+			refusedPlainly(t, raw, err)
+			return
+		}
+		var plain any
+		if err := json.Unmarshal(raw, &plain); err != nil || !utf8.Valid(raw) {
+			t.Fatalf("%q is read: %v", raw, err)
+		}
+		found := &huma.ValidateResult{}
+		huma.Validate(registry, r.schema, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, plain, found)
+		if len(found.Errors) > 0 {
+			t.Errorf("%q is read, and huma says %v", raw, found.Errors)
+		}
+	})
+}
+
+// reader reads documents of one type.
+type reader struct {
+	schema *huma.Schema
+	read   func(raw []byte) error
+}
+
+func readerOf[T any](registry huma.Registry) reader {
+	schema := registry.Schema(reflect.TypeFor[T](), true, "")
+	return reader{schema, func(raw []byte) error {
+		_, err := document[T]{body: strings.NewReader(string(raw)), check: bodySchema{registry, schema, true}}.read()
+		return err
+	}}
+}
+
+// refusedPlainly fails where a refusal is none that a program may show, or repeats a text of the body that names no field.
+func refusedPlainly(t *testing.T, raw []byte, err error) {
+	t.Helper()
+	if !fault.Is(err, fault.Malformed) && !fault.Is(err, fault.Invalid) {
+		t.Fatalf("%q: %v", raw, err)
+	}
+	var told strings.Builder
+	told.WriteString(err.Error())
+	for _, field := range fault.As(err).Fields {
+		told.WriteString("\n" + field.Location + " " + field.Message)
+	}
+	var body any
+	if json.Unmarshal(raw, &body) != nil {
+		return
+	}
+	names, values := []string{}, []string{}
+	split(body, &names, &values)
+	slices.SortFunc(names, func(a, b string) int { return len(b) - len(a) })
+	said := told.String()
+	for _, name := range names {
+		said = strings.ReplaceAll(said, below("", name), "")
+	}
+	for _, value := range values {
+		if strings.Contains(value, "s3cret") && strings.Contains(said, value) {
+			t.Errorf("%q is refused with %q", raw, told.String())
+		}
+	}
+	if !utf8.ValidString(said) {
+		t.Errorf("%q is refused with %q", raw, said)
+	}
+}
+
+// split collects the names and the texts of a document.
+func split(v any, names, values *[]string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, inside := range v {
+			*names = append(*names, name)
+			split(inside, names, values)
+		}
+	case []any:
+		for _, inside := range v {
+			split(inside, names, values)
+		}
+	case string:
+		*values = append(*values, v)
+	}
+}
