@@ -38,7 +38,8 @@ func (w *connecting) visitor() *visitor {
 }
 
 // connector makes the connector "Notes" of the MCP server at path. With agents, each is granted it and has a credential of its
-// own.
+// own. Nobody listens to the server: a stream renews its token too, whenever that is due, and then the call or the sync that a test is about finds
+// nothing to renew.
 func (w *connecting) connector(path string, agents ...string) {
 	w.t.Helper()
 	mode := "shared"
@@ -47,7 +48,7 @@ func (w *connecting) connector(path string, agents ...string) {
 		w.c.must(http.StatusCreated, http.MethodPost, "/api/v1/agents", object{"name": agent, "slug": agent})
 	}
 	w.c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{
-		"name": "Notes", "url": w.as.Origin + path, "auth": object{"type": "oauth2"}, "credential_mode": mode, "sync_interval_s": 0,
+		"name": "Notes", "url": w.as.Origin + path, "auth": object{"type": "oauth2"}, "credential_mode": mode, "sync_interval_s": 0, "listen": "off",
 	})
 	for _, agent := range agents {
 		w.c.must(http.StatusNoContent, http.MethodPut, "/api/v1/agents/"+agent+"/connectors/notes", object{"tools": "all"})
