@@ -2,8 +2,10 @@ package e2e_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -27,8 +29,53 @@ func TestTheInspectorSignsInFromTheGatewaysAddressAlone(t *testing.T) {
 			if code := calls.wait(); code != 0 || !strings.Contains(calls.stdout.text(), "content") {
 				t.Errorf("with what it kept it ended with %d: %s\n%s", code, calls.stdout.text(), calls.stderr.text())
 			}
+			d.renews(dir, era)
 		})
 	}
+}
+
+// renews has the access token that the inspector keeps be one that is not taken any more. It renews it by itself, nobody is asked, and what it keeps
+// from then on is the next refresh token: the one before would end its access.
+func (d doorstep) renews(dir, era string) {
+	d.t.Helper()
+	file, kept := keptBy(d.t, dir)
+	access, refresh := regexp.MustCompile(`pb_agent_\w+`), regexp.MustCompile(`pb_refresh_\w+`)
+	was := refresh.FindString(kept)
+	if was == "" || !access.MatchString(kept) {
+		d.t.Fatalf("the inspector keeps no tokens in %s", file)
+	}
+	past := access.ReplaceAllLiteralString(kept, "past-its-end")
+	if err := os.WriteFile(file, []byte(past), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+	for range 2 { // the second time with what the first has left
+		again := d.inspects(dir, era, "tools/call", "--tool-name", "mcp_tools__search_issues", "--tool-arg", "query=login", "--stored-auth-only")
+		if code := again.wait(); code != 0 || !strings.Contains(again.stdout.text(), "content") {
+			d.t.Fatalf("past its end it ended with %d: %s\n%s", code, again.stdout.text(), again.stderr.text())
+		}
+	}
+	if _, kept = keptBy(d.t, dir); refresh.FindString(kept) == was || !access.MatchString(kept) {
+		d.t.Error("it has renewed nothing")
+	}
+}
+
+// keptBy finds the file in which the inspector keeps its tokens.
+func keptBy(t *testing.T, dir string) (file, kept string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), "pb_refresh_") {
+			file, kept = path, string(text)
+		}
+		return err
+	})
+	if err != nil || file == "" {
+		t.Fatalf("it keeps no refresh token: %v", err)
+	}
+	return file, kept
 }
 
 // inspects starts the inspector with nothing but the gateway's address.
