@@ -80,7 +80,7 @@ func newHome(t *testing.T, env ...string) *home {
 	}
 	h := &home{t: t, dir: dir}
 	h.env = append(cleanEnv(), "PATCHBAY_DATA_DIR="+h.data(), "PATCHBAY_ADDR=127.0.0.1:0", "PATCHBAY_LOG_LEVEL=debug",
-		"PATCHBAY_API_RATE=0", "PATCHBAY_API_TENANT_RATE=0", "PATCHBAY_STRANGER_RATE=0") // tests ask as fast as they can
+		"PATCHBAY_API_RATE=0", "PATCHBAY_API_TENANT_RATE=0", "PATCHBAY_STRANGER_RATE=0", "PATCHBAY_AGENT_RATE=0") // tests ask as fast as they can
 	h.env = append(h.env, env...)
 	return h
 }

@@ -43,7 +43,7 @@ func (w *world) newReplica(ctx context.Context, n int) (*replica, error) {
 		*at = l.Addr().String()
 		_ = l.Close()
 	}
-	r.env = append(w.env(), "PATCHBAY_ADDR="+r.base, "PATCHBAY_PRIVATE_ADDR="+r.private, "PATCHBAY_API_RATE=0", "PATCHBAY_API_TENANT_RATE=0", "PATCHBAY_STRANGER_RATE=0", clockFile+"="+r.clock, fmt.Sprintf("PATCHBAY_DATA_DIR=%s/data-%d", w.files.dir, n))
+	r.env = append(w.env(), "PATCHBAY_ADDR="+r.base, "PATCHBAY_PRIVATE_ADDR="+r.private, "PATCHBAY_API_RATE=0", "PATCHBAY_API_TENANT_RATE=0", "PATCHBAY_STRANGER_RATE=0", "PATCHBAY_AGENT_RATE=0", clockFile+"="+r.clock, fmt.Sprintf("PATCHBAY_DATA_DIR=%s/data-%d", w.files.dir, n))
 	r.base = "http://" + r.base
 	return r, r.start()
 }

@@ -86,7 +86,7 @@ func (b *bench) startPatchbay(ctx context.Context) (err error) {
 		return err
 	}
 	env := []string{
-		"PATCHBAY_DATA_DIR=" + filepath.Join(b.home, "data"), "PATCHBAY_ADDR=127.0.0.1:0", "PATCHBAY_EGRESS=local", "PATCHBAY_LOG_LEVEL=warn", "PATCHBAY_API_RATE=0", "PATCHBAY_API_TENANT_RATE=0", "PATCHBAY_STRANGER_RATE=0", "DATABASE_URL=",
+		"PATCHBAY_DATA_DIR=" + filepath.Join(b.home, "data"), "PATCHBAY_ADDR=127.0.0.1:0", "PATCHBAY_EGRESS=local", "PATCHBAY_LOG_LEVEL=warn", "PATCHBAY_API_RATE=0", "PATCHBAY_API_TENANT_RATE=0", "PATCHBAY_STRANGER_RATE=0", "PATCHBAY_AGENT_RATE=0", "DATABASE_URL=",
 		"PATCHBAY_PRIVATE_ADDR=" + b.private,
 	}
 	if b.patchbay, err = start(ctx, env, b.program); err != nil || b.key != "" {

@@ -141,7 +141,7 @@ func TestServerRefusals(t *testing.T) {
 		"base with a query":        {config.ServerFlags{BaseURL: "https://example.com/?a=b"}, []string{"PATCHBAY_BASE_URL"}},
 		"base with a user":         {config.ServerFlags{BaseURL: "https://me@example.com/"}, []string{"PATCHBAY_BASE_URL"}},
 		"a proxy's name":           {config.ServerFlags{Proxies: "10.0.0.0/8, proxy"}, []string{"PATCHBAY_TRUSTED_PROXIES"}},
-		"less than no requests":    {config.ServerFlags{APIRate: -1, TenantRate: -1, StrangerRate: -1}, []string{"PATCHBAY_API_RATE", "PATCHBAY_STRANGER_RATE", "PATCHBAY_API_TENANT_RATE"}},
+		"less than no requests":    {config.ServerFlags{APIRate: -1, TenantRate: -1, StrangerRate: -1, AgentRate: -1}, []string{"PATCHBAY_API_RATE", "PATCHBAY_STRANGER_RATE", "PATCHBAY_API_TENANT_RATE", "PATCHBAY_AGENT_RATE"}},
 		"less than no connectors":  {config.ServerFlags{Connectors: -1}, []string{"PATCHBAY_MAX_CONNECTORS"}},
 		"a week of history":        {config.ServerFlags{HistoryDays: 7}, []string{"PATCHBAY_HISTORY_DAYS"}},
 		"a century of history":     {config.ServerFlags{HistoryDays: 36500}, []string{"PATCHBAY_HISTORY_DAYS"}},

@@ -40,6 +40,7 @@ type ServerFlags struct {
 	APIRate      int           `name:"api-rate" env:"PATCHBAY_API_RATE" placeholder:"N" default:"200" help:"How many requests a second each API key and each person may make of the JSON API of one process, with four seconds' worth at once (${default}). 0: without a limit."`
 	TenantRate   int           `name:"api-tenant-rate" env:"PATCHBAY_API_TENANT_RATE" placeholder:"N" default:"400" help:"The same of all who belong to a tenant together (${default}). 0: without a limit."`
 	StrangerRate int           `name:"stranger-rate" env:"PATCHBAY_STRANGER_RATE" placeholder:"N" default:"50" help:"How many requests a second may come from one address (IPv6: its network) to one process without a sign-in or an API key, with four seconds' worth at once (${default}). 0: without a limit."`
+	AgentRate    int           `name:"agent-rate" env:"PATCHBAY_AGENT_RATE" placeholder:"N" default:"500" help:"How many requests of any kind a second each agent may make of the gateway of one process, with four seconds' worth at once, and all agents of a tenant from one address eight times as many (${default}). An agent that may make more calls a minute may make twice as many requests as those. 0: without a limit."`
 	HistoryDays  int           `name:"history-days" env:"PATCHBAY_HISTORY_DAYS" placeholder:"N" help:"How many days calls, sync runs and decided changes of tools are kept, from 30 to 3650. A tenant may choose fewer. Unset: 90."`
 	SessionIdle  time.Duration `name:"session-idle" env:"PATCHBAY_SESSION_IDLE" placeholder:"DURATION" help:"After how long without use a person is signed out, from 5m, as 8h. Unset: 24h."`
 	SessionLife  time.Duration `name:"session-lifetime" env:"PATCHBAY_SESSION_LIFETIME" placeholder:"DURATION" help:"After how long a person is signed out in any case, up to 2160h (90 days). Unset: 168h (7 days)."`
@@ -69,6 +70,7 @@ type Server struct {
 	APIRate      int           // requests a second of a key or a person; 0: without a limit
 	TenantRate   int           // likewise of a tenant
 	StrangerRate int           // likewise of an address, of who is not signed in
+	AgentRate    int           // likewise of an agent at the gateway
 	Connectors   int           // of a tenant, at most; 0: as many as usual
 	HistoryDays  int           // that are kept of history; 0: as many as usual
 	SessionIdle  time.Duration // of a browser's session; 0: as long as usual
@@ -102,7 +104,7 @@ func (s Server) BaseURLIsSet() bool { return s.baseURL != nil }
 // Check reads the flags.
 func (f ServerFlags) Check() (Server, error) {
 	var c checker
-	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, EgressProxy: secret.Text(f.EgressProxy), PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, Catalog: f.Catalog, HistoryDays: f.HistoryDays, APIRate: f.APIRate, TenantRate: f.TenantRate, StrangerRate: f.StrangerRate}
+	s := Server{Addr: or(f.Addr, defaultAddr), EgressAllow: f.EgressAllow, EgressProxy: secret.Text(f.EgressProxy), PrivateAddr: f.PrivateAddr, Connectors: f.Connectors, Catalog: f.Catalog, HistoryDays: f.HistoryDays, APIRate: f.APIRate, TenantRate: f.TenantRate, StrangerRate: f.StrangerRate, AgentRate: f.AgentRate}
 	s.SessionIdle, s.SessionLife = c.sessions(f.SessionIdle, f.SessionLife)
 	if s.DrainTime = f.DrainTime; s.DrainTime < 0 || s.DrainTime > maxDrainTime {
 		c.refuse("PATCHBAY_DRAIN_TIME", "must be from 0s to %s, and is %s.", maxDrainTime, s.DrainTime)
@@ -110,15 +112,7 @@ func (f ServerFlags) Check() (Server, error) {
 	if f.Connectors < 0 {
 		c.refuse("PATCHBAY_MAX_CONNECTORS", "must be a number from 1, and is %d.", f.Connectors)
 	}
-	if f.APIRate < 0 {
-		c.refuse("PATCHBAY_API_RATE", "must be a number of requests a second, or 0 for no limit, and is %d.", f.APIRate)
-	}
-	if f.StrangerRate < 0 {
-		c.refuse("PATCHBAY_STRANGER_RATE", "must be a number of requests a second, or 0 for no limit, and is %d.", f.StrangerRate)
-	}
-	if f.TenantRate < 0 {
-		c.refuse("PATCHBAY_API_TENANT_RATE", "must be a number of requests a second, or 0 for no limit, and is %d.", f.TenantRate)
-	}
+	c.rates(f)
 	if days := f.HistoryDays; days != 0 && (days < leastHistoryDays || days > mostHistoryDays) {
 		c.refuse("PATCHBAY_HISTORY_DAYS", "must be a number of days from %d to %d, and is %d.", leastHistoryDays, mostHistoryDays, days)
 	}
@@ -238,4 +232,18 @@ func IsLoopback(host string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// rates refuses rates below nothing.
+func (c *checker) rates(f ServerFlags) {
+	for _, one := range []struct {
+		name string
+		rate int
+	}{
+		{"PATCHBAY_API_RATE", f.APIRate}, {"PATCHBAY_STRANGER_RATE", f.StrangerRate}, {"PATCHBAY_API_TENANT_RATE", f.TenantRate}, {"PATCHBAY_AGENT_RATE", f.AgentRate},
+	} {
+		if one.rate < 0 {
+			c.refuse(one.name, "must be a number of requests a second, or 0 for no limit, and is %d.", one.rate)
+		}
+	}
 }

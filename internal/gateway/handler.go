@@ -32,6 +32,10 @@ type Options struct {
 	Log     *slog.Logger
 	Address func(*http.Request) netip.Addr // where a request comes from; nil: from the other end of its connection
 	Now     func() time.Time               // nil: time.Now
+	// Rate is how many requests a second each agent may make, of whatever kind; 0: there is no limit. Throttled hears of each that is refused
+	// for it; nil: nobody does.
+	Rate      int
+	Throttled func()
 	// Page is where whoever signs in connects an account that an agent misses at a connector; nil: nowhere.
 	Page func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
 }
@@ -46,6 +50,8 @@ type Handler struct {
 	listeners atomic.Int64 // agents that listen
 	leftovers leftovers
 	strangers strangers
+	pace      pace
+	throttled func()
 	address   func(*http.Request) netip.Addr
 	now       func() time.Time
 	page      func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
@@ -71,6 +77,7 @@ func New(o Options) *Handler {
 	}
 	h := &Handler{
 		address: o.Address,
+		pace:    pace{perSecond: float64(o.Rate)},
 		now:     o.Now,
 		page:    o.Page,
 		access:  o.Access,
@@ -83,6 +90,7 @@ func New(o Options) *Handler {
 		https:   o.BaseURL.Scheme == "https",
 		local:   loopback(o.BaseURL.Hostname()),
 	}
+	h.throttled = o.Throttled
 	h.server = serve.New(serve.Options{
 		Origins: func(*http.Request) bool { return true }, // foreign has looked
 		Log:     o.Log,
@@ -141,6 +149,10 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
 	b, err := h.backend(r)
 	if err != nil {
 		h.refuse(w, r, err)
+		return
+	}
+	if wait := h.pace.wait(b.view.Tenant.ID, &b.view.Agent, h.address(r), h.now()); wait > 0 {
+		h.tooSoon(w, r, wait)
 		return
 	}
 	h.server.Handle(w, r, who(b), b)

@@ -78,5 +78,6 @@ func statusClass(status int) string {
 	return strconv.Itoa(status/100) + "xx"
 }
 
-// RequestThrottled counts a request of the JSON API that was refused since it came too soon. whose is "caller", "tenant" or "address".
+// RequestThrottled counts a request that was refused since it came too soon. whose is "caller" or "tenant", of the JSON API, "address", or
+// "agent", at the gateway.
 func (m *Metrics) RequestThrottled(whose string) { m.throttled.WithLabelValues(whose).Inc() }

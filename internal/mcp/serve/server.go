@@ -126,6 +126,11 @@ func (s *Server) Handle(w http.ResponseWriter, r *http.Request, who string, b Ba
 	}
 }
 
+// TurnAway answers a request with an error before anything of it is read.
+func (s *Server) TurnAway(w http.ResponseWriter, r *http.Request, e *RPCError) {
+	(&visit{s: s, w: w, r: r}).turnAway(e)
+}
+
 // visit is one HTTP request.
 type visit struct {
 	s       *Server

@@ -1,0 +1,159 @@
+package gateway_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/gateway"
+)
+
+// paced is a gateway at which each agent may make so many requests a second, by a clock that stands, and each request says where it comes from.
+type paced struct {
+	*bundle
+	at        string
+	ahead     atomic.Int64 // nanoseconds
+	throttled atomic.Int64
+}
+
+func newPaced(t *testing.T, rate int) *paced {
+	t.Helper()
+	p, began := &paced{bundle: newBundle(t)}, time.Now()
+	var handler *gateway.Handler
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	closing(t, front)
+	base, err := url.Parse(front.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.at = front.URL + "/mcp"
+	handler = gateway.New(gateway.Options{
+		Store: p.St, Access: p.access, Caller: p.caller, BaseURL: base, Version: "test", Page: p.page, Rate: rate,
+		Now:       func() time.Time { return began.Add(time.Duration(p.ahead.Load())) },
+		Address:   func(r *http.Request) netip.Addr { return netip.MustParseAddr(r.Header.Get("From")) },
+		Throttled: func() { p.throttled.Add(1) },
+	})
+	t.Cleanup(handler.Shut)
+	return p
+}
+
+// list asks for tools and returns the status.
+func (p *paced) list(t *testing.T, token, from string) answer {
+	t.Helper()
+	return post(t, p.at, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+modernMeta+`}}`, "Authorization", token, "From", from)
+}
+
+// passed is how many of so many requests were answered.
+func (p *paced) passed(t *testing.T, token, from string, asked int) int {
+	t.Helper()
+	passed := 0
+	for range asked {
+		switch got := p.list(t, token, from); got.status {
+		case http.StatusOK:
+			passed++
+		case http.StatusTooManyRequests:
+		default:
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	return passed
+}
+
+func TestAnAgentThatAsksTooOftenIsToldWhenToComeAgain(t *testing.T) {
+	t.Parallel()
+	p := newPaced(t, 2)
+	one, other := bearer(p.Token(t, p.auto(t).ID)), bearer(p.Token(t, p.auto(t).ID))
+	const from = "192.0.2.1"
+	for _, method := range []string{"tools/list", "resources/list", "prompts/list", "resources/templates/list", "server/discover", "no/such", "tools/list", "prompts/list"} { // 4 seconds' worth
+		got := post(t, p.at, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{`+modernMeta+`}}`, "Authorization", one, "From", from)
+		if got.status == http.StatusTooManyRequests {
+			t.Fatalf("%s: %s", method, got.body)
+		}
+	}
+	for method, body := range map[string]string{http.MethodPost: `{"jsonrpc":"2.0","id":1,"method":"ping","params":{}}`, http.MethodGet: "", http.MethodDelete: ""} {
+		got := request(t, method, p.at, body, "Content-Type", "application/json", "Accept", "application/json, text/event-stream", "Authorization", one, "From", from)
+		var said struct {
+			JSONRPC string          `json:"jsonrpc"`
+			ID      json.RawMessage `json:"id"`
+			Error   struct {
+				Code    int
+				Message string
+				Data    json.RawMessage
+			}
+		}
+		if err := json.Unmarshal([]byte(got.body), &said); err != nil || got.status != http.StatusTooManyRequests || got.header.Get("Retry-After") != "1" {
+			t.Fatalf("%s: %d %v %s", method, got.status, got.header, got.body)
+		}
+		want := `-32000 This agent makes more requests than it may. Try again in 1 s. {"patchbay/reason":{"code":"rate_limited","retry_after_s":1}}`
+		if diff := cmp.Diff(want, fmt.Sprint(said.Error.Code, " ", said.Error.Message, " ", string(said.Error.Data))); diff != "" || said.JSONRPC != "2.0" {
+			t.Errorf("%s (-want +got):\n%s", method, diff)
+		}
+	}
+	if n := p.throttled.Load(); n != 3 {
+		t.Errorf("%d are counted as refused", n)
+	}
+	if n := p.passed(t, other, from, 1); n != 1 {
+		t.Error("another agent is refused, too")
+	}
+	p.ahead.Add(int64(time.Second))
+	if n := p.passed(t, one, from, 5); n != 2 {
+		t.Errorf("%d pass a second later, want 2", n)
+	}
+}
+
+func TestATenantsAgentsShareTheirAddress(t *testing.T) {
+	t.Parallel()
+	p := newPaced(t, 1)
+	var agents []string
+	for range 9 {
+		agents = append(agents, bearer(p.Token(t, p.auto(t).ID)))
+	}
+	for i, token := range agents {
+		want := 4
+		if i == 8 { // eight agents' worth is spent
+			want = 0
+		}
+		if n := p.passed(t, token, "2001:db8::1", 5); n != want {
+			t.Errorf("agent %d: %d pass, want %d", i, n, want)
+		}
+	}
+	if n := p.passed(t, agents[8], "2001:db8::2", 1); n != 0 {
+		t.Error("the same network is another address")
+	}
+	if n := p.passed(t, agents[8], "2001:db8:1::1", 5); n != 4 {
+		t.Errorf("from elsewhere %d pass, want 4", n)
+	}
+	theirs, _ := p.TokenIn(t, p.Other, p.AgentIn(t, p.Other).ID)
+	if n := p.passed(t, bearer(theirs), "2001:db8::1", 5); n != 4 {
+		t.Errorf("of another tenant %d pass, want 4", n)
+	}
+}
+
+func TestAnAgentThatMayCallMoreMayAskMore(t *testing.T) {
+	t.Parallel()
+	p := newPaced(t, 1)
+	busy := bearer(p.Token(t, p.auto(t, func(a *connectors.Agent) { a.CallsPerMinute = 300 }).ID)) // 5 calls a second, 10 requests
+	if n := p.passed(t, busy, "192.0.2.1", 45); n != 40 {
+		t.Errorf("%d pass, want 40", n)
+	}
+	if n := p.passed(t, bearer(p.Token(t, p.auto(t).ID)), "192.0.2.1", 5); n != 4 {
+		t.Errorf("beside it %d pass, want 4", n)
+	}
+}
+
+func TestWithoutALimitAnAgentAsksAsOftenAsItLikes(t *testing.T) {
+	t.Parallel()
+	p := newPaced(t, 0)
+	if n := p.passed(t, bearer(p.Token(t, p.auto(t).ID)), "192.0.2.1", 50); n != 50 {
+		t.Errorf("%d pass", n)
+	}
+}
