@@ -30,6 +30,7 @@ func (c doctorCommand) Run(ctx context.Context, p program) error {
 	if serverErr == nil {
 		e.baseURL(server)
 		e.callback(server)
+		e.certificate(ctx, server, nil)
 		e.egress(server)
 		e.proxy(ctx, server)
 		e.commands(server)

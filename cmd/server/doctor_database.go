@@ -203,6 +203,9 @@ func (e *examination) schema(ctx context.Context, pool *pgxpool.Pool) bool {
 	case applied < wanted:
 		e.problem("schema", "version %d, and this program wants %d. Run patchbay migrate.", applied, wanted)
 		return false
+	case applied > wanted:
+		e.problem("schema", "version %d, and this program knows %d: a newer Patchbay has migrated it. Run that version's programs, or restore a backup from before its upgrade.", applied, wanted)
+		return false
 	case len(missing) > 0:
 		e.problem("schema", "version %d, without these that come before: %s. Run patchbay migrate.", applied, strings.Trim(fmt.Sprint(missing), "[]"))
 		return false

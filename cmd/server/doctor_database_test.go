@@ -72,7 +72,11 @@ func TestTheDoctorComparesClocksAndSchemas(t *testing.T) {
 	pool := pgtest.Open(t, address, db.PoolOptions{})
 	schema := func(e *examination) { e.schema(t.Context(), pool) }
 	examined(t, schema, `OK       schema         version \d+`)
-	if _, err := owner.Exec(t.Context(), "delete from goose_db_version where version_id in (20, 22)"); err != nil {
+	if _, err := owner.Exec(t.Context(), "insert into goose_db_version (version_id, is_applied) values (99999, true)"); err != nil {
+		t.Fatal(err)
+	}
+	examined(t, schema, `PROBLEM  schema         version 99999, and this program knows \d+: a newer Patchbay has migrated it\. Run that version's programs, or restore`)
+	if _, err := owner.Exec(t.Context(), "delete from goose_db_version where version_id in (20, 22, 99999)"); err != nil {
 		t.Fatal(err)
 	}
 	examined(t, schema, `PROBLEM  schema         version \d+, without these that come before: 20 22\. Run patchbay migrate\.`)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -106,7 +107,7 @@ func (e *examination) proxy(ctx context.Context, server config.Server) {
 	defer cancel()
 	err = p.Try(ctx)
 	if failed, ok := errors.AsType[*safehttp.ProxyError](err); ok {
-		e.problem(what, "%s: %s%s", p, failed.Why, inBrackets(failed.Err))
+		e.problem(what, "%s: %s%s", p, cmp.Or(failed.Mend, failed.Why), inBrackets(failed.Err))
 		return
 	}
 	if err != nil {

@@ -26,7 +26,7 @@ func TestTheDoctorTriesTheEgressProxy(t *testing.T) {
 		"":                                "",
 		fine.Address("patch:hunter2@"):    "OK       egress proxy   " + fine.URL + " answers",
 		fine.Address("patch:hunter2no@"):  "PROBLEM  egress proxy   " + fine.URL + ": The egress proxy refused Patchbay's user name and password (407).",
-		gone.Address("patch:hunter2@"):    "PROBLEM  egress proxy   " + gone.URL + ": The egress proxy cannot be reached.",
+		gone.Address("patch:hunter2@"):    "PROBLEM  egress proxy   " + gone.URL + ": The egress proxy cannot be reached. Check that it runs, and that PATCHBAY_EGRESS_PROXY names its host and port. (",
 		none.Address("patch:hunter2@"):    "PROBLEM  egress proxy   " + none.URL + ": The egress proxy did not answer as a proxy does.",
 		"socks5://hunter2@127.0.0.1:1080": "PROBLEM  egress proxy   PATCHBAY_EGRESS_PROXY must be the address of an HTTP proxy",
 	} {

@@ -11,6 +11,7 @@ import (
 type ProxyError struct {
 	Status int    // of the proxy's answer; 0: it gave none
 	Why    string // a sentence, safe to show
+	Mend   string // the same for whoever runs Patchbay, with what to do; empty: Why says it
 	Err    error  // for the log; nil: there is nothing more to tell. It stays out of the chain: it is not the server's.
 }
 
@@ -26,9 +27,14 @@ func (e *ProxyError) Error() string {
 func (e *ProxyError) Forbidden() bool { return e.Status == http.StatusForbidden }
 
 func unreachable(cause error) *ProxyError {
-	e := &ProxyError{Why: "The egress proxy cannot be reached. Try again later; whoever runs Patchbay finds out more with patchbay doctor.", Err: cause}
+	e := &ProxyError{
+		Why:  "The egress proxy cannot be reached. Try again later; whoever runs Patchbay finds out more with patchbay doctor.",
+		Mend: "The egress proxy cannot be reached. Check that it runs, and that PATCHBAY_EGRESS_PROXY names its host and port.",
+		Err:  cause,
+	}
 	if failed, ok := errors.AsType[net.Error](cause); ok && failed.Timeout() {
 		e.Why = "The egress proxy did not answer in time. Try again later; whoever runs Patchbay finds out more with patchbay doctor."
+		e.Mend = "The egress proxy did not answer in time. Check that it runs, and that nothing between drops what is sent to it."
 	}
 	return e
 }

@@ -41,7 +41,7 @@ func ParseKEK(s string) (KEK, error) {
 	if path, ok := strings.CutPrefix(s, "file:"); ok {
 		b, err := readKeyFile(path)
 		if err != nil {
-			return KEK{}, fault.Wrap(fault.Invalid, err, fmt.Sprintf("The file %s that PATCHBAY_KEYSET names cannot be read.", path))
+			return KEK{}, fault.Wrap(fault.Invalid, err, fmt.Sprintf("The file %s that PATCHBAY_KEYSET names cannot be read. Check its path, and that the user who runs Patchbay may read it.", path))
 		}
 		s = strings.TrimSpace(b)
 	}

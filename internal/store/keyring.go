@@ -92,7 +92,7 @@ func openKeyring(rows []dbgen.KeysetsRow, kek secret.KEK) (keys, error) {
 		keyring, err = secret.Unwrap(kek, moving)
 	}
 	if errors.Is(err, secret.ErrWrongKEK) {
-		return keys{}, fault.Wrap(fault.Unavailable, err, "PATCHBAY_KEYSET does not open the keys stored in this database.")
+		return keys{}, fault.Wrap(fault.Unavailable, err, "PATCHBAY_KEYSET does not open the keys stored in this database. Set the one that it was made with: no other opens them.")
 	}
 	if err != nil {
 		return keys{}, fmt.Errorf("open the stored keyring: %w", err)
