@@ -14,6 +14,13 @@ where agents.tenant_id = @tenant_id
       sqlc.narg(id)::uuid,
       (select named.id from agents named where named.tenant_id = @tenant_id and named.slug = sqlc.narg(slug)::text));
 
+-- name: HoldAgent :one
+-- A change of the agent waits, or has been waited for: whoever disables or deletes it then finds what is stored for it now.
+select agents.id
+from agents
+where agents.tenant_id = @tenant_id and agents.id = @id
+for share;
+
 -- name: CreateAgent :one
 insert into agents (tenant_id, id, slug, name, description, approval, enabled, name_limit, calls_per_minute)
 values (@tenant_id, @id, @slug, @name, @description, @approval, @enabled, @name_limit, @calls_per_minute)

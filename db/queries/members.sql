@@ -17,6 +17,13 @@ join users on users.id = memberships.user_id
 left join second_factors f on f.user_id = users.id
 where memberships.tenant_id = @tenant_id and memberships.user_id = @user_id;
 
+-- name: HoldMember :one
+-- The role of the moment, which stays until the transaction ends.
+select role
+from memberships
+where tenant_id = @tenant_id and user_id = @user_id
+for share;
+
 -- name: AddUser :one
 -- A person who is known keeps name and password; only a missing password is filled in.
 insert into users (id, email, name, password_hash)

@@ -21,6 +21,31 @@ func (a Actor) RequireAccount(ctx context.Context, tx *store.Tenant, agent *conn
 	return a.Require(connectors.PermManage)
 }
 
+// HoldAccount is RequireAccount where an account is stored, in that transaction and by what is so then: since the request was let in its person may
+// have left, and what their agents had was forgotten. Agent and membership stay as they are until the transaction ends.
+func (a Actor) HoldAccount(ctx context.Context, tx *store.Tenant, agent *connectors.AgentID) error {
+	if agent != nil {
+		if err := tx.HoldAgent(ctx, *agent); err != nil {
+			return err
+		}
+	}
+	if a.UserID != nil {
+		role, err := tx.HoldMember(ctx, *a.UserID)
+		if fault.Is(err, fault.NotFound) {
+			return fault.Errorf(fault.Denied, "You are no member of this organisation any more.")
+		}
+		if err != nil {
+			return err
+		}
+		now := a
+		now.Role = role
+		if err := now.RequireAccount(ctx, tx, agent); err != nil {
+			return err
+		}
+	}
+	return a.RequireAccount(ctx, tx, agent) // a program may do less than its person
+}
+
 // RequireSelf refuses whoever an account that an agent misses would not be of. It is for pages that anybody may have been sent to: a member's
 // agent acts for that member, so that nobody else's account gets to it there, not even that of an admin who was talked into it.
 func (a Actor) RequireSelf(ctx context.Context, tx *store.Tenant, agent connectors.AgentID) error {
@@ -82,17 +107,32 @@ func (a Actor) RequireDecide(ctx context.Context, tx *store.Tenant, agent connec
 			return fault.Errorf(fault.Denied, "Programs of yours are this agent, so that no program decides about its calls for you. Decide yourself, on the page Approvals.")
 		}
 	}
-	if a.Role.May(connectors.PermManage) {
-		return nil
-	}
-	m, err := tx.AgentMember(ctx, agent)
-	if fault.Is(err, fault.NotFound) || err == nil && a.UserID != nil && *a.UserID == m.UserID {
-		return nil
-	}
+	refusals, err := a.NotDeciding(ctx, tx, agent)
 	if err != nil {
 		return err
 	}
-	return fault.Errorf(fault.Denied, "This agent belongs to %s. Only they, and admins, decide about its calls.", m.DisplayName())
+	return refusals[agent]
+}
+
+// NotDeciding is, of those of these agents about whose calls the actor may not decide, why: what RequireDecide says of each, but for programs.
+func (a Actor) NotDeciding(ctx context.Context, tx *store.Tenant, agents ...connectors.AgentID) (map[connectors.AgentID]error, error) {
+	refusals := map[connectors.AgentID]error{}
+	if a.Role.May(connectors.PermManage) {
+		return refusals, nil
+	}
+	if err := a.Require(connectors.PermOperate); err != nil {
+		for _, id := range agents {
+			refusals[id] = err
+		}
+		return refusals, nil
+	}
+	whose, err := tx.AgentsOfMembers(ctx, agents...)
+	for id, m := range whose {
+		if a.UserID == nil || *a.UserID != m.UserID {
+			refusals[id] = fault.Errorf(fault.Denied, "This agent belongs to %s. Only they, and admins, decide about its calls.", m.DisplayName())
+		}
+	}
+	return refusals, err
 }
 
 // Decider names the actor beside what they decided: of a program that acts as a person, both.

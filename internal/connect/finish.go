@@ -119,7 +119,11 @@ func (b *Broker) mayFinish(ctx context.Context, br Browser, f store.Flow) error 
 	case p.Tenant.ID != f.Tenant:
 		return fault.Errorf(fault.Malformed, "This connection was started in another organisation. Switch back to it, and start again.")
 	}
-	err := p.RequireAccount(ctx, b.tenant(f.Tenant), f.AgentID)
+	return overFor(p.RequireAccount(ctx, b.tenant(f.Tenant), f.AgentID))
+}
+
+// overFor is a refusal of the member who started as what it is to a connection under way: its end.
+func overFor(err error) error {
 	if fault.Is(err, fault.Denied) {
 		return fault.Errorf(fault.Malformed, "You may not connect accounts here any more. Ask an admin to do it.")
 	}

@@ -3,6 +3,7 @@ package connect
 import (
 	"context"
 
+	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth"
@@ -30,6 +31,9 @@ func (b *Broker) keep(ctx context.Context, back returning, peer oauth.Peer, toke
 		case !sameGrants(back.connector.OAuth, now.connector.OAuth):
 			return errChanged()
 		}
+		if err := back.stillMay(ctx, tx); err != nil {
+			return err
+		}
 		done.Connector, done.Agent = now.connector, now.agent
 		if err := tx.SaveGrant(ctx, g); err != nil {
 			return err
@@ -40,7 +44,7 @@ func (b *Broker) keep(ctx context.Context, back returning, peer oauth.Peer, toke
 		done.Run, err = queueSync(ctx, tx, now)
 		return err
 	})
-	if fault.Is(err, fault.Malformed) { // the connector has changed: nobody would ever use the grant
+	if fault.Is(err, fault.Malformed) { // the connector has changed, or who started has left: nobody would ever use the grant
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
 		defer cancel()
 		b.giveBack(ctx, back.place, peer, g.GrantTokens)
@@ -51,6 +55,18 @@ func (b *Broker) keep(ctx context.Context, back returning, peer oauth.Peer, toke
 	b.logConnected(ctx, back, done.Run)
 	b.replaced(ctx, back.place, old, g)
 	return done, nil
+}
+
+// stillMay refuses where the member who started may not connect the account any more. It stays so until the transaction ends.
+func (r returning) stillMay(ctx context.Context, tx *store.Tenant) error {
+	if r.flow.StartedBy.Type != string(auth.KindPerson) {
+		return nil
+	}
+	err := r.person.HoldAccount(ctx, tx, r.flow.AgentID)
+	if fault.Is(err, fault.NotFound) { // the agent
+		return errChanged()
+	}
+	return overFor(err)
 }
 
 func newGrant(f store.Flow, peer oauth.Peer, token oauth.Token) store.NewGrant {

@@ -35,6 +35,9 @@ func (r *Registry) SetCredential(
 		if err != nil {
 			return err
 		}
+		if err := a.HoldAccount(ctx, tx, at.agentID()); err != nil { // there may have been a wait
+			return err
+		}
 		if err := setSecret(ctx, tx, at.connector, at.agentID(), s); err != nil {
 			return err
 		}

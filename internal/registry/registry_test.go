@@ -30,6 +30,7 @@ func newBundle(t *testing.T) *bundle {
 	w := fixture.New(t)
 	b := &bundle{World: w, reg: registry.New(w.St, safehttp.New(safehttp.Options{Mode: safehttp.Public}))}
 	b.admin = b.actor(connectors.RoleAdmin)
+	b.admin.UserID = new(w.Member(t, connectors.RoleAdmin).UserID)
 	return b
 }
 

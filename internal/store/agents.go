@@ -76,6 +76,12 @@ func (t *Tenant) UpdateAgent(ctx context.Context, a connectors.Agent) (connector
 	return agentOf(row), t.says(nil, "agent", a.ID)
 }
 
+// HoldAgent keeps an agent as it is until the transaction ends: whoever ends what belongs to it then finds what is stored meanwhile.
+func (t *Tenant) HoldAgent(ctx context.Context, id connectors.AgentID) error {
+	_, err := t.q.HoldAgent(ctx, t.id, id)
+	return found(err, "agent")
+}
+
 // DeleteAgent removes an agent and its credentials; sync runs forget it.
 func (t *Tenant) DeleteAgent(ctx context.Context, id connectors.AgentID) error {
 	n, err := t.q.DeleteAgent(ctx, t.id, id)

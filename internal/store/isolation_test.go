@@ -116,6 +116,12 @@ var tenantAttempts = map[string]attempt{
 		}
 		return mine.ID == o.agent.ID, o.door.DeleteAgent(ctx, mine.ID)
 	},
+	"HoldAgent": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Tx(ctx, func(tx *store.Tenant) error { return tx.HoldAgent(ctx, o.agent.ID) })
+	},
+	"HoldMember": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.HoldMember(ctx, o.member.UserID))
+	},
 	"UpdateAgent": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.UpdateAgent(ctx, o.agent)) },
 	"DeleteAgent": func(ctx context.Context, o outsider) (bool, error) { return true, o.door.DeleteAgent(ctx, o.agent.ID) },
 	"Connectors": func(ctx context.Context, o outsider) (bool, error) {

@@ -103,6 +103,12 @@ func addNewMember(
 // mailbox is an e-mail address as it is stored and compared.
 func mailbox(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
+// HoldMember keeps a membership as it is until the transaction ends, and returns the role.
+func (t *Tenant) HoldMember(ctx context.Context, id connectors.UserID) (connectors.Role, error) {
+	role, err := t.q.HoldMember(ctx, t.id, id)
+	return role, found(err, "member")
+}
+
 // SetMemberRole gives a member another role. The last owner stays one: Conflict. Who is no owner any more has invited nobody: the
 // open invitations of theirs end.
 func (t *Tenant) SetMemberRole(ctx context.Context, id connectors.UserID, role connectors.Role) error {

@@ -153,6 +153,21 @@ func (q *Queries) DeleteAgent(ctx context.Context, tenantID connectors.TenantID,
 	return result.RowsAffected(), nil
 }
 
+const holdAgent = `-- name: HoldAgent :one
+select agents.id
+from agents
+where agents.tenant_id = $1 and agents.id = $2
+for share
+`
+
+// A change of the agent waits, or has been waited for: whoever disables or deletes it then finds what is stored for it now.
+func (q *Queries) HoldAgent(ctx context.Context, tenantID connectors.TenantID, iD connectors.AgentID) (connectors.AgentID, error) {
+	row := q.db.QueryRow(ctx, holdAgent, tenantID, iD)
+	var id connectors.AgentID
+	err := row.Scan(&id)
+	return id, err
+}
+
 const updateAgent = `-- name: UpdateAgent :one
 update agents
 set slug = $1,

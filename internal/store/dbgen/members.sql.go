@@ -76,6 +76,21 @@ func (q *Queries) AddUser(ctx context.Context, arg AddUserParams) (connectors.Us
 	return id, err
 }
 
+const holdMember = `-- name: HoldMember :one
+select role
+from memberships
+where tenant_id = $1 and user_id = $2
+for share
+`
+
+// The role of the moment, which stays until the transaction ends.
+func (q *Queries) HoldMember(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (connectors.Role, error) {
+	row := q.db.QueryRow(ctx, holdMember, tenantID, userID)
+	var role connectors.Role
+	err := row.Scan(&role)
+	return role, err
+}
+
 const lockOwners = `-- name: LockOwners :many
 select user_id
 from memberships
