@@ -6,6 +6,7 @@
 //
 //	main.go      flags, and the order of a run
 //	world.go     what runs: PostgreSQL, replicas, servers, tenants
+//	leftovers.go what killed runs have left is taken away by the next
 //	engine.go    PostgreSQL on a small filesystem of its own: killed, restarted, full, without a free connection
 //	cable.go     what lies between the program and PostgreSQL: slow, still, cut
 //	upstream.go  MCP servers that flap, drip and lie, and count every call; protected ones stand behind oauthtest's authorization server

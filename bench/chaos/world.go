@@ -30,8 +30,9 @@ const planted = "chaos-planted-"
 type world struct {
 	options
 	home     string
-	movable  bool // the processes' clocks can be moved
-	jumps    int  // of them, which a process was seen to show
+	lock     *os.File // says that home is in use
+	movable  bool     // the processes' clocks can be moved
+	jumps    int      // of them, which a process was seen to show
 	engine   engine
 	files    small // where the data directories are
 	cable    *cable
@@ -65,11 +66,12 @@ type tenant struct {
 }
 
 func (o options) open(ctx context.Context) (*world, error) {
-	home, err := os.MkdirTemp(o.home, "pb-chaos-")
+	sweep(o.home, time.Now())
+	home, lock, err := makeHome(o.home)
 	if err != nil {
 		return nil, err
 	}
-	w := &world{options: o, home: home, tally: newTally()}
+	w := &world{options: o, home: home, lock: lock, tally: newTally()}
 	w.calls.answered, w.programs.given = map[int64]bool{}, map[string]bool{}
 	w.client = &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	if err := errors.Join(os.Chmod(home, 0o711), os.Mkdir(filepath.Join(home, "logs"), 0o700)); err != nil { //nolint:gosec // as root, PostgreSQL runs as another user
@@ -400,5 +402,6 @@ func (w *world) end() error {
 	}
 	w.engine.disk.remove()
 	w.files.remove()
+	_ = w.lock.Close()
 	return os.RemoveAll(w.home)
 }
