@@ -36,9 +36,11 @@ func TestABackupIsRestoredElsewhereWithItsKeyAndIsNoUseWithoutIt(t *testing.T) {
 	s.terminate()
 
 	dump := filepath.Join(h.dir, "patchbay.sql")
-	command(t, pgDump, "--file="+dump, settingOf(h, "DATABASE_URL"))
+	command(t, pgDump, "--no-owner", "--file="+dump, settingOf(h, "DATABASE_URL"))
 	keyset := settingOf(h, "PATCHBAY_KEYSET")
 	wantNothingReadable(t, dump, "dev-token", a.token, c.key, ownerPassword, keyset)
+
+	wantOfNoOwner(t, dump)
 
 	other := newHome(t)
 	restored := pgtest.Empty(t)
@@ -143,4 +145,18 @@ func systemContent(t *testing.T, database *pgx.Conn) string {
 		t.Fatal(err)
 	}
 	return content(t, database)
+}
+
+// wantOfNoOwner checks that a dump can be restored where the role that owned its tables does not exist.
+func wantOfNoOwner(t *testing.T, dump string) {
+	t.Helper()
+	text, err := os.ReadFile(dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(string(text), "\n") {
+		if strings.Contains(line, " OWNER TO ") || strings.HasPrefix(line, "ALTER DEFAULT PRIVILEGES") {
+			t.Errorf("it takes the role that owned the tables: %s", line)
+		}
+	}
 }
