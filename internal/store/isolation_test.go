@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"errors"
-	"maps"
 	"reflect"
 	"testing"
 	"time"
@@ -491,16 +490,3 @@ func auditEvents(ctx context.Context, o outsider) int {
 	}
 	return mine
 }
-
-// attempts puts the cases of several files together.
-func attempts(tables ...map[string]attempt) map[string]attempt {
-	all := map[string]attempt{}
-	for _, t := range tables {
-		maps.Copy(all, t)
-	}
-	return all
-}
-
-func one[T any](_ T, err error) (bool, error) { return err == nil, err }
-
-func some[T any](l store.List[T], err error) (bool, error) { return len(l.Items) > 0, err }
