@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
 	"patchbay/internal/words"
@@ -34,7 +35,7 @@ func approvalCard(ctx context.Context, asset templates.Assets, w waitingCall, ca
 		Badges:    approvalBadges(ctx, w, definition),
 		Effect:    approvalEffect(ctx, w, definition),
 		Risky:     changedMeanwhile(ctx, w),
-		Arguments: waitingArguments(ctx, w.Waiting, can),
+		Arguments: waitingArguments(ctx, w.Waiting),
 		History:   lately(ctx, w.counts.Calls, w.counts.Denied),
 		Asked:     when(ctx, w.AskedAt, now),
 		Since:     w.AskedAt.UTC().Format(time.RFC3339Nano),
@@ -44,8 +45,17 @@ func approvalCard(ctx context.Context, asset templates.Assets, w waitingCall, ca
 		Waiting:   waits(w.Approval, now),
 		Decided:   decision(ctx, w.Approval),
 		CallHref:  callPath(w.ID),
-		CanDecide: can.Sync,
+		CanDecide: w.Refusal == nil,
+		Refusal:   notDeciding(ctx, w, can),
 	}
+}
+
+// notDeciding says to a person whose role decides why this call is not theirs; empty: it is, or their role does not.
+func notDeciding(ctx context.Context, w waitingCall, can templates.Can) string {
+	if w.Refusal == nil || !can.Sync {
+		return ""
+	}
+	return words.Said(ctx, fault.As(w.Refusal).Message)
 }
 
 // approvalBadges say what the server says of the tool's effects; that it says nothing is worth knowing, too.
@@ -76,10 +86,10 @@ func changedMeanwhile(ctx context.Context, w waitingCall) *templates.Attention {
 	return &templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "The tool has changed"), Text: words.T(ctx, "Its definition is not the one by which the agent made this call.")}
 }
 
-func waitingArguments(ctx context.Context, w toolcall.Waiting, can templates.Can) templates.Content {
+func waitingArguments(ctx context.Context, w toolcall.Waiting) templates.Content {
 	raw := w.Arguments
 	switch {
-	case !can.Sync:
+	case w.Refusal != nil:
 		return templates.Content{Note: words.T(ctx, "Those who may decide see the arguments.")}
 	case w.Withheld:
 		return templates.Content{Note: words.T(ctx, "Nothing is to be decided any more: the arguments are for your organisation's auditors now.")}

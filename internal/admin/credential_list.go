@@ -44,6 +44,9 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, c conn
 	if err != nil {
 		return err
 	}
+	if held.whose, err = h.whose(r, c, agents.Items); err != nil {
+		return err
+	}
 	page := templates.ConnectorCredentialsPage{
 		Frame:     h.connectorFrame(r, c, words.T(r.Context(), "Credentials")),
 		Head:      connectorHead(r.Context(), c, templates.TabCredentials),
@@ -74,6 +77,18 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, c conn
 		}
 	}
 	return h.respond.Page(w, r, cmp.Or(news.status, http.StatusOK), templates.ConnectorCredentials(page))
+}
+
+// whose are the members to whom agents belong that have an account each: no link connects those.
+func (h *Handler) whose(r *http.Request, c connectors.Connector, agents []connectors.Agent) (map[connectors.AgentID]connectors.Member, error) {
+	if c.CredentialMode != connectors.CredentialPerAgent || c.Auth.Type != connectors.AuthOAuth2 {
+		return nil, nil
+	}
+	ids := make([]connectors.AgentID, len(agents))
+	for i, a := range agents {
+		ids[i] = a.ID
+	}
+	return h.tenant(r).AgentsOfMembers(r.Context(), ids...)
 }
 
 // signsInByOAuth tells whether there is an authorization server to look for.

@@ -13,6 +13,7 @@ import (
 type holdings struct {
 	stored map[connectors.AgentID]connectors.Credential // the shared one is under the zero id
 	lapses map[string]time.Time                         // by the agent's slug, the shared one's empty: accounts that end soon
+	whose  map[connectors.AgentID]connectors.Member     // of the agents that belong to a member
 }
 
 // credentialRows has one row for the shared credential, or one for each agent.
@@ -41,6 +42,9 @@ func credentialRows(ctx context.Context, c connectors.Connector, agents []connec
 func (h holdings) fill(ctx context.Context, row templates.CredentialRow, c connectors.Connector, owner connectors.Agent, now time.Time) templates.CredentialRow {
 	held, ok := h.stored[owner.ID]
 	row.Stored = ok
+	if m, ok := h.whose[owner.ID]; ok {
+		row.Member = m.DisplayName()
+	}
 	row.State = credentialState(ctx, c.Auth.Type, held.Status)
 	if !ok {
 		return row

@@ -91,7 +91,7 @@ func TestAnAccountsPageIssuesTheSameQueriesForAnyNumberOfAgents(t *testing.T) {
 	grow(3)
 	few := count()
 	grow(57)
-	if many := count(); many != few || few > most {
+	if many := count(); many != few || few > most+1 { // whose agents they are: no link is offered for a member's
 		t.Errorf("%d statements for 3 agents, %d for 60", few, many)
 	}
 }

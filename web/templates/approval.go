@@ -39,6 +39,7 @@ type ApprovalCard struct {
 	Decided   string // "Denied by Ada: not now"; empty: nobody decided
 	CallHref  string
 	CanDecide bool
+	Refusal   string // why somebody whose role decides does not decide about this one; empty: they do
 	ReturnTo  string
 }
 

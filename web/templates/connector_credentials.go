@@ -30,6 +30,7 @@ type CredentialRow struct {
 	Key      string // unique on the page: "shared" or the agent's slug
 	Who      string // "All agents", or the agent's name
 	Href     string // the agent's page; empty: none
+	Member   string // whose agent it is; empty: the organisation's own
 	Stored   bool
 	State    State
 	Account  string // who it is at the server; empty: not known
