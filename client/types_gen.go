@@ -1654,6 +1654,8 @@ type Tool struct {
 
 // ToolCall is what the API answers with.
 type ToolCall struct {
+	// Where the request came from that began the call, as the audit log has it; null: not known, as of calls of before it was kept.
+	Address *string `json:"address"`
 	// The agent's slug at the time.
 	Agent string `json:"agent"`
 	// Null: the agent was deleted.
@@ -1695,6 +1697,8 @@ type ToolCall struct {
 	Progress *Progress `json:"progress"`
 	// Of the arguments.
 	RequestBytes int64 `json:"request_bytes"`
+	// Of that request, as its answer's X-Request-Id and the log have it; null: not known.
+	RequestID *string `json:"request_id"`
 	// Of the result.
 	ResponseBytes int64 `json:"response_bytes"`
 	// Where the call came in. One of: gateway, api, dashboard.

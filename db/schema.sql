@@ -254,7 +254,8 @@ AS $function$
         || ((array_send(array_agg(c.caller)) || array_send(array_agg(c.token_id)) || array_send(array_agg(c.credential_id)) || array_send(array_agg(c.definition_hash)))
         || (array_send(array_agg(c.status)) || array_send(array_agg(c.outcome)) || array_send(array_agg(c.error_code)) || array_send(array_agg(c.is_error))))
         || ((array_send(array_agg(c.approved_by)) || array_send(array_agg(c.request_bytes)) || array_send(array_agg(c.response_bytes)))
-        || (array_send(array_agg(c.started_at)) || array_send(array_agg(c.completed_at)) || array_send(array_agg(c.duration_us))))) as body
+        || (array_send(array_agg(c.started_at)) || array_send(array_agg(c.completed_at)) || array_send(array_agg(c.duration_us))))
+        || (array_send(array_agg(c.address)) || array_send(array_agg(c.request_id)))) as body
                 from new_calls c
                 where c.completed_at is not null
                 group by c.tenant_id
@@ -283,7 +284,8 @@ AS $function$
         || ((array_send(array_agg(c.caller)) || array_send(array_agg(c.token_id)) || array_send(array_agg(c.credential_id)) || array_send(array_agg(c.definition_hash)))
         || (array_send(array_agg(c.status)) || array_send(array_agg(c.outcome)) || array_send(array_agg(c.error_code)) || array_send(array_agg(c.is_error))))
         || ((array_send(array_agg(c.approved_by)) || array_send(array_agg(c.request_bytes)) || array_send(array_agg(c.response_bytes)))
-        || (array_send(array_agg(c.started_at)) || array_send(array_agg(c.completed_at)) || array_send(array_agg(c.duration_us))))) as body
+        || (array_send(array_agg(c.started_at)) || array_send(array_agg(c.completed_at)) || array_send(array_agg(c.duration_us))))
+        || (array_send(array_agg(c.address)) || array_send(array_agg(c.request_id)))) as body
                 from new_calls c
                 left join old_calls o on o.tenant_id = c.tenant_id and o.id = c.id
                 where c.completed_at is not null and o.completed_at is null
@@ -302,17 +304,18 @@ AS $function$
         || ((array_send(array_agg(c.caller)) || array_send(array_agg(c.token_id)) || array_send(array_agg(c.credential_id)) || array_send(array_agg(c.definition_hash)))
         || (array_send(array_agg(c.status)) || array_send(array_agg(c.outcome)) || array_send(array_agg(c.error_code)) || array_send(array_agg(c.is_error))))
         || ((array_send(array_agg(c.approved_by)) || array_send(array_agg(c.request_bytes)) || array_send(array_agg(c.response_bytes)))
-        || (array_send(array_agg(c.started_at)) || array_send(array_agg(c.completed_at)) || array_send(array_agg(c.duration_us))))) as body
+        || (array_send(array_agg(c.started_at)) || array_send(array_agg(c.completed_at)) || array_send(array_agg(c.duration_us))))
+        || (array_send(array_agg(c.address)) || array_send(array_agg(c.request_id)))) as body
                 from new_calls c
                 join old_calls o on o.tenant_id = c.tenant_id and o.id = c.id
                 where o.completed_at is not null
                   and (c.agent_id, c.agent_slug, c.connector_id, c.connector_slug, c.kind, c.tool, c.source, c.caller, c.token_id, c.credential_id,
                        c.definition_hash, c.status, c.outcome, c.error_code, c.is_error, c.approved_by, c.request_bytes, c.response_bytes,
-                       c.started_at, c.completed_at, c.duration_us)
+                       c.started_at, c.completed_at, c.duration_us, c.address, c.request_id)
                       is distinct from
                       (o.agent_id, o.agent_slug, o.connector_id, o.connector_slug, o.kind, o.tool, o.source, o.caller, o.token_id, o.credential_id,
                        o.definition_hash, o.status, o.outcome, o.error_code, o.is_error, o.approved_by, o.request_bytes, o.response_bytes,
-                       o.started_at, o.completed_at, o.duration_us)
+                       o.started_at, o.completed_at, o.duration_us, o.address, o.request_id)
                 group by c.tenant_id
             ) those
             having count(*) > 0;
@@ -1905,6 +1908,8 @@ create table tool_calls (
     duration_us bigint,
     task_handle text,
     progress bytea,
+    address text,
+    request_id text,
     constraint tool_calls_ended_has_end CHECK ((((status = ANY (ARRAY['success'::text, 'error'::text, 'denied'::text, 'cancelled'::text])) = (completed_at IS NOT NULL)) AND ((completed_at IS NULL) = (duration_us IS NULL)))),
     constraint tool_calls_kind_known CHECK ((kind = ANY (ARRAY['tool'::text, 'prompt'::text, 'resource'::text, 'completion'::text]))),
     constraint tool_calls_outcome_known CHECK ((outcome = ANY (ARRAY[''::text, 'ok'::text, 'tool_error'::text, 'rpc_error'::text, 'transport'::text, 'refused'::text, 'denied'::text, 'cancelled'::text, 'lost'::text]))),

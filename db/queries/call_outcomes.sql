@@ -24,12 +24,12 @@ where links.before < @max_calls::bigint
 order by links.n, links.at;
 
 -- name: CallEnds :many
--- The ends of these calls as their rows have them, each column as the chain has it (migration 00058): internal/store/outcome_body.go names them.
+-- The ends of these calls as their rows have them, each column as the chain has it (migrations 00058, 00075): internal/store/outcome_body.go names them.
 select id, array[
     uuid_send(id), uuid_send(agent_id), textsend(agent_slug), uuid_send(connector_id), textsend(connector_slug), textsend(kind), textsend(tool),
     textsend(source), textsend(caller), uuid_send(token_id), uuid_send(credential_id), definition_hash, textsend(status), textsend(outcome),
     textsend(error_code), boolsend(is_error), textsend(approved_by), int8send(request_bytes), int8send(response_bytes),
-    timestamptz_send(started_at), timestamptz_send(completed_at), int8send(duration_us)]::bytea[] as columns
+    timestamptz_send(started_at), timestamptz_send(completed_at), int8send(duration_us), textsend(address), textsend(request_id)]::bytea[] as columns
 from tool_calls
 where tenant_id = @tenant_id and id = any(@ids::uuid[]);
 

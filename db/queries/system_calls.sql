@@ -39,7 +39,7 @@ with those_tenants as materialized (
 ), heads as materialized (
     select head.number, head.tenant_id, those_agents.id as agent_id, head.agent_slug, those_connectors.id as connector_id, head.connector_slug, head.kind,
            head.tool, head.exposed_name, head.source, head.caller, head.token_id, head.credential_id, head.definition_hash, head.instance_id,
-           head.status, head.approved_by, head.truncated
+           head.status, head.approved_by, head.truncated, head.address
     from (
         select unnest(@numbers::bigint[]) as number, unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@agent_ids::uuid[]) as agent_id,
                unnest(@agent_slugs::text[]) as agent_slug, unnest(@connector_ids::uuid[]) as connector_id,
@@ -47,7 +47,8 @@ with those_tenants as materialized (
                unnest(@exposed_names::text[]) as exposed_name, unnest(@sources::text[]) as source, unnest(@callers::text[]) as caller,
                unnest(@token_ids::uuid[]) as token_id, unnest(@credential_ids::uuid[]) as credential_id,
                unnest(@definition_hashes::bytea[]) as definition_hash, unnest(@instance_ids::uuid[]) as instance_id,
-               unnest(@statuses::text[]) as status, unnest(@approved_bys::text[]) as approved_by, unnest(@truncateds::boolean[]) as truncated
+               unnest(@statuses::text[]) as status, unnest(@approved_bys::text[]) as approved_by, unnest(@truncateds::boolean[]) as truncated,
+               unnest(@addresses::text[]) as address
     ) head
     join those_tenants on those_tenants.tenant_id = head.tenant_id
     left join those_agents on those_agents.tenant_id = head.tenant_id and those_agents.id = head.agent_id
@@ -57,14 +58,15 @@ with those_tenants as materialized (
         where held.tenant_id = head.tenant_id and (held.id = head.agent_id or held.id = head.connector_id))
 ), begun as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
-        credential_id, definition_hash, instance_id, status, approved_by, arguments, truncated, request_bytes, started_at)
+        credential_id, definition_hash, instance_id, status, approved_by, arguments, truncated, request_bytes, started_at, address, request_id)
     select heads.tenant_id, new.id, heads.agent_id, heads.agent_slug, heads.connector_id, heads.connector_slug, heads.kind, heads.tool, heads.exposed_name,
            heads.source, heads.caller, nullif(heads.token_id, @nobody::uuid), nullif(heads.credential_id, @nobody::uuid), heads.definition_hash,
-           nullif(heads.instance_id, @nobody::uuid), heads.status, heads.approved_by, new.arguments, heads.truncated, new.request_bytes, new.started_at
+           nullif(heads.instance_id, @nobody::uuid), heads.status, heads.approved_by, new.arguments, heads.truncated, new.request_bytes, new.started_at,
+           nullif(heads.address, ''), nullif(new.request_id, '')
     from (
         select generate_series(1, cardinality(@ids::uuid[])) as place, unnest(@heads::bigint[]) as head, unnest(@ids::uuid[]) as id,
                unnest(@arguments::bytea[]) as arguments, unnest(@request_bytes::bigint[]) as request_bytes,
-               unnest(@started_ats::timestamptz[]) as started_at
+               unnest(@started_ats::timestamptz[]) as started_at, unnest(@request_ids::text[]) as request_id
     ) new
     join heads on heads.number = new.head
     on conflict on constraint tool_calls_pkey do nothing
@@ -108,7 +110,8 @@ with those_tenants as materialized (
 ), heads as materialized (
     select head.number, head.tenant_id, those_agents.id as agent_id, head.agent_slug, those_connectors.id as connector_id, head.connector_slug, head.kind,
            head.tool, head.exposed_name, head.source, head.caller, head.token_id, head.credential_id, head.definition_hash, head.instance_id,
-           head.status, head.outcome, head.error_code, head.error_message, head.is_error, head.approved_by, head.truncated
+           head.status, head.outcome, head.error_code, head.error_message, head.is_error, head.approved_by, head.truncated,
+           head.address
     from (
         select unnest(@numbers::bigint[]) as number, unnest(@tenant_ids::uuid[]) as tenant_id, unnest(@agent_ids::uuid[]) as agent_id,
                unnest(@agent_slugs::text[]) as agent_slug, unnest(@connector_ids::uuid[]) as connector_id,
@@ -118,7 +121,8 @@ with those_tenants as materialized (
                unnest(@definition_hashes::bytea[]) as definition_hash, unnest(@instance_ids::uuid[]) as instance_id,
                unnest(@statuses::text[]) as status, unnest(@outcomes::text[]) as outcome,
                unnest(@error_codes::text[]) as error_code, unnest(@error_messages::text[]) as error_message,
-               unnest(@is_errors::boolean[]) as is_error, unnest(@approved_bys::text[]) as approved_by, unnest(@truncateds::boolean[]) as truncated
+               unnest(@is_errors::boolean[]) as is_error, unnest(@approved_bys::text[]) as approved_by, unnest(@truncateds::boolean[]) as truncated,
+               unnest(@addresses::text[]) as address
     ) head
     join those_tenants on those_tenants.tenant_id = head.tenant_id
     left join those_agents on those_agents.tenant_id = head.tenant_id and those_agents.id = head.agent_id
@@ -129,19 +133,19 @@ with those_tenants as materialized (
 ), ended as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
         credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by, arguments, content,
-        structured, task, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us)
+        structured, task, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us, address, request_id)
     select heads.tenant_id, new.id, heads.agent_id, heads.agent_slug, heads.connector_id, heads.connector_slug, heads.kind, heads.tool, heads.exposed_name,
            heads.source, heads.caller, nullif(heads.token_id, @nobody::uuid), nullif(heads.credential_id, @nobody::uuid), heads.definition_hash,
            nullif(heads.instance_id, @nobody::uuid), heads.status, heads.outcome, heads.error_code, heads.error_message, heads.is_error,
            heads.approved_by, new.arguments, new.content, new.structured, new.task, heads.truncated, new.request_bytes, new.response_bytes,
-           new.started_at, new.completed_at, new.duration_us
+           new.started_at, new.completed_at, new.duration_us, nullif(heads.address, ''), nullif(new.request_id, '')
     from (
         select generate_series(1, cardinality(@ids::uuid[])) as place, unnest(@heads::bigint[]) as head, unnest(@ids::uuid[]) as id,
                unnest(@arguments::bytea[]) as arguments, unnest(@contents::bytea[]) as content,
                unnest(@structureds::bytea[]) as structured, unnest(@tasks::bytea[]) as task,
                unnest(@request_bytes::bigint[]) as request_bytes, unnest(@response_bytes::bigint[]) as response_bytes,
                unnest(@started_ats::timestamptz[]) as started_at, unnest(@completed_ats::timestamptz[]) as completed_at,
-               unnest(@durations_us::bigint[]) as duration_us
+               unnest(@durations_us::bigint[]) as duration_us, unnest(@request_ids::text[]) as request_id
     ) new
     join heads on heads.number = new.head
     on conflict on constraint tool_calls_pkey do update

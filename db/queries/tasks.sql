@@ -4,7 +4,7 @@
 -- Without contents and arguments: a list shows how far tasks are, and their calls' pages the rest.
 select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, instance_id, status, outcome,
        error_code, error_message, is_error, approved_by, (case when length(task) <= 16384 then task end)::bytea as task, truncated, request_bytes,
-       response_bytes, started_at, completed_at, duration_us
+       response_bytes, started_at, completed_at, duration_us, address, request_id
 from tool_calls
 where tenant_id = @tenant_id
   and task_handle is not null

@@ -11,7 +11,7 @@ select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, 
        definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by,
        (case when length(arguments) <= 16384 then arguments end)::bytea as arguments,
        (case when length(task) <= 16384 then task end)::bytea as task,
-       progress, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us
+       progress, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us, address, request_id
 from tool_calls
 where tenant_id = @tenant_id
   and (sqlc.narg(agent_id)::uuid is null or agent_id = sqlc.narg(agent_id))
@@ -30,9 +30,9 @@ with this_agent as materialized (
     select connectors.id from connectors where connectors.tenant_id = @tenant_id and connectors.id = @connector_id for key share
 )
 insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
-    definition_hash, status, arguments, truncated, request_bytes, started_at)
+    definition_hash, status, arguments, truncated, request_bytes, started_at, address, request_id)
 select @tenant_id, @id, this_agent.id, @agent_slug, this_connector.id, @connector_slug, 'tool', @tool, @exposed_name, @source, @caller, @token_id,
-    @definition_hash, 'pending_approval', @arguments, @truncated, @request_bytes, @started_at
+    @definition_hash, 'pending_approval', @arguments, @truncated, @request_bytes, @started_at, nullif(@address::text, ''), nullif(@request_id::text, '')
 from this_agent, this_connector;
 
 -- name: StartPendingCall :exec

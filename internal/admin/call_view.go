@@ -142,6 +142,8 @@ func callFacts(ctx context.Context, c connectors.ToolCall, now time.Time) []temp
 	}
 	add(c.ExposedName != c.Tool, templates.Fact{Label: words.T(ctx, "Called as"), Value: shorten(c.ExposedName, maxName), Mono: true, Copy: true})
 	add(c.Caller != "", templates.Fact{Label: words.T(ctx, "Called by"), Value: c.Caller})
+	add(c.Address.IsValid(), templates.Fact{Label: words.T(ctx, "Address"), Value: c.From(), Mono: true})
+	add(c.RequestID != "", templates.Fact{Label: words.T(ctx, "Request"), Value: c.RequestID, Mono: true, Copy: true})
 	add(c.Outcome != connectors.OutcomeNone, templates.Fact{Label: words.T(ctx, "Outcome"), Value: outcomeName(ctx, c.Outcome)})
 	add(c.Status.Ended() && c.Status != connectors.CallSuccess && c.Progress != nil, templates.Fact{Label: words.T(ctx, "Last progress"), Value: howFar(ctx, c.Progress)})
 	add(c.ErrorCode != "", templates.Fact{Label: words.T(ctx, "Code"), Value: c.ErrorCode, Mono: true})

@@ -157,7 +157,7 @@ func TestAToolIsTriedByItsForm(t *testing.T) {
 		t.Error("the result became part of the page")
 	}
 	call := between(p.Body, `href="/calls/`, `"`)
-	b.get("/calls/"+call).want(t, http.StatusOK, "Success", `"limit": 7`, "<b>2</b> found", "The dashboard", "Try it again", "Called by")
+	b.get("/calls/"+call).want(t, http.StatusOK, "Success", `"limit": 7`, "<b>2</b> found", "The dashboard", "Try it again", "Called by", "Address", "127.0.0.1", "Request")
 	b.get(path+"?call="+call).want(t, http.StatusOK, `value="7"`, `value="x"`)
 	b.get("/calls?agent=support&connector=linear&tool=search&status=success").want(t, http.StatusOK, "1 call", call)
 	for _, none := range []string{"agent=nobody", "connector=none", "tool=other", "status=denied", "status=nonsense"} {

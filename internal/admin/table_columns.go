@@ -81,6 +81,8 @@ var callColumns = []export.Column[connectors.ToolCall]{
 	{Name: "exposed_name", Of: func(c connectors.ToolCall) any { return c.ExposedName }},
 	{Name: "source", Of: func(c connectors.ToolCall) any { return c.Source }},
 	{Name: "caller", Of: func(c connectors.ToolCall) any { return c.Caller }},
+	{Name: "address", Of: func(c connectors.ToolCall) any { return c.From() }},
+	{Name: "request_id", Of: func(c connectors.ToolCall) any { return c.RequestID }},
 	{Name: "status", Of: func(c connectors.ToolCall) any { return c.Status }},
 	{Name: "outcome", Of: func(c connectors.ToolCall) any { return c.Outcome }},
 	{Name: "error_code", Of: func(c connectors.ToolCall) any { return c.ErrorCode }},

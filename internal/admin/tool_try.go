@@ -134,7 +134,7 @@ func (h *Handler) run(w http.ResponseWriter, r *http.Request, t *trial, argument
 		return http.StatusUnprocessableEntity, nil
 	}
 	call, err := h.calls.Run(r.Context(), toolcall.Order{
-		View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceDashboard, Caller: actor(r).Name,
+		View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceDashboard, Caller: actor(r).Name, From: actor(r).CallOrigin(),
 	}, tryPatience)
 	if bad, ok := errors.AsType[*toolcall.BadArguments](err); ok {
 		t.form.Problem = words.Said(r.Context(), bad.Sentence)

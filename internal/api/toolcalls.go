@@ -141,7 +141,7 @@ func orderOf(who auth.Actor, view *access.View, doc toolCallCreate) (toolcall.Or
 	if err != nil {
 		return toolcall.Order{}, err
 	}
-	return toolcall.Order{View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceAPI, Caller: who.Name}, nil
+	return toolcall.Order{View: view, Tool: tool, Arguments: arguments, Source: connectors.SourceAPI, Caller: who.Name, From: who.CallOrigin()}, nil
 }
 
 func (h *Handler) listAgentCalls(ctx context.Context, who auth.Actor, in *listAgentCallsInput) (*answer[list[toolCallJSON]], error) {

@@ -134,6 +134,9 @@ func TestACallIsMadeAndIsOnRecordAtOnce(t *testing.T) {
 	w := newCallWorld(t, connectors.ApprovalAuto)
 	made := w.order(t, "echo", `{"text": "5 < 6"}`)
 	got := made.want(http.StatusCreated)
+	if id, has := got["request_id"]; got["address"] != "192.0.2.1" || id != nil || !has { // nothing around the handler names requests here
+		t.Errorf("it came from %v with the request %v", got["address"], id)
+	}
 	if got["status"] != "success" || got["is_error"] != false || got["error"] != nil || got["source"] != "api" || got["caller"] != "test" {
 		t.Errorf("%s", made.body)
 	}

@@ -21,6 +21,8 @@ type toolCallJSON struct {
 	Name              string             `json:"name" doc:"The server's own name for it."`
 	Source            string             `json:"source" enum:"gateway,api,dashboard" doc:"Where the call came in."`
 	Caller            string             `json:"caller" doc:"Who called for the agent, where a person or a key did."`
+	Address           *string            `json:"address" doc:"Where the request came from that began the call, as the audit log has it; null: not known, as of calls of before it was kept."`
+	RequestID         *string            `json:"request_id" doc:"Of that request, as its answer's X-Request-Id and the log have it; null: not known."`
 	TokenID           *string            `json:"token_id" format:"uuid" doc:"The token with which the agent came."`
 	CredentialID      *string            `json:"credential_id" format:"uuid" doc:"Whose credential went along."`
 	DefinitionHash    *string            `json:"definition_hash" doc:"The version of the tool's definition."`
@@ -74,6 +76,8 @@ func viewToolCall(c connectors.ToolCall) toolCallJSON {
 		Name:              c.Tool,
 		Source:            string(c.Source),
 		Caller:            c.Caller,
+		Address:           textOrNull(c.From()),
+		RequestID:         textOrNull(c.RequestID),
 		TokenID:           idText(c.TokenID),
 		CredentialID:      idText(c.CredentialID),
 		DefinitionHash:    idText(c.Definition),

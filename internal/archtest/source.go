@@ -61,6 +61,7 @@ func CheckFile(rooms []Room, pkg, name string, text []byte) ([]string, error) {
 	}
 	if !test {
 		s.exits(pkg)
+		s.orders()
 	}
 	return s.wrong, nil
 }

@@ -35,8 +35,8 @@ type Actor struct {
 	Memberships []store.Membership   // of a person: the tenants to switch between
 	Session     connectors.SessionID // of a person: where they are signed in
 
-	RequestID string // of the request that the actor makes; for the audit log
-	Address   string // where the request comes from; for the audit log
+	RequestID string // of the request that the actor makes; for the audit log and the calls' history
+	Address   string // where the request comes from; likewise
 
 	BySSO      bool       // of a person: signed in at the tenant's own provider, which opens this tenant alone
 	Confirmed  *time.Time // of a person: when they last proved in their session who they are; nil: not in it
@@ -46,6 +46,11 @@ type Actor struct {
 	Program *store.Program // that acts as the person; nil: none does
 
 	Via string // the door that the request came in by, where it is not the one that performs it: "mcp"; for the audit log
+}
+
+// CallOrigin is where a call comes from that the actor makes.
+func (a Actor) CallOrigin() connectors.CallOrigin {
+	return connectors.CallOriginOf(a.Address, a.RequestID)
 }
 
 // Operator is the actor of the command line: an owner of any tenant.

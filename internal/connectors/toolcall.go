@@ -1,6 +1,9 @@
 package connectors
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // CallStatus is how far a tool call is.
 type CallStatus string
@@ -86,6 +89,7 @@ type ToolCall struct {
 	ExposedName   string // as the agent named it
 	Source        CallSource
 	Caller        string // who called for the agent, where a person or a key did
+	CallOrigin           // of the request that began it
 	TokenID       *AgentTokenID
 	CredentialID  *CredentialID
 	Definition    *Hash // the version of the tool's definition
@@ -109,6 +113,26 @@ type ToolCall struct {
 	StartedAt     time.Time
 	CompletedAt   *time.Time
 	Duration      time.Duration // until now, where it has not ended
+}
+
+// CallOrigin is where a call came from.
+type CallOrigin struct {
+	Address   netip.Addr // as the audit log has it; not valid: not known
+	RequestID string     // of the HTTP request, as its answer's X-Request-Id; empty: not known
+}
+
+// CallOriginOf is an origin by an address's text.
+func CallOriginOf(address, requestID string) CallOrigin {
+	at, _ := netip.ParseAddr(address) // what is no address is none
+	return CallOrigin{Address: at, RequestID: requestID}
+}
+
+// From is the address's text; empty: it is not known.
+func (o CallOrigin) From() string {
+	if !o.Address.IsValid() {
+		return ""
+	}
+	return o.Address.String()
 }
 
 // CallProgress is how far a call is, in its server's words and numbers.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"patchbay/internal/access"
+	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/tracing"
 )
@@ -16,6 +17,7 @@ type backend struct {
 	reach *access.Reach // at a connector's own address; nil: all that the agent was granted
 	slug  string        // of reach
 	token *access.Token
+	from  connectors.CallOrigin // of the request
 }
 
 var (

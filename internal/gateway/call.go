@@ -31,6 +31,7 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 		Meta:      r.Meta,
 		Source:    connectors.SourceGateway,
 		Token:     &b.token.ID,
+		From:      b.from,
 		Client:    client(r),
 		Lend:      true,
 	}

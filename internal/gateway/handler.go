@@ -17,6 +17,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp/serve"
+	"patchbay/internal/middleware"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
@@ -30,7 +31,7 @@ type Options struct {
 	BaseURL *url.URL // where agents reach Patchbay
 	Version string   // ours
 	Log     *slog.Logger
-	Address func(*http.Request) netip.Addr // where a request comes from; nil: from the other end of its connection
+	Address func(*http.Request) netip.Addr // where a request comes from, also for the history; nil: from the other end of its connection
 	Now     func() time.Time               // nil: time.Now
 	// Rate is how many requests a second each agent may make, of whatever kind; 0: there is no limit. Throttled hears of each that is refused
 	// for it; nil: nobody does.
@@ -70,7 +71,7 @@ func New(o Options) *Handler {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Address == nil {
-		o.Address = peer
+		o.Address = middleware.AddressOf(nil)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -116,15 +117,16 @@ func (h *Handler) Serves(path string) bool {
 
 // ServeHTTP answers what [Handler.Serves] is true for.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer h.recovered(r)
+	id := middleware.NameRequest(w.Header(), r)
+	defer h.recovered(r, id)
 	h.setHeaders(w.Header())
 	switch {
 	case strings.HasPrefix(r.URL.Path, metadataPath):
-		h.metadata(w, r)
+		h.metadata(w, r, id)
 	case h.foreign(r):
-		h.refuse(w, r, fault.Errorf(fault.Denied, "This was sent from a page of another site, and is refused."))
+		h.refuse(w, r, id, fault.Errorf(fault.Denied, "This was sent from a page of another site, and is refused."))
 	default:
-		h.serve(w, r)
+		h.serve(w, r, id)
 	}
 }
 
@@ -145,13 +147,14 @@ func (h *Handler) Shut() { h.server.Shut() }
 // Stop waits for the requests that are under way, and ends them when ctx does.
 func (h *Handler) Stop(ctx context.Context) { h.server.Stop(ctx) }
 
-func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request, id string) {
 	b, err := h.backend(r)
 	if err != nil {
-		h.refuse(w, r, err)
+		h.refuse(w, r, id, err)
 		return
 	}
-	if wait := h.pace.wait(b.view.Tenant.ID, &b.view.Agent, h.address(r), h.now()); wait > 0 {
+	b.from = connectors.CallOrigin{Address: h.address(r), RequestID: id}
+	if wait := h.pace.wait(b.view.Tenant.ID, &b.view.Agent, b.from.Address, h.now()); wait > 0 {
 		h.tooSoon(w, r, wait)
 		return
 	}
@@ -222,7 +225,7 @@ func who(b *backend) string {
 
 // recovered cuts the connection of a request whose handler panicked, and logs neither what the request brought nor what it was
 // answered.
-func (h *Handler) recovered(r *http.Request) {
+func (h *Handler) recovered(r *http.Request, id string) {
 	v := recover()
 	if v == nil {
 		return
@@ -232,7 +235,7 @@ func (h *Handler) recovered(r *http.Request) {
 		if err, ok := v.(runtime.Error); ok {
 			says = err.Error()
 		}
-		h.log.ErrorContext(r.Context(), "handler panicked", slog.String("panic", says), slog.String("stack", string(debug.Stack())))
+		h.log.ErrorContext(r.Context(), "handler panicked", slog.String("request_id", id), slog.String("panic", says), slog.String("stack", string(debug.Stack())))
 	}
 	panic(http.ErrAbortHandler)
 }

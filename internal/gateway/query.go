@@ -156,6 +156,7 @@ func (b *backend) query(
 		Params: params,
 		Source: connectors.SourceGateway,
 		Token:  &b.token.ID,
+		From:   b.from,
 		Client: client(r),
 	})
 	if err != nil {

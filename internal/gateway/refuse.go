@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -14,12 +13,10 @@ import (
 // unread is how long the HTTP server may wait for a body that nobody here has read: it does so after the answer.
 const unread = 10 * time.Second
 
-// refuse answers a request that reaches no MCP server.
-func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
+// refuse answers a request of this id that reaches no MCP server.
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, id string, err error) {
 	f := fault.As(err)
-	id := rand.Text()
 	header := w.Header()
-	header.Set("X-Request-Id", id)
 	h.logRefusal(r, f, id)
 	respond.SetRetryAfter(header, f)
 	if f.Kind == fault.Unauthenticated {

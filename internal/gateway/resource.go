@@ -58,7 +58,7 @@ type protectedResource struct {
 
 // metadata says where tokens come from: from the authorization server beside the gateway, for programs whose person signs in; or a person makes
 // one for the agent. It does not tell which connectors there are.
-func (h *Handler) metadata(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) metadata(w http.ResponseWriter, r *http.Request, id string) {
 	path := strings.TrimPrefix(r.URL.Path, metadataPath)
 	slug, ok := slugOf(path)
 	if path == "" {
@@ -66,11 +66,11 @@ func (h *Handler) metadata(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case !ok:
-		h.refuse(w, r, fault.Errorf(fault.NotFound, "There is nothing at this address."))
+		h.refuse(w, r, id, fault.Errorf(fault.NotFound, "There is nothing at this address."))
 		return
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
-		h.refuse(w, r, fault.Errorf(fault.BadMethod, "This address is only read."))
+		h.refuse(w, r, id, fault.Errorf(fault.BadMethod, "This address is only read."))
 		return
 	}
 	resource, name, scopes := h.base+aggregated, "Patchbay", []string{"mcp"}

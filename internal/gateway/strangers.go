@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"net/http"
 	"net/netip"
 	"sync"
 	"time"
@@ -82,10 +81,4 @@ func (s *strangers) makeRoom(now time.Time) {
 
 func tooManyStrangers(wait time.Duration) error {
 	return middleware.TooSoon(wait, "Too many tokens that nobody knows came from this address. Check the token, and try again in a moment.")
-}
-
-// peer is the address at the other end of the connection.
-func peer(r *http.Request) netip.Addr {
-	at, _ := netip.ParseAddrPort(r.RemoteAddr)
-	return at.Addr()
 }

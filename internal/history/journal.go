@@ -23,6 +23,9 @@ const (
 	slotCount = 8 << 10 // calls of the last 100 ms, and a few more; those that find no slot have none
 	maxName   = 200     // of a tool, and of the others less
 
+	// Where the call came from stands behind all that may be before it, where servers of the release before wrote nothing.
+	originAt = 1600
+
 	journalPrefix = "calls-"
 )
 
@@ -73,6 +76,7 @@ func (j *journal) take(t connectors.TenantID, c *connectors.ToolCall) int32 {
 	j.free = j.free[:len(j.free)-1]
 	at := j.memory[int(slot)*slotSize:][:slotSize]
 	writeSlot(at[1:1], t, c)
+	writeOrigin(at, c.CallOrigin)
 	at[0] = 1 // last: a slot that is half written is empty
 	return slot
 }
@@ -110,6 +114,25 @@ func writeSlot(b []byte, t connectors.TenantID, c *connectors.ToolCall) {
 	}
 }
 
+// writeOrigin writes into a slot where its call came from.
+func writeOrigin(slot []byte, o connectors.CallOrigin) {
+	b := slot[originAt:originAt]
+	for _, s := range []string{o.From(), o.RequestID} {
+		s = s[:min(len(s), maxName)]
+		b = append(append(b, byte(len(s))), s...)
+	}
+}
+
+func readOrigin(slot []byte) connectors.CallOrigin {
+	b := slot[originAt:]
+	var texts [2]string
+	for i := range texts {
+		n := min(int(b[0]), maxName)
+		texts[i], b = string(b[1:1+n]), b[1+n:]
+	}
+	return connectors.CallOriginOf(texts[0], texts[1])
+}
+
 // idOf is an id's bytes; zero: there is none.
 func idOf[T ~struct{ uuid.UUID }](id *T) uuid.UUID {
 	if id == nil {
@@ -123,6 +146,7 @@ func readSlot(b []byte) (c store.OwnedCall, ok bool) {
 	if b[0] != 1 {
 		return c, false
 	}
+	c.CallOrigin = readOrigin(b)
 	b = b[1:]
 	var ids [6]uuid.UUID
 	for i := range ids {

@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,8 +35,8 @@ func TestAKilledProcessLeavesItsBeginnings(t *testing.T) {
 	living := b.newWriter(t, b.St, func(o *history.Options) { o.Journal, o.Instance = dir, fixture.NewInstance() })
 	living.Recover(t.Context())
 	b.wantJournals(t, dir, 1) // its own
-	if n := b.count(t, "status = 'error' and outcome = 'lost' and tool = 'search' and agent_slug = 'killed'"); n != 20 {
-		t.Errorf("%d beginnings are on record", n)
+	if n := b.count(t, "status = 'error' and outcome = 'lost' and tool = 'search' and agent_slug = 'killed' and address = '2001:db8::9' and request_id like 'request-__'"); n != 20 {
+		t.Errorf("%d beginnings are on record, with where they came from", n)
 	}
 	living.Stop(context.WithoutCancel(t.Context()))
 	b.wantJournals(t, dir, 0)
@@ -52,7 +53,9 @@ func die(t *testing.T, dir string) {
 	}
 	b.agent.Slug, b.to.Slug = "killed", "connector"
 	for i := range 20 {
-		e := w.Begin(tenant, b.call())
+		c := b.call()
+		c.CallOrigin = connectors.CallOriginOf("2001:db8::9", fmt.Sprintf("request-%02d", i))
+		e := w.Begin(tenant, c)
 		if i%2 == 0 {
 			e.End(succeeds("[]"))
 		}

@@ -122,10 +122,16 @@ func (a *assistant) decided(t *testing.T, w *world, key string) {
 		t.Fatalf("%s, %v", waiting.Status, err)
 	}
 	var got struct {
-		Items []struct{ ID string }
+		Items []struct {
+			ID        string
+			Address   string
+			Untrusted struct {
+				RequestID string `json:"request_id"`
+			}
+		}
 	}
 	a.does(t, "list_tool_calls", map[string]any{"status": "pending_approval"}, &got)
-	if len(got.Items) != 1 {
+	if len(got.Items) != 1 || waiting.RequestID == nil || got.Items[0].Untrusted.RequestID != *waiting.RequestID || got.Items[0].Address != "127.0.0.1" {
 		t.Fatalf("calls %+v", got)
 	}
 	var made struct{ Status string }

@@ -43,6 +43,7 @@ type call struct {
 	Status     string     `json:"status" jsonschema:"pending_approval, running, success, error, denied or cancelled."`
 	Outcome    string     `json:"outcome" jsonschema:"What kind of end it was; empty: none yet."`
 	Source     string     `json:"source" jsonschema:"Where it came in: gateway, api or dashboard."`
+	Address    *string    `json:"address" jsonschema:"Where the request came from that began it; null: not known."`
 	StartedAt  time.Time  `json:"started_at"`
 	EndedAt    *time.Time `json:"completed_at"`
 	DurationMS int64      `json:"duration_ms"`
@@ -57,14 +58,15 @@ type callsWords struct {
 	Arguments json.RawMessage `json:"arguments" jsonschema:"Null where they are not kept, or long."`
 	Error     *string         `json:"error"`
 
-	ApprovedBy string `json:"approved_by" jsonschema:"What whoever agreed to it, or refused, calls themselves; empty: nobody was asked."`
+	RequestID  *string `json:"request_id" jsonschema:"Of the request that began it, as its answer and the log have it; a proxy in front or the client may have given it. Null: not known."`
+	ApprovedBy string  `json:"approved_by" jsonschema:"What whoever agreed to it, or refused, calls themselves; empty: nobody was asked."`
 }
 
 func viewCall(c *caller, from client.ToolCall) call {
 	out := call{
-		ID: from.ID, Agent: from.Agent, Connector: from.Connector, Status: from.Status, Outcome: from.Outcome, Source: from.Source,
+		ID: from.ID, Agent: from.Agent, Connector: from.Connector, Status: from.Status, Outcome: from.Outcome, Source: from.Source, Address: from.Address,
 		StartedAt: from.StartedAt, EndedAt: from.CompletedAt, DurationMS: from.DurationMS, Page: c.page("calls", from.ID),
-		Untrusted: callsWords{Tool: from.Tool, Name: from.Name, Arguments: orNull(from.Arguments), ApprovedBy: from.ApprovedBy},
+		Untrusted: callsWords{Tool: from.Tool, Name: from.Name, Arguments: orNull(from.Arguments), ApprovedBy: from.ApprovedBy, RequestID: from.RequestID},
 	}
 	if from.Error != nil {
 		out.ErrorCode, out.Untrusted.Error = &from.Error.Code, &from.Error.Message

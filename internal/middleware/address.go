@@ -1,8 +1,11 @@
 package middleware
 
 import (
+	"net"
 	"net/http"
 	"net/netip"
+	"slices"
+	"strings"
 
 	"github.com/go-chi/chi/v5/middleware"
 )
@@ -20,13 +23,61 @@ func ClientAddress(trusted []netip.Prefix) Middleware {
 	return middleware.ClientIPFromXFF(prefixes...)
 }
 
-// AddressOf reads where a request comes from as [ClientAddress] does, for a door that stands outside the envelope.
+// AddressOf reads where a request comes from as [ClientAddress] does, for a door that stands outside the envelope: without a copy of the
+// request, since agents' calls go through it. It is not valid where the other establishes nothing.
 func AddressOf(trusted []netip.Prefix) func(*http.Request) netip.Addr {
-	establish := ClientAddress(trusted)
-	return func(r *http.Request) (from netip.Addr) {
-		establish(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			from = middleware.GetClientIPAddr(r.Context())
-		})).ServeHTTP(nil, r)
-		return from
+	return func(r *http.Request) netip.Addr {
+		peer := peerOf(r.RemoteAddr)
+		if !isOf(trusted, peer.WithZone("")) {
+			return peer
+		}
+		return forwarded(r.Header["X-Forwarded-For"], trusted)
 	}
+}
+
+// peerOf is the address of the other end of a connection.
+func peerOf(remote string) netip.Addr {
+	if at, err := netip.ParseAddrPort(remote); err == nil {
+		return at.Addr().Unmap()
+	}
+	host, _, err := net.SplitHostPort(remote)
+	if err != nil {
+		host = remote
+	}
+	at, _ := netip.ParseAddr(host) // what is none is not valid
+	return at.Unmap()
+}
+
+// forwarded is the last address of the list that is no trusted proxy's. Behind something that is no address nobody is believed.
+func forwarded(lists []string, trusted []netip.Prefix) netip.Addr {
+	for _, list := range slices.Backward(lists) {
+		for list != "" {
+			one := list
+			if comma := strings.LastIndexByte(list, ','); comma >= 0 {
+				list, one = list[:comma], list[comma+1:]
+			} else {
+				list = ""
+			}
+			if one = strings.TrimSpace(one); one == "" {
+				continue
+			}
+			at, err := netip.ParseAddr(one)
+			if err != nil {
+				return netip.Addr{}
+			}
+			if at = at.Unmap().WithZone(""); !isOf(trusted, at) {
+				return at
+			}
+		}
+	}
+	return netip.Addr{}
+}
+
+func isOf(networks []netip.Prefix, at netip.Addr) bool {
+	for _, n := range networks {
+		if n.Contains(at) {
+			return true
+		}
+	}
+	return false
 }

@@ -49,3 +49,13 @@ func FuzzHeaders(f *testing.F) {
 		}
 	})
 }
+
+// FuzzAddresses holds what [middleware.AddressOf] reads against what the envelope establishes.
+func FuzzAddresses(f *testing.F) {
+	for _, tc := range addresses {
+		f.Add(tc.remote, strings.Join(tc.forwarded, "\n"))
+	}
+	f.Fuzz(func(t *testing.T, remote, forwarded string) {
+		sameAddress(t, remote, strings.Split(forwarded, "\n")...)
+	})
+}

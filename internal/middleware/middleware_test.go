@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-chi/chi/v5"
@@ -277,5 +278,73 @@ func TestFormsOfOneAnswerMayLeadElsewhere(t *testing.T) {
 		if !strings.HasSuffix(csp, want) || !strings.Contains(csp, "script-src 'self';") {
 			t.Errorf("%s: %s", path, csp)
 		}
+	}
+}
+
+// What says the address of a request in front of the envelope says the same as the envelope.
+func TestTheAddressIsTheSameOnBothWays(t *testing.T) {
+	t.Parallel()
+	for _, tc := range addresses {
+		sameAddress(t, tc.remote, tc.forwarded...)
+	}
+}
+
+// addresses are requests: the other end of the connection, and what X-Forwarded-For says.
+var addresses = []struct {
+	remote    string
+	forwarded []string
+}{
+	{"192.0.2.1:1234", nil}, {"192.0.2.1:1234", []string{"203.0.113.9"}}, {"203.0.113.1:1234", []string{"203.0.113.9"}},
+	{"192.0.2.1:1234", []string{"198.51.100.1, 203.0.113.9, 192.0.2.7"}}, {"192.0.2.1:1234", []string{"203.0.113.9", "192.0.2.7"}},
+	{"192.0.2.1:1234", []string{"203.0.113.9, unknown"}}, {"192.0.2.1:1234", []string{"203.0.113.9,, ,"}}, {"192.0.2.1:1234", []string{""}},
+	{"192.0.2.1:1234", []string{"192.0.2.9"}}, {"192.0.2.1:1234", []string{"::ffff:203.0.113.9"}}, {"192.0.2.1:1234", []string{"2001:db8::9%eth0"}},
+	{"192.0.2.1:1234", []string{"[2001:db8::9]"}}, {"192.0.2.1:1234", []string{"203.0.113.9:80"}}, {"[::ffff:192.0.2.1]:1234", []string{"203.0.113.9"}},
+	{"[2001:db8:1::1]:1234", []string{"2001:db8::9, 192.0.2.7"}}, {"[2001:db8::1]:1234", []string{"203.0.113.9"}}, {"[fe80::1%eth0]:80", []string{"203.0.113.9"}},
+	{"192.0.2.1", []string{"203.0.113.9"}}, {"2001:db8::1", nil}, {"@", []string{"203.0.113.9"}}, {"", nil}, {"[192.0.2.1]:80", []string{"203.0.113.9"}}, {"192.0.2.1:http", []string{"203.0.113.9"}},
+}
+
+func sameAddress(t *testing.T, remote string, forwarded ...string) {
+	t.Helper()
+	for _, trusted := range [][]netip.Prefix{nil, {netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8:1::/48")}, {netip.MustParsePrefix("fe80::/10")}} {
+		r := &http.Request{RemoteAddr: remote, Header: http.Header{}}
+		if forwarded != nil {
+			r.Header["X-Forwarded-For"] = forwarded
+		}
+		var want netip.Addr
+		middleware.ClientAddress(trusted)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			want = chimiddleware.GetClientIPAddr(r.Context())
+		})).ServeHTTP(nil, r)
+		if have := middleware.AddressOf(trusted)(r); have != want {
+			t.Errorf("%q, forwarded for %q, behind %v: %v, want %v", remote, forwarded, trusted, have, want)
+		}
+	}
+}
+
+func TestRequestsThatCameWithoutANameHaveOneEach(t *testing.T) {
+	t.Parallel()
+	const many, together = 1000, 4
+	names := make(chan string, many*together)
+	var all sync.WaitGroup
+	for range together {
+		all.Go(func() {
+			for range many {
+				answer := http.Header{}
+				name := middleware.NameRequest(answer, &http.Request{Header: http.Header{}})
+				if len(answer["X-Request-Id"]) != 1 || answer["X-Request-Id"][0] != name {
+					t.Errorf("%q is answered as %q", name, answer)
+				}
+				answer.Add("X-Request-Id", "another") // which is nobody else's
+				names <- name
+			}
+		})
+	}
+	all.Wait()
+	close(names)
+	seen := map[string]bool{}
+	for name := range names {
+		if seen[name] || len(name) != 26 {
+			t.Fatalf("%q, twice: %v", name, seen[name])
+		}
+		seen[name] = true
 	}
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,6 +17,7 @@ type callHead struct {
 	agentSlug, connectorSlug, tool, exposed, caller  string
 	kind, source, status, outcome, code, message, by string
 
+	address            netip.Addr
 	definition         connectors.Hash
 	isError, truncated bool
 }
@@ -26,7 +28,7 @@ func headOf(c *OwnedCall) callHead {
 		credential: idOr(c.CredentialID).UUID, instance: idOr(c.InstanceID).UUID,
 		agentSlug: c.AgentSlug, connectorSlug: c.ConnectorSlug, tool: c.Tool, exposed: c.ExposedName, caller: c.Caller,
 		kind: string(c.Kind), source: string(c.Source), status: string(c.Status), outcome: string(c.Outcome), code: c.ErrorCode,
-		message: c.ErrorMessage, by: c.ApprovedBy,
+		message: c.ErrorMessage, by: c.ApprovedBy, address: c.Address,
 		definition: idOr(c.Definition), isError: c.IsError, truncated: c.Truncated,
 	}
 }
@@ -39,6 +41,7 @@ func columnsOf(calls []OwnedCall) dbgen.EndCallsParams {
 	room(n, &p.Ids)
 	room(n, &p.Arguments, &p.Contents, &p.Structureds, &p.Tasks)
 	room(n, &p.StartedAts, &p.CompletedAts)
+	room(n, &p.RequestIds)
 	numbers := map[callHead]int64{}
 	for i := range calls {
 		head := headOf(&calls[i])
@@ -83,11 +86,13 @@ func addHead(p *dbgen.EndCallsParams, number int64, c *OwnedCall) {
 	p.IsErrors = append(p.IsErrors, c.IsError)
 	p.ApprovedBys = append(p.ApprovedBys, clean(c.ApprovedBy))
 	p.Truncateds = append(p.Truncateds, c.Truncated)
+	p.Addresses = append(p.Addresses, clean(c.From()))
 }
 
 func addCall(p *dbgen.EndCallsParams, head int64, c *OwnedCall) {
 	p.Heads = append(p.Heads, head)
 	p.Ids = append(p.Ids, c.ID.UUID)
+	p.RequestIds = append(p.RequestIds, clean(c.RequestID))
 	p.Arguments = append(p.Arguments, c.Arguments)
 	p.Contents = append(p.Contents, c.Content)
 	p.Structureds = append(p.Structureds, c.Structured)

@@ -32,6 +32,7 @@ func endCalls(t *testing.T, w *fixture.World, n int) []store.OwnedCall {
 	calls := batchOf(t, w, 1, n)
 	for i := range calls {
 		calls[i].Outcome, calls[i].TokenID, calls[i].Caller, calls[i].ApprovedBy = connectors.OutcomeOK, &connectors.AgentTokenID{UUID: uuid.New()}, "Zoë's program", ""
+		calls[i].CallOrigin = connectors.CallOriginOf("203.0.113.9", fmt.Sprintf("request-%d", i))
 	}
 	for rest := calls; len(rest) > 0; rest = rest[min(2, len(rest)):] {
 		if err := w.St.System().EndCalls(t.Context(), rest[:min(2, len(rest))]); err != nil {
@@ -132,6 +133,12 @@ func TestAnOutcomeThatIsNotAsItWasRecordedIsFound(t *testing.T) {
 		"connector":               {change + `connector_id = gen_random_uuid()` + third, false, 2, store.OutcomeChanged},
 		"credential":              {change + `credential_id = gen_random_uuid()` + third, false, 2, store.OutcomeChanged},
 		"token":                   {change + `token_id = null` + third, false, 2, store.OutcomeChanged},
+		"address":                 {change + `address = '203.0.113.10'` + third, false, 2, store.OutcomeChanged},
+		"address, with no record": {asOwn + change + `address = '203.0.113.10'` + third, true, 2, store.OutcomeChanged},
+		"no address":              {change + `address = null` + third, false, 2, store.OutcomeChanged},
+		"request":                 {change + `request_id = 'request-0'` + third, false, 2, store.OutcomeChanged},
+		"request, with no record": {asOwn + change + `request_id = 'request-0'` + third, true, 2, store.OutcomeChanged},
+		"no request":              {asOwn + change + `request_id = null` + third, true, 2, store.OutcomeChanged},
 		"caller":                  {change + `caller = ''` + third, false, 2, store.OutcomeChanged},
 		"decided by":              {change + `approved_by = 'anna@example.com'` + third, false, 2, store.OutcomeChanged},
 		"definition":              {change + `definition_hash = sha256('x')` + third, false, 2, store.OutcomeChanged},

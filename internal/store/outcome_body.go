@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// callEnd is how a call ended: its columns as PostgreSQL sends them, nil for null, in the order of migration 00058 and of CallEnds.
+// callEnd is how a call ended: its columns as PostgreSQL sends them, nil for null, in the order of the migrations 00058 and 00075 and of CallEnds.
 type callEnd [][]byte
 
 // The columns that are told apart from the others.
@@ -16,7 +16,8 @@ const (
 	endConnector = 3
 	endOutcome   = 13
 	endErrorCode = 14
-	endColumns   = 22
+	endsBefore   = 22 // columns until migration 00075: of what such a link tells, the others were null
+	endColumns   = 24
 )
 
 var errBody = errors.New("the body of a link is not of this form")
@@ -30,7 +31,13 @@ func unpackEnds(body []byte, calls int64) ([]callEnd, error) {
 	for i := range ends {
 		ends[i] = make(callEnd, 0, endColumns)
 	}
-	for range endColumns {
+	for n := range endColumns {
+		if n == endsBefore && len(body) == 0 {
+			for i := range ends {
+				ends[i] = append(ends[i], nil, nil)
+			}
+			break
+		}
 		rest, err := unpackColumn(body, ends)
 		if err != nil {
 			return nil, err

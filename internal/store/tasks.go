@@ -34,6 +34,6 @@ func taskCallOf(r dbgen.TaskCallsRow) connectors.ToolCall {
 		Kind: r.Kind, Tool: r.Tool, ExposedName: r.ExposedName, Source: r.Source, Caller: r.Caller, InstanceID: r.InstanceID, Status: r.Status,
 		Outcome: r.Outcome, ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage, IsError: r.IsError, ApprovedBy: r.ApprovedBy, Task: r.Task,
 		Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
-		DurationUs: r.DurationUs,
+		DurationUs: r.DurationUs, Address: r.Address, RequestID: r.RequestID,
 	})
 }

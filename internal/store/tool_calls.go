@@ -47,7 +47,7 @@ func (t *Tenant) ToolCalls(ctx context.Context, f CallFilter) (List[connectors.T
 			CredentialID: r.CredentialID, DefinitionHash: r.DefinitionHash, InstanceID: r.InstanceID, Status: r.Status, Outcome: r.Outcome,
 			ErrorCode: r.ErrorCode, ErrorMessage: r.ErrorMessage, IsError: r.IsError, ApprovedBy: r.ApprovedBy, Arguments: r.Arguments,
 			Task: r.Task, Progress: r.Progress, Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt,
-			CompletedAt: r.CompletedAt, DurationUs: r.DurationUs,
+			CompletedAt: r.CompletedAt, DurationUs: r.DurationUs, Address: r.Address, RequestID: r.RequestID,
 		})
 	}
 	return listOf(f.Page, rows, item, "tool calls", func(r dbgen.ToolCallsRow) []string { return []string{r.ID.String()} }), nil
@@ -66,6 +66,7 @@ func (t *Tenant) InsertPendingCall(ctx context.Context, c connectors.ToolCall) e
 		TenantID: t.id, ID: c.ID, AgentID: idOr(c.AgentID), AgentSlug: c.AgentSlug, ConnectorID: idOr(c.ConnectorID), ConnectorSlug: c.ConnectorSlug,
 		Tool: clean(c.Tool), ExposedName: clean(c.ExposedName), Source: c.Source, Caller: clean(c.Caller), TokenID: c.TokenID,
 		DefinitionHash: hashBytes(c.Definition), Arguments: c.Arguments, Truncated: c.Truncated, RequestBytes: c.RequestBytes, StartedAt: c.StartedAt,
+		Address: clean(c.From()), RequestID: clean(c.RequestID),
 	})
 	return touched(n, err, "agent or connector")
 }
@@ -120,6 +121,7 @@ func toolCallOf(r dbgen.ToolCall) connectors.ToolCall {
 		Truncated: r.Truncated, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, StartedAt: r.StartedAt.UTC(),
 		TaskHandle:  text(r.TaskHandle),
 		Progress:    progressOf(r.Progress),
+		CallOrigin:  connectors.CallOriginOf(text(r.Address), text(r.RequestID)),
 		CompletedAt: utc(r.CompletedAt),
 	}
 	if len(r.DefinitionHash) == len(connectors.Hash{}) {
@@ -180,7 +182,7 @@ func (s *System) BeginCalls(ctx context.Context, calls []OwnedCall) error {
 		Nobody: uuid.Nil, Numbers: c.Numbers, TenantIds: c.TenantIds, AgentIds: c.AgentIds, AgentSlugs: c.AgentSlugs, ConnectorIds: c.ConnectorIds,
 		ConnectorSlugs: c.ConnectorSlugs, Kinds: c.Kinds, Tools: c.Tools, ExposedNames: c.ExposedNames, Sources: c.Sources, Callers: c.Callers,
 		TokenIds: c.TokenIds, CredentialIds: c.CredentialIds, DefinitionHashes: c.DefinitionHashes, InstanceIds: c.InstanceIds,
-		Statuses: c.Statuses, ApprovedBys: c.ApprovedBys, Truncateds: c.Truncateds,
+		Statuses: c.Statuses, ApprovedBys: c.ApprovedBys, Truncateds: c.Truncateds, Addresses: c.Addresses, RequestIds: c.RequestIds,
 		Heads: c.Heads, Ids: c.Ids, Arguments: c.Arguments, RequestBytes: c.RequestBytes, StartedAts: c.StartedAts,
 	})
 	if err != nil {

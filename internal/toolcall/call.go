@@ -92,8 +92,8 @@ func (a *attempt) beginning() connectors.ToolCall {
 	}
 	return connectors.ToolCall{
 		ID: id, AgentID: &o.View.Agent.ID, AgentSlug: o.View.Agent.Slug, ConnectorID: &to.ID, ConnectorSlug: to.Slug,
-		Kind: connectors.CallTool, Tool: o.Tool.Name, ExposedName: o.Tool.Exposed, Source: o.Source, Caller: o.Caller, TokenID: o.Token,
-		Definition: &o.Tool.Hash, Status: connectors.CallRunning, Arguments: o.Arguments, RequestBytes: int64(len(o.Arguments)),
+		Kind: connectors.CallTool, Tool: o.Tool.Name, ExposedName: o.Tool.Exposed, Source: o.Source, Caller: o.Caller, CallOrigin: o.From,
+		TokenID: o.Token, Definition: &o.Tool.Hash, Status: connectors.CallRunning, Arguments: o.Arguments, RequestBytes: int64(len(o.Arguments)),
 		StartedAt: a.o.Now(),
 	}
 }

@@ -18,6 +18,7 @@ type Order struct {
 	Source    connectors.CallSource
 	Caller    string                   // who calls for the agent, where a person or a key does
 	Token     *connectors.AgentTokenID // with which the agent came
+	From      connectors.CallOrigin    // the request that brings it
 
 	ID connectors.ToolCallID // of the call; zero: a new one
 	// Impatient: where a person has to agree, nobody waits: the refusal is CodeApprovalPending at once, and the call is made when it is

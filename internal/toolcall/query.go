@@ -26,6 +26,7 @@ type Query struct {
 	Source connectors.CallSource
 	Caller string
 	Token  *connectors.AgentTokenID
+	From   connectors.CallOrigin
 	Client
 }
 
@@ -67,7 +68,7 @@ func (q *Query) beginning(now time.Time) connectors.ToolCall {
 	return connectors.ToolCall{
 		ID: q.ID, AgentID: &q.View.Agent.ID, AgentSlug: q.View.Agent.Slug, ConnectorID: &q.Reach.Connector.ID,
 		ConnectorSlug: q.Reach.Connector.Slug, Kind: q.Kind, Tool: q.Name, ExposedName: shown, Source: q.Source, Caller: q.Caller,
-		TokenID: q.Token, Status: connectors.CallRunning, Arguments: q.Params, RequestBytes: int64(len(q.Params)), StartedAt: now,
+		CallOrigin: q.From, TokenID: q.Token, Status: connectors.CallRunning, Arguments: q.Params, RequestBytes: int64(len(q.Params)), StartedAt: now,
 	}
 }
 

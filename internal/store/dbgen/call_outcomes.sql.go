@@ -18,7 +18,7 @@ select id, array[
     uuid_send(id), uuid_send(agent_id), textsend(agent_slug), uuid_send(connector_id), textsend(connector_slug), textsend(kind), textsend(tool),
     textsend(source), textsend(caller), uuid_send(token_id), uuid_send(credential_id), definition_hash, textsend(status), textsend(outcome),
     textsend(error_code), boolsend(is_error), textsend(approved_by), int8send(request_bytes), int8send(response_bytes),
-    timestamptz_send(started_at), timestamptz_send(completed_at), int8send(duration_us)]::bytea[] as columns
+    timestamptz_send(started_at), timestamptz_send(completed_at), int8send(duration_us), textsend(address), textsend(request_id)]::bytea[] as columns
 from tool_calls
 where tenant_id = $1 and id = any($2::uuid[])
 `
@@ -28,7 +28,7 @@ type CallEndsRow struct {
 	Columns [][]byte
 }
 
-// The ends of these calls as their rows have them, each column as the chain has it (migration 00058): internal/store/outcome_body.go names them.
+// The ends of these calls as their rows have them, each column as the chain has it (migrations 00058, 00075): internal/store/outcome_body.go names them.
 func (q *Queries) CallEnds(ctx context.Context, tenantID connectors.TenantID, ids []uuid.UUID) ([]CallEndsRow, error) {
 	rows, err := q.db.Query(ctx, callEnds, tenantID, ids)
 	if err != nil {

@@ -322,6 +322,8 @@ type ToolCall struct {
 	DurationUs     *int64
 	TaskHandle     *string
 	Progress       []byte
+	Address        *string
+	RequestID      *string
 }
 
 type UpstreamListener struct {

@@ -46,7 +46,7 @@ with those_tenants as materialized (
 ), heads as materialized (
     select head.number, head.tenant_id, those_agents.id as agent_id, head.agent_slug, those_connectors.id as connector_id, head.connector_slug, head.kind,
            head.tool, head.exposed_name, head.source, head.caller, head.token_id, head.credential_id, head.definition_hash, head.instance_id,
-           head.status, head.approved_by, head.truncated
+           head.status, head.approved_by, head.truncated, head.address
     from (
         select unnest($4::bigint[]) as number, unnest($1::uuid[]) as tenant_id, unnest($2::uuid[]) as agent_id,
                unnest($5::text[]) as agent_slug, unnest($3::uuid[]) as connector_id,
@@ -54,7 +54,8 @@ with those_tenants as materialized (
                unnest($9::text[]) as exposed_name, unnest($10::text[]) as source, unnest($11::text[]) as caller,
                unnest($12::uuid[]) as token_id, unnest($13::uuid[]) as credential_id,
                unnest($14::bytea[]) as definition_hash, unnest($15::uuid[]) as instance_id,
-               unnest($16::text[]) as status, unnest($17::text[]) as approved_by, unnest($18::boolean[]) as truncated
+               unnest($16::text[]) as status, unnest($17::text[]) as approved_by, unnest($18::boolean[]) as truncated,
+               unnest($19::text[]) as address
     ) head
     join those_tenants on those_tenants.tenant_id = head.tenant_id
     left join those_agents on those_agents.tenant_id = head.tenant_id and those_agents.id = head.agent_id
@@ -64,14 +65,15 @@ with those_tenants as materialized (
         where held.tenant_id = head.tenant_id and (held.id = head.agent_id or held.id = head.connector_id))
 ), begun as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
-        credential_id, definition_hash, instance_id, status, approved_by, arguments, truncated, request_bytes, started_at)
+        credential_id, definition_hash, instance_id, status, approved_by, arguments, truncated, request_bytes, started_at, address, request_id)
     select heads.tenant_id, new.id, heads.agent_id, heads.agent_slug, heads.connector_id, heads.connector_slug, heads.kind, heads.tool, heads.exposed_name,
-           heads.source, heads.caller, nullif(heads.token_id, $19::uuid), nullif(heads.credential_id, $19::uuid), heads.definition_hash,
-           nullif(heads.instance_id, $19::uuid), heads.status, heads.approved_by, new.arguments, heads.truncated, new.request_bytes, new.started_at
+           heads.source, heads.caller, nullif(heads.token_id, $20::uuid), nullif(heads.credential_id, $20::uuid), heads.definition_hash,
+           nullif(heads.instance_id, $20::uuid), heads.status, heads.approved_by, new.arguments, heads.truncated, new.request_bytes, new.started_at,
+           nullif(heads.address, ''), nullif(new.request_id, '')
     from (
-        select generate_series(1, cardinality($20::uuid[])) as place, unnest($21::bigint[]) as head, unnest($20::uuid[]) as id,
-               unnest($22::bytea[]) as arguments, unnest($23::bigint[]) as request_bytes,
-               unnest($24::timestamptz[]) as started_at
+        select generate_series(1, cardinality($21::uuid[])) as place, unnest($22::bigint[]) as head, unnest($21::uuid[]) as id,
+               unnest($23::bytea[]) as arguments, unnest($24::bigint[]) as request_bytes,
+               unnest($25::timestamptz[]) as started_at, unnest($26::text[]) as request_id
     ) new
     join heads on heads.number = new.head
     on conflict on constraint tool_calls_pkey do nothing
@@ -99,12 +101,14 @@ type BeginCallsParams struct {
 	Statuses         []string
 	ApprovedBys      []string
 	Truncateds       []bool
+	Addresses        []string
 	Nobody           uuid.UUID
 	Ids              []uuid.UUID
 	Heads            []int64
 	Arguments        [][]byte
 	RequestBytes     []int64
 	StartedAts       []time.Time
+	RequestIds       []string
 }
 
 // The calls' history is written in batches, across tenants. What is gone meanwhile, an agent or a connector, is left out of the row; of a
@@ -135,12 +139,14 @@ func (q *Queries) BeginCalls(ctx context.Context, arg BeginCallsParams) ([]uuid.
 		arg.Statuses,
 		arg.ApprovedBys,
 		arg.Truncateds,
+		arg.Addresses,
 		arg.Nobody,
 		arg.Ids,
 		arg.Heads,
 		arg.Arguments,
 		arg.RequestBytes,
 		arg.StartedAts,
+		arg.RequestIds,
 	)
 	if err != nil {
 		return nil, err
@@ -348,7 +354,8 @@ with those_tenants as materialized (
 ), heads as materialized (
     select head.number, head.tenant_id, those_agents.id as agent_id, head.agent_slug, those_connectors.id as connector_id, head.connector_slug, head.kind,
            head.tool, head.exposed_name, head.source, head.caller, head.token_id, head.credential_id, head.definition_hash, head.instance_id,
-           head.status, head.outcome, head.error_code, head.error_message, head.is_error, head.approved_by, head.truncated
+           head.status, head.outcome, head.error_code, head.error_message, head.is_error, head.approved_by, head.truncated,
+           head.address
     from (
         select unnest($4::bigint[]) as number, unnest($1::uuid[]) as tenant_id, unnest($2::uuid[]) as agent_id,
                unnest($5::text[]) as agent_slug, unnest($3::uuid[]) as connector_id,
@@ -358,7 +365,8 @@ with those_tenants as materialized (
                unnest($14::bytea[]) as definition_hash, unnest($15::uuid[]) as instance_id,
                unnest($16::text[]) as status, unnest($17::text[]) as outcome,
                unnest($18::text[]) as error_code, unnest($19::text[]) as error_message,
-               unnest($20::boolean[]) as is_error, unnest($21::text[]) as approved_by, unnest($22::boolean[]) as truncated
+               unnest($20::boolean[]) as is_error, unnest($21::text[]) as approved_by, unnest($22::boolean[]) as truncated,
+               unnest($23::text[]) as address
     ) head
     join those_tenants on those_tenants.tenant_id = head.tenant_id
     left join those_agents on those_agents.tenant_id = head.tenant_id and those_agents.id = head.agent_id
@@ -369,19 +377,19 @@ with those_tenants as materialized (
 ), ended as (
     insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
         credential_id, definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by, arguments, content,
-        structured, task, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us)
+        structured, task, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us, address, request_id)
     select heads.tenant_id, new.id, heads.agent_id, heads.agent_slug, heads.connector_id, heads.connector_slug, heads.kind, heads.tool, heads.exposed_name,
-           heads.source, heads.caller, nullif(heads.token_id, $23::uuid), nullif(heads.credential_id, $23::uuid), heads.definition_hash,
-           nullif(heads.instance_id, $23::uuid), heads.status, heads.outcome, heads.error_code, heads.error_message, heads.is_error,
+           heads.source, heads.caller, nullif(heads.token_id, $24::uuid), nullif(heads.credential_id, $24::uuid), heads.definition_hash,
+           nullif(heads.instance_id, $24::uuid), heads.status, heads.outcome, heads.error_code, heads.error_message, heads.is_error,
            heads.approved_by, new.arguments, new.content, new.structured, new.task, heads.truncated, new.request_bytes, new.response_bytes,
-           new.started_at, new.completed_at, new.duration_us
+           new.started_at, new.completed_at, new.duration_us, nullif(heads.address, ''), nullif(new.request_id, '')
     from (
-        select generate_series(1, cardinality($24::uuid[])) as place, unnest($25::bigint[]) as head, unnest($24::uuid[]) as id,
-               unnest($26::bytea[]) as arguments, unnest($27::bytea[]) as content,
-               unnest($28::bytea[]) as structured, unnest($29::bytea[]) as task,
-               unnest($30::bigint[]) as request_bytes, unnest($31::bigint[]) as response_bytes,
-               unnest($32::timestamptz[]) as started_at, unnest($33::timestamptz[]) as completed_at,
-               unnest($34::bigint[]) as duration_us
+        select generate_series(1, cardinality($25::uuid[])) as place, unnest($26::bigint[]) as head, unnest($25::uuid[]) as id,
+               unnest($27::bytea[]) as arguments, unnest($28::bytea[]) as content,
+               unnest($29::bytea[]) as structured, unnest($30::bytea[]) as task,
+               unnest($31::bigint[]) as request_bytes, unnest($32::bigint[]) as response_bytes,
+               unnest($33::timestamptz[]) as started_at, unnest($34::timestamptz[]) as completed_at,
+               unnest($35::bigint[]) as duration_us, unnest($36::text[]) as request_id
     ) new
     join heads on heads.number = new.head
     on conflict on constraint tool_calls_pkey do update
@@ -417,13 +425,13 @@ with those_tenants as materialized (
 select held.id
 from held
 union all
-select $23::uuid
+select $24::uuid
 from counted -- which makes it count; it is never null
 where counted.calls is null
 union all
-select $23::uuid
+select $24::uuid
 from chains -- which locks them; it is nobody's
-where chains.tenant_id = $23
+where chains.tenant_id = $24
 `
 
 type EndCallsParams struct {
@@ -449,6 +457,7 @@ type EndCallsParams struct {
 	IsErrors         []bool
 	ApprovedBys      []string
 	Truncateds       []bool
+	Addresses        []string
 	Nobody           uuid.UUID
 	Ids              []uuid.UUID
 	Heads            []int64
@@ -461,6 +470,7 @@ type EndCallsParams struct {
 	StartedAts       []time.Time
 	CompletedAts     []time.Time
 	DurationsUs      []int64
+	RequestIds       []string
 }
 
 // What has ended stays as it is: whoever closed a call of a process that seemed dead was too early, and its real end stands; in the figures of
@@ -491,6 +501,7 @@ func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) ([]uuid.UUID
 		arg.IsErrors,
 		arg.ApprovedBys,
 		arg.Truncateds,
+		arg.Addresses,
 		arg.Nobody,
 		arg.Ids,
 		arg.Heads,
@@ -503,6 +514,7 @@ func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) ([]uuid.UUID
 		arg.StartedAts,
 		arg.CompletedAts,
 		arg.DurationsUs,
+		arg.RequestIds,
 	)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ const taskCalls = `-- name: TaskCalls :many
 
 select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, instance_id, status, outcome,
        error_code, error_message, is_error, approved_by, (case when length(task) <= 16384 then task end)::bytea as task, truncated, request_bytes,
-       response_bytes, started_at, completed_at, duration_us
+       response_bytes, started_at, completed_at, duration_us, address, request_id
 from tool_calls
 where tenant_id = $1
   and task_handle is not null
@@ -66,6 +66,8 @@ type TaskCallsRow struct {
 	StartedAt     time.Time
 	CompletedAt   *time.Time
 	DurationUs    *int64
+	Address       *string
+	RequestID     *string
 }
 
 // Calls that their servers run as tasks, of which agents ask how they are.
@@ -113,6 +115,8 @@ func (q *Queries) TaskCalls(ctx context.Context, arg TaskCallsParams) ([]TaskCal
 			&i.StartedAt,
 			&i.CompletedAt,
 			&i.DurationUs,
+			&i.Address,
+			&i.RequestID,
 		); err != nil {
 			return nil, err
 		}

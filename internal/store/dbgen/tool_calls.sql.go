@@ -111,14 +111,14 @@ func (q *Queries) EndPendingCall(ctx context.Context, arg EndPendingCallParams) 
 
 const insertPendingCall = `-- name: InsertPendingCall :execrows
 with this_agent as materialized (
-    select agents.id from agents where agents.tenant_id = $1 and agents.id = $15 for key share
+    select agents.id from agents where agents.tenant_id = $1 and agents.id = $17 for key share
 ), this_connector as materialized (
-    select connectors.id from connectors where connectors.tenant_id = $1 and connectors.id = $16 for key share
+    select connectors.id from connectors where connectors.tenant_id = $1 and connectors.id = $18 for key share
 )
 insert into tool_calls (tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, tool, exposed_name, source, caller, token_id,
-    definition_hash, status, arguments, truncated, request_bytes, started_at)
+    definition_hash, status, arguments, truncated, request_bytes, started_at, address, request_id)
 select $1, $2, this_agent.id, $3, this_connector.id, $4, 'tool', $5, $6, $7, $8, $9,
-    $10, 'pending_approval', $11, $12, $13, $14
+    $10, 'pending_approval', $11, $12, $13, $14, nullif($15::text, ''), nullif($16::text, '')
 from this_agent, this_connector
 `
 
@@ -137,6 +137,8 @@ type InsertPendingCallParams struct {
 	Truncated      bool
 	RequestBytes   int64
 	StartedAt      time.Time
+	Address        string
+	RequestID      string
 	AgentID        connectors.AgentID
 	ConnectorID    connectors.ConnectorID
 }
@@ -158,6 +160,8 @@ func (q *Queries) InsertPendingCall(ctx context.Context, arg InsertPendingCallPa
 		arg.Truncated,
 		arg.RequestBytes,
 		arg.StartedAt,
+		arg.Address,
+		arg.RequestID,
 		arg.AgentID,
 		arg.ConnectorID,
 	)
@@ -233,7 +237,7 @@ func (q *Queries) StartPendingCall(ctx context.Context, arg StartPendingCallPara
 
 const toolCall = `-- name: ToolCall :one
 
-select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us, tool_calls.task_handle, tool_calls.progress
+select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us, tool_calls.task_handle, tool_calls.progress, tool_calls.address, tool_calls.request_id
 from tool_calls
 where tenant_id = $1 and id = $2
 `
@@ -276,6 +280,8 @@ func (q *Queries) ToolCall(ctx context.Context, tenantID connectors.TenantID, iD
 		&i.DurationUs,
 		&i.TaskHandle,
 		&i.Progress,
+		&i.Address,
+		&i.RequestID,
 	)
 	return i, err
 }
@@ -285,7 +291,7 @@ select tenant_id, id, agent_id, agent_slug, connector_id, connector_slug, kind, 
        definition_hash, instance_id, status, outcome, error_code, error_message, is_error, approved_by,
        (case when length(arguments) <= 16384 then arguments end)::bytea as arguments,
        (case when length(task) <= 16384 then task end)::bytea as task,
-       progress, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us
+       progress, truncated, request_bytes, response_bytes, started_at, completed_at, duration_us, address, request_id
 from tool_calls
 where tenant_id = $1
   and ($2::uuid is null or agent_id = $2)
@@ -338,6 +344,8 @@ type ToolCallsRow struct {
 	StartedAt      time.Time
 	CompletedAt    *time.Time
 	DurationUs     *int64
+	Address        *string
+	RequestID      *string
 }
 
 // Without contents, and without long arguments and tasks: a page of them could take the memory of the machine.
@@ -389,6 +397,8 @@ func (q *Queries) ToolCalls(ctx context.Context, arg ToolCallsParams) ([]ToolCal
 			&i.StartedAt,
 			&i.CompletedAt,
 			&i.DurationUs,
+			&i.Address,
+			&i.RequestID,
 		); err != nil {
 			return nil, err
 		}
