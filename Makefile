@@ -130,12 +130,8 @@ chaos: ## everything around Patchbay goes wrong under load, for 6 minutes; what 
 	$(GO) build -o bin/bench-chaos ./bench/chaos
 	@bin/bench-chaos -time $${CHAOS_TIME:-6m}
 
-fuzz: ## each fuzz test for 30 seconds (FUZZTIME=10m for another time)
-	@for package in $$($(GO) list ./...); do \
-		for name in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
-			$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $${FUZZTIME:-30s} $$package || exit 1; \
-		done; \
-	done
+fuzz: ## each fuzz test for 30 seconds (FUZZTIME=10m for another time, FUZZ=FuzzReader for one)
+	@GO="$(GO)" scripts/fuzz
 
 clean: ## remove what was built (the data directory stays)
 	rm -rf bin
