@@ -46,6 +46,9 @@ func (a agent) once(tool string) error {
 	return nil
 }
 
+// TestKeysRotateWhileAgentsCallAndServersSync: afterwards no row that is sealed has the old key. What recognises (the MACs of API keys and tokens) cannot be
+// made anew without the text, which lies nowhere: it goes on with the key that it was made with, and only what is made from then on has the new one.
+// That key is retired by a later rotation which finds nobody whom it recognises (internal/store, TestAKeyThatRecognisesNobodyIsRetired).
 func TestKeysRotateWhileAgentsCallAndServersSync(t *testing.T) {
 	t.Parallel()
 	h, database := ownDatabase(t)
