@@ -48,13 +48,16 @@ func TestWhateverAnAgentAsksForIsOnRecordWithItsRequest(t *testing.T) {
 		if id == "" || want[id] != "" {
 			t.Fatalf("%s: the request is %q: %+v", method, id, got)
 		}
-		want[id] = from
+		if want[id] = from; from == "unknown" {
+			want[id] = "127.0.0.1" // the proxy itself
+		}
 	}
 	ask("tools/call", `"name":"a","arguments":{}`, "203.0.113.1")
 	ask("tools/call", `"name":"a","arguments":{"text":7}`, "203.0.113.2") // which may not fit
 	ask("prompts/get", `"name":"greet me"`, "2001:db8::3")
 	ask("resources/read", `"uri":"file:///days/1"`, "203.0.113.4")
 	ask("completion/complete", `"ref":{"type":"ref/prompt","name":"greet me"},"argument":{"name":"color","value":"b"}`, "203.0.113.5")
+	ask("tools/call", `"name":"a","arguments":{}`, "unknown")
 	within(t, "all of it is on record", func() bool {
 		list, err := b.Door().ToolCalls(t.Context(), store.CallFilter{})
 		if err != nil {

@@ -11,7 +11,8 @@ import (
 )
 
 // ClientAddress establishes where a request comes from, for chi's GetClientIP: the peer of the connection, or what a
-// trusted proxy says in X-Forwarded-For.
+// trusted proxy says in X-Forwarded-For. One that says nothing, or nothing that is an address, is the peer that it is: whoever connects from the
+// proxies' network is not without an address for it.
 func ClientAddress(trusted []netip.Prefix) Middleware {
 	if len(trusted) == 0 {
 		return middleware.ClientIPFromRemoteAddr
@@ -20,18 +21,32 @@ func ClientAddress(trusted []netip.Prefix) Middleware {
 	for i, p := range trusted {
 		prefixes[i] = p.String()
 	}
-	return middleware.ClientIPFromXFF(prefixes...)
+	forwarded := middleware.ClientIPFromXFF(prefixes...)
+	return func(next http.Handler) http.Handler {
+		peers := middleware.ClientIPFromRemoteAddr(next)
+		return forwarded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if middleware.GetClientIPAddr(r.Context()).IsValid() {
+				next.ServeHTTP(w, r)
+				return
+			}
+			peers.ServeHTTP(w, r)
+		}))
+	}
 }
 
 // AddressOf reads where a request comes from as [ClientAddress] does, for a door that stands outside the envelope: without a copy of the
-// request, since agents' calls go through it. It is not valid where the other establishes nothing.
+// request, since agents' calls go through it. It is not valid where the
+// peer has no address, as that of a socket in the file system.
 func AddressOf(trusted []netip.Prefix) func(*http.Request) netip.Addr {
 	return func(r *http.Request) netip.Addr {
 		peer := peerOf(r.RemoteAddr)
 		if !isOf(trusted, peer.WithZone("")) {
 			return peer
 		}
-		return forwarded(r.Header["X-Forwarded-For"], trusted)
+		if at := forwarded(r.Header["X-Forwarded-For"], trusted); at.IsValid() {
+			return at
+		}
+		return peer
 	}
 }
 

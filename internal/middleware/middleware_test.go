@@ -18,6 +18,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	chimiddleware "github.com/go-chi/chi/v5/middleware"
 
+	"patchbay/internal/auth"
 	"patchbay/internal/fault"
 	"patchbay/internal/middleware"
 )
@@ -180,6 +181,7 @@ func TestAddressIsTheProxysWordOnlyWhereItIsTrusted(t *testing.T) {
 		"nobody is trusted":   {nil, "192.0.2.1"},
 		"the peer is trusted": {[]netip.Prefix{proxy}, "203.0.113.9"},
 		"others are trusted":  {[]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, "192.0.2.1"},
+		"all are proxies":     {[]netip.Prefix{proxy, netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("198.51.100.0/24")}, "192.0.2.1"},
 	} {
 		e := newEnvelope(t, "http://localhost", tc.trusted...)
 		var seen string
@@ -281,7 +283,7 @@ func TestFormsOfOneAnswerMayLeadElsewhere(t *testing.T) {
 	}
 }
 
-// What says the address of a request in front of the envelope says the same as the envelope.
+// What says the address of a request in front of the envelope says the same as the envelope, and as the audit log.
 func TestTheAddressIsTheSameOnBothWays(t *testing.T) {
 	t.Parallel()
 	for _, tc := range addresses {
@@ -311,11 +313,16 @@ func sameAddress(t *testing.T, remote string, forwarded ...string) {
 			r.Header["X-Forwarded-For"] = forwarded
 		}
 		var want netip.Addr
+		var recorded string
 		middleware.ClientAddress(trusted)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			want = chimiddleware.GetClientIPAddr(r.Context())
+			want, recorded = chimiddleware.GetClientIPAddr(r.Context()), auth.Address(r)
 		})).ServeHTTP(nil, r)
-		if have := middleware.AddressOf(trusted)(r); have != want {
-			t.Errorf("%q, forwarded for %q, behind %v: %v, want %v", remote, forwarded, trusted, have, want)
+		have := middleware.AddressOf(trusted)(r)
+		if at, _ := netip.ParseAddr(recorded); have != want || have != at {
+			t.Errorf("%q, forwarded for %q, behind %v: %v, want %v, and the audit log has %q", remote, forwarded, trusted, have, want, recorded)
+		}
+		if peer, err := netip.ParseAddrPort(remote); err == nil && peer.Addr().IsValid() && !have.IsValid() {
+			t.Errorf("%q, forwarded for %q, behind %v, comes from nowhere", remote, forwarded, trusted)
 		}
 	}
 }
