@@ -28,7 +28,7 @@ func TestNothingIsLostWhileEverythingGoesWrong(t *testing.T) {
 	if err := run(t.Context(), []string{"-home", memory(t), "-time", "10s", "-replicas", "2"}, &out); err != nil {
 		t.Errorf("%v\n%s", err, out.String())
 	}
-	for _, row := range []string{"| acknowledged writes lost | 0 | 0 |", "| audit chains verified | 2 | 2 |", "| gateway, SSE |", "| dashboard, forms |", "| authorization server, tokens |", "| an admin's assistant (/mcp/admin) |", "| single sign-on |",
+	for _, row := range []string{"| acknowledged writes lost | 0 | 0 |", "| audit chains verified | 2 | 2 |", "| chains of calls' outcomes verified | 2 | 2 |", "| gateway, SSE |", "| dashboard, forms |", "| authorization server, tokens |", "| an admin's assistant (/mcp/admin) |", "| single sign-on |",
 		"| webhooks, received |"} {
 		if !strings.Contains(out.String(), row) {
 			t.Errorf("the tables have no %q:\n%s", row, out.String())
@@ -56,9 +56,13 @@ func TestARunFailsWhereSomethingIsNotAsItMustBe(t *testing.T) {
 	t.Parallel()
 	good := func() *report {
 		w := &world{tally: newTally(), tenants: []*tenant{{slug: "a", mark: "markA", key: "key-of-a"}, {slug: "b", mark: "markB"}}}
-		w.writes.acked, w.calls.answered = 1, map[int64]bool{1: true}
+		w.writes.acked, w.calls.answered = 1, map[int64]*tenant{1: w.tenants[0]}
 		w.up = newUpstream(w)
-		return &report{world: w, ready: true, chains: 2}
+		r := &report{world: w, ready: true}
+		for _, t := range w.tenants {
+			r.compareChains(t, chains{log: true, ends: true, links: 1, calls: 1, kept: 1}, w.calls.of(t))
+		}
+		return r
 	}
 	byAssistant := acted{Action: "connector.create", Target: "helped-1"}
 	byAssistant.Actor.Type, byAssistant.Actor.Name, byAssistant.Detail.Via = "key", "assistant of markA", "mcp"
@@ -86,7 +90,15 @@ func TestARunFailsWhereSomethingIsNotAsItMustBe(t *testing.T) {
 		"another's answer": func(r *report) {
 			r.settleCall(r.tenants[0], "x", 7, 200, []byte(`{"id":7,"result":{"content":[{"text":"markA n=8."}]}}`), nil)
 		},
-		"a chain that is broken":        func(r *report) { r.chains-- },
+		"a chain that is broken":             func(r *report) { r.chains-- },
+		"a chain of outcomes that is broken": func(r *report) { r.endChains-- },
+		"an end of a call that is not on record": func(r *report) {
+			r.compareChains(r.tenants[0], chains{links: 1, calls: 1, kept: 2}, 0)
+		},
+		"a call that never ends": func(r *report) { r.compareChains(r.tenants[0], chains{links: 1, calls: 1, kept: -1}, 0) },
+		"a call that was answered and is in no history": func(r *report) {
+			r.compareChains(r.tenants[0], chains{links: 1, calls: 1, kept: 1}, 2)
+		},
 		"a process that does not come":  func(r *report) { r.ready = false },
 		"a process that ends by itself": func(r *report) { r.replicas = append(r.replicas, &replica{alone: 1}) },
 		"a call that stays open":        func(r *report) { r.open++ },

@@ -19,6 +19,7 @@
 //	signins.go   people who sign in at their organisation's provider
 //	faults.go    what goes wrong, and when
 //	ledger.go    what was acknowledged, held against what is there at the end
+//	chains.go    the chains of the audit log and of how calls ended, computed anew and held against the history
 //	search.go    looks for secrets and for other tenants' marks in all that was said and stored
 //	report.go    the table, and whether anything in it is not as it must be
 //

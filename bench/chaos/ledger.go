@@ -109,16 +109,11 @@ func (w *world) readBack(ctx context.Context, r *report) error {
 			recorded[e.Action+" "+e.Target] = true
 		}
 		w.compare(t, there, recorded)
-		var chain struct {
-			OK     bool
-			Events int
-		}
-		if err := w.ask(ctx, t, http.MethodGet, "/api/v1/audit_events/verify", nil, &chain); err != nil {
+		is, err := w.chainsAfterwards(ctx, t)
+		if err != nil {
 			return err
 		}
-		if r.events += chain.Events; chain.OK {
-			r.chains++
-		}
+		r.compareChains(t, is, w.calls.of(t))
 		r.unsynced += w.unsynced(ctx, t)
 		if err := errors.Join(w.programsAfterwards(ctx, t), w.actsAfterwards(ctx, t), w.arrivalsAfterwards(ctx, t)); err != nil {
 			return err

@@ -184,7 +184,19 @@ func (w *world) enterSecret(ctx context.Context, t *tenant) error {
 type calls struct {
 	mu       sync.Mutex // guards what follows
 	made     int64
-	answered map[int64]bool
+	answered map[int64]*tenant // whose each is
+}
+
+// of is how many of a tenant's were answered.
+func (c *calls) of(t *tenant) (n int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, whose := range c.answered {
+		if whose == t {
+			n++
+		}
+	}
+	return n
 }
 
 // nextCall is the number of a call that is to be made.
@@ -263,7 +275,7 @@ func (w *world) settleCall(t *tenant, door string, n int64, status int, text []b
 		w.tally.count(door, "answered")
 		w.calls.mu.Lock()
 		defer w.calls.mu.Unlock()
-		w.calls.answered[n] = true
+		w.calls.answered[n] = t
 	}
 }
 

@@ -20,6 +20,8 @@ type report struct {
 	before, after int64 // goroutines of the process that has the most
 	events        int
 	chains        int
+	endChains     int   // those of how calls ended
+	links, ends   int64 // in these, and the calls of whose end they tell
 	unsynced      int
 	disorderly    int
 	connections   int
@@ -115,6 +117,10 @@ func (r *report) rows() []row {
 		none("answers that tell nobody what happened", "unclear"),
 		{"audit chains verified", int64(r.chains), int64(len(r.tenants))},
 		{"entries in them", int64(r.events), -1},
+		{"chains of calls' outcomes verified", int64(r.endChains), int64(len(r.tenants))},
+		{"links in them", r.links, -1},
+		{"calls of whose end they tell", r.ends, -1},
+		none("tenants of which they tell of more or fewer calls than the history has, or of fewer than were answered", "unrecorded"),
 		{"connectors that do not sync afterwards", int64(r.unsynced), 0},
 		{"processes that ended by themselves", int64(alone), 0},
 		{"starts without a database, tried again", int64(again), -1},

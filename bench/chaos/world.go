@@ -72,7 +72,7 @@ func (o options) open(ctx context.Context) (*world, error) {
 		return nil, err
 	}
 	w := &world{options: o, home: home, lock: lock, tally: newTally()}
-	w.calls.answered, w.programs.given = map[int64]bool{}, map[string]bool{}
+	w.calls.answered, w.programs.given = map[int64]*tenant{}, map[string]bool{}
 	w.client = &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	if err := errors.Join(os.Chmod(home, 0o711), os.Mkdir(filepath.Join(home, "logs"), 0o700)); err != nil { //nolint:gosec // as root, PostgreSQL runs as another user
 		return nil, err
