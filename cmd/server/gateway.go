@@ -54,7 +54,7 @@ func (h *house) buildAgents(dialer *mcp.Dialer) agents {
 	})
 	a.gateway = gateway.New(gateway.Options{
 		Store: st, Access: a.access, Caller: a.caller, BaseURL: h.baseURL, Version: version(), Log: log,
-		Address: middleware.AddressOf(h.serving.server.Proxies), Page: links.page,
+		Address: middleware.AddressOf(h.serving.server.Proxies), Name: middleware.NameRequest(h.serving.server.Proxies), Page: links.page,
 		Rate: h.serving.server.AgentRate, Throttled: func() { h.metrics.RequestThrottled("agent") },
 	})
 	h.metrics.WatchGateway(func() telemetry.GatewayStats {

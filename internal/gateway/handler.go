@@ -32,7 +32,9 @@ type Options struct {
 	Version string   // ours
 	Log     *slog.Logger
 	Address func(*http.Request) netip.Addr // where a request comes from, also for the history; nil: from the other end of its connection
-	Now     func() time.Time               // nil: time.Now
+	// Name names a request and says so in its answer's header; nil: with a name of its own each, whatever it says.
+	Name func(answer http.Header, r *http.Request) string
+	Now  func() time.Time // nil: time.Now
 	// Rate is how many requests a second each agent may make, of whatever kind; 0: there is no limit. Throttled hears of each that is refused
 	// for it; nil: nobody does.
 	Rate      int
@@ -54,6 +56,7 @@ type Handler struct {
 	pace      pace
 	throttled func()
 	address   func(*http.Request) netip.Addr
+	name      func(http.Header, *http.Request) string
 	now       func() time.Time
 	page      func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
 	log       *slog.Logger
@@ -73,11 +76,15 @@ func New(o Options) *Handler {
 	if o.Address == nil {
 		o.Address = middleware.AddressOf(nil)
 	}
+	if o.Name == nil {
+		o.Name = middleware.NameRequest(nil)
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	h := &Handler{
 		address: o.Address,
+		name:    o.Name,
 		pace:    pace{perSecond: float64(o.Rate)},
 		now:     o.Now,
 		page:    o.Page,
@@ -117,7 +124,7 @@ func (h *Handler) Serves(path string) bool {
 
 // ServeHTTP answers what [Handler.Serves] is true for.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	id := middleware.NameRequest(w.Header(), r)
+	id := h.name(w.Header(), r)
 	defer h.recovered(r, id)
 	h.setHeaders(w.Header())
 	switch {

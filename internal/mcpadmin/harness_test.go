@@ -60,7 +60,7 @@ func newWorld(t *testing.T, opts ...func(*api.Options)) *world {
 	w.url = server.URL
 	w.buildAPI(t, opts)
 	w.rebuild(t)
-	router.Use(middleware.RequestID)
+	router.Use(middleware.RequestID(nil))
 	router.Handle(mcpadmin.Path, w.door)
 	router.Group(func(r chi.Router) {
 		r.Use(w.auth.Sessions().LoadAndSave)

@@ -58,7 +58,7 @@ type callsWords struct {
 	Arguments json.RawMessage `json:"arguments" jsonschema:"Null where they are not kept, or long."`
 	Error     *string         `json:"error"`
 
-	RequestID  *string `json:"request_id" jsonschema:"Of the request that began it, as its answer and the log have it; a proxy in front or the client may have given it. Null: not known."`
+	RequestID  *string `json:"request_id" jsonschema:"Of the request that began it, as its answer and the log have it; a proxy in front may have given it. Null: not known."`
 	ApprovedBy string  `json:"approved_by" jsonschema:"What whoever agreed to it, or refused, calls themselves; empty: nobody was asked."`
 }
 

@@ -88,6 +88,11 @@ func forwarded(lists []string, trusted []netip.Prefix) netip.Addr {
 	return netip.Addr{}
 }
 
+// fromOneOf tells whether a trusted proxy sends the request.
+func fromOneOf(trusted []netip.Prefix, r *http.Request) bool {
+	return len(trusted) > 0 && isOf(trusted, peerOf(r.RemoteAddr).WithZone(""))
+}
+
 func isOf(networks []netip.Prefix, at netip.Addr) bool {
 	for _, n := range networks {
 		if n.Contains(at) {

@@ -1,6 +1,6 @@
 // Package middleware is the envelope of every request: what happens before a handler runs and after it has answered.
 //
-//	RequestID      a name for the request, in the log and in X-Request-Id
+//	RequestID      a name for the request, in the log and in X-Request-Id; a proxy's counts as its word does below
 //	ClientAddress  where it comes from; a proxy's word counts only if the operator trusts the proxy
 //	Log            one line when it is answered: method, route pattern, status, duration, who; never a query or a header
 //	Recover        a panic becomes a 500 and a log line with its stack

@@ -32,7 +32,7 @@ var compressible = []string{
 // Envelope is what stands around every handler, outermost first.
 func Envelope(o Options) []Middleware {
 	return []Middleware{
-		RequestID,
+		RequestID(o.TrustedProxies),
 		ClientAddress(o.TrustedProxies),
 		Log(o.Log),
 		Recover(o.Log, o.Refuse),

@@ -159,7 +159,7 @@ func TestIdentifyRefusesStrangers(t *testing.T) {
 func TestRequestIDIsKeptOnlyWhereItIsHarmless(t *testing.T) {
 	t.Parallel()
 	for given, kept := range map[string]bool{"0af7651916cd43dd": true, "short": false, "a\"quote-and-more": false, strings.Repeat("a", 65): false, "": false} {
-		e := newEnvelope(t, "http://localhost")
+		e := newEnvelope(t, "http://localhost", netip.MustParsePrefix("192.0.2.0/24")) // where httptest's requests come from
 		var seen string
 		e.router.Get("/", func(_ http.ResponseWriter, r *http.Request) { seen = chimiddleware.GetReqID(r.Context()) })
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
@@ -167,6 +167,35 @@ func TestRequestIDIsKeptOnlyWhereItIsHarmless(t *testing.T) {
 		answered := e.do(r).Header().Get("X-Request-Id")
 		if seen == "" || answered != seen || (seen == given) != kept {
 			t.Errorf("%q became %q, answered %q", given, seen, answered)
+		}
+	}
+}
+
+func TestRequestIDIsATrustedProxysOrOurs(t *testing.T) {
+	t.Parallel()
+	const given = "somebody-elses-request"
+	proxies := []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("fe80::/10")}
+	for remote, trusted := range map[string][]netip.Prefix{
+		"192.0.2.1:1234": proxies, "[::ffff:192.0.2.1]:1234": proxies, "[fe80::1%eth0]:80": proxies, // these are
+		"198.51.100.1:1234": proxies, "[2001:db8::1]:80": proxies, "@": proxies, "": proxies, "192.0.2.2:1234": nil,
+	} {
+		e := newEnvelope(t, "http://localhost", trusted...)
+		var seen string
+		e.router.Get("/", func(_ http.ResponseWriter, r *http.Request) { seen = chimiddleware.GetReqID(r.Context()) })
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.RemoteAddr = remote
+		r.Header["X-Request-Id"] = []string{given}
+		r.Header["X-Forwarded-For"] = []string{"192.0.2.1"}
+		kept := trusted != nil && (strings.Contains(remote, "192.0.2.") || strings.Contains(remote, "fe80"))
+		answered := e.do(r).Header().Get("X-Request-Id")
+		if seen == "" || answered != seen || (seen == given) != kept {
+			t.Errorf("from %q, behind %v: %q, answered %q", remote, trusted, seen, answered)
+		}
+		if in := middleware.NameRequest(trusted)(http.Header{}, r); in == "" || (in == given) != kept {
+			t.Errorf("from %q, behind %v, in front of the envelope: %q", remote, trusted, in)
+		}
+		if strings.Contains(e.log.String(), given) != kept {
+			t.Errorf("from %q: the log has %s", remote, e.log.String())
 		}
 	}
 }
@@ -332,11 +361,12 @@ func TestRequestsThatCameWithoutANameHaveOneEach(t *testing.T) {
 	const many, together = 1000, 4
 	names := make(chan string, many*together)
 	var all sync.WaitGroup
+	nameRequest := middleware.NameRequest(nil)
 	for range together {
 		all.Go(func() {
 			for range many {
 				answer := http.Header{}
-				name := middleware.NameRequest(answer, &http.Request{Header: http.Header{}})
+				name := nameRequest(answer, &http.Request{Header: http.Header{}})
 				if len(answer["X-Request-Id"]) != 1 || answer["X-Request-Id"][0] != name {
 					t.Errorf("%q is answered as %q", name, answer)
 				}

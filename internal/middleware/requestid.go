@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 
@@ -11,27 +12,32 @@ import (
 )
 
 // RequestID names the request; chi's GetReqID reads the name.
-func RequestID(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := NameRequest(w.Header(), r)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), middleware.RequestIDKey, id)))
-	})
+func RequestID(trusted []netip.Prefix) Middleware {
+	name := NameRequest(trusted)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			id := name(w.Header(), r)
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), middleware.RequestIDKey, id)))
+		})
+	}
 }
 
 // requestHeader is where the name stands, in requests and in answers.
 const requestHeader = "X-Request-Id"
 
-// NameRequest names a request, and says the name in its answer's header. One that a proxy in front has given is kept where it is harmless
-// in a log line; the name is nobody's secret, and no proof of anything.
-func NameRequest(answer http.Header, r *http.Request) string {
-	if given := r.Header[requestHeader]; len(given) > 0 && harmless(given[0]) {
-		id := strings.Clone(given[0]) // what is kept of a request does not keep its head in memory
-		answer[requestHeader] = []string{id}
-		return id
+// NameRequest names requests, and says each name in its answer's header. One that a trusted proxy has given is kept where it is harmless in a
+// log line; others would choose under which name they are on record, as somebody else's. The name is nobody's secret, and no proof of anything.
+func NameRequest(trusted []netip.Prefix) func(answer http.Header, r *http.Request) string {
+	return func(answer http.Header, r *http.Request) string {
+		if given := r.Header[requestHeader]; len(given) > 0 && harmless(given[0]) && fromOneOf(trusted, r) {
+			id := strings.Clone(given[0]) // what is kept of a request does not keep its head in memory
+			answer[requestHeader] = []string{id}
+			return id
+		}
+		id := made.take()
+		answer[requestHeader] = id
+		return id[0]
 	}
-	id := made.take()
-	answer[requestHeader] = id
-	return id[0]
 }
 
 // harmless tells whether an id that came with a request may be kept: 8 to 64 letters, digits, points, underscores and hyphens.
