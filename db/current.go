@@ -45,6 +45,15 @@ func Missing(ctx context.Context, q Querier) ([]int64, error) {
 	return v.missing, nil
 }
 
+// migrationsLeft counts the migrations that a database lacks, the job queue's too.
+func migrationsLeft(ctx context.Context, q Querier) int {
+	v, err := readVersions(ctx, q)
+	if err != nil { // as where there are no tables yet
+		return len(Versions()) + int(jobsVersion())
+	}
+	return len(v.missing) + int(jobsVersion()-v.jobs)
+}
+
 type versions struct {
 	schema, jobs int64
 	granted      bool

@@ -2,3 +2,6 @@ package db
 
 // MigrateWithin is [Migrate] with another patience.
 var MigrateWithin = migrate
+
+// TakingTurns does something again for as long as it gives way.
+var TakingTurns = takingTurns

@@ -86,7 +86,8 @@ func migrateLocked(ctx context.Context, pool *pgxpool.Pool, conn *pgx.Conn, pati
 	if err := mayChangeTables(ctx, conn, s); err != nil {
 		return err
 	}
-	if err := takingTurns(ctx, patience, log, func() error { return runAll(ctx, pool, conn, s, log) }); err != nil {
+	left, do := func() int { return migrationsLeft(ctx, conn) }, func() error { return runAll(ctx, pool, conn, s, log) }
+	if err := takingTurns(ctx, patience, log, left, do); err != nil {
 		if hasCode(err, "42501") {
 			return needsFault(s, []string{"alter database " + quote(s.database) + " owner to " + quote(s.user)}, err)
 		}

@@ -17,7 +17,7 @@ const (
 	lockTurn = 2 * time.Second
 	// lockPause is how long they then have.
 	lockPause = time.Second
-	// lockPatience is how long a migration tries.
+	// lockPatience is how long a migration tries that waits for a table.
 	lockPatience = 3 * time.Minute
 )
 
@@ -33,15 +33,20 @@ func waitForLocks(ctx context.Context, conn *pgx.Conn, most time.Duration) error
 }
 
 // takingTurns does something again for as long as it gives way to others who use the tables. Each migration is a transaction, or may be begun
-// again: what is done is not done twice, and what had to wait has changed nothing.
-func takingTurns(ctx context.Context, patience time.Duration, log *slog.Logger, do func() error) error {
-	until := time.Now().Add(patience)
+// again: what is done is not done twice, and what had to wait has changed nothing. Patience begins where it first gives way, and anew where fewer
+// are left than before: the migrations that go through may take as long as they do.
+func takingTurns(ctx context.Context, patience time.Duration, log *slog.Logger, left func() int, do func() error) error {
+	var until time.Time
+	last := -1
 	for {
 		err := do()
 		if !hasCode(err, "55P03", "40P01") { // lock_not_available, deadlock_detected
 			return err
 		}
-		if !time.Now().Before(until) {
+		switch now := left(); {
+		case last < 0 || now < last:
+			last, until = now, time.Now().Add(patience)
+		case !time.Now().Before(until):
 			return fault.Wrap(fault.Unavailable, err, fmt.Sprintf("The database cannot be migrated now: for %s another transaction has kept a table that is to be changed. "+
 				"Nothing is half done, and running servers go on. Look in pg_stat_activity for what has been open for long, as a dump or a session that somebody forgot, and run this again.", patience))
 		}

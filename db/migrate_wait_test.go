@@ -4,9 +4,11 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"patchbay/db"
 	"patchbay/internal/fault"
@@ -35,11 +37,26 @@ func kept(t *testing.T) (address string, release func()) {
 // untilItWaits returns when a session of the database waits for a table's lock that it wants for itself.
 func untilItWaits(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
-	for waits := false; !waits; {
-		err := conn.QueryRow(t.Context(), `
-			select exists (select from pg_locks where relation = 'sign_in_failures'::regclass and mode = 'AccessExclusiveLock' and not granted)`).Scan(&waits)
-		if err != nil {
+	until(t, conn, "select exists (select from pg_locks where relation = 'sign_in_failures'::regclass and mode = 'AccessExclusiveLock' and not granted)")
+}
+
+// until asks the database again and again, and returns when it says yes.
+func until(t *testing.T, conn *pgx.Conn, question string) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var yes bool
+		if err := conn.QueryRow(t.Context(), question).Scan(&yes); err != nil {
 			t.Fatal(err)
+		}
+		if yes {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
 		}
 	}
 }
@@ -113,14 +130,55 @@ func TestReplicasWaitForTheOneThatMigratesAsLongAsItTakes(t *testing.T) {
 	watcher := connect(t, address)
 	untilItWaits(t, watcher)
 	go func() { second <- db.MigrateWithin(t.Context(), address, time.Millisecond, silent) }()
-	for waits := false; !waits; {
-		if err := watcher.QueryRow(t.Context(), "select exists (select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database()))").Scan(&waits); err != nil {
-			t.Fatal(err)
-		}
-	}
+	until(t, watcher, "select exists (select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database()))")
 	untilItWaits(t, watcher)
 	release()
 	if a, b := <-first, <-second; a != nil || b != nil {
 		t.Errorf("%v, %v", a, b)
+	}
+}
+
+// turns are attempts at migrations, each of which takes a while and then ends in its way, and what is left to do then.
+type turns []struct {
+	takes time.Duration
+	left  int
+	ends  error
+}
+
+func (all turns) take(t *testing.T) (done int, err error) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		left := func() int { return all[done-1].left }
+		err = db.TakingTurns(t.Context(), 3*time.Minute, silent, left, func() error {
+			one := all[done]
+			done++
+			time.Sleep(one.takes) // of the bubble: it takes no time
+			return one.ends
+		})
+	})
+	return done, err
+}
+
+func TestPatienceWithATableBeginsWhereAMigrationFirstWaitsForIt(t *testing.T) {
+	t.Parallel()
+	kept := &pgconn.PgError{Code: "55P03"}
+	const short, long = time.Second, time.Hour
+	for name, c := range map[string]struct {
+		turns turns
+		done  int
+		vain  bool
+	}{
+		"those before it took long":         {turns{{long, 5, kept}, {short, 0, nil}}, 2, false},
+		"others go through in between":      {turns{{short, 5, kept}, {long, 3, kept}, {long, 2, kept}, {short, 0, nil}}, 4, false},
+		"another table deadlocks meanwhile": {turns{{short, 5, kept}, {short, 5, &pgconn.PgError{Code: "40P01"}}, {short, 0, nil}}, 3, false},
+		"none goes through":                 {turns{{long, 5, kept}, {short, 5, kept}, {long, 5, kept}, {short, 0, nil}}, 3, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			done, err := c.turns.take(t)
+			if done != c.done || c.vain != fault.Is(err, fault.Unavailable) || !c.vain && err != nil {
+				t.Errorf("%d turns, %v", done, err)
+			}
+		})
 	}
 }
