@@ -16,7 +16,7 @@ var limits = map[string]string{
 	"passwords that are being checked":                                 "`internal/auth` TestSixtyFourPasswordsWaitToBeCheckedAndNoMore",
 	"tokens of agents that nobody knows":                               "`internal/gateway` TestAnAddressThatTriesTokensIsMadeToWait",
 	"renewals of tokens at `/oauth/token`":                             "`internal/authserver` TestAProgramRenewsItsTokensSoOftenAMinute, TestGuessesTakeNothingOfAProgramsRenewals",
-	"requests of the gateway, of any kind":                             "`internal/gateway` TestAnAgentThatAsksTooOftenIsToldWhenToComeAgain, TestATenantsAgentsShareTheirAddress, TestAnAgentThatMayCallMoreMayAskMore",
+	"requests of the gateway, of any kind":                             "`internal/gateway` TestAnAgentThatAsksTooOftenIsToldWhenToComeAgain, TestATenantsAgentsShareTheirAddress, TestAnAgentThatMayCallMoreMayAskMore, TestEachMessageOfABatchIsARequest, TestABatchOfWhoOwesForAnotherIsRefusedWhole",
 	"calls":                                                            "`internal/toolcall` TestTooManyCallsAreRefused, TestALimitIsForAllProcessesTogether",
 	"calls of a tool":                                                  "`internal/toolcall` TestAToolIsCalledSoOftenADayAndGoesOnTheNextDay, TestADaysQuotaIsForAllProcessesTogether, TestADaysQuotaGoesOnAfterARestart; `internal/api` TestAToolsQuotaIsAnsweredWith429",
 	"calls of all tools":                                               "`internal/toolcall` TestATenantsCallsStayBelowWhatTheOperatorAllows; `internal/auth` TestAnOwnersQuotaIsBelowTheOperators",

@@ -32,10 +32,11 @@ type pacer struct {
 	from   netip.Addr
 }
 
-// purse is what somebody may ask at once.
+// purse is what somebody may ask at once. It is less than nothing after a batch, which may be longer than what was saved up.
 type purse struct {
-	left float64
-	at   time.Time
+	perSecond float64
+	left      float64
+	at        time.Time
 }
 
 const (
@@ -47,17 +48,40 @@ const (
 // wait is how long a request came too soon; 0: it did not, and counts. An agent that an admin lets make more calls than that is let make them, and
 // as many requests beside them; it then takes nothing of its address.
 func (p *pace) wait(tenant connectors.TenantID, a *connectors.Agent, from netip.Addr, now time.Time) time.Duration {
+	return p.take(tenant, a, from, now, 1, 1)
+}
+
+// charge counts more messages of a request that did not come too soon, or is how long they did. Who owes nothing may send more than is left, and
+// waits for longer then: few could ever send a long batch otherwise.
+func (p *pace) charge(tenant connectors.TenantID, a *connectors.Agent, from netip.Addr, now time.Time, more int) time.Duration {
+	return p.take(tenant, a, from, now, 0, more)
+}
+
+// take takes so many out of all purses of an agent that have the least, or tells how long it is until they have one again.
+func (p *pace) take(tenant connectors.TenantID, a *connectors.Agent, from netip.Addr, now time.Time, least float64, many int) time.Duration {
 	if p.perSecond <= 0 {
 		return 0
 	}
-	own, shared, from := p.perSecond, atAddress*p.perSecond, middleware.Network(from)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if calls := 2 * float64(a.CallsPerMinute) / 60; calls > own {
-		return p.purse(pacer{tenant: tenant, agent: a.ID}, calls, now).take(calls, nil, 0)
+	purses := make([]*purse, 0, 2)
+	if calls := 2 * float64(a.CallsPerMinute) / 60; calls > p.perSecond {
+		purses = append(purses, p.purse(pacer{tenant: tenant, agent: a.ID}, calls, now))
+	} else {
+		purses = append(purses, p.purse(pacer{tenant: tenant, from: middleware.Network(from)}, atAddress*p.perSecond, now),
+			p.purse(pacer{tenant: tenant, agent: a.ID}, p.perSecond, now))
 	}
-	address := p.purse(pacer{tenant: tenant, from: from}, shared, now)
-	return p.purse(pacer{tenant: tenant, agent: a.ID}, own, now).take(own, address, shared)
+	var wait time.Duration
+	for _, one := range purses {
+		wait = max(wait, one.lacks(least))
+	}
+	if wait > 0 {
+		return wait
+	}
+	for _, one := range purses {
+		one.left -= float64(many)
+	}
+	return 0
 }
 
 // purse is what somebody has by now. mu is held.
@@ -66,37 +90,31 @@ func (p *pace) purse(who pacer, perSecond float64, now time.Time) *purse {
 	one := p.of[who]
 	if one == nil {
 		p.makeRoom(now)
-		one = &purse{left: most, at: now}
+		one = &purse{perSecond: perSecond, left: most, at: now}
 		p.of[who] = one
 		return one
 	}
-	if passed := now.Sub(one.at).Seconds(); passed > 0 {
-		one.left, one.at = one.left+passed*perSecond, now
-	}
-	one.left = min(most, one.left)
+	one.perSecond, one.left, one.at = perSecond, one.by(now), later(one.at, now)
 	return one
 }
 
-// take takes one of a purse and of another, which may be nil, or tells how long it is until there is one in both.
-func (one *purse) take(perSecond float64, other *purse, others float64) time.Duration {
-	wait := one.lacks(perSecond)
-	if other != nil {
-		wait = max(wait, other.lacks(others))
-	}
-	if wait > 0 {
-		return wait
-	}
-	if one.left--; other != nil {
-		other.left--
-	}
-	return 0
+// by is what there is at a time.
+func (one *purse) by(now time.Time) float64 {
+	return min(savedUp*one.perSecond, one.left+max(0, now.Sub(one.at).Seconds())*one.perSecond)
 }
 
-func (one *purse) lacks(perSecond float64) time.Duration {
-	if one.left >= 1 {
+func (one *purse) lacks(least float64) time.Duration {
+	if one.left >= least {
 		return 0
 	}
-	return time.Duration(math.Ceil((1 - one.left) / perSecond * float64(time.Second)))
+	return time.Duration(math.Ceil((1 - one.left) / one.perSecond * float64(time.Second)))
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // makeRoom forgets those who have saved up all that they may, who are as if they had never asked, where there are too many; and whoever it
@@ -109,7 +127,7 @@ func (p *pace) makeRoom(now time.Time) {
 		return
 	}
 	for who, one := range p.of {
-		if now.Sub(one.at) > savedUp*time.Second {
+		if one.by(now) >= savedUp*one.perSecond {
 			delete(p.of, who)
 		}
 	}
@@ -121,16 +139,31 @@ func (p *pace) makeRoom(now time.Time) {
 	}
 }
 
-// tooSoon turns away a request that came too soon, before anything of it is read, with the reason that calls have.
+// tooSoon turns away a request that came too soon, before anything of it is read.
 func (h *Handler) tooSoon(w http.ResponseWriter, r *http.Request, wait time.Duration) {
+	h.server.TurnAway(w, r, h.refusedPace(w.Header(), wait))
+}
+
+var _ serve.Meter = (*backend)(nil)
+
+// Charge counts the messages that come with the first of a request.
+func (b *backend) Charge(header http.Header, more int) *serve.RPCError {
+	if wait := b.h.pace.charge(b.view.Tenant.ID, &b.view.Agent, b.from.Address, b.h.now(), more); wait > 0 {
+		return b.h.refusedPace(header, wait)
+	}
+	return nil
+}
+
+// refusedPace is what who comes too soon is told, with the reason that calls have.
+func (h *Handler) refusedPace(header http.Header, wait time.Duration) *serve.RPCError {
 	if h.throttled != nil {
 		h.throttled()
 	}
 	seconds := int(math.Ceil(wait.Seconds()))
 	why, _ := json.Marshal(map[string]reason{reasonMember: {Code: string(toolcall.CodeRateLimited), RetryAfter: seconds}}) // it always marshals
-	w.Header().Set("Retry-After", fmt.Sprint(seconds))
-	h.server.TurnAway(w, r, &serve.RPCError{
+	header.Set("Retry-After", fmt.Sprint(seconds))
+	return &serve.RPCError{
 		Code: codeRefused, Status: http.StatusTooManyRequests, Data: why,
 		Message: fmt.Sprintf("This agent makes more requests than it may. Try again in %d s.", seconds),
-	})
+	}
 }

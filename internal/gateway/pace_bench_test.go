@@ -13,7 +13,7 @@ import (
 
 // BenchmarkPace is what the limit of an agent's requests costs each of them, all processors at once.
 func BenchmarkPace(b *testing.B) {
-	wait := gateway.Pace(1_000_000_000)
+	wait, _ := gateway.Pace(1_000_000_000)
 	tenant, from := connectors.TenantID{UUID: uuid.New()}, netip.MustParseAddr("192.0.2.1")
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {

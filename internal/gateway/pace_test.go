@@ -7,11 +7,13 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/gateway"
@@ -135,6 +137,73 @@ func TestATenantsAgentsShareTheirAddress(t *testing.T) {
 	theirs, _ := p.TokenIn(t, p.Other, p.AgentIn(t, p.Other).ID)
 	if n := p.passed(t, bearer(theirs), "2001:db8::1", 5); n != 4 {
 		t.Errorf("of another tenant %d pass, want 4", n)
+	}
+}
+
+// session begins one of an older revision of MCP, and answers with what its batches are sent with.
+func (p *paced) session(t *testing.T, version, token, from string) (header []string) {
+	t.Helper()
+	header = []string{"Content-Type", "application/json", "Accept", "application/json, text/event-stream", "Authorization", token, "From", from}
+	got := request(t, http.MethodPost, p.at, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, header...)
+	id := got.header.Get("Mcp-Session-Id")
+	if got.status != http.StatusOK || id == "" {
+		t.Fatalf("initialize: %d %s", got.status, got.body)
+	}
+	return append(header, "Mcp-Session-Id", id)
+}
+
+// batchOf is so many questions in one request.
+func batchOf(n int) string {
+	return "[" + strings.TrimSuffix(strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"tools/list"},`, n), ",") + "]"
+}
+
+func TestEachMessageOfABatchIsARequest(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"2025-03-26", "2024-11-05"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			p := newPaced(t, 2)
+			token := bearer(p.Token(t, p.auto(t, func(a *connectors.Agent) { a.CallsPerMinute = 1 }).ID))
+			const from = "192.0.2.1"
+			header := p.session(t, version, token, from) // takes 1 of 8
+			send := func(n int) answer { return request(t, http.MethodPost, p.at, batchOf(n), header...) }
+			if got := send(100); got.status != http.StatusOK || strings.Count(got.body, `"result"`) != 100 {
+				t.Fatalf("the first: %d %s", got.status, got.body)
+			}
+			got := send(100) // 93 are owed, and one is to be there
+			if got.status != http.StatusTooManyRequests || got.header.Get("Retry-After") != "47" || strings.Contains(got.body, `"result"`) {
+				t.Fatalf("the second: %d %v %s", got.status, got.header, got.body)
+			}
+			p.ahead.Add(int64(46 * time.Second))
+			if n := p.passed(t, token, from, 1); n != 0 {
+				t.Error("what the batch took is forgotten too early")
+			}
+			p.ahead.Add(int64(5 * time.Second))
+			if got := send(9); got.status != http.StatusOK {
+				t.Errorf("after a pause: %d %s", got.status, got.body)
+			}
+		})
+	}
+}
+
+// What is sent at the same time as a batch may come through before the batch is counted; what it brings beside its first message does not.
+func TestABatchOfWhoOwesForAnotherIsRefusedWhole(t *testing.T) {
+	t.Parallel()
+	wait, charge := gateway.Pace(2)
+	tenant, agent, from, now := connectors.TenantID{UUID: uuid.New()}, &connectors.Agent{ID: connectors.AgentID{UUID: uuid.New()}, CallsPerMinute: 1}, netip.MustParseAddr("192.0.2.1"), time.Now()
+	for range 2 {
+		if w := wait(tenant, agent, from, now); w > 0 {
+			t.Fatalf("it waits %s", w)
+		}
+	}
+	if w := charge(tenant, agent, from, now, 99); w > 0 { // of 6
+		t.Errorf("the first waits %s", w)
+	}
+	if w := charge(tenant, agent, from, now, 99); w != 47*time.Second {
+		t.Errorf("the second waits %s", w)
+	}
+	if w := wait(tenant, agent, from, now.Add(47*time.Second)); w > 0 {
+		t.Errorf("what was refused is owed: %s more", w)
 	}
 }
 

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 )
 
 // A Backend is what stands behind one address for one caller.
@@ -30,6 +31,12 @@ type Backend interface {
 // may still ask for again has left.
 type Witness interface {
 	Lost(r *Request)
+}
+
+// A Meter is a [Backend] that counts what its caller sends. It hears of the messages that come in one HTTP request beside the first, before any
+// of them is answered. Where they are too many they are all refused with its error, and h are headers of that.
+type Meter interface {
+	Charge(h http.Header, more int) *RPCError
 }
 
 // Description is who a server says it is.

@@ -26,6 +26,10 @@ func (v *visit) batch(x *exchange, text []byte) {
 		x.refuse(failure)
 		return
 	}
+	if failure := v.charge(len(messages) - 1); failure != nil {
+		x.refuse(failure)
+		return
+	}
 	answers := []byte{'['}
 	for i := range messages {
 		answers = v.batched(&messages[i], answers)
@@ -54,6 +58,14 @@ func (v *visit) batched(m *wire.Incoming, answers []byte) []byte {
 		return answers[:before]
 	}
 	return answers
+}
+
+// charge tells the backend of what comes with the first message, whose request it has seen.
+func (v *visit) charge(more int) *RPCError {
+	if b, ok := v.backend.(Meter); ok && more > 0 {
+		return b.Charge(v.w.Header(), more)
+	}
+	return nil
 }
 
 // batchable tells whether the messages may travel together.
