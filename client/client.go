@@ -83,14 +83,26 @@ func (c *Client) do(ctx context.Context, method string, path []string, query url
 	if len(query) > 0 {
 		at += "?" + query.Encode()
 	}
+	answer, err := c.patiently(ctx, method, at, body)
+	if err != nil || out == nil {
+		return err
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("%s answered with something else than Patchbay does: %w", c.base.Host, err)
+	}
+	return nil
+}
+
+// patiently makes a request, and again where it came too soon.
+func (c *Client) patiently(ctx context.Context, method, at string, body []byte) ([]byte, error) {
 	for try := 1; ; try++ {
-		err := c.once(ctx, method, at, body, out)
+		answer, err := c.once(ctx, method, at, body)
 		problem, refused := errors.AsType[*Problem](err)
 		if !refused || problem.Status != http.StatusTooManyRequests || c.impatient || try == tries || problem.RetryAfter > longestWait {
-			return err
+			return answer, err
 		}
 		if err := rest(ctx, problem.RetryAfter); err != nil {
-			return errors.Join(problem, err)
+			return nil, errors.Join(problem, err)
 		}
 	}
 }
@@ -106,10 +118,10 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (c *Client) once(ctx context.Context, method, at string, body []byte, out any) error {
+func (c *Client) once(ctx context.Context, method, at string, body []byte) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.Header.Set("Accept", "application/json")
 	r.Header.Set("Authorization", "Bearer "+c.key)
@@ -118,24 +130,19 @@ func (c *Client) once(ctx context.Context, method, at string, body []byte, out a
 	}
 	response, err := c.http.Do(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
 	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return fmt.Errorf("read the answer: %w", err)
+		return nil, fmt.Errorf("read the answer: %w", err)
 	case len(answer) > maxAnswer:
-		return errors.New("the answer is longer than 64 MiB")
+		return nil, errors.New("the answer is longer than 64 MiB")
 	case response.StatusCode < 200 || response.StatusCode > 299:
-		return problemOf(response, answer)
-	case out == nil:
-		return nil
+		return nil, problemOf(response, answer)
 	}
-	if err := json.Unmarshal(answer, out); err != nil {
-		return fmt.Errorf("%s answered with something else than Patchbay does: %w", c.base.Host, err)
-	}
-	return nil
+	return answer, nil
 }
 
 // retryAfter is how long to wait as a header says (RFC 9110 §10.2.3), in seconds; a second where it does not say.

@@ -34,6 +34,10 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _patchbay; echo "${COMPREPLY[*]}"`
 		"ctl -o ":                       "table\njson",
 		"ctl --key-file x connectors g": "get",
 		"apply --ch":                    "--check",
+		"ctl api P":                     "POST\nPUT\nPATCH",
+		"ctl api GET audit_events/":     "audit_events/key\naudit_events/verify",
+		"ctl api GET connectors/li":     "connectors/linear",
+		"ctl api POST /api/v1/inv":      "/api/v1/invitations\n/api/v1/invitations/{id}/send",
 		"completion ":                   "bash\nzsh\nfish",
 		"keys rotate --":                "--help\n--version",
 	} {

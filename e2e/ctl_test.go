@@ -68,6 +68,13 @@ func TestPatchbayIsWorkedByItsCommandLine(t *testing.T) {
 	})
 	contains(t, ctl("calls", "list", "--agent", "helper", "--limit", "1"), call.ID)
 
+	anyRequest(t, ctl)
+	typed := h.command(t.Context(), "ctl", "--url", s.base, "--key-file", keyFile, "api", "POST", "api_keys", "-")
+	typed.Stdin = strings.NewReader(`{"name": "By hand", "role": "viewer"}`)
+	if said, err := typed.Output(); err != nil || !strings.Contains(string(said), "pb_key_") {
+		t.Errorf("a key made with a body on the standard input: %s, %v", said, err)
+	}
+
 	fails("There is no API key", "agents", "list")
 	h.env = append(h.env, "PATCHBAY_API_KEY=pb_key_nothing")
 	fails("API key", "agents", "list")
@@ -75,8 +82,44 @@ func TestPatchbayIsWorkedByItsCommandLine(t *testing.T) {
 	fails("There is no such connector", "connectors", "get", "nowhere")
 	fails("no argument", "connectors", "add", "Other", upstream, "--auth", "bearer", "--secret", "dev-token")
 	fails("no JSON object", "call", "helper", "mcp_dev__search_issues", "[1]")
+	fails("There is no such member", "api", "GET", "members/01890000-0000-7000-8000-000000000000")
+	fails("the API key goes nowhere else", "api", "GET", "http://127.0.0.1:1/api/v1/tenant")
+	fails("others on this machine can read", "api", "POST", "members", `{"email": "a@b.example", "password": "x"}`)
 	ctl("connectors", "delete", "dev")
 	fails("There is no such connector", "connectors", "get", "dev")
+}
+
+// anyRequest does by `ctl api` what has no command of its own: a person is invited, a webhook is made, and the audit log tells of both.
+func anyRequest(t *testing.T, ctl func(args ...string) string) {
+	t.Helper()
+	var invited struct{ ID, Email, Link string }
+	parse(t, ctl("api", "POST", "invitations", `{"email": "new@example.com", "role": "member"}`), &invited)
+	if invited.Email != "new@example.com" || invited.Link == "" {
+		t.Errorf("invited: %+v", invited)
+	}
+	file := filepath.Join(t.TempDir(), "webhook.json")
+	if err := os.WriteFile(file, []byte(`{"name": "Chat", "url": "http://127.0.0.1:9/hook"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var hook struct{ ID, Secret string }
+	parse(t, ctl("api", "POST", "/api/v1/webhooks", "@"+file), &hook)
+	if hook.ID == "" || hook.Secret == "" {
+		t.Errorf("the webhook is %+v", hook)
+	}
+	var one, all struct {
+		Items      []struct{ Action string }
+		NextCursor *string `json:"next_cursor"`
+	}
+	parse(t, ctl("api", "GET", "audit_events?limit=2"), &one)
+	parse(t, ctl("-o", "json", "api", "GET", "audit_events?limit=2", "--paginate"), &all)
+	if len(one.Items) != 2 || one.NextCursor == nil || len(all.Items) < 5 || all.NextCursor != nil {
+		t.Errorf("a page of the audit log: %+v; all: %+v", one, all)
+	}
+	actions := fmt.Sprint(all.Items)
+	contains(t, actions, "webhook.create", "member.invite", "connector.create")
+	if said := ctl("api", "DELETE", "webhooks/"+hook.ID); said != "" {
+		t.Errorf("a deletion says %q", said)
+	}
 }
 
 func contains(t *testing.T, text string, want ...string) {

@@ -23,6 +23,7 @@ type Commands struct {
 	Calls      callsCommands     `cmd:"" help:"What agents have called."`
 	Approvals  approvalCommands  `cmd:"" help:"Calls that wait for a person."`
 	Changes    changeCommands    `cmd:"" help:"Tools that have changed."`
+	API        apiCommand        `cmd:"" name:"api" help:"Any request of the API, as it is written: members, invitations, API keys, webhooks, settings, the audit log."`
 	Manifest   manifestCommand   `cmd:"" help:"Print what the installation has, as a file for patchbay apply."`
 }
 

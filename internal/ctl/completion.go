@@ -88,16 +88,22 @@ func (c wordsCommand) Run(ctx context.Context, k *kong.Context, w World) error {
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	at := reach(k.Model.Node, words)
+	at, last, stem := reach(k.Model.Node, words), words[len(words)-1], ""
 	found := at.words
+	if at.names == "path" {
+		found, at.names = pathWords(at.before, last)
+		stem = last[:strings.LastIndex(last, "/")+1]
+	}
 	if at.names != "" {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
 		s := &session{flags: Flags{URL: cmp.Or(w.Env("PATCHBAY_URL"), "http://127.0.0.1:8080")}, world: w}
-		found = append(found, s.names(ctx, at.names)...)
+		for _, name := range s.names(ctx, at.names) {
+			found = append(found, stem+name)
+		}
 	}
 	for _, word := range found {
-		if strings.HasPrefix(word, words[len(words)-1]) {
+		if strings.HasPrefix(word, last) {
 			if _, err := fmt.Fprintln(w.Out, word); err != nil {
 				return err
 			}
@@ -108,15 +114,16 @@ func (c wordsCommand) Run(ctx context.Context, k *kong.Context, w World) error {
 
 // place is where somebody is on the command line.
 type place struct {
-	words []string // what can stand there
-	names string   // of what the installation has: connector or agent; empty: nothing
+	words  []string // what can stand there
+	names  string   // of what the installation has: connector or agent; path: of the API; empty: nothing
+	before string   // the argument before it; empty: it is the first
 }
 
 // reach follows the words but the last, which is being written.
 func reach(node *kong.Node, words []string) place {
 	var flags []*kong.Flag
 	var open *kong.Flag // waits for its value
-	argument := 0
+	argument, before := 0, ""
 	flags = append(flags, node.Flags...)
 	for _, word := range words[:len(words)-1] {
 		switch {
@@ -127,10 +134,10 @@ func reach(node *kong.Node, words []string) place {
 		default:
 			i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == word || slices.Contains(n.Aliases, word) })
 			if i < 0 {
-				argument++
+				argument, before = argument+1, word
 				continue
 			}
-			node, argument = node.Children[i], 0
+			node, argument, before = node.Children[i], 0, ""
 			flags = append(flags, node.Flags...)
 		}
 	}
@@ -156,7 +163,7 @@ func reach(node *kong.Node, words []string) place {
 		return p
 	case argument < len(node.Positional):
 		p := node.Positional[argument]
-		return place{words: p.EnumSlice(), names: p.Name}
+		return place{words: p.EnumSlice(), names: p.Name, before: before}
 	}
 	return place{}
 }

@@ -8,6 +8,7 @@
 //	patchbay ctl calls      list|get|cancel
 //	patchbay ctl approvals  list|approve|deny
 //	patchbay ctl changes    list|accept|reject
+//	patchbay ctl api        METHOD PATH [JSON|@FILE|-] [--paginate]
 //	patchbay ctl manifest
 //	patchbay apply          -f FILE [--check] [--prune]
 //

@@ -31,7 +31,7 @@ func run(into string) error {
 		return err
 	}
 	g := &generator{doc: doc, sent: doc.sent()}
-	for name, part := range map[string]func() error{"types_gen.go": g.types, "operations_gen.go": g.operations} {
+	for name, part := range map[string]func() error{"types_gen.go": g.types, "operations_gen.go": g.operations, "paths_gen.go": g.paths} {
 		g.out.Reset()
 		if err := part(); err != nil {
 			return err

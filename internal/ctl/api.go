@@ -1,0 +1,153 @@
+package ctl
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+
+	"golang.org/x/term"
+
+	"patchbay/client"
+)
+
+type apiCommand struct {
+	Method   string `arg:"" enum:"GET,POST,PUT,PATCH,DELETE" help:"GET, POST, PUT, PATCH or DELETE."`
+	Path     string `arg:"" help:"As connectors or /api/v1/connectors?status=failing; /openapi.json lists them all."`
+	Body     string `arg:"" optional:"" placeholder:"JSON" help:"The body: JSON, @FILE, or - for the standard input. Secrets by file or standard input alone."`
+	Paginate bool   `help:"Of a list: all its pages, as one."`
+}
+
+// Help is shown under the flags.
+func (apiCommand) Help() string {
+	return "Makes any request of the API, members, invitations, API keys, webhooks, settings and the audit log included, and prints the answer: indented on a terminal or with --output json, else as it came. " +
+		"A refusal is its sentence on the standard error, and status 1. " +
+		"No secret belongs on a command line, which others on this machine can read: a body with one is refused as an argument, and comes from @FILE or, with -, from the standard input."
+}
+
+// Run makes the request and prints what is answered.
+func (c apiCommand) Run(ctx context.Context, s *session) error {
+	body, err := c.body(s)
+	if err != nil {
+		return err
+	}
+	api, err := s.client()
+	if err != nil {
+		return err
+	}
+	var answer []byte
+	if c.Paginate {
+		answer, err = c.pages(ctx, api)
+	} else {
+		answer, err = api.Ask(ctx, c.Method, c.Path, body)
+	}
+	if err != nil {
+		return err
+	}
+	return s.answer(answer)
+}
+
+// body reads what is sent. It is looked at before anything is asked.
+func (c apiCommand) body(s *session) ([]byte, error) {
+	switch {
+	case c.Paginate && c.Method != http.MethodGet:
+		return nil, errors.New("--paginate is for lists, which are read with GET")
+	case c.Body == "":
+		return nil, nil
+	case c.Method == http.MethodGet:
+		return nil, errors.New("GET takes no body: what it asks for stands in the query, as connectors?status=failing")
+	}
+	text, err := s.input(c.Body)
+	if err != nil {
+		return nil, err
+	}
+	var value any
+	if err := json.Unmarshal(text, &value); err != nil {
+		return nil, fmt.Errorf("the body is no JSON: %w", err)
+	}
+	if name := secretIn(value); name != "" && c.Body != "-" && c.Body[0] != '@' {
+		return nil, fmt.Errorf("the body has a secret (%s), and others on this machine can read arguments: give @FILE, or - for the standard input", name)
+	}
+	return text, nil
+}
+
+// secretNames are the members of the API's bodies that are secrets, or hold some.
+var secretNames = []string{"client_secret", "code", "env", "headers", "key", "password", "private_key", "secret", "token"}
+
+// secretIn is the name of a secret anywhere in v; empty: there is none.
+func secretIn(v any) string {
+	switch v := v.(type) {
+	case []any:
+		for _, one := range v {
+			if name := secretIn(one); name != "" {
+				return name
+			}
+		}
+	case map[string]any:
+		for name, one := range v {
+			if one != nil && one != "" && slices.Contains(secretNames, name) {
+				return name
+			}
+			if name := secretIn(one); name != "" {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// pages are all pages of a list as one, whose cursor is null.
+func (c apiCommand) pages(ctx context.Context, api *client.Client) ([]byte, error) {
+	at, err := url.Parse(c.Path)
+	if err != nil {
+		return nil, err
+	}
+	items := []json.RawMessage{}
+	for query := at.Query(); ; at.RawQuery = query.Encode() {
+		answer, err := api.Ask(ctx, c.Method, at.String(), nil)
+		if err != nil {
+			return nil, err
+		}
+		var page map[string]json.RawMessage
+		var found []json.RawMessage
+		var next *string
+		if json.Unmarshal(answer, &page) != nil || json.Unmarshal(page["items"], &found) != nil || json.Unmarshal(page["next_cursor"], &next) != nil {
+			return nil, fmt.Errorf("%s is no list that comes in pages", c.Path)
+		}
+		items = append(items, found...)
+		if next == nil || *next == "" {
+			if page["items"], err = json.Marshal(items); err != nil {
+				return nil, err
+			}
+			return json.Marshal(page)
+		}
+		if *next == query.Get("cursor") {
+			return nil, errors.New("the list does not come to its end")
+		}
+		query.Set("cursor", *next)
+	}
+}
+
+// answer shows what the API answered: to programs as it came, to people indented and without what would steer a terminal.
+func (s *session) answer(text []byte) error {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 {
+		return nil
+	}
+	if file, ok := s.world.Out.(*os.File); s.flags.Output != "json" && (!ok || !term.IsTerminal(int(file.Fd()))) { //nolint:gosec // a file descriptor fits
+		_, err := s.world.Out.Write(append(text, '\n'))
+		return err
+	}
+	var shown bytes.Buffer
+	if err := json.Indent(&shown, text, "", "  "); err != nil {
+		return fmt.Errorf("the answer is no JSON: %w", err)
+	}
+	shown.WriteByte('\n')
+	_, err := ascii{s.world.Out}.Write(shown.Bytes())
+	return err
+}
