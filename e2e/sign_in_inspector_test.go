@@ -9,14 +9,17 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestTheInspectorSignsInFromTheGatewaysAddressAlone: the MCP project's inspector, on the command line. It keeps its tokens in its home: nobody is asked a
-// second time.
+// second time. In each era it asks for tools in that era's revision, and in no other.
 func TestTheInspectorSignsInFromTheGatewaysAddressAlone(t *testing.T) {
 	t.Parallel()
-	d := newDoorstep(t)
-	for _, era := range []string{"legacy", "modern"} {
+	front := newBetween(t)
+	d := newDoorstep(t, front.env...)
+	for era, revision := range map[string]string{"legacy": "2025-11-25", "modern": newest} {
 		t.Run(era, func(t *testing.T) {
 			d := doorstep{home: &home{t: t, dir: d.dir, env: d.env}, base: d.base}
 			dir := t.TempDir()
@@ -30,6 +33,9 @@ func TestTheInspectorSignsInFromTheGatewaysAddressAlone(t *testing.T) {
 				t.Errorf("with what it kept it ended with %d: %s\n%s", code, calls.stdout.text(), calls.stderr.text())
 			}
 			d.renews(dir, era)
+			if diff := cmp.Diff([]string{"tools/call in " + revision, "tools/list in " + revision}, front.since()); diff != "" {
+				t.Errorf("what it asked for, and in which revision: %s", diff)
+			}
 		})
 	}
 }
