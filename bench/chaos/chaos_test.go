@@ -28,7 +28,7 @@ func TestNothingIsLostWhileEverythingGoesWrong(t *testing.T) {
 	if err := run(t.Context(), []string{"-home", memory(t), "-time", "10s", "-replicas", "2"}, &out); err != nil {
 		t.Errorf("%v\n%s", err, out.String())
 	}
-	for _, row := range []string{"| acknowledged writes lost | 0 | 0 |", "| audit chains verified | 2 | 2 |", "| chains of calls' outcomes verified | 2 | 2 |", "| gateway, SSE |", "| dashboard, forms |", "| authorization server, tokens |", "| an admin's assistant (/mcp/admin) |", "| single sign-on |",
+	for _, row := range []string{"| acknowledged writes lost | 0 | 0 |", "| audit chains verified | 2 | 2 |", "| chains of calls' outcomes verified | 2 | 2 |", "| gateway, SSE |", "| gateway, with a session (2025-11-25) |", "| dashboard, forms |", "| authorization server, tokens |", "| an admin's assistant (/mcp/admin) |", "| single sign-on |",
 		"| webhooks, received |"} {
 		if !strings.Contains(out.String(), row) {
 			t.Errorf("the tables have no %q:\n%s", row, out.String())
@@ -83,10 +83,11 @@ func TestARunFailsWhereSomethingIsNotAsItMustBe(t *testing.T) {
 			r.programs.given = map[string]bool{strings.Repeat("a2", 26): true}
 			r.hunt("a log", []byte("x_b"+strings.Repeat("a2", 26)+"_"), nil)
 		},
-		"another tenant's mark": func(r *report) { r.look(r.tenants[0], "a page", []byte("<b>markB</b>")) },
-		"a lie":                 func(r *report) { r.look(r.tenants[0], "a result", []byte(lie)) },
-		"an error of ours":      func(r *report) { r.lasts = time.Minute; r.met(r.tenants[0], "a page", 500, nil, nil) },
-		"a refusal":             func(r *report) { r.met(r.tenants[0], "a page", 404, nil, nil) },
+		"another tenant's mark":       func(r *report) { r.look(r.tenants[0], "a page", []byte("<b>markB</b>")) },
+		"a lie":                       func(r *report) { r.look(r.tenants[0], "a result", []byte(lie)) },
+		"an error of ours":            func(r *report) { r.lasts = time.Minute; r.met(r.tenants[0], "a page", 500, nil, nil) },
+		"a refusal":                   func(r *report) { r.met(r.tenants[0], "a page", 404, nil, nil) },
+		"a session that is forgotten": func(r *report) { r.forgets(r.tenants[0], 404, nil, nil) },
 		"another's answer": func(r *report) {
 			r.settleCall(r.tenants[0], "x", 7, 200, []byte(`{"id":7,"result":{"content":[{"text":"markA n=8."}]}}`), nil)
 		},

@@ -14,6 +14,7 @@
 //	front.go     the address that people use: it leads to one process or another
 //	provider.go  an OpenID provider of the tenants' people, which fails, forgets and takes people for others
 //	load.go      who asks: agents, programs, people, webhooks' receivers
+//	sessions.go  agents of the handshake era, whose sessions outlive processes
 //	programs.go  programs that sign in at the gateway, renew their tokens, and end; programs_end.go what became of them
 //	assistant.go an admin's assistant at /mcp/admin
 //	signins.go   people who sign in at their organisation's provider

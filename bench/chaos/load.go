@@ -38,6 +38,9 @@ func (w *world) load(ctx context.Context) (stop func()) {
 				loop(20*time.Millisecond, func(ctx context.Context) { w.call(ctx, t, connector, sse) })
 			}
 		}
+		for _, connector := range []string{"work", "machine", "notes"} {
+			loop(50*time.Millisecond, w.inSession(t, connector))
+		}
 		for _, path := range []string{"/api/v1/connectors", "/api/v1/agents", "/api/v1/audit_events", "/api/v1/connectors/work/tools"} {
 			loop(100*time.Millisecond, func(ctx context.Context) { w.reads(ctx, t, path) })
 		}
@@ -184,6 +187,7 @@ func (w *world) enterSecret(ctx context.Context, t *tenant) error {
 type calls struct {
 	mu       sync.Mutex // guards what follows
 	made     int64
+	sessions int64             // that were begun
 	answered map[int64]*tenant // whose each is
 }
 

@@ -93,6 +93,8 @@ func (r *report) rows() []row {
 		none("acknowledged writes lost", "lost"),
 		{"calls of agents", r.calls.made, -1},
 		{"those that were answered", int64(len(r.calls.answered)), -1},
+		{"sessions of agents of the handshake era", r.calls.sessions, -1},
+		none("sessions that a process did not know, though nobody had ended them", "session"),
 		none("double executions", "double"),
 		none("answers that were another's, or of a call that never came", "another answer"),
 		none("lies of servers that somebody was told", "believed"),
