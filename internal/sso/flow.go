@@ -45,8 +45,9 @@ func (f flow) state() string {
 
 // readState is the flow that a state names, where this browser began it.
 func readState(state string, browser Browser) (flow, bool) {
+	const size = 64
 	b, err := base64.RawURLEncoding.Strict().DecodeString(state)
-	if err != nil || len(b) != 64 || browser.Empty() {
+	if err != nil || len(b) != size || len(state) != base64.RawURLEncoding.EncodedLen(size) || browser.Empty() { // line breaks are passed over there
 		return flow{}, false
 	}
 	f := flow{tenant: connectors.TenantID{UUID: uuid.UUID(b[:16])}, id: uuid.UUID(b[16:32]), browser: browser}

@@ -26,7 +26,7 @@ func askable(raw []byte, client Client, to connectors.Connector) error {
 	if !client.MultiRound {
 		return &Refusal{Code: CodeUpstream, Sentence: sentence(&mcp.Error{Reason: mcp.ReasonInput}, to)}
 	}
-	if len(raw) > longestQuestions || ambiguous(raw) || !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
+	if len(raw) > longestQuestions || ambiguous(raw) || !json.Valid(raw) || !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
 		return failure("asked for input in a way that cannot be read.")
 	}
 	own, _ := member(raw, "requestState")

@@ -11,7 +11,7 @@ func TestARequestForInputThatIsNoObjectGoesToNobody(t *testing.T) {
 	t.Parallel()
 	client := Client{MultiRound: true, Capabilities: json.RawMessage(`{"roots":{}}`)}
 	for raw, may := range map[string]bool{
-		`{"inputRequests":{"a":{"method":"roots/list"}}}`: true, ` {}`: true, `0`: false, `"x"`: false, `[]`: false, `null`: false, ``: false, `{} {}`: false,
+		`{"inputRequests":{"a":{"method":"roots/list"}}}`: true, ` {}`: true, `0`: false, `"x"`: false, `[]`: false, `null`: false, ``: false, `{} {}`: false, `{}}`: false,
 	} {
 		if err := askable([]byte(raw), client, connectors.Connector{Name: "Tools"}); (err == nil) != may {
 			t.Errorf("%q may be asked: %v", raw, err)
