@@ -56,16 +56,18 @@ func (b *Broker) Disconnect(ctx context.Context, a auth.Actor, c connectors.Ref,
 // replaced revokes a grant whose place another one has taken, where that is of another server or for another client of ours. The same
 // client's is left: many servers end all that a person has granted to a client with any of its refresh tokens, the new one, too.
 func (b *Broker) replaced(ctx context.Context, p place, old *store.Grant, now store.NewGrant) {
-	if old == nil || old.Status == connectors.CredentialRevoked {
-		return
-	}
-	was := old.Tokens.Meta
-	if sameIssuer := was.Server.Issuer == now.Meta.Server.Issuer; sameIssuer && was.ClientID == now.Meta.ClientID {
+	if old == nil || old.Status == connectors.CredentialRevoked || sameClient(*old, now) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, replacedTime)
 	defer cancel()
 	b.revoke(ctx, p, old.Tokens)
+}
+
+// sameClient tells whether both grants are of one server, for one client of ours.
+func sameClient(old store.Grant, now store.NewGrant) bool {
+	was := old.Tokens.Meta
+	return was.Server.Issuer == now.Meta.Server.Issuer && was.ClientID == now.Meta.ClientID
 }
 
 // revoke gives a stored grant back, as the client that it is for.

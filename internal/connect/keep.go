@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"errors"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
@@ -14,7 +15,7 @@ import (
 // keep stores what was granted, with the event that tells of it and the sync that it makes possible: all of it, or nothing.
 func (b *Broker) keep(ctx context.Context, back returning, peer oauth.Peer, token oauth.Token) (Finished, error) {
 	g := newGrant(back.flow, peer, token)
-	old := b.carry(ctx, back.place, &g)
+	old, unread := b.carry(ctx, back.place, &g)
 	done := back.finished()
 	err := b.tenant(back.tenant).Tx(ctx, func(tx *store.Tenant) error {
 		was, err := tx.Before(ctx, back.subject())
@@ -44,7 +45,7 @@ func (b *Broker) keep(ctx context.Context, back returning, peer oauth.Peer, toke
 		done.Run, err = queueSync(ctx, tx, now)
 		return err
 	})
-	if fault.Is(err, fault.Malformed) { // the connector has changed, or who started has left: nobody would ever use the grant
+	if surplus(err, g, old, unread) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
 		defer cancel()
 		b.giveBack(ctx, back.place, peer, g.GrantTokens)
@@ -55,6 +56,20 @@ func (b *Broker) keep(ctx context.Context, back returning, peer oauth.Peer, toke
 	b.logConnected(ctx, back, done.Run)
 	b.replaced(ctx, back.place, old, g)
 	return done, nil
+}
+
+// surplus tells whether a grant that could not be stored, with err, is given back: its code is used up, and nobody would ever use it.
+func surplus(err error, g store.NewGrant, old *store.Grant, unread error) bool {
+	switch {
+	case err == nil, errors.Is(err, store.ErrUnsure): // it is stored, or may be
+		return false
+	case fault.Is(err, fault.Malformed): // the connector has changed, or who started has left
+		return true
+	case fault.Is(unread, fault.Unavailable):
+		return false // there may be an account, as below
+	default: // the account that was connected before stays, and could end with it
+		return old == nil || old.Status == connectors.CredentialRevoked || !sameClient(*old, g)
+	}
 }
 
 // stillMay refuses where the member who started may not connect the account any more. It stays so until the transaction ends.
@@ -92,17 +107,17 @@ func newGrant(f store.Flow, peer oauth.Peer, token oauth.Token) store.NewGrant {
 }
 
 // carry takes over which scopes the resource asked for besides. Where it was that which ended the old grant, it takes over how often,
-// too: a resource that is never content is believed in the end. It returns the old grant, nil for none.
-func (b *Broker) carry(ctx context.Context, p place, g *store.NewGrant) *store.Grant {
+// too: a resource that is never content is believed in the end. It returns the old grant; nil for none, or one that cannot be read.
+func (b *Broker) carry(ctx context.Context, p place, g *store.NewGrant) (*store.Grant, error) {
 	old, err := b.store.Vault(p.tenant).Grant(ctx, p.connector.ID, p.agentID())
 	if err != nil {
-		return nil // none, or one that cannot be opened: it begins anew
+		return nil, err // it begins anew
 	}
 	g.Meta.WantedScopes = old.Tokens.Meta.WantedScopes
 	if old.Status == connectors.CredentialRevoked {
 		g.Meta.StepUps = old.Tokens.Meta.StepUps
 	}
-	return &old
+	return &old, nil
 }
 
 // event tells that an account was connected, by whoever started it.

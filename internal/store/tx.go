@@ -3,11 +3,19 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // errNested is a mistake in our own code: a transaction inside one would commit or roll back with it, and surprise.
 var errNested = errors.New("store: a transaction is open already")
+
+// ErrUnsure is of a transaction that may have been committed: the database did not get to say so.
+var ErrUnsure = errors.New("store: whether the transaction was committed is not known")
 
 // rollbackTime bounds the rollback of a transaction whose caller has gone.
 const rollbackTime = 5 * time.Second
@@ -30,7 +38,21 @@ func (s scope) inTx(ctx context.Context, fn func(s scope) error) error {
 	if err := fn(tx); err != nil {
 		return err
 	}
-	return classify(tx.tx.Commit(ctx))
+	err = tx.tx.Commit(ctx)
+	if unsure(err) {
+		err = fmt.Errorf("%w: %w", ErrUnsure, err)
+	}
+	return classify(err)
+}
+
+// unsure tells whether a commit that ended with err may have happened. The database says no with an error; one that ends the connection tells nothing:
+// it can come after the commit is written.
+func unsure(err error) bool {
+	if err == nil || errors.Is(err, pgx.ErrTxCommitRollback) {
+		return false
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return !ok || pg.SeverityUnlocalized != "ERROR" || strings.HasPrefix(pg.Code, "08")
 }
 
 // apart runs fn behind a savepoint: where it fails, what the transaction did before still stands.
