@@ -87,6 +87,14 @@ from connectors
 where connectors.tenant_id = @tenant_id and connectors.id = @id
 for no key update;
 
+-- name: HoldConnectorOf :exec
+-- The connector of a shared credential, before that itself: they are held in this order by whoever stores a grant, and whoever deletes a connector.
+select connectors.id
+from connectors
+join credentials on credentials.tenant_id = connectors.tenant_id and credentials.connector_id = connectors.id
+where credentials.tenant_id = @tenant_id and credentials.id = @credential_id and credentials.agent_id is null
+for no key update of connectors;
+
 -- name: LeaseGrant :one
 -- Whoever changes the row may refresh. No connection is held meanwhile: the lease ends by itself where its process dies. Then
 -- nobody knows what came of that one's request.

@@ -142,6 +142,9 @@ func (v *Vault) endGrant(ctx context.Context, p dbgen.EndGrantParams) (bool, err
 	ended := false
 	err := v.scope.inTx(ctx, func(s scope) error {
 		q := dbgen.New(s)
+		if err := q.HoldConnectorOf(ctx, v.id, p.ID); err != nil {
+			return err
+		}
 		n, err := q.EndGrant(ctx, p)
 		if ended = n == 1; err != nil || !ended {
 			return err

@@ -281,6 +281,20 @@ func (q *Queries) HoldConnector(ctx context.Context, tenantID connectors.TenantI
 	return err
 }
 
+const holdConnectorOf = `-- name: HoldConnectorOf :exec
+select connectors.id
+from connectors
+join credentials on credentials.tenant_id = connectors.tenant_id and credentials.connector_id = connectors.id
+where credentials.tenant_id = $1 and credentials.id = $2 and credentials.agent_id is null
+for no key update of connectors
+`
+
+// The connector of a shared credential, before that itself: they are held in this order by whoever stores a grant, and whoever deletes a connector.
+func (q *Queries) HoldConnectorOf(ctx context.Context, tenantID connectors.TenantID, credentialID connectors.CredentialID) error {
+	_, err := q.db.Exec(ctx, holdConnectorOf, tenantID, credentialID)
+	return err
+}
+
 const leaseGrant = `-- name: LeaseGrant :one
 update credentials
 set grant_meta = case when lease_until is null then grant_meta else grant_meta || '{"lost_answer": true}' end,

@@ -1,0 +1,49 @@
+package store_test
+
+import (
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+// Both hold the connector before its shared credential: whoever comes second waits at the first, holding nothing.
+func TestAGrantIsRefusedWhileAnotherIsStored(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c := w.Connector(t)
+	if err := w.Door().SaveGrant(t.Context(), newGrant(c)); err != nil {
+		t.Fatal(err)
+	}
+	vault := w.St.Vault(w.Tenant)
+	old, err := vault.Grant(t.Context(), c.ID, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type ended struct {
+		ok  bool
+		err error
+	}
+	refused := make(chan ended, 1)
+	err = w.Door().Tx(t.Context(), func(tx *store.Tenant) error {
+		if err := tx.HoldConnector(t.Context(), c.ID); err != nil {
+			return err
+		}
+		go func() {
+			ok, err := vault.RefuseGrant(t.Context(), old.ID, old.Version, store.GrantMeta{}, "The server refuses it.")
+			refused <- ended{ok, err}
+		}()
+		waiting(t, w, 1)
+		return tx.SaveGrant(t.Context(), newGrant(c))
+	})
+	if err != nil {
+		t.Errorf("stored: %v", err)
+	}
+	if e := <-refused; e.ok || e.err != nil {
+		t.Errorf("refused: %v, %v", e.ok, e.err)
+	}
+	if now, err := vault.Grant(t.Context(), c.ID, nil); err != nil || now.Status != connectors.CredentialActive || now.Version == old.Version {
+		t.Errorf("%s, version %d, %v", now.Status, now.Version, err)
+	}
+}
