@@ -23,6 +23,10 @@ func (a Actor) RequireAccount(ctx context.Context, tx *store.Tenant, agent *conn
 
 // HoldAccount is RequireAccount where an account is stored, in that transaction and by what is so then: since the request was let in its person may
 // have left, and what their agents had was forgotten. Agent and membership stay as they are until the transaction ends.
+//
+// It is called after [store.Tenant.Before], which one act of a tenant after the other gets past: only there does it not matter in which order an act
+// holds the rows, and the end of a membership holds them in another order than this (an owner's before the agents, any other's after them). Whoever holds
+// several of these rows without Before, or deletes the tenant, takes that turn first.
 func (a Actor) HoldAccount(ctx context.Context, tx *store.Tenant, agent *connectors.AgentID) error {
 	if agent != nil {
 		if err := tx.HoldAgent(ctx, *agent); err != nil {

@@ -47,3 +47,35 @@ func TestAGrantIsRefusedWhileAnotherIsStored(t *testing.T) {
 		t.Errorf("%s, version %d, %v", now.Status, now.Version, err)
 	}
 }
+
+// Whoever stores a credential holds its agent, and then the tenant, which the credential refers to.
+func TestATenantIsDeletedAfterTheActThatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c, agent := w.Connector(t), w.Agent(t)
+	deleted := make(chan error, 1)
+	err := w.Door().Tx(t.Context(), func(tx *store.Tenant) error {
+		was, err := tx.Before(t.Context(), store.OfAgent(agent.ID))
+		if err != nil {
+			return err
+		}
+		if err := tx.HoldAgent(t.Context(), agent.ID); err != nil {
+			return err
+		}
+		go func() { deleted <- w.St.System().DeleteTenant(t.Context(), w.Tenant) }()
+		waiting(t, w, 1)
+		err = tx.SetCredential(t.Context(), store.NewCredential{
+			ConnectorID: c.ID, AgentID: &agent.ID, Type: connectors.AuthBearer, Origin: connectors.Origin(c.URL), Secret: "s",
+		})
+		if err != nil {
+			return err
+		}
+		return tx.RecordChange(t.Context(), store.Event{ActorType: "system", Action: "credential.set"}, was, store.OfAgent(agent.ID))
+	})
+	if err != nil {
+		t.Errorf("stored: %v", err)
+	}
+	if err := <-deleted; err != nil {
+		t.Errorf("deleted: %v", err)
+	}
+}

@@ -71,7 +71,8 @@ func (s *System) insertTenant(ctx context.Context, slug, name string, made *Even
 }
 
 // DeleteTenant deletes a tenant and all that is its own, people who are in no other one among it, in one transaction, however long that takes, before
-// which go the calls that are old enough to go at any time. Nobody waits for one of its calls to be written who is waited for here.
+// which go the calls that are old enough to go at any time. Nobody waits for one of its calls to be written who is waited for here. An act of the tenant
+// that is under way is waited for, five seconds at most: after that it is busy.
 // Its keys go with it: what they have sealed does not open any more, wherever a copy lies, but by a backup that has the keys, too.
 func (s *System) DeleteTenant(ctx context.Context, id connectors.TenantID) error {
 	if err := s.deleteOldCalls(ctx, id); err != nil {
@@ -79,6 +80,9 @@ func (s *System) DeleteTenant(ctx context.Context, id connectors.TenantID) error
 	}
 	return s.tx(ctx, func(tx *System) error {
 		if err := tx.q.TakeAnyTime(ctx); err != nil {
+			return err
+		}
+		if err := tx.q.HoldActs(ctx, id.UUID); err != nil { // an act of the tenant holds some of what is its own, and then the tenant
 			return err
 		}
 		people, err := tx.q.PeopleOfTenant(ctx, id)
