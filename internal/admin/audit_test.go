@@ -48,6 +48,11 @@ func TestTheAuditLogIsReadInABrowser(t *testing.T) {
 	tab.WaitText(".audit-detail", "Request:")
 	tab.WaitText(".audit-changes", "enabled")
 	looked(t, tab, "audit")
+	d.OldCalls(t, d.connectorNamed("linear"), "search", 1, 3)
+	tab.Go(d.base + "/audit")
+	tab.Click("form[action='/audit/verify'] button")
+	tab.WaitText("main", "3 calls are on record")
+	looked(t, tab, "audit-calls")
 }
 
 func TestTheAuditLogIsVerifiedWithAClick(t *testing.T) {

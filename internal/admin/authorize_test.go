@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
+	chromium "patchbay/internal/testing/browser"
 )
 
 func (d *dashboard) letsIn(egress *safehttp.Policy, base string) *authserver.Server {
@@ -143,6 +145,51 @@ func TestAllAgentsCanBeChosenHoweverManyThereAre(t *testing.T) {
 	if to, err := url.Parse(said.Location); err != nil || said.Status != http.StatusSeeOther || to.Query().Get("code") == "" {
 		t.Errorf("%d to %q", said.Status, said.Location)
 	}
+}
+
+// Through the pages of agents a person comes to one of the second, and back, and lets the program be it.
+func TestAnAgentOfTheNextPageIsChosenInTheBrowser(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	for n := range store.MaxLimit + 1 {
+		d.Agent(t, func(a *connectors.Agent) { a.Name, a.Slug = fmt.Sprintf("Agent %03d", n), fmt.Sprintf("agent-%03d", n) })
+	}
+	program := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("You can close this window.")) }))
+	t.Cleanup(program.Close)
+	tab := d.signedIn(connectors.RoleAdmin)
+	tab.Go(d.base + d.asksIn("Inspector", program.URL+"/callback"))
+	lists := func(agent string) bool {
+		return chromium.Eval[bool](tab, `document.querySelector("[name=agent] option[value=`+agent+`]") !== null`)
+	}
+	tab.WaitText("main", "There are more agents than this page lists")
+	if !lists("agent-000") || lists("agent-200") {
+		t.Fatal("the first page is not the first")
+	}
+	pictured(tab, "authorize-many")
+	tab.Click("nav.pager [rel=next]")
+	tab.WaitText("nav.pager", "First page")
+	if lists("agent-000") || !lists("agent-200") {
+		t.Error("the second page is not the rest")
+	}
+	pictured(tab, "authorize-many-next")
+	tab.Click("nav.pager a")
+	tab.WaitText("nav.pager", "Next page")
+	tab.Click("nav.pager [rel=next]")
+	tab.WaitText("nav.pager", "First page")
+	tab.Choose("[name=agent]", "agent-200")
+	tab.Click("button[value=allow]")
+	tab.WaitText("body", "You can close this window.")
+	at := chromium.Eval[string](tab, "location.search")
+	if q, err := url.ParseQuery(strings.TrimPrefix(at, "?")); err != nil || q.Get("code") == "" || q.Get("state") != "their-state" || q.Get("iss") == "" {
+		t.Errorf("the program is answered %s", at)
+	}
+	var slug string
+	d.AsSystem(t, "select a.slug from agent_clients c join agents a on a.tenant_id = c.tenant_id and a.id = c.agent_id", nil, &slug)
+	if slug != "agent-200" {
+		t.Errorf("the program is %s", slug)
+	}
+	tab.Go(d.base + "/account")
+	tab.Forgive("favicon") // of the program's page, and not ours
 }
 
 func TestAnAnswerFromAnotherSiteIsNone(t *testing.T) {
