@@ -171,6 +171,9 @@ func TestAnAgentOfTheNextPageIsChosenInTheBrowser(t *testing.T) {
 	if lists("agent-000") || !lists("agent-200") {
 		t.Error("the second page is not the rest")
 	}
+	if pager := tab.Text("nav.pager"); !strings.Contains(pager, "These are the last agents, by name.") || strings.Contains(pager, "There are more") {
+		t.Errorf("the last page says %s", pager)
+	}
 	pictured(tab, "authorize-many-next")
 	tab.Click("nav.pager a")
 	tab.WaitText("nav.pager", "Next page")

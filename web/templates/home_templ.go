@@ -931,7 +931,7 @@ func figures(asset Assets, f Figures) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = confirm(confirmProps{ID: "reset-usage", Button: words.T(ctx, "Count from now"), Subject: f.Title, Variant: "outline", Title: words.T(ctx, "Count calls and syncs from now on?"), Yes: words.T(ctx, "Count from now"), Action: "/usage/reset"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var48), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = confirm(confirmProps{ID: "reset-usage", Button: words.T(ctx, "Count from now"), Subject: f.Title, Variant: "outline", Title: words.T(ctx, "Count calls and syncs from now on?"), Yes: words.T(ctx, "Count from now"), Action: "/usage/reset", Mild: true}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var48), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

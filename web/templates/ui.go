@@ -1,6 +1,6 @@
 package templates
 
-// confirmProps is a question before something is gone.
+// confirmProps is a question before something is gone, or is another for everybody.
 type confirmProps struct {
 	ID      string // unique on the page
 	Button  string // "Delete"
@@ -9,6 +9,15 @@ type confirmProps struct {
 	Title   string // "Delete Linear?"
 	Yes     string // "Delete connector"
 	Action  string
+	Mild    bool // nothing is lost by a yes: its button looks like any other
+}
+
+// yes is the look of the button that does it.
+func (c confirmProps) yes() string {
+	if c.Mild {
+		return "primary"
+	}
+	return "danger"
 }
 
 func attentionIcon(kind StateKind) string {
