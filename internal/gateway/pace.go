@@ -25,11 +25,12 @@ type pace struct {
 	of map[pacer]*purse // guarded by mu
 }
 
-// pacer is who has a pace: an agent, or, with its address, a tenant.
+// pacer is who has a pace: an agent; or a tenant, at an address or altogether.
 type pacer struct {
-	tenant connectors.TenantID
-	agent  connectors.AgentID
-	from   netip.Addr
+	tenant     connectors.TenantID
+	agent      connectors.AgentID
+	from       netip.Addr
+	everywhere bool
 }
 
 // purse is what somebody may ask at once. It is less than nothing after a batch, which may be longer than what was saved up.
@@ -41,12 +42,14 @@ type purse struct {
 
 const (
 	savedUp    = 4 // seconds' worth, that may come at once after a pause
-	atAddress  = 8 // agents' worth, that may come from one address of a tenant
+	atAddress  = 8 // agents' worth, that may come from one address of a tenant, or of one agent that an admin lets call so often
+	ofTenant   = 16
 	mostPacers = 100_000
 )
 
 // wait is how long a request came too soon; 0: it did not, and counts. An agent that an admin lets make more calls than that is let make them, and
-// as many requests beside them; it then takes nothing of its address.
+// as many requests beside them, up to what an address may; it then takes nothing of its address, and like all others of what its tenant has: the
+// operator's limit is no admin's to lift.
 func (p *pace) wait(tenant connectors.TenantID, a *connectors.Agent, from netip.Addr, now time.Time) time.Duration {
 	return p.take(tenant, a, from, now, 1, 1)
 }
@@ -64,8 +67,8 @@ func (p *pace) take(tenant connectors.TenantID, a *connectors.Agent, from netip.
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	purses := make([]*purse, 0, 2)
-	if calls := 2 * float64(a.CallsPerMinute) / 60; calls > p.perSecond {
+	purses := append(make([]*purse, 0, 3), p.purse(pacer{tenant: tenant, everywhere: true}, ofTenant*p.perSecond, now))
+	if calls := min(2*float64(a.CallsPerMinute)/60, atAddress*p.perSecond); calls > p.perSecond {
 		purses = append(purses, p.purse(pacer{tenant: tenant, agent: a.ID}, calls, now))
 	} else {
 		purses = append(purses, p.purse(pacer{tenant: tenant, from: middleware.Network(from)}, atAddress*p.perSecond, now),

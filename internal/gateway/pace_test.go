@@ -210,12 +210,29 @@ func TestABatchOfWhoOwesForAnotherIsRefusedWhole(t *testing.T) {
 func TestAnAgentThatMayCallMoreMayAskMore(t *testing.T) {
 	t.Parallel()
 	p := newPaced(t, 1)
-	busy := bearer(p.Token(t, p.auto(t, func(a *connectors.Agent) { a.CallsPerMinute = 300 }).ID)) // 5 calls a second, 10 requests
-	if n := p.passed(t, busy, "192.0.2.1", 45); n != 40 {
-		t.Errorf("%d pass, want 40", n)
+	busy := bearer(p.Token(t, p.auto(t, func(a *connectors.Agent) { a.CallsPerMinute = 180 }).ID)) // 3 calls a second, 6 requests
+	if n := p.passed(t, busy, "192.0.2.1", 30); n != 24 {
+		t.Errorf("%d pass, want 24", n)
 	}
 	if n := p.passed(t, bearer(p.Token(t, p.auto(t).ID)), "192.0.2.1", 5); n != 4 {
 		t.Errorf("beside it %d pass, want 4", n)
+	}
+}
+
+func TestNoAdminLiftsTheOperatorsLimit(t *testing.T) {
+	t.Parallel()
+	p := newPaced(t, 1)
+	without := func(a *connectors.Agent) { a.CallsPerMinute = connectors.MaxCallsPerMinute }
+	passed := 0
+	for i, want := range []int{32, 32, 0} { // eight agents' worth each, and sixteen of the tenant
+		n := p.passed(t, bearer(p.Token(t, p.auto(t, without).ID)), fmt.Sprintf("192.0.2.%d", i+1), 40)
+		if n != want {
+			t.Errorf("of agent %d %d pass, want %d", i+1, n, want)
+		}
+		passed += n
+	}
+	if n := p.passed(t, bearer(p.Token(t, p.auto(t).ID)), "192.0.2.9", 5); n != 0 {
+		t.Errorf("after %d of the tenant %d more pass", passed, n)
 	}
 }
 
