@@ -160,7 +160,7 @@ func (w *world) compare(t *tenant, there map[string]string, recorded map[string]
 func (w *world) unsynced(ctx context.Context, t *tenant) (left int) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	for _, connector := range []string{"work", "machine", "notes"} {
+	for _, connector := range calledConnectors {
 		for {
 			err := w.make(ctx, t, "/api/v1/connectors/"+connector+"/sync_tools", nil, nil)
 			if err == nil {

@@ -16,6 +16,9 @@ import (
 	"time"
 )
 
+// calledConnectors are the slugs of those that agents call.
+var calledConnectors = []string{"work", "machine", "notes"}
+
 // load puts load on every door, until stop.
 func (w *world) load(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -34,14 +37,14 @@ func (w *world) load(ctx context.Context) (stop func()) {
 	}
 	for i, t := range w.tenants {
 		for _, sse := range []bool{false, true} {
-			for _, connector := range []string{"work", "machine", "notes"} {
+			for _, connector := range calledConnectors {
 				loop(20*time.Millisecond, func(ctx context.Context) { w.call(ctx, t, connector, sse) })
 			}
 		}
-		for _, connector := range []string{"work", "machine", "notes"} {
+		for _, connector := range calledConnectors {
 			loop(50*time.Millisecond, w.inSession(t, connector))
 		}
-		for _, path := range []string{"/api/v1/connectors", "/api/v1/agents", "/api/v1/audit_events", "/api/v1/connectors/work/tools"} {
+		for _, path := range []string{"/api/v1/connectors", "/api/v1/agents", "/api/v1/audit_events", "/api/v1/connectors/machine/tools"} {
 			loop(100*time.Millisecond, func(ctx context.Context) { w.reads(ctx, t, path) })
 		}
 		for _, path := range []string{"/", "/connectors", "/agents", "/calls", "/audit"} {
@@ -51,7 +54,7 @@ func (w *world) load(ctx context.Context) (stop func()) {
 			loop(50*time.Millisecond, w.writer(t, fmt.Sprintf("api-%d-%d", i, n), w.createByAPI))
 		}
 		loop(100*time.Millisecond, w.writer(t, fmt.Sprintf("form-%d", i), w.createByForm))
-		for _, connector := range []string{"work", "machine", "notes"} {
+		for _, connector := range calledConnectors {
 			loop(500*time.Millisecond, func(ctx context.Context) { w.syncs(ctx, t, connector) })
 		}
 		loop(500*time.Millisecond, func(ctx context.Context) { w.rings(ctx, t) })

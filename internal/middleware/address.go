@@ -35,8 +35,7 @@ func ClientAddress(trusted []netip.Prefix) Middleware {
 }
 
 // AddressOf reads where a request comes from as [ClientAddress] does, for a door that stands outside the envelope: without a copy of the
-// request, since agents' calls go through it. It is not valid where the
-// peer has no address, as that of a socket in the file system.
+// request, since agents' calls go through it. It is not valid where the peer has no address, as that of a socket in the file system.
 func AddressOf(trusted []netip.Prefix) func(*http.Request) netip.Addr {
 	return func(r *http.Request) netip.Addr {
 		peer := peerOf(r.RemoteAddr)
