@@ -86,14 +86,14 @@ func (p *slicePlan[T]) append(values []T, buf []byte) []byte {
 	return buf
 }
 
-// bytesRoom is what an array of contents takes, with something for the values behind it: a buffer that holds megabytes is made once, and
-// does not grow by copies.
+// bytesRoom is what an array of contents takes: a buffer that holds megabytes is made once, and does not grow by copies. So the longest
+// parameter of a statement is its last.
 func bytesRoom(contents [][]byte) int {
 	size := arrayHead
 	for _, c := range contents {
 		size += lengthField + len(c)
 	}
-	return size + size/8
+	return size
 }
 
 func flat[T any](values []T) any { return pgtype.FlatArray[T](values) }

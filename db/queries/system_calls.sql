@@ -4,6 +4,7 @@
 -- What many calls of a batch have in common comes once, as a head; each call names its own by number. Most of what a batch would be, in
 -- bytes and in PostgreSQL's time, is the same words again and again. The place of a call is for the planner: of arrays it expects ten
 -- values, and would hold each call against each head; of a series it expects a thousand, and looks heads up.
+-- Parameters are sent in the order in which they stand here. The longest come last, which is where pgx's buffers grow by them and no more.
 
 -- name: BeginCalls :many
 -- What is left: the agents and connectors that somebody holds.
@@ -65,8 +66,8 @@ with those_tenants as materialized (
            nullif(heads.address, ''), nullif(new.request_id, '')
     from (
         select generate_series(1, cardinality(@ids::uuid[])) as place, unnest(@heads::bigint[]) as head, unnest(@ids::uuid[]) as id,
-               unnest(@arguments::bytea[]) as arguments, unnest(@request_bytes::bigint[]) as request_bytes,
-               unnest(@started_ats::timestamptz[]) as started_at, unnest(@request_ids::text[]) as request_id
+               unnest(@request_bytes::bigint[]) as request_bytes, unnest(@started_ats::timestamptz[]) as started_at,
+               unnest(@request_ids::text[]) as request_id, unnest(@arguments::bytea[]) as arguments
     ) new
     join heads on heads.number = new.head
     on conflict on constraint tool_calls_pkey do nothing
@@ -141,11 +142,11 @@ with those_tenants as materialized (
            new.started_at, new.completed_at, new.duration_us, nullif(heads.address, ''), nullif(new.request_id, '')
     from (
         select generate_series(1, cardinality(@ids::uuid[])) as place, unnest(@heads::bigint[]) as head, unnest(@ids::uuid[]) as id,
-               unnest(@arguments::bytea[]) as arguments, unnest(@contents::bytea[]) as content,
-               unnest(@structureds::bytea[]) as structured, unnest(@tasks::bytea[]) as task,
                unnest(@request_bytes::bigint[]) as request_bytes, unnest(@response_bytes::bigint[]) as response_bytes,
                unnest(@started_ats::timestamptz[]) as started_at, unnest(@completed_ats::timestamptz[]) as completed_at,
-               unnest(@durations_us::bigint[]) as duration_us, unnest(@request_ids::text[]) as request_id
+               unnest(@durations_us::bigint[]) as duration_us, unnest(@request_ids::text[]) as request_id,
+               unnest(@arguments::bytea[]) as arguments, unnest(@tasks::bytea[]) as task,
+               unnest(@structureds::bytea[]) as structured, unnest(@contents::bytea[]) as content
     ) new
     join heads on heads.number = new.head
     on conflict on constraint tool_calls_pkey do update

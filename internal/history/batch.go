@@ -78,7 +78,9 @@ func (w *Writer) flush() {
 	w.mu.Lock()
 	begun, ended, written := w.begun, w.ended, w.written
 	w.begun, w.ended, w.written = nil, nil, make(chan struct{})
-	starts, how, open := make([]store.OwnedCall, 0, len(begun)), make([]connectors.CallHistory, 0, len(begun)), begun[:0]
+	var starts []store.OwnedCall // few: most have ended
+	var how []connectors.CallHistory
+	open := begun[:0]
 	for _, e := range begun {
 		if !e.ended {
 			starts, how, open = append(starts, store.OwnedCall{Tenant: e.tenant, ToolCall: e.call}), append(how, e.keep), append(open, e)

@@ -72,8 +72,8 @@ with those_tenants as materialized (
            nullif(heads.address, ''), nullif(new.request_id, '')
     from (
         select generate_series(1, cardinality($21::uuid[])) as place, unnest($22::bigint[]) as head, unnest($21::uuid[]) as id,
-               unnest($23::bytea[]) as arguments, unnest($24::bigint[]) as request_bytes,
-               unnest($25::timestamptz[]) as started_at, unnest($26::text[]) as request_id
+               unnest($23::bigint[]) as request_bytes, unnest($24::timestamptz[]) as started_at,
+               unnest($25::text[]) as request_id, unnest($26::bytea[]) as arguments
     ) new
     join heads on heads.number = new.head
     on conflict on constraint tool_calls_pkey do nothing
@@ -105,10 +105,10 @@ type BeginCallsParams struct {
 	Nobody           uuid.UUID
 	Ids              []uuid.UUID
 	Heads            []int64
-	Arguments        [][]byte
 	RequestBytes     []int64
 	StartedAts       []time.Time
 	RequestIds       []string
+	Arguments        [][]byte
 }
 
 // The calls' history is written in batches, across tenants. What is gone meanwhile, an agent or a connector, is left out of the row; of a
@@ -117,6 +117,7 @@ type BeginCallsParams struct {
 // What many calls of a batch have in common comes once, as a head; each call names its own by number. Most of what a batch would be, in
 // bytes and in PostgreSQL's time, is the same words again and again. The place of a call is for the planner: of arrays it expects ten
 // values, and would hold each call against each head; of a series it expects a thousand, and looks heads up.
+// Parameters are sent in the order in which they stand here. The longest come last, which is where pgx's buffers grow by them and no more.
 // What is left: the agents and connectors that somebody holds.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) BeginCalls(ctx context.Context, arg BeginCallsParams) ([]uuid.UUID, error) {
@@ -143,10 +144,10 @@ func (q *Queries) BeginCalls(ctx context.Context, arg BeginCallsParams) ([]uuid.
 		arg.Nobody,
 		arg.Ids,
 		arg.Heads,
-		arg.Arguments,
 		arg.RequestBytes,
 		arg.StartedAts,
 		arg.RequestIds,
+		arg.Arguments,
 	)
 	if err != nil {
 		return nil, err
@@ -385,11 +386,11 @@ with those_tenants as materialized (
            new.started_at, new.completed_at, new.duration_us, nullif(heads.address, ''), nullif(new.request_id, '')
     from (
         select generate_series(1, cardinality($25::uuid[])) as place, unnest($26::bigint[]) as head, unnest($25::uuid[]) as id,
-               unnest($27::bytea[]) as arguments, unnest($28::bytea[]) as content,
-               unnest($29::bytea[]) as structured, unnest($30::bytea[]) as task,
-               unnest($31::bigint[]) as request_bytes, unnest($32::bigint[]) as response_bytes,
-               unnest($33::timestamptz[]) as started_at, unnest($34::timestamptz[]) as completed_at,
-               unnest($35::bigint[]) as duration_us, unnest($36::text[]) as request_id
+               unnest($27::bigint[]) as request_bytes, unnest($28::bigint[]) as response_bytes,
+               unnest($29::timestamptz[]) as started_at, unnest($30::timestamptz[]) as completed_at,
+               unnest($31::bigint[]) as duration_us, unnest($32::text[]) as request_id,
+               unnest($33::bytea[]) as arguments, unnest($34::bytea[]) as task,
+               unnest($35::bytea[]) as structured, unnest($36::bytea[]) as content
     ) new
     join heads on heads.number = new.head
     on conflict on constraint tool_calls_pkey do update
@@ -461,16 +462,16 @@ type EndCallsParams struct {
 	Nobody           uuid.UUID
 	Ids              []uuid.UUID
 	Heads            []int64
-	Arguments        [][]byte
-	Contents         [][]byte
-	Structureds      [][]byte
-	Tasks            [][]byte
 	RequestBytes     []int64
 	ResponseBytes    []int64
 	StartedAts       []time.Time
 	CompletedAts     []time.Time
 	DurationsUs      []int64
 	RequestIds       []string
+	Arguments        [][]byte
+	Tasks            [][]byte
+	Structureds      [][]byte
+	Contents         [][]byte
 }
 
 // What has ended stays as it is: whoever closed a call of a process that seemed dead was too early, and its real end stands; in the figures of
@@ -505,16 +506,16 @@ func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) ([]uuid.UUID
 		arg.Nobody,
 		arg.Ids,
 		arg.Heads,
-		arg.Arguments,
-		arg.Contents,
-		arg.Structureds,
-		arg.Tasks,
 		arg.RequestBytes,
 		arg.ResponseBytes,
 		arg.StartedAts,
 		arg.CompletedAts,
 		arg.DurationsUs,
 		arg.RequestIds,
+		arg.Arguments,
+		arg.Tasks,
+		arg.Structureds,
+		arg.Contents,
 	)
 	if err != nil {
 		return nil, err
