@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"patchbay/internal/mcp/wire"
 )
 
@@ -43,6 +45,33 @@ func FuzzHeaderText(f *testing.F) {
 		encoded := "=?base64?" + base64.StdEncoding.EncodeToString([]byte(value)) + "?="
 		if text, ok := wire.HeaderText(encoded); !ok || text != value {
 			t.Errorf("%q comes back as %q, %v", value, text, ok)
+		}
+	})
+}
+
+// FuzzMembers: an object is what Members reads, and its members are those that others read.
+func FuzzMembers(f *testing.F) {
+	f.Add([]byte(` {"content":[{}],"isError" : false,"content":null} `))
+	f.Add([]byte(`{"na\u006de":"a","io.modelcontextprotocol/clientInfo":{"name":"\n"}}`))
+	f.Add([]byte("\u00a0null\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		members, ok := wire.Members(text)
+		if wire.IsObject(text) != ok {
+			t.Fatalf("Members reads %q: %v, IsObject says otherwise", text, ok)
+		}
+		if !ok || len(members) == 0 {
+			return
+		}
+		var want map[string]json.RawMessage
+		if err := json.Unmarshal(text, &want); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		got := map[string]json.RawMessage{}
+		for _, m := range members {
+			got[m.Name] = m.Value
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
 	})
 }

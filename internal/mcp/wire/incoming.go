@@ -163,7 +163,7 @@ func Unquote(raw []byte) (text string, ok bool) {
 		return "", false
 	}
 	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw[1 : len(raw)-1]), true
+		return word(raw[1 : len(raw)-1]), true
 	}
 	return unquote(raw)
 }

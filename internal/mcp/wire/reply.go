@@ -185,11 +185,11 @@ func (m envelope) reply(id int, paged bool) *Reply {
 
 // failed tells whether the error is one. Beside a result, what is empty or false is none.
 func (m envelope) failed() bool {
-	if isNull(m.result) {
+	if isNull(m.result) || isNull(m.fail) {
 		return !isNull(m.fail)
 	}
 	switch string(bytes.Join(bytes.Fields(m.fail[:min(len(m.fail), 16)]), nil)) {
-	case "", "null", "false", "0", `""`, "{}", "[]":
+	case "false", "0", `""`, "{}", "[]":
 		return false
 	}
 	return true

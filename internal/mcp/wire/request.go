@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
-	"strings"
 )
 
 // Member is one member of a JSON object.
@@ -82,13 +81,20 @@ func PlainText(raw []byte) (t string, ok bool) {
 	if plainBytes(inner) < len(inner) {
 		return "", false
 	}
-	return string(inner), true
+	return word(inner), true
 }
+
+// bare are the bytes that stand for themselves in a string of ours.
+var bare = func() [256]bool {
+	table := plain
+	table['<'], table['>'], table['&'] = false, false, false
+	return table
+}()
 
 // appendText appends t as a JSON string.
 func appendText(b []byte, t string) []byte {
 	for i := range len(t) {
-		if !plain[t[i]] || strings.IndexByte("<>&", t[i]) >= 0 {
+		if !bare[t[i]] {
 			raw, _ := json.Marshal(t) // strings always marshal
 			return append(b, raw...)
 		}
@@ -108,15 +114,26 @@ func Object(members []Member) []byte {
 // Members reads an object's members, in their order; the values are slices of raw. ok is false where raw is no object. null and
 // nothing at all are an empty one.
 func Members(raw []byte) (members []Member, ok bool) {
-	s := &scanner{data: raw}
-	if s.peek(); len(bytes.TrimSpace(raw)) == 0 || string(bytes.TrimSpace(raw)) == "null" {
-		return nil, true
-	}
+	s := scanner{data: raw}
 	if s.peek() != '{' {
-		return nil, false
+		return nil, isNothing(raw)
 	}
 	members, err := s.members()
 	return members, err == nil && s.peek() == 0 && s.pos == len(raw)
+}
+
+// IsObject tells whether Members can read raw.
+func IsObject(raw []byte) bool {
+	s := scanner{data: raw}
+	if s.peek() != '{' {
+		return isNothing(raw)
+	}
+	return s.passObject() == nil && s.peek() == 0 && s.pos == len(raw)
+}
+
+func isNothing(raw []byte) bool {
+	raw = bytes.TrimSpace(raw)
+	return len(raw) == 0 || string(raw) == "null"
 }
 
 // members reads an object.
@@ -126,7 +143,7 @@ func (s *scanner) members() ([]Member, error) {
 		s.peek()
 		start := s.pos
 		err := s.value()
-		members = append(members, Member{Name: string(key), Value: s.data[start:s.pos:s.pos]})
+		members = append(members, Member{Name: word(key), Value: s.data[start:s.pos:s.pos]})
 		return err
 	})
 	return members, err
@@ -146,7 +163,7 @@ func finish(b []byte, method string, params []byte) []byte {
 
 // onOneLine makes blanks of line ends, which stand between JSON's tokens only.
 func onOneLine(b []byte) []byte {
-	if bytes.ContainsAny(b, "\r\n") {
+	if bytes.IndexByte(b, '\n') >= 0 || bytes.IndexByte(b, '\r') >= 0 {
 		for i, c := range b {
 			if c == '\r' || c == '\n' {
 				b[i] = ' '

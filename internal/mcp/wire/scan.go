@@ -23,6 +23,8 @@ type scanner struct {
 	data  []byte
 	pos   int
 	depth int
+
+	escaped bool // the last string that was read holds an escape
 }
 
 // peek skips white space and returns the next byte, 0 at the end.
@@ -128,15 +130,20 @@ func (s *scanner) object(member func(key []byte) error) error {
 		if s.peek() != '"' {
 			return ErrSyntax
 		}
-		raw, err := s.str()
+		key, err := s.str()
 		if err != nil {
 			return err
+		}
+		if s.escaped {
+			key = keyOf(key)
+		} else {
+			key = key[1 : len(key)-1]
 		}
 		if s.peek() != ':' {
 			return ErrSyntax
 		}
 		s.pos++
-		if err := member(keyOf(raw)); err != nil {
+		if err := member(key); err != nil {
 			return err
 		}
 		switch s.peek() {
@@ -199,6 +206,7 @@ var plain = func() (table [256]bool) {
 func (s *scanner) str() ([]byte, error) {
 	start := s.pos
 	ascii := true
+	s.escaped = false
 	for i := start + 1; ; i++ {
 		i += plainBytes(s.data[i:])
 		if i == len(s.data) {
@@ -218,6 +226,7 @@ func (s *scanner) str() ([]byte, error) {
 				return nil, ErrSyntax
 			}
 			i += n - 1
+			s.escaped = true
 		case c < ' ':
 			return nil, ErrSyntax
 		case c >= utf8.RuneSelf:
