@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"log/slog"
@@ -145,6 +146,15 @@ func (e *Entry) Call() connectors.ToolCall {
 // End notes how the call ended: change sets what is known by now. Content and Structured must not change any more. A second End does
 // nothing. Where too much waits for a database that is away, it waits, too.
 func (e *Entry) End(change func(c *connectors.ToolCall)) connectors.ToolCall {
+	return e.end(change, false)
+}
+
+// EndLent is End for a Content and a Structured in memory that is used again afterwards: what is kept of them is copied.
+func (e *Entry) EndLent(change func(c *connectors.ToolCall)) connectors.ToolCall {
+	return e.end(change, true)
+}
+
+func (e *Entry) end(change func(c *connectors.ToolCall), lent bool) connectors.ToolCall {
 	w := e.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -157,6 +167,9 @@ func (e *Entry) End(change func(c *connectors.ToolCall)) connectors.ToolCall {
 	e.ended = true
 	change(&e.call)
 	e.shed()
+	if lent {
+		e.call.Content, e.call.Structured = bytes.Clone(e.call.Content), bytes.Clone(e.call.Structured)
+	}
 	w.ended = append(w.ended, e)
 	w.waiting++
 	w.memory += e.size()

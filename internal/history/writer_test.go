@@ -75,6 +75,22 @@ func TestWhatTheTenantKeeps(t *testing.T) {
 	}
 }
 
+func TestWhatIsKeptOfLentMemoryIsCopied(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.call()
+	content, structured := []byte(`[{"type":"text","text":"x"}]`), []byte(`{"n":1}`)
+	b.writer.Begin(b.tenant, c).EndLent(func(c *connectors.ToolCall) {
+		succeeds(string(content))(c)
+		c.Content, c.Structured = content, structured
+	})
+	clear(content) // somebody uses it again
+	clear(structured)
+	if row := b.row(t, c.ID); string(row.Content) != `[{"type":"text","text":"x"}]` || string(row.Structured) != `{"n":1}` {
+		t.Errorf("row = %q, %q", row.Content, row.Structured)
+	}
+}
+
 // TestNamesAreKeptAsFarAsTheyAreWorthIt has an agent ask for what it likes: it fills no history by that, and no secret of it stays.
 func TestNamesAreKeptAsFarAsTheyAreWorthIt(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,8 +38,9 @@ var (
 
 // answer is the successful response to one request.
 type answer struct {
-	body   *bufio.Reader
-	length int64 // as announced; -1: it was not
+	src    bounded
+	body   *bufio.Reader // of src
+	length int64         // as announced; -1: it was not
 	kind   string
 	reply  wire.Finder
 	lends  bool // the reply may stand in memory that is used again
@@ -51,12 +53,13 @@ type answer struct {
 func newAnswer(resp *http.Response, m outgoing, to inbox, c claim) *answer {
 	a := &answer{
 		claim:  c,
-		body:   takeReader(&bounded{src: resp.Body, left: maxStream}),
+		src:    bounded{src: resp.Body, left: maxStream},
 		length: resp.ContentLength,
 		kind:   resp.Header.Get("Content-Type"),
 		lends:  m.lend,
 		reply:  wire.Finder{ID: m.id, Paged: m.paged, Fields: m.phase == PhaseCall},
 	}
+	a.body = takeReader(&a.src)
 	if to != nil {
 		a.reply.Other = func(other wire.Message) {
 			a.lends = false // it is kept
@@ -186,17 +189,20 @@ func (a *answer) json() (*wire.Reply, error) {
 
 // whole reads the body into one slice that is at most a little longer than it.
 func (a *answer) whole() ([]byte, error) {
-	switch {
-	case a.length > maxBody:
+	if a.length > maxBody {
 		return nil, errTooLarge
-	case a.length >= 0:
-		if err := a.claim.take(int(a.length)); err != nil {
+	}
+	room := int(a.length) + 1 // one more, to see the end without growing; 0: nobody knows
+	if room > 0 {
+		if err := a.claim.take(room - 1); err != nil {
 			return nil, err
 		}
-		return a.rest(make([]byte, 0, a.length+1)) // one more, to see the end without growing
+	}
+	if room > 0 && (!a.lends || room < minLent || room > maxScratch) {
+		return a.rest(make([]byte, 0, room))
 	}
 	space, _ := scratch.Get().(*[]byte) // nothing else is in there
-	body, err := a.rest((*space)[:0])
+	body, err := a.rest(slices.Grow((*space)[:0], room))
 	if cap(body) > maxScratch {
 		return body, err
 	}
@@ -241,7 +247,10 @@ func (a *answer) events() (*wire.Reply, error) {
 		stream.Lend()
 	}
 	stream.Grows(a.claim.takeMost)
-	defer func() { a.mark = markOf(stream) }()
+	defer func() {
+		a.mark = markOf(stream)
+		stream.Close()
+	}()
 	end := errCutStream
 	for range maxEvents {
 		event, err := stream.Next()

@@ -3,8 +3,8 @@ package mcp
 import "sync"
 
 const (
-	// minLent is what is worth the trouble of being given back, in bytes.
-	minLent = 32 << 10
+	// minLent is what is worth the trouble of being given back, in bytes: of what is shorter, most is kept, and a copy of its own costs little.
+	minLent = 4 << 10
 	// maxScratch bounds what is kept for the next body. Longer ones are rare.
 	maxScratch = 256 << 10
 )
@@ -23,6 +23,9 @@ type lease struct {
 	space *[]byte
 	reuse func(*[]byte)
 }
+
+// Lent tells whether the result stands in memory that is used again after Release.
+func (r *Result) Lent() bool { return r.lease.space != nil }
 
 // Release gives back the memory of a result that was called for with [Call.Lend]: nobody may look at it, or at a part of it, from now
 // on. It is called once at most. A result that somebody keeps is never released.

@@ -13,10 +13,10 @@ import (
 	"patchbay/internal/mcp/mcptest"
 )
 
-// long answers the n-th call with a text of its own, 100 KiB long, without saying how long. With told it says as much before.
-func long(stream, told bool) mcptest.Handler {
+// long answers the n-th call with a text of its own, of so many words of five bytes, without saying how long. With told it says as much before.
+func long(stream, told bool, words int) mcptest.Handler {
 	return func(w http.ResponseWriter, _ *http.Request, c mcptest.Call) {
-		text := strings.Repeat(fmt.Sprintf("%04d ", c.N), 20<<10)
+		text := strings.Repeat(fmt.Sprintf("%04d ", c.N), words)
 		note := `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + text + `"}}`
 		if !stream {
 			w.Header().Set("Content-Type", "application/json")
@@ -37,12 +37,17 @@ func long(stream, told bool) mcptest.Handler {
 
 func TestALentResultStandsUntilItIsReleased(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct{ stream, told bool }{
-		"JSON": {false, false}, "a batch": {false, true}, "a stream": {true, false}, "a stream that tells before": {true, true},
+	const many, few = 20 << 10, 1 << 10
+	for name, tc := range map[string]struct {
+		stream, told bool
+		words        int
+	}{
+		"JSON": {false, false, many}, "a batch": {false, true, many}, "a stream": {true, false, many}, "a stream that tells before": {true, true, many},
+		"short JSON": {false, false, few}, "a short batch": {false, true, few}, "a short stream": {true, false, few},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := dial(t, mcp.Target{URL: calling(t, true, long(tc.stream, tc.told)).URL})
+			s := dial(t, mcp.Target{URL: calling(t, true, long(tc.stream, tc.told, tc.words)).URL})
 			var mu sync.Mutex
 			var told []string // as it came, and again at the end: it must be what it was
 			var kept []json.RawMessage
@@ -60,8 +65,8 @@ func TestALentResultStandsUntilItIsReleased(t *testing.T) {
 							return
 						}
 						text := strings.Trim(string(result.Structured), `"`)
-						if len(text) != 100<<10 || strings.Count(text, text[:5]) != 20<<10 {
-							t.Errorf("a result of %d bytes is not whole, or not one", len(text))
+						if !result.Lent() && !tc.told || len(text) != 5*tc.words || strings.Count(text, text[:5]) != tc.words {
+							t.Errorf("a result of %d bytes is not lent, not whole, or not one", len(text))
 						}
 						result.Release()
 					}
@@ -83,7 +88,7 @@ func TestALentResultStandsUntilItIsReleased(t *testing.T) {
 func TestAResultThatIsNotReleasedIsTheCallersToKeep(t *testing.T) {
 	t.Parallel()
 	for _, stream := range []bool{false, true} {
-		s := dial(t, mcp.Target{URL: calling(t, true, long(stream, false)).URL})
+		s := dial(t, mcp.Target{URL: calling(t, true, long(stream, false, 20<<10)).URL})
 		var kept []*mcp.Result
 		for i := range 10 {
 			result, err := s.Call(t.Context(), mcp.Call{Name: "a", Lend: i%2 == 0})

@@ -162,9 +162,11 @@ func (a *attempt) finish(ctx context.Context, result *mcp.Result, err error) (Ou
 	if !a.tried {
 		a.giveBack()
 	}
-	out.Call = a.entry.End(func(c *connectors.ToolCall) { a.settle(c, result, err) })
-	if a.lends && result != nil && out.Call.Content == nil && out.Call.Structured == nil { // else it is the history's now
-		out.lent = result
+	settle := func(c *connectors.ToolCall) { a.settle(c, result, err) }
+	if result != nil && result.Lent() {
+		out.Call, out.lent = a.entry.EndLent(settle), result
+	} else {
+		out.Call = a.entry.End(settle)
 	}
 	if a.o.Ended != nil {
 		a.o.Ended(out.Call)

@@ -18,9 +18,15 @@ const (
 	// maxScratch bounds what is kept for the next long line, which is copied out of it. Longer ones are rare, and keep what they
 	// were collected in.
 	maxScratch = 2 << 20
-	// minLent is what is worth the trouble of being given back.
-	minLent = 32 << 10
+	// minLent is what is worth the trouble of being given back, in bytes.
+	minLent = 4 << 10
 )
+
+// spaces are first buffers that no stream uses.
+var spaces = sync.Pool{New: func() any {
+	space := make([]byte, firstBuffer)
+	return &space
+}}
 
 // scratch is where long lines are collected: how long they get shows only at their ends.
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
@@ -37,11 +43,12 @@ type Event struct {
 // Reader reads events from a stream.
 type Reader struct {
 	src   io.Reader
-	most  int    // bytes of one event
-	buf   []byte // unread bytes
-	space []byte // the array that buf is a part of
-	last  int    // how much of it the last read filled
-	err   error  // of src, to be told once buf is used up
+	most  int     // bytes of one event
+	buf   []byte  // unread bytes
+	space []byte  // the array that buf is a part of
+	first *[]byte // the first space, to be given back; nil: there was none yet
+	last  int     // how much of it the last read filled
+	err   error   // of src, to be told once buf is used up
 
 	grows func(n int) error // nil: nobody minds
 	lends bool
@@ -80,6 +87,14 @@ func (r *Reader) Lent() *[]byte { return r.lent }
 
 // Reuse takes memory back.
 func Reuse(space *[]byte) { scratch.Put(space) }
+
+// Close gives back what the stream was read with. Events stay as they are; nothing may be read any more.
+func (r *Reader) Close() {
+	if r.first != nil {
+		spaces.Put(r.first)
+	}
+	r.first, r.space, r.buf, r.err = nil, nil, nil, io.ErrClosedPipe
+}
 
 // Next returns the next event that has data. At the end of the stream the error is io.EOF, and an event that was not
 // ended by a blank line comes before it.
@@ -261,16 +276,25 @@ func (r *Reader) grow(line []byte, n int) []byte {
 	return grown
 }
 
+// near is how many bytes are looked at for an LF and then for a CR: they are still in the processor's nearest cache.
+const near = 4 << 10
+
 // lineEnd is the index of the first CR or LF, or -1.
 func lineEnd(b []byte) int {
-	lf := bytes.IndexByte(b, '\n')
-	if lf >= 0 {
-		b = b[:lf]
+	for from := 0; from < len(b); from += near {
+		part := b[from:min(from+near, len(b))]
+		lf := bytes.IndexByte(part, '\n')
+		if lf >= 0 {
+			part = part[:lf]
+		}
+		if cr := bytes.IndexByte(part, '\r'); cr >= 0 {
+			return from + cr
+		}
+		if lf >= 0 {
+			return from + lf
+		}
 	}
-	if cr := bytes.IndexByte(b, '\r'); cr >= 0 {
-		return cr
-	}
-	return lf
+	return -1
 }
 
 func (r *Reader) withoutMark(line []byte) []byte {
@@ -287,8 +311,12 @@ func (r *Reader) fill() error {
 		if r.err != nil {
 			return r.err
 		}
-		if r.last == len(r.space) && r.last < mostBuffer {
-			r.space = make([]byte, max(firstBuffer, 4*len(r.space)))
+		switch {
+		case r.space == nil:
+			r.first, _ = spaces.Get().(*[]byte) // nothing else is in there
+			r.space = *r.first
+		case r.last == len(r.space) && r.last < mostBuffer:
+			r.space = make([]byte, 4*len(r.space))
 		}
 		n, err := r.src.Read(r.space)
 		r.buf, r.err, r.last = r.space[:n], err, n

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patchbay/internal/mcp/wire"
+	"unicode/utf8"
 )
 
 func TestFindReadsTheReplyThatBelongsToTheRequest(t *testing.T) {
@@ -256,4 +257,23 @@ func FuzzFind(f *testing.F) {
 			t.Fatalf("%q is JSON", text)
 		}
 	})
+}
+
+// TestEachByteOfALongTextIsSeen: long texts are read many bytes at a time, so bytes of every kind stand at every place of several blocks.
+func TestEachByteOfALongTextIsSeen(t *testing.T) {
+	t.Parallel()
+	const before = `{"id":1,"result":"`
+	for _, length := range []int{5, 70, 127, 128, 129, 200, 300} {
+		text := []byte(before + strings.Repeat("a", length) + `"}`)
+		for at := range length {
+			for _, c := range "\x00\x1f !\"#[\\]\x7f\u0080\u00c3\u00ff" {
+				text[len(before)+at] = byte(c)
+				want := json.Valid(text) && utf8.Valid(text)
+				if _, err := wire.Find(text, 1); (err == nil) != want {
+					t.Fatalf("byte %#x at %d of %d: %v", c, at, length, err)
+				}
+			}
+			text[len(before)+at] = 'a'
+		}
+	}
 }
