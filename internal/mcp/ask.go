@@ -102,7 +102,7 @@ func (c *conversation) query(ctx context.Context, r request, q Query) (json.RawM
 		if q.Progress != nil {
 			r.meta = append(slices.Clip(r.meta), wire.Member{Name: metaProgress, Value: wire.Number(id)})
 		}
-		defer c.attend(id, &caller{progress: q.Progress, message: q.Message})()
+		defer c.depart(c.attend(id, &caller{progress: q.Progress, message: q.Message}))
 		in, failure := c.within(ctx, timeout, c.era.message(c, r, id))
 		return in.reply, failure
 	})
@@ -128,7 +128,7 @@ func (c *conversation) sentOnce(ctx context.Context, exchange func() (*wire.Repl
 
 // Notify sends a notification, params being an object or empty.
 func (s *Session) Notify(ctx context.Context, method string, params json.RawMessage) error {
-	if _, ok := wire.Members(params); !ok {
+	if !wire.IsObject(params) {
 		return ownMistake(PhaseRequest, "the parameters are not an object")
 	}
 	if len(params) == 0 {
@@ -136,7 +136,7 @@ func (s *Session) Notify(ctx context.Context, method string, params json.RawMess
 	}
 	c, m := s.current(), notification(PhaseRequest, method, params)
 	if c.mirrors() {
-		m.header = request{method: method}.headers()
+		m.tells = true
 	}
 	return c.retry.unsent().do(ctx, func() *Error {
 		_, err := c.exchange(ctx, m)

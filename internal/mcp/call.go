@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"patchbay/internal/mcp/revision"
@@ -157,13 +158,11 @@ func (c *conversation) call(ctx context.Context, call *Call) (*Result, error) {
 	var in incoming
 	err = c.retry.unsent().do(ctx, func() (failure *Error) {
 		id := c.id()
-		if len(r.meta) > 0 { // a token that is not ours could be another call's
-			r.meta = without(r.meta, metaProgress)
-		}
+		r.meta = slices.DeleteFunc(r.meta, isProgress) // a token that is not ours could be another call's
 		if call.Progress != nil {
 			r.meta = append(r.meta, wire.Member{Name: metaProgress, Value: wire.Number(id)})
 		}
-		defer c.attend(id, &caller{progress: call.Progress, message: call.Message, answer: call.Answer, who: call.Who})()
+		defer c.depart(c.attend(id, &caller{progress: call.Progress, message: call.Message, answer: call.Answer, who: call.Who}))
 		timeout := call.Timeout
 		if timeout <= 0 {
 			timeout = c.timeout
@@ -195,8 +194,11 @@ func (c *conversation) speakUp(ctx context.Context, level string) {
 
 const metaProgress = "progressToken"
 
+func isProgress(m wire.Member) bool { return m.Name == metaProgress }
+
 func (c *conversation) callRequest(call *Call) (request, error) {
-	r := request{phase: PhaseCall, method: "tools/call", name: call.Name, payer: call.Payer, params: []wire.Member{{Name: "name", Value: wire.Text(call.Name)}}}
+	r := request{phase: PhaseCall, method: "tools/call", name: call.Name, payer: call.Payer}
+	r.params = append(make([]wire.Member, 0, 4), wire.Member{Name: "name", Value: wire.Text(call.Name)})
 	if len(call.Arguments) > 0 {
 		r.params = append(r.params, wire.Member{Name: "arguments", Value: call.Arguments})
 	}
@@ -207,7 +209,7 @@ func (c *conversation) callRequest(call *Call) (request, error) {
 	if r.meta, ok = wire.Members(call.Meta); !ok {
 		return r, ownMistake(PhaseCall, "the call's _meta is not an object")
 	}
-	if _, ok = wire.Members(call.Arguments); !ok {
+	if !wire.IsObject(call.Arguments) {
 		return r, ownMistake(PhaseCall, "the call's arguments are not an object")
 	}
 	if call.LogLevel != "" && !c.era.asks() {

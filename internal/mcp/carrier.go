@@ -52,6 +52,8 @@ type outgoing struct {
 	again  bool     // it may be sent twice
 	lend   bool     // the reply may stand in memory that its reader gives back
 	payer  [16]byte // whose room the reply takes; zero: nobody's
+	tells  bool     // where there is HTTP, its headers say the essence, for whoever stands between and does not read the body
+	name   string   // what it is about, for the headers; empty: nothing
 	// header goes with this message alone where there is HTTP; nil: none.
 	header http.Header
 }

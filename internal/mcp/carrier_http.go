@@ -146,40 +146,61 @@ func (c *httpCarrier) do(ctx context.Context, method string, m outgoing) (*http.
 	return resp, err
 }
 
-// request writes a message down for net/http. Its headers share their values with those of all requests.
+// request writes a message down for net/http.
 func (c *httpCarrier) request(ctx context.Context, method string, m outgoing) *http.Request {
 	to := c.url.Load()
-	header := make(http.Header, len(c.header)+len(m.header)+4)
+	req := http.Request{Method: method, URL: to, Host: to.Host, Header: c.headers(ctx, m), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+	if body := m.body; len(body) > 0 {
+		req.ContentLength = int64(len(body))
+		// net/http knows this kind of body: it sends headers and body in one piece.
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		req.Body, _ = req.GetBody()
+	}
+	return req.WithContext(ctx)
+}
+
+// headers are those of one message. They share their values with those of all requests, and of usual ones there are no more than
+// eight, which a map holds in one piece.
+func (c *httpCarrier) headers(ctx context.Context, m outgoing) http.Header {
+	header := make(http.Header, len(c.header)+len(m.header)+5)
+	own := make(values, 0, 4)
 	maps.Copy(header, c.header)
 	if m.body != nil {
 		header["Content-Type"] = jsonType
 	}
 	if version := c.speaks(); version != "" {
-		header["Mcp-Protocol-Version"] = []string{version}
+		header["Mcp-Protocol-Version"] = own.with(version)
 	}
 	if c.session != "" && m.method != initialize {
-		header["Mcp-Session-Id"] = []string{c.session}
+		header["Mcp-Session-Id"] = own.with(c.session)
 	}
 	if c.span != nil {
 		tellTrace(ctx, header, c.span)
+	}
+	if m.tells {
+		header["Mcp-Method"] = own.with(m.method)
+	}
+	if m.name != "" {
+		header["Mcp-Name"] = own.with(headerValue(m.name))
 	}
 	maps.Copy(header, m.header)
 	if m.again {
 		// Not sent, but a word to net/http: where the server closes a kept connection just now, the request goes out on another.
 		header["Idempotency-Key"] = nil
 	}
-	req := http.Request{Method: method, URL: to, Host: to.Host, Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
-	if len(m.body) > 0 {
-		req.ContentLength = int64(len(m.body))
-		// net/http knows this kind of body: it sends headers and body in one piece.
-		body := func() io.ReadCloser { return io.NopCloser(bytes.NewReader(m.body)) }
-		req.Body = body()
-		req.GetBody = func() (io.ReadCloser, error) { return body(), nil }
-	}
-	return req.WithContext(ctx)
+	return header
 }
 
 var jsonType = []string{"application/json"}
+
+// values are those of a request's headers, side by side.
+type values []string
+
+// with is one more of them, as the only one of its header.
+func (v *values) with(text string) []string {
+	*v = append(*v, text)
+	return (*v)[len(*v)-1 : len(*v) : len(*v)]
+}
 
 // roundTrip sends a request once. What an http.Client does besides (redirects, cookies, a user in the URL) has no place here or is done
 // by the caller, but a client may have a time limit.

@@ -34,6 +34,7 @@ type conversation struct {
 	client       []byte // our clientInfo
 	capabilities []byte // what the session's owner can answer
 	version      string // of the protocol
+	speaks       []byte // the version as JSON, in the modern era
 	server       ServerInfo
 	hasTools     bool          // the server says that it has tools
 	hasLog       bool          // and log messages

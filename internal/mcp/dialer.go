@@ -119,7 +119,7 @@ func (t Target) check() error {
 	default:
 		detail = "the transport is unknown"
 	}
-	if _, ok := wire.Members(t.Capabilities); !ok {
+	if !wire.IsObject(t.Capabilities) {
 		detail = "the capabilities are not an object"
 	}
 	if detail == "" {

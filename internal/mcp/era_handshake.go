@@ -59,7 +59,7 @@ func (handshakeEra) welcome(c *conversation, raw []byte) error {
 
 // message adds nothing: the conversation knows it all.
 func (handshakeEra) message(_ *conversation, r request, id int) outgoing {
-	return r.outgoing(id, without(r.meta, metaVersion, metaClient, metaCapabilities))
+	return r.outgoing(id, appendWithout(make([]wire.Member, 0, fewMembers), r.meta, metaVersion, metaClient, metaCapabilities))
 }
 
 func (handshakeEra) cancels(*conversation) bool  { return true }

@@ -90,13 +90,14 @@ func unsupported(named []string) *Error {
 
 // speak makes version the one of every request from now on.
 func (c *conversation) speak(version string) {
-	c.version = version
+	c.version, c.speaks = version, wire.Text(version)
 	c.carrier.agreed(version)
 }
 
 // message adds the version and who we are, and over HTTP says the essence in headers.
 func (modernEra) message(c *conversation, r request, id int) outgoing {
-	meta := append(without(r.meta, metaVersion), wire.Member{Name: metaVersion, Value: wire.Text(c.version)})
+	meta := appendWithout(make([]wire.Member, 0, fewMembers), r.meta, metaVersion)
+	meta = append(meta, wire.Member{Name: metaVersion, Value: c.speaks})
 	if !has(meta, metaClient) {
 		meta = append(meta, wire.Member{Name: metaClient, Value: c.client})
 	}
@@ -104,7 +105,7 @@ func (modernEra) message(c *conversation, r request, id int) outgoing {
 		meta = append(meta, wire.Member{Name: metaCapabilities, Value: c.capabilities})
 	}
 	m := r.outgoing(id, meta)
-	m.header = r.headers()
+	m.tells, m.name, m.header = true, r.name, r.header
 	return m
 }
 

@@ -59,21 +59,23 @@ func (w *caller) leave() {
 	w.gone = true
 }
 
-// attend lets somebody hear what comes before the reply to request id, until leave returns.
-func (c *conversation) attend(id int, w *caller) (leave func()) {
+// attend lets somebody hear what comes before the reply to request id, until depart returns, which takes what attend returns.
+func (c *conversation) attend(id int, w *caller) (int, *caller) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.callers == nil {
 		c.callers = map[int]*caller{}
 	}
 	c.callers[id] = w
-	return func() {
-		c.mu.Lock()
-		delete(c.callers, id)
-		c.mu.Unlock()
-		w.leave()
-		w.answers.Wait()
-	}
+	return id, w
+}
+
+func (c *conversation) depart(id int, w *caller) {
+	c.mu.Lock()
+	delete(c.callers, id)
+	c.mu.Unlock()
+	w.leave()
+	w.answers.Wait()
 }
 
 // take is the inbox of the conversation's carrier.

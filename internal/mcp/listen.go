@@ -36,10 +36,10 @@ func (c *conversation) listen(ctx context.Context, opened func(), hear func(Mess
 	id := c.id()
 	begun := sync.OnceFunc(opened)
 	defer time.AfterFunc(silentTime, begun).Stop()
-	defer c.attend(id, &caller{message: func(m Message) {
+	defer c.depart(c.attend(id, &caller{message: func(m Message) {
 		begun()
 		hear(m)
-	}})()
+	}}))
 	if failure := c.era.listen(ctx, c, id, opened); failure != nil {
 		return failure
 	}

@@ -13,7 +13,7 @@ type request struct {
 	method string
 	params []wire.Member // without _meta
 	meta   []wire.Member
-	name   string      // what the params are about, for Mcp-Name; empty: nothing
+	name   string      // what the params are about; empty: nothing
 	header http.Header // further ones of this request, where there is HTTP
 	paged  bool        // the reply is a page of a tool list
 	payer  [16]byte    // whose room the reply takes; zero: nobody's
@@ -24,21 +24,15 @@ func (r request) outgoing(id int, meta []wire.Member) outgoing {
 	return outgoing{phase: r.phase, method: r.method, id: id, paged: r.paged, payer: r.payer, body: wire.RequestWith(id, r.method, r.params, meta)}
 }
 
-// headers say the essence of a request to whoever stands between, without reading the body.
-func (r request) headers() http.Header {
-	h := http.Header{"Mcp-Method": {r.method}}
-	if r.name != "" {
-		h["Mcp-Name"] = []string{headerValue(r.name)}
-	}
-	for name, values := range r.header {
-		h[name] = values
-	}
-	return h
-}
+// fewMembers is more than most _meta have: room for so many is no object of its own.
+const fewMembers = 8
 
 // without is members but those of these names, as a slice of its own.
 func without(members []wire.Member, names ...string) []wire.Member {
-	kept := make([]wire.Member, 0, len(members)+3)
+	return appendWithout(make([]wire.Member, 0, len(members)+3), members, names...)
+}
+
+func appendWithout(kept, members []wire.Member, names ...string) []wire.Member {
 	for _, m := range members {
 		if !slices.Contains(names, m.Name) {
 			kept = append(kept, m)

@@ -25,11 +25,11 @@ func (c *conversation) watch(ctx context.Context, uris []string, hear func(Messa
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
 	id := c.id()
-	defer c.attend(id, &caller{message: func(m Message) {
+	defer c.depart(c.attend(id, &caller{message: func(m Message) {
 		if m.Method == updated && concerns(m.Params, uris) {
 			hear(m)
 		}
-	}})()
+	}}))
 	if err := c.watchIn(ctx, id, uris); err != nil {
 		return err
 	}

@@ -54,6 +54,7 @@ func FuzzMembers(f *testing.F) {
 	f.Add([]byte(` {"content":[{}],"isError" : false,"content":null} `))
 	f.Add([]byte(`{"na\u006de":"a","io.modelcontextprotocol/clientInfo":{"name":"\n"}}`))
 	f.Add([]byte("\u00a0null\n"))
+	f.Add([]byte(`{"a":1} {}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		members, ok := wire.Members(text)
 		if wire.IsObject(text) != ok {
