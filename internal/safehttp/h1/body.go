@@ -13,7 +13,7 @@ type body struct {
 	conn *conn
 	ctx  context.Context
 	stop func() bool // ends the watch over ctx; false: it has struck
-	src  io.Reader   // unframed by net/http
+	src  io.Reader   // without its framing
 	keep bool        // the connection is good for another request
 	// chunked says that some of what comes is framing, after which a reader may have to wait.
 	chunked bool

@@ -36,7 +36,8 @@ type conn struct {
 	owner   *Transport
 	address string
 	since   time.Time             // when it was last put on the shelf; zero: never
-	peek    func(fd uintptr) bool // made once, sets peeked
+	strike  func()                // ends what is under way; made once, as peek is
+	peek    func(fd uintptr) bool // sets peeked
 	peeked  error
 
 	left  int64 // how many bytes may be read
@@ -45,7 +46,7 @@ type conn struct {
 }
 
 func (t *Transport) newConn(made net.Conn, address string) *conn {
-	c := &conn{net: made, address: address, owner: t}
+	c := &conn{net: made, address: address, owner: t, strike: func() { _ = made.SetDeadline(longAgo) }}
 	if s, ok := made.(syscall.Conn); ok {
 		c.raw, _ = s.SyscallConn()
 	}
@@ -85,8 +86,8 @@ func (c *conn) wasClosed(r *http.Request) bool {
 func (c *conn) exchange(r *http.Request, out []byte) (*http.Response, error) {
 	ctx := r.Context()
 	c.sent, c.began, c.left = false, false, c.owner.MaxHeaderBytes
-	stop := afterFunc(ctx, func() { _ = c.net.SetDeadline(longAgo) })
-	resp, err := c.ask(r, out)
+	stop := afterFunc(ctx, c.strike)
+	a, err := c.ask(r, out)
 	if err != nil {
 		stop()
 		_ = c.net.Close()
@@ -96,11 +97,10 @@ func (c *conn) exchange(r *http.Request, out []byte) (*http.Response, error) {
 		return nil, err
 	}
 	c.left = math.MaxInt64
-	c.hand(resp, &body{
-		conn: c, ctx: ctx, stop: stop, src: resp.Body,
-		keep: !resp.Close && resp.StatusCode >= http.StatusOK, chunked: resp.TransferEncoding != nil,
-	})
-	return resp, nil
+	a.body.conn, a.body.ctx, a.body.stop = c, ctx, stop
+	a.body.keep = !a.Close && a.StatusCode >= http.StatusOK
+	a.hand()
+	return a.Response, nil
 }
 
 // afterFunc is context.AfterFunc, done by the context itself where it can.
@@ -113,65 +113,89 @@ func afterFunc(ctx context.Context, do func()) (stop func() bool) {
 	return context.AfterFunc(ctx, do)
 }
 
-// hand gives a response the body b.
-func (c *conn) hand(resp *http.Response, b *body) {
+// answer is a response before it has its body.
+type answer struct {
+	*http.Response
+	body *body
+}
+
+// hand gives the response its body.
+func (a answer) hand() {
 	switch {
-	case resp.StatusCode == http.StatusSwitchingProtocols: // nobody asked for that
-		b.end()
-		resp.Body = http.NoBody
-	case resp.Body == http.NoBody:
-		b.end()
-	case asksForGzip(resp.Request) && isGzip(resp.Header):
-		unzip(resp, b)
+	case a.StatusCode == http.StatusSwitchingProtocols: // nobody asked for that
+		a.body.end()
+		a.Body = http.NoBody
+	case a.Body == http.NoBody:
+		a.body.end()
+	case isGzip(a.Header) && asksForGzip(a.Request):
+		unzip(a.Response, a.body)
 	default:
-		resp.Body = b
+		a.Body = a.body
 	}
 }
 
 // ask writes the request and reads the head of the response.
-func (c *conn) ask(r *http.Request, out []byte) (*http.Response, error) {
+func (c *conn) ask(r *http.Request, out []byte) (answer, error) {
 	n, err := c.net.Write(out)
 	c.sent = n > 0
 	switch {
 	case err == nil:
 		return c.head(r)
 	case r.Context().Err() != nil:
-		return nil, err
+		return answer{}, err
 	case !c.sent && !c.since.IsZero(): // its last words would be about no request of ours
-		return nil, err
+		return answer{}, err
 	}
 	return c.lastWords(r, err)
 }
 
 // lastWords reads the response of a server that takes no more of a request.
-func (c *conn) lastWords(r *http.Request, failed error) (*http.Response, error) {
+func (c *conn) lastWords(r *http.Request, failed error) (answer, error) {
 	_ = c.net.SetReadDeadline(time.Now().Add(lastWords))
-	resp, err := c.head(r)
+	a, err := c.head(r)
 	if err != nil {
-		return nil, failed
+		return answer{}, failed
 	}
-	resp.Close = true
+	a.Close = true
 	_ = c.net.SetReadDeadline(time.Time{})
 	if r.Context().Err() != nil { // it may have struck before, and strikes once
 		_ = c.net.SetReadDeadline(longAgo)
 	}
-	return resp, nil
+	return a, nil
 }
 
 // head reads a response up to its body, past the interim ones.
-func (c *conn) head(r *http.Request) (*http.Response, error) {
+func (c *conn) head(r *http.Request) (answer, error) {
 	for range 1 + maxInterim {
-		resp, err := http.ReadResponse(c.in, r)
+		a, err := c.read(r)
 		switch {
-		case err != nil && !c.began && errors.Is(err, io.ErrUnexpectedEOF):
-			return nil, fmt.Errorf("the server closed the connection before it answered: %w", io.EOF)
+		case err != nil && !c.began && errors.Is(err, io.EOF):
+			return answer{}, fmt.Errorf("the server closed the connection before it answered: %w", io.EOF)
 		case err != nil:
-			return nil, fmt.Errorf("read the response: %w", err)
-		case resp.StatusCode/100 != 1 || resp.StatusCode == http.StatusSwitchingProtocols:
-			return resp, nil
+			return answer{}, fmt.Errorf("read the response: %w", err)
+		case a.StatusCode/100 != 1 || a.StatusCode == http.StatusSwitchingProtocols:
+			return a, nil
 		}
 	}
-	return nil, errInterim
+	return answer{}, errInterim
+}
+
+// read reads one response up to its body: by itself where that is plain, and otherwise by net/http, which finds every byte of it.
+func (c *conn) read(r *http.Request) (answer, error) {
+	if _, err := c.in.Peek(1); err != nil {
+		if c.began && errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return answer{}, err
+	}
+	if p := readPlain(c.in, r); p != nil {
+		return answer{&p.response, &p.body}, nil
+	}
+	resp, err := http.ReadResponse(c.in, r) //nolint:bodyclose // it is the body's source
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{resp, &body{src: resp.Body, chunked: resp.TransferEncoding != nil}}, nil
 }
 
 // rest keeps a connection whose exchange has ended well, where there is room.

@@ -63,9 +63,13 @@ func ask(tr http.RoundTripper, r *http.Request) outcome {
 	}
 	body, err := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
+	return outcomeOf(resp, string(body), err)
+}
+
+func outcomeOf(resp *http.Response, body string, err error) outcome {
 	return outcome{
 		resp.Status, resp.StatusCode, resp.Proto, resp.Header, resp.Trailer, resp.ContentLength, resp.TransferEncoding, resp.Close, resp.Uncompressed,
-		string(body), problem(err),
+		body, problem(err),
 	}
 }
 

@@ -2,8 +2,11 @@
 //
 // Servers that stand beside Patchbay, in one cluster or on one machine, are mostly reached in plain HTTP and asked often. net/http
 // keeps two goroutines for each connection and wakes both for each request, which is half of what a short exchange costs; here one
-// goroutine writes, waits and reads. Only the exchange is ours: responses and the framing of their bodies are read by
-// [net/http.ReadResponse], headers are checked by golang.org/x/net/http/httpguts.
+// goroutine writes, waits and reads. Headers are checked by golang.org/x/net/http/httpguts.
+//
+// A response whose head came whole and has one meaning alone is read here, field by field, without the ten objects that
+// [net/http.ReadResponse] makes of it: see plain.parse. What is in doubt in any way is left to that one, with every byte. Chunks are
+// read by net/http's reader in both cases. So it is as docs/adr/0015 has it for requests.
 //
 // [Transport] takes the kind of request that nearly all are, and leaves the rest to another: TLS and with it HTTP/2, bodies of
 // unknown length or of more than [MaxBody], upgrades, trailers, traced requests. A caller notices no difference from net/http:

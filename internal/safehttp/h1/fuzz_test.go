@@ -65,9 +65,10 @@ func tooManyInterims(answer []byte) bool { return strings.Count(string(answer), 
 type script struct {
 	asked chan struct{}
 	once  sync.Once
-	mu    sync.Mutex // guards left
-	left  []byte
 	size  int
+	mu    sync.Mutex // guards what follows
+	left  []byte
+	reads int
 }
 
 func newScript(answer []byte, pieces int) *script {
@@ -87,6 +88,7 @@ func (s *script) Read(p []byte) (int, error) {
 	<-s.asked
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.reads++
 	if len(s.left) == 0 {
 		return 0, io.EOF
 	}

@@ -33,12 +33,12 @@ func (c *conn) hasChunk() bool {
 	if !whole || !isLast(line) {
 		return whole && len(rest) > 0
 	}
-	return bytes.HasPrefix(rest, crlf) || bytes.Contains(rest, endOfTrailers)
+	return bytes.HasPrefix(rest, crlf) || bytes.Contains(rest, endOfFields)
 }
 
 var (
-	crlf          = []byte("\r\n")
-	endOfTrailers = []byte("\r\n\r\n")
+	crlf        = []byte("\r\n")
+	endOfFields = []byte("\r\n\r\n")
 )
 
 // isLast tells whether a chunk's first line says that it is the last one: its length is zero.

@@ -1,0 +1,45 @@
+package h1
+
+import (
+	"bufio"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+)
+
+// Once is a connection for one exchange, which is kept where that ends well.
+type Once struct{ c *conn }
+
+// NewOnce takes a connection that nobody can look at for one that can be kept.
+func NewOnce(t *Transport, made net.Conn) Once {
+	c := t.newConn(made, "example.com:80")
+	c.raw = unseen{}
+	return Once{c}
+}
+
+type unseen struct{ syscall.RawConn }
+
+// Ask sends a request whose bytes do not matter.
+func (o Once) Ask(r *http.Request) (*http.Response, error) {
+	return o.c.exchange(r, []byte(r.Method+" / HTTP/1.1\r\nHost: example.com\r\n\r\n"))
+}
+
+// Kept tells whether the connection would serve another request.
+func (o Once) Kept() bool {
+	idle := &o.c.owner.idle
+	if idle.timer != nil {
+		idle.timer.Stop()
+	}
+	return idle.take(o.c.address) == o.c
+}
+
+// In is what the connection is read from; nil: it is idle.
+func (o Once) In() *bufio.Reader { return o.c.in }
+
+// IsPlain tells whether a response is read without net/http's reader.
+func IsPlain(text, method string) bool {
+	in := bufio.NewReader(strings.NewReader(text))
+	_, _ = in.Peek(1)
+	return readPlain(in, &http.Request{Method: method}) != nil
+}
