@@ -17,6 +17,9 @@ const (
 	longestWait = 2 * time.Second // between two tries while the database is away
 )
 
+// A batch that is whole takes what comes until it is written, too, up to this part of itself: a few calls cost a statement as much as some hundred.
+const onTop = 4
+
 // run writes a batch each interval in which something waits, and earlier where a whole one does.
 func (w *Writer) run() {
 	defer close(w.over)
@@ -28,15 +31,34 @@ func (w *Writer) run() {
 			w.flushAll()
 			return
 		}
-		pause := time.NewTimer(w.o.Interval)
-		select {
-		case <-pause.C:
-		case <-w.full:
-		case <-w.halt:
-		}
-		pause.Stop()
+		w.gather()
 		w.flush()
 	}
+}
+
+// gather waits for an interval, or until there is a reason not to. Who was told that a batch is whole may have been told of the one before.
+func (w *Writer) gather() {
+	pause := time.NewTimer(w.o.Interval)
+	defer pause.Stop()
+	for {
+		select {
+		case <-pause.C:
+			return
+		case <-w.halt:
+			return
+		case <-w.full:
+			if w.whole() {
+				return
+			}
+		}
+	}
+}
+
+// whole tells whether there is enough for a batch, or somebody waits for what there is.
+func (w *Writer) whole() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.asked || len(w.ended) >= maxRows || w.memory >= maxBytes
 }
 
 // flushAll writes what waits, as often as it takes.
@@ -64,39 +86,37 @@ func (w *Writer) closeJournal() {
 }
 
 // gaveUp tells whether Stop has lost its patience.
-func (w *Writer) gaveUp() bool {
+func (w *Writer) gaveUp() bool { return closed(w.given) }
+
+func closed(c chan struct{}) bool {
 	select {
-	case <-w.given:
+	case <-c:
 		return true
 	default:
 		return false
 	}
 }
 
-// flush writes what waits now.
+// flush writes what waits now. The beginning of a young call waits for the next batch, unless this is the last one or somebody asked.
 func (w *Writer) flush() {
 	w.mu.Lock()
-	begun, ended, written := w.begun, w.ended, w.written
-	w.begun, w.ended, w.written = nil, nil, make(chan struct{})
-	var starts []store.OwnedCall // few: most have ended
-	var how []connectors.CallHistory
-	open := begun[:0]
+	begun, ended, written, all := w.begun, w.ended, w.written, w.asked || closed(w.halt)
+	w.begun, w.ended, w.written, w.asked = nil, nil, make(chan struct{}), false
+	var open []*Entry // few: most have ended
+	var starts []store.OwnedCall
+	now := w.o.Now()
 	for _, e := range begun {
-		if !e.ended {
-			starts, how, open = append(starts, store.OwnedCall{Tenant: e.tenant, ToolCall: e.call}), append(how, e.keep), append(open, e)
+		switch {
+		case e.ended:
+		case !all && w.young(e, now):
+			w.begun = append(w.begun, e)
+			poke(w.wake)
+		default:
+			open, starts = append(open, e), append(starts, store.OwnedCall{Tenant: e.tenant, ToolCall: e.call})
 		}
 	}
 	w.mu.Unlock()
-	for i := range starts {
-		Keep(&starts[i].ToolCall, how[i])
-	}
-	left := calls{}
-	for batch := range slices.Chunk(starts, maxRows) {
-		w.write(batch, w.o.Store.System().BeginCalls, left)
-	}
-	open, held := left.among(open)
-	w.forget(open)
-	w.again(&w.begun, held)
+	w.begin(open, starts)
 	for len(ended) > 0 {
 		n := portion(ended)
 		w.end(ended[:n])
@@ -105,10 +125,18 @@ func (w *Writer) flush() {
 	close(written)
 }
 
+// young tells whether a call has only just begun. Most end within milliseconds: a beginning that is written costs as much as an end, and
+// makes its end dearer.
+func (w *Writer) young(e *Entry, now time.Time) bool {
+	age := now.Sub(e.call.StartedAt)
+	return 0 <= age && age < w.o.Interval/4
+}
+
 // Written returns when what was noted before is written, or ctx is done.
 func (w *Writer) Written(ctx context.Context) {
 	w.mu.Lock()
 	written := w.written
+	w.asked = true
 	w.mu.Unlock()
 	poke(w.wake)
 	poke(w.full)
@@ -123,11 +151,25 @@ func (w *Writer) Written(ctx context.Context) {
 func portion(ended []*Entry) int {
 	bytes := 0
 	for i, e := range ended {
-		if bytes += e.size(); i >= maxRows || bytes > maxBytes && i > 0 {
+		if bytes += e.size(); i >= maxRows+maxRows/onTop || bytes > maxBytes+maxBytes/onTop && i > 0 {
 			return i
 		}
 	}
 	return len(ended)
+}
+
+// begin writes calls that go on, as they were when the batch was taken.
+func (w *Writer) begin(open []*Entry, starts []store.OwnedCall) {
+	for i := range starts {
+		Keep(&starts[i].ToolCall, open[i].keep)
+	}
+	left := calls{}
+	for batch := range slices.Chunk(starts, maxRows) {
+		w.write(batch, w.o.Store.System().BeginCalls, left)
+	}
+	open, held := left.among(open)
+	w.forget(open)
+	w.again(&w.begun, held)
 }
 
 // end writes calls that have ended: nobody changes them any more.

@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -55,5 +56,42 @@ func TestEachCallOfABatchKeepsItsOwnWords(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Most calls take milliseconds. Of one that goes on the beginning comes with a later batch.
+func TestABeginningIsWrittenWhenItsCallIsNotYoungAnyMore(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	var later atomic.Int64
+	b := newBench(t, func(o *history.Options) {
+		o.Interval = 20 * time.Millisecond
+		o.Now = func() time.Time { return start.Add(time.Duration(later.Load())) }
+	})
+	ends, young, old := b.call(), b.call(), b.call()
+	ends.StartedAt, young.StartedAt, old.StartedAt = start, start, start.Add(-5*time.Millisecond)
+	soon := b.writer.Begin(b.tenant, ends)
+	b.writer.Begin(b.tenant, young)
+	b.writer.Begin(b.tenant, old)
+	wait := func(id connectors.ToolCallID) {
+		for b.count(t, "id = '"+id.String()+"'") == 0 {
+			if t.Context().Err() != nil {
+				t.Fatal("it is not written")
+			}
+		}
+	}
+	wait(old.ID)
+	if n := b.count(t, "true"); n != 1 {
+		t.Errorf("the beginnings of %d calls are written", n)
+	}
+	soon.End(succeeds("[]"))
+	wait(ends.ID)
+	if n := b.count(t, "id = '"+young.ID.String()+"'"); n != 0 {
+		t.Error("the beginning is written with another call's end")
+	}
+	later.Store(int64(5 * time.Millisecond))
+	wait(young.ID)
+	if n := b.count(t, "status = 'running'"); n != 2 {
+		t.Errorf("%d calls go on", n)
 	}
 }

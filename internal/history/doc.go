@@ -3,8 +3,8 @@
 //	Writer.Begin ─► Entry ─► Entry.End       memory only; the caller goes on
 //	      └─────────┴── every 100 ms, or 1 000 rows: one statement for those that have ended, one for those still under way
 //
-// A call that ends within the same 100 ms is written once, whole. What is kept of arguments and results (keep.go) is decided by the
-// tenant, cut and redacted here, in the writer's own time.
+// A call that ends within the same 100 ms is written once, whole; so is one that began in the last 25 of them, and ends before the next batch.
+// What is kept of arguments and results (keep.go) is decided by the tenant, cut and redacted here, in the writer's own time.
 //
 // While the database is away, what waits is kept and tried again; contents go first when memory runs short, and then the callers wait.
 // Stop writes everything. What dies with the process: at most the ends of the last 100 ms. Their beginnings stand in the journal

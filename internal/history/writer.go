@@ -58,6 +58,7 @@ type Writer struct {
 	memory  int           // bytes of contents in ended, and in the batch under way
 	waiting int           // entries in ended, and in the batch under way
 	written chan struct{} // closed when what waits now is written
+	asked   bool          // somebody waits for that
 	budget  budget
 	live    listeners
 	journal *journal // nil: there is none
