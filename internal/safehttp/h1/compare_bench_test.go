@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -126,4 +128,61 @@ func replay(kind string) {
 	}))
 	fmt.Println(up.URL)
 	select {}
+}
+
+// BenchmarkExchange posts and reads over a connection without a network, which leaves what is ours.
+func BenchmarkExchange(b *testing.B) {
+	body := strings.Repeat("a", 1<<10)
+	const head = ok + "Date: Sun, 22 Nov 2026 18:00:00 GMT\r\n"
+	for kind, answer := range map[string]string{
+		"length":  head + "Content-Length: 1024\r\n\r\n" + body,
+		"chunked": head + "Transfer-Encoding: chunked\r\n\r\n" + chunked(body),
+	} {
+		b.Run(kind, func(b *testing.B) {
+			tr, raw := newTransport(b), silence(b)
+			tr.Dial = func(context.Context, string, string) (net.Conn, error) {
+				return silent{&parrot{Conn: newScript(nil, 0), answer: answer}, raw}, nil
+			}
+			header := http.Header{
+				"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"},
+				"Mcp-Session-Id": {"0198c0de-0000-7000-8000-000000000000"}, "User-Agent": {"patchbay"}, "Authorization": {"Bearer " + body[:40]},
+			}
+			into := make([]byte, 4<<10)
+			post := func() {
+				r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, "http://127.0.0.1:8080/mcp", strings.NewReader(body))
+				if err != nil {
+					b.Fatal(err)
+				}
+				r.Header = header
+				resp, err := tr.RoundTrip(r)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if n, err := io.ReadFull(resp.Body, into); n != len(body) {
+					b.Fatal(n, err)
+				}
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				post()
+			}
+		})
+	}
+}
+
+// parrot is a connection that answers each request with the same.
+type parrot struct {
+	net.Conn
+	answer, left string
+}
+
+func (p *parrot) Write(b []byte) (int, error) {
+	p.left = p.answer
+	return len(b), nil
+}
+
+func (p *parrot) Read(b []byte) (int, error) {
+	n := copy(b, p.left)
+	p.left = p.left[n:]
+	return n, nil
 }

@@ -59,7 +59,7 @@ func (p *plain) parse(text string) bool {
 	if !p.status(line) {
 		return false
 	}
-	p.response.Header, p.response.ContentLength = make(http.Header, strings.Count(rest, "\r\n")), -1
+	p.response.Header, p.response.ContentLength = make(http.Header, len(p.few)), -1
 	values := p.few[:0]
 	for rest != "" {
 		line, rest, _ = strings.Cut(rest, "\r\n")

@@ -39,12 +39,26 @@ func (p *pool) Put(b *[]byte) {
 
 // write puts a request down as it goes over the wire (RFC 9112, section 3). The buffer goes back to buffers.
 func write(r *http.Request) (*[]byte, error) {
-	target := r.URL.RequestURI()
-	if err := check(r, target); err != nil {
+	out := buffers.Get()
+	var err error
+	if *out, err = appendHead(*out, r); err != nil {
+		buffers.Put(out)
 		return nil, errors.Join(err, closeBody(r))
 	}
-	out := buffers.Get()
-	b := append(*out, method(r)...)
+	if *out, err = appendBody(*out, r); err != nil {
+		buffers.Put(out)
+		return nil, err
+	}
+	return out, nil
+}
+
+// appendHead adds all that stands before the body.
+func appendHead(b []byte, r *http.Request) ([]byte, error) {
+	target := r.URL.RequestURI()
+	if err := check(r, target); err != nil {
+		return b, err
+	}
+	b = append(b, method(r)...)
 	b = append(b, ' ')
 	b = append(b, target...)
 	b = append(b, " HTTP/1.1\r\nHost: "...)
@@ -54,6 +68,9 @@ func write(r *http.Request) (*[]byte, error) {
 		b = append(b, "User-Agent: Go-http-client/1.1\r\n"...)
 	}
 	for name, values := range r.Header {
+		if err := checkHeader(name, values); err != nil {
+			return b, err
+		}
 		if !isOurs(name) {
 			b = appendHeader(b, name, values)
 		}
@@ -66,13 +83,7 @@ func write(r *http.Request) (*[]byte, error) {
 		b = strconv.AppendInt(b, n, 10)
 		b = append(b, "\r\n"...)
 	}
-	b = append(b, "\r\n"...)
-	var err error
-	if *out, err = appendBody(b, r); err != nil {
-		buffers.Put(out)
-		return nil, err
-	}
-	return out, nil
+	return append(b, "\r\n"...), nil
 }
 
 // appendBody reads a request's body, which is as long as the request says, and closes it.
@@ -143,7 +154,7 @@ func isOurs(name string) bool {
 	return false
 }
 
-// check refuses what could be read as another request, in net/http's words. target is the request's second word.
+// check refuses a first line and a Host that could be read as another request, in net/http's words. target is the request's second word.
 func check(r *http.Request, target string) error {
 	if !httpguts.ValidHeaderFieldName(method(r)) {
 		return fmt.Errorf("net/http: invalid method %q", r.Method)
@@ -154,14 +165,17 @@ func check(r *http.Request, target string) error {
 	if strings.ContainsFunc(target, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
 		return fmt.Errorf("net/http: can't write control character in Request.URL")
 	}
-	for name, values := range r.Header {
-		if !httpguts.ValidHeaderFieldName(name) {
-			return fmt.Errorf("net/http: invalid header field name %q", name)
-		}
-		for _, v := range values {
-			if !httpguts.ValidHeaderFieldValue(v) {
-				return fmt.Errorf("net/http: invalid header field value for %q", name)
-			}
+	return nil
+}
+
+// checkHeader refuses a header that could be read as another, or as several.
+func checkHeader(name string, values []string) error {
+	if !httpguts.ValidHeaderFieldName(name) {
+		return fmt.Errorf("net/http: invalid header field name %q", name)
+	}
+	for _, v := range values {
+		if !httpguts.ValidHeaderFieldValue(v) {
+			return fmt.Errorf("net/http: invalid header field value for %q", name)
 		}
 	}
 	return nil
@@ -200,10 +214,8 @@ func mayRepeat(r *http.Request) bool {
 
 // addressOf is host:port of a URL.
 func addressOf(u *url.URL) string {
-	if port := u.Port(); port != "" {
-		if strings.HasSuffix(u.Host, ":"+port) {
-			return u.Host
-		}
+	if u.Port() != "" {
+		return u.Host
 	}
 	return strings.TrimSuffix(u.Host, ":") + ":80"
 }

@@ -23,7 +23,7 @@ type silent struct {
 func (s silent) SyscallConn() (syscall.RawConn, error) { return s.raw, nil }
 
 // silence is a socket on which nothing ever comes.
-func silence(t *testing.T) syscall.RawConn {
+func silence(t testing.TB) syscall.RawConn {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
