@@ -66,6 +66,7 @@ type Blind struct {
 var Blinds = []Blind{
 	{Room: "internal/mcp", Ours: []string{"internal/fault", "internal/mcp/"}, Std: true, Because: "it could be published"},
 	{Room: "internal/mcp/wire", Ours: []string{"internal/fault", "internal/mcp/"}, Std: true, Because: "it could be published"},
+	{Room: "internal/mcp/blocks", Std: true, Others: []string{"golang.org/x/sys/cpu"}, Because: "it could be published"},
 	{Room: "internal/mcp/revision", Std: true, Others: []string{}, Because: "it could be published"},
 	{Room: "internal/mcp/serve", Ours: []string{"internal/mcp/"}, Std: true, Others: []string{}, Because: "it could be published"},
 	{Room: "internal/mcp/toolfmt", Std: true, Others: []string{}, Because: "it could be published"},

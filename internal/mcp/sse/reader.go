@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"strconv"
 	"sync"
 	"time"
+
+	"patchbay/internal/mcp/blocks"
 )
 
 // ErrTooLarge says that an event, or one line, has more bytes than the reader takes.
@@ -281,7 +284,7 @@ const near = 4 << 10
 
 // lineEnd is the index of the first CR or LF, or -1.
 func lineEnd(b []byte) int {
-	for from := 0; from < len(b); from += near {
+	for from := blocks.Skip(b, '\n', '\r', math.MinInt8); from < len(b); from += near {
 		part := b[from:min(from+near, len(b))]
 		lf := bytes.IndexByte(part, '\n')
 		if lf >= 0 {

@@ -1,9 +1,10 @@
 package wire
 
-import "encoding/binary"
+import (
+	"encoding/binary"
 
-// blockSize is how many bytes plainBlocks takes at a time.
-const blockSize = 64
+	"patchbay/internal/mcp/blocks"
+)
 
 // plainBytes is how many bytes b begins with that stand for themselves: the first ones are looked at one by one, for most strings
 // are short, then as many as there are in whole blocks, and the others in words of eight.
@@ -14,9 +15,7 @@ func plainBytes(b []byte) (n int) {
 			return n
 		}
 	}
-	if hasBlocks && len(b)-n >= 2*blockSize {
-		n += plainBlocks(b[n:])
-	}
+	n += blocks.Skip(b[n:], '"', '\\', ' ')
 	for len(b)-n >= 4*8 {
 		four := b[n : n+4*8 : n+4*8]
 		if (special(binary.LittleEndian.Uint64(four))|special(binary.LittleEndian.Uint64(four[8:]))|

@@ -1,25 +1,16 @@
 #include "textflag.h"
 
-// func plainBlocks(b []byte) (n int)
-//
-// Of 64 bytes at a time: one is not plain that is a quote, a backslash, or as a signed number below a blank, which is what control
-// characters are and all beyond ASCII.
-TEXT ·plainBlocks(SB), NOSPLIT, $0-32
+// func skip(b []byte, x, y byte, least int8) (n int)
+TEXT ·skip(SB), NOSPLIT, $0-40
 	MOVQ b_base+0(FP), SI
 	MOVQ b_len+8(FP), CX
 	XORQ AX, AX
 	SUBQ $64, CX
 	JLT  done
 
-	MOVQ $0x2222222222222222, DX
-	MOVQ DX, X8
-	VPBROADCASTQ X8, Y8
-	MOVQ $0x5c5c5c5c5c5c5c5c, DX
-	MOVQ DX, X9
-	VPBROADCASTQ X9, Y9
-	MOVQ $0x2020202020202020, DX
-	MOVQ DX, X10
-	VPBROADCASTQ X10, Y10
+	VPBROADCASTB x+24(FP), Y8
+	VPBROADCASTB y+25(FP), Y9
+	VPBROADCASTB least+26(FP), Y10
 
 block:
 	VMOVDQU (SI)(AX*1), Y0
@@ -45,5 +36,5 @@ found:
 	VZEROUPPER
 
 done:
-	MOVQ AX, n+24(FP)
+	MOVQ AX, n+32(FP)
 	RET

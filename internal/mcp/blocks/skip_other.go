@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package blocks
+
+func skipBlocks([]byte, byte, byte, int8) int { return 0 }
