@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
 	"sync/atomic"
@@ -31,6 +30,7 @@ type httpCarrier struct {
 	room   *Room                                        // nil: for all
 	span   func(context.Context) (parent, state string) // nil: there are no traces
 
+	usual   usual
 	url     atomic.Pointer[url.URL] // moves with redirects
 	lingers atomic.Bool             // the server keeps streams open after the reply
 	lost    atomic.Bool             // the server does not know the session any more
@@ -159,53 +159,11 @@ func (c *httpCarrier) request(ctx context.Context, method string, m outgoing) *h
 	return req.WithContext(ctx)
 }
 
-// headers are those of one message. They share their values with those of all requests, and of usual ones there are no more than
-// eight, which a map holds in one piece.
-func (c *httpCarrier) headers(ctx context.Context, m outgoing) http.Header {
-	header := make(http.Header, len(c.header)+len(m.header)+5)
-	own := make(values, 0, 4)
-	maps.Copy(header, c.header)
-	if m.body != nil {
-		header["Content-Type"] = jsonType
-	}
-	if version := c.speaks(); version != "" {
-		header["Mcp-Protocol-Version"] = own.with(version)
-	}
-	if c.session != "" && m.method != initialize {
-		header["Mcp-Session-Id"] = own.with(c.session)
-	}
-	if c.span != nil {
-		tellTrace(ctx, header, c.span)
-	}
-	if m.tells {
-		header["Mcp-Method"] = own.with(m.method)
-	}
-	if m.name != "" {
-		header["Mcp-Name"] = own.with(headerValue(m.name))
-	}
-	maps.Copy(header, m.header)
-	if m.again {
-		// Not sent, but a word to net/http: where the server closes a kept connection just now, the request goes out on another.
-		header["Idempotency-Key"] = nil
-	}
-	return header
-}
-
-var jsonType = []string{"application/json"}
-
-// values are those of a request's headers, side by side.
-type values []string
-
-// with is one more of them, as the only one of its header.
-func (v *values) with(text string) []string {
-	*v = append(*v, text)
-	return (*v)[len(*v)-1 : len(*v) : len(*v)]
-}
-
 // roundTrip sends a request once. What an http.Client does besides (redirects, cookies, a user in the URL) has no place here or is done
 // by the caller, but a client may have a time limit.
 func (c *httpCarrier) roundTrip(req *http.Request) (*http.Response, error) {
 	if c.http.Transport == nil || c.http.Timeout > 0 || c.http.Jar != nil || req.URL.User != nil {
+		req.Header = req.Header.Clone() // a client writes cookies into it
 		return c.http.Do(req)
 	}
 	resp, err := c.http.Transport.RoundTrip(req)
