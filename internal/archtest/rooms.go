@@ -95,6 +95,7 @@ var Rooms = []Room{
 
 	{Path: "client", Floor: Ground, Sentence: "the JSON API for Go programs, generated from the OpenAPI document; the standard library alone"},
 	{Path: "internal/fault", Floor: Ground, Sentence: "the kinds of failure, and what may be said about them"},
+	{Path: "internal/lifetime", Floor: Ground, Sentence: "contexts that cost little, for what begins and ends thousands of times a second"},
 	{Path: "internal/secret", Floor: Ground, Sentence: "seals credentials, and keeps opened ones out of logs"},
 	{Path: "internal/socket", Floor: Ground, Sentence: "reads and writes TCP connections without telling the scheduler"},
 	{Path: "internal/toolchange", Floor: Ground, Sentence: "what changed between two definitions of a tool, and how risky it is"},

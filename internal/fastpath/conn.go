@@ -8,10 +8,11 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"patchbay/internal/lifetime"
 )
 
 // conn is one connection, and the goroutine that serves it.
@@ -24,17 +25,14 @@ type conn struct {
 	ctx   context.Context // of all its requests
 	from  string          // the other end
 
-	head     head
 	in       []byte // what was read and not used yet stands between used and read
 	used     int
 	read     int
 	answered bool    // something was
 	buffers  buffers // of one reply after the other
 
-	looked uint32 // when the sweeper looked whether the client was there; its own
-
-	mu  sync.Mutex // guards what follows
-	end context.CancelFunc
+	looked uint32                           // when the sweeper looked whether the client was there; its own
+	life   atomic.Pointer[lifetime.Context] // of the request that is being answered; nil: there is none
 }
 
 // watched is a state that the connection's goroutine and the sweeper change.
@@ -61,16 +59,16 @@ func (c *conn) serve() {
 	defer c.recovered()
 	c.in = make([]byte, mostHead)
 	for {
-		h, ok := c.next()
+		v, ok := c.next()
 		switch {
-		case h == nil && !ok:
+		case v == nil && !ok:
 			_ = c.net.Close()
 			return
-		case h == nil:
+		case v == nil:
 			c.giveAway()
 			return
 		}
-		if !c.answer(h) {
+		if !c.answer(v) {
 			return
 		}
 	}
@@ -86,7 +84,7 @@ func (c *conn) recovered() {
 }
 
 // next waits for a request. nil and true: what comes is not plain; nil and false: nothing comes.
-func (c *conn) next() (h *head, ok bool) {
+func (c *conn) next() (v *visit, ok bool) {
 	for {
 		c.used += c.lineEnds()
 		if n := endOfHead(c.in[c.used:c.read]); n > 0 {
@@ -138,20 +136,20 @@ func (c *conn) beginReading() bool {
 }
 
 // parse takes the head of n bytes.
-func (c *conn) parse(n int) (*head, bool) {
+func (c *conn) parse(n int) (*visit, bool) {
 	was := c.state.Load()
 	if was.phase() == closed {
 		return nil, false
 	}
-	h := &c.head
-	if !h.parse(string(c.in[c.used:c.used+n]), c.s.o.Takes) {
+	v := new(visit)
+	if !v.head.parse(string(c.in[c.used:c.used+n]), c.s.o.Takes) {
 		return nil, true
 	}
 	if !c.becomes(was, answering) {
 		return nil, false
 	}
 	c.used += n
-	return h, true
+	return v, true
 }
 
 // giveAway leaves the connection to net/http.
@@ -164,23 +162,26 @@ func (c *conn) giveAway() {
 	c.s.others.give(c.net, c.in[c.used:c.read])
 }
 
-// answer has the handler answer a request; false: the connection is not ours any more, or closed. Nothing that the handler gets is used
-// again for another request.
-func (c *conn) answer(h *head) bool {
-	ctx, cancel := context.WithCancel(c.ctx)
-	defer cancel()
-	c.watch(cancel)
-	b := &body{c: c, left: h.length}
-	w := newReply(c, b, h.last)
-	r := h.request.WithContext(ctx)
-	h.request, h.values = http.Request{}, nil
-	r.RemoteAddr, r.Body = c.from, b
-	if b.left == 0 {
-		r.Body = http.NoBody
-	}
-	well := c.run(w, r)
-	c.watch(nil)
-	cancel()
+// visit is one request and what it is answered, in one piece of memory, which is nobody else's: handlers may keep any of it. The request's
+// context stands alone: what a request has begun may outlast it, and keeps nothing but that.
+type visit struct {
+	head  head
+	body  body
+	reply reply
+}
+
+// answer has the handler answer a request; false: the connection is not ours any more, or closed.
+func (c *conn) answer(v *visit) bool {
+	life := new(lifetime.Context)
+	life.Begin(c.ctx)
+	defer life.End(nil)
+	c.life.Store(life) // the sweeper ends a request whose client goes
+	b, w := &v.body, &v.reply
+	b.c, b.left = c, v.head.length
+	w.begin(c, b, v.head.last)
+	well := c.run(w, v.asked(life, c))
+	c.life.Store(nil)
+	life.End(nil)
 	switch {
 	case w.taken:
 		return false
@@ -202,6 +203,17 @@ func (c *conn) answer(h *head) bool {
 	return true
 }
 
+// asked is the request as handlers see it.
+func (v *visit) asked(ctx context.Context, c *conn) *http.Request {
+	r := &v.head.request
+	*r = *r.WithContext(ctx)
+	r.RemoteAddr, r.Body = c.from, &v.body
+	if v.body.left == 0 {
+		r.Body = http.NoBody
+	}
+	return r
+}
+
 // run calls the handler; false: it panicked.
 func (c *conn) run(w *reply, r *http.Request) (ok bool) {
 	defer func() {
@@ -218,18 +230,10 @@ func (c *conn) run(w *reply, r *http.Request) (ok bool) {
 	return true
 }
 
-// watch has the sweeper end a request whose client goes; nil: there is none any more.
-func (c *conn) watch(end context.CancelFunc) {
-	c.mu.Lock()
-	c.end = end
-	c.mu.Unlock()
-}
-
+// cancel ends the request that is being answered.
 func (c *conn) cancel() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.end != nil {
-		c.end()
+	if life := c.life.Load(); life != nil {
+		life.End(nil)
 	}
 }
 

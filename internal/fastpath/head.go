@@ -17,10 +17,15 @@ const (
 	mostBody = 1 << 20
 )
 
-// head is the head of a request. One is used for all requests of a connection: what a handler gets of it is made anew for each.
+// mostUsual is for how many fields a head has room in itself.
+const mostUsual = 12
+
+// head is the head of a request.
 type head struct {
 	request http.Request
-	values  []string
+	url     url.URL
+	usual   [mostUsual]string
+	values  []string // of the fields: in usual, where they are as few
 	length  int64
 	last    bool // the client ends the connection with this one
 }
@@ -47,15 +52,17 @@ func (h *head) parse(text string, takes func(path string) bool) bool {
 		return false
 	}
 	fields := strings.Count(rest, "\r\n") - 1
-	if fields < 0 || fields > mostFields {
+	if fields < 1 || fields > mostFields {
 		return false
 	}
-	h.values = make([]string, 0, fields)
-	h.length, h.last = -1, false
-	h.request = http.Request{
-		Method: http.MethodPost, URL: &url.URL{Path: path}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, RequestURI: path,
-		Header: make(http.Header, fields),
+	if h.values = h.usual[:0]; fields > mostUsual {
+		h.values = make([]string, 0, fields)
 	}
+	h.length, h.url.Path = -1, path
+	r := &h.request
+	r.Method, r.URL, r.RequestURI = http.MethodPost, &h.url, path
+	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
+	r.Header = make(http.Header, fields-1) // but for Host
 	for rest != "\r\n" {
 		if line, rest, ok = strings.Cut(rest, "\r\n"); !ok || !h.field(line) {
 			return false

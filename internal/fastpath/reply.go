@@ -46,11 +46,11 @@ type buffers struct {
 	out  net.Buffers // what is to be sent
 }
 
-func newReply(c *conn, asked *body, last bool) *reply {
-	w := &reply{c: c, asked: asked, header: make(http.Header, 8), last: last, left: -1, copies: -1, buffers: c.buffers}
-	c.buffers = buffers{}
-	w.deadline.c = c
-	return w
+// begin begins the reply to a request, with the connection's buffers.
+func (w *reply) begin(c *conn, asked *body, last bool) {
+	w.c, w.deadline.c, w.asked, w.last = c, c, asked, last
+	w.header, w.left, w.copies = make(http.Header, 8), -1, -1
+	w.buffers, c.buffers = c.buffers, buffers{}
 }
 
 // giveBack leaves the buffers to the next reply, but long ones.
@@ -277,7 +277,7 @@ func (w *reply) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	w.taken = true
 	w.deadline.end()
 	c.is(closed)
-	c.watch(nil)
+	c.life.Store(nil)
 	made := c.net
 	if rest := bytes.TrimLeft(c.in[c.used:c.read], "\r\n"); len(rest) > 0 {
 		made = &begun{Conn: made, began: bytes.Clone(rest)}

@@ -124,11 +124,12 @@ func (c *Caller) comeBack(ctx context.Context, o *Order) (_ Outcome, done bool, 
 		c.mend(ctx, o.View, a.reach, refusal)
 		return a.ended(refusal)
 	}
-	ctx, leave, err := c.enter(ctx, a.call.ID)
+	here, err := c.enter(ctx, a.call.ID)
 	if err != nil {
 		return Outcome{}, true, err
 	}
-	defer leave()
+	defer here.leave()
+	ctx = here
 	agent := o.View.Agent.ID
 	if !c.underWay.enter(agent, mostUnderWay) {
 		return a.ended(tooMany())

@@ -19,12 +19,12 @@ import (
 // takeUp makes an approved call, if no other process does. over: it was made here.
 func (a *attempt) takeUp(ctx context.Context, row connectors.Approval) (out Outcome, over bool, _ error) {
 	if row.ID != a.entered { // this one came in under another id
-		within, leave, err := a.enter(ctx, row.ID)
+		here, err := a.enter(ctx, row.ID)
 		if err != nil {
 			return out, false, err
 		}
-		defer leave()
-		ctx = within
+		defer here.leave()
+		ctx = here
 	}
 	claimed, err := a.claim(ctx, a.order.View.Tenant.ID, row)
 	if err != nil || !claimed {

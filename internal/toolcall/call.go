@@ -53,11 +53,12 @@ func (c *Caller) callNow(ctx context.Context, o Order) (Outcome, error) {
 	a := &attempt{Caller: c, order: &o, reach: o.Tool.Reach, fetches: !o.Impatient}
 	a.call = a.beginning()
 	a.entered = a.call.ID
-	ctx, leave, err := c.enter(ctx, a.call.ID)
+	here, err := c.enter(ctx, a.call.ID)
 	if err != nil {
 		return Outcome{}, err
 	}
-	defer leave()
+	defer here.leave()
+	ctx = here
 	if agent := o.View.Agent.ID; c.underWay.enter(agent, mostUnderWay) {
 		defer c.underWay.leave(agent)
 	} else {

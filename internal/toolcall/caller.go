@@ -14,6 +14,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/history"
+	"patchbay/internal/lifetime"
 	"patchbay/internal/mcp"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall/upstream"
@@ -77,7 +78,7 @@ type Caller struct {
 	mu      sync.Mutex // guards what follows
 	stopped bool
 	calls   sync.WaitGroup // under way; Add only under mu and while not stopped
-	running map[connectors.ToolCallID]context.CancelCauseFunc
+	running map[connectors.ToolCallID]*stay
 }
 
 // New makes a Caller. Start begins what goes on besides the calls, Stop ends it.
@@ -88,7 +89,7 @@ func New(o Options) *Caller {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Caller{o: o, running: map[connectors.ToolCallID]context.CancelCauseFunc{}}
+	c := &Caller{o: o, running: map[connectors.ToolCallID]*stay{}}
 	c.life, c.cut = context.WithCancel(context.Background())
 	c.pool = upstream.New(upstream.Options{
 		Dialer: o.Dialer, Credentials: o.Credentials, Target: o.Target, Seat: o.Seat, Log: o.Log, Now: o.Now,
@@ -140,29 +141,39 @@ func (c *Caller) Stop(ctx context.Context) {
 func (c *Caller) cutOff() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, cancel := range c.running {
-		cancel(errStopped)
+	for _, one := range c.running {
+		one.End(errStopped)
 	}
 }
 
+// stay is the context of a call in this process. It stands alone: what outlasts the call may have it, and keeps nothing else of the call.
+type stay struct {
+	lifetime.Context
+	c  *Caller
+	id connectors.ToolCallID
+}
+
 // enter begins a call under an id, by which it can be cancelled. Each enter needs a leave.
-func (c *Caller) enter(ctx context.Context, id connectors.ToolCallID) (_ context.Context, leave func(), _ error) {
-	ctx, cancel := context.WithCancelCause(ctx)
+func (c *Caller) enter(ctx context.Context, id connectors.ToolCallID) (*stay, error) {
+	s := &stay{c: c, id: id}
+	s.Begin(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopped {
-		cancel(nil)
-		return nil, nil, stopping()
+		s.End(nil)
+		return nil, stopping()
 	}
 	c.calls.Add(1)
-	c.running[id] = cancel
-	return ctx, func() {
-		cancel(nil)
-		c.mu.Lock()
-		delete(c.running, id)
-		c.mu.Unlock()
-		c.calls.Done()
-	}, nil
+	c.running[id] = s
+	return s, nil
+}
+
+func (s *stay) leave() {
+	s.End(nil)
+	s.c.mu.Lock()
+	delete(s.c.running, s.id)
+	s.c.mu.Unlock()
+	s.c.calls.Done()
 }
 
 func stopping() *Refusal {
@@ -178,12 +189,12 @@ func (c *Caller) isStopped() bool {
 // cancelHere ends a call of this process, and tells whether there was one.
 func (c *Caller) cancelHere(id connectors.ToolCallID, because error) bool {
 	c.mu.Lock()
-	cancel := c.running[id]
+	one := c.running[id]
 	c.mu.Unlock()
-	if cancel != nil {
-		cancel(because)
+	if one != nil {
+		one.End(because)
 	}
-	return cancel != nil
+	return one != nil
 }
 
 // Hear takes a notice of [store.Store.Watch].

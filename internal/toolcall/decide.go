@@ -105,19 +105,19 @@ func (c *Caller) handOver(ctx context.Context, t connectors.TenantID, id connect
 
 // makeBesides makes an approved call that nobody waits for. It returns when the call is claimed.
 func (c *Caller) makeBesides(ctx context.Context, t connectors.TenantID, row connectors.Approval) {
-	within, leave, err := c.enter(context.WithoutCancel(ctx), row.ID)
+	here, err := c.enter(context.WithoutCancel(ctx), row.ID)
 	if err != nil {
 		return
 	}
 	claimed, err := c.claim(ctx, t, row)
 	if err != nil || !claimed {
-		leave()
+		here.leave()
 		c.logUnsaved(ctx, err)
 		return
 	}
 	go func() { // Stop waits until it has left
-		defer leave()
-		c.makeFor(within, t, row)
+		defer here.leave()
+		c.makeFor(here, t, row)
 	}()
 }
 

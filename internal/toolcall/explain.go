@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
+	"patchbay/internal/lifetime"
 	"patchbay/internal/mcp"
 	"patchbay/internal/safehttp"
 )
@@ -20,7 +21,7 @@ import (
 // Nothing is explained that is explained already.
 func (c *Caller) explain(ctx context.Context, v *access.View, r *access.Reach, err error) error {
 	if ended := ended(ctx, r.Connector); ended != nil {
-		ended.Err = errors.Join(err, context.Cause(ctx))
+		ended.Err = errors.Join(err, lifetime.Cause(ctx))
 		return ended
 	}
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
@@ -58,7 +59,7 @@ func ended(ctx context.Context, c connectors.Connector) *Refusal {
 	if ctx.Err() == nil {
 		return nil
 	}
-	switch cause := context.Cause(ctx); {
+	switch cause := lifetime.Cause(ctx); {
 	case errors.Is(cause, errTimeout), errors.Is(cause, context.DeadlineExceeded):
 		return late(c)
 	case errors.Is(cause, errCancelled):

@@ -34,11 +34,12 @@ type Query struct {
 // has our own state in it, as that of a call. Nobody is asked about it, and no person approves it: it is to change nothing.
 func (c *Caller) Request(ctx context.Context, q Query) (json.RawMessage, error) {
 	call := q.beginning(c.o.Now())
-	ctx, leave, err := c.enter(ctx, call.ID)
+	here, err := c.enter(ctx, call.ID)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer here.leave()
+	ctx = here
 	var entry *history.Entry
 	if q.Kind != "" {
 		entry = c.o.History.Begin(q.View.Tenant, call)

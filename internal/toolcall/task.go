@@ -61,11 +61,12 @@ func (c *Caller) taskRequest(ctx context.Context, v *access.View, client Client,
 	if err != nil {
 		return nil, err
 	}
-	ctx, leave, err := c.enter(ctx, newCallID())
+	here, err := c.enter(ctx, newCallID())
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer here.leave()
+	ctx = here
 	q := Query{View: v, Reach: v.Reaches[at], Method: method}
 	if err := c.hurried(v, q.Reach); err != nil {
 		return nil, err
