@@ -13,10 +13,10 @@ import (
 
 // Listen tells which lists are not what they were, until ctx ends, or the agent's token is good no more.
 func (b *backend) Listen(ctx context.Context, f serve.Filter, hear func(method string, params json.RawMessage)) error {
-	b.h.listeners.Add(1)
-	defer b.h.listeners.Add(-1)
 	changed, stop := b.h.access.Listen(access.Listener{View: b.view, Token: b.token, Connector: b.slug})
 	defer stop()
+	b.h.listeners.Add(1) // from here on it hears everything
+	defer b.h.listeners.Add(-1)
 	b.h.leftovers.add()
 	expires, cancel := expiry(b.token)
 	defer cancel()
