@@ -51,8 +51,8 @@ type conversation struct {
 
 	open sync.WaitGroup // exchanges under way
 
-	mu        sync.Mutex                 // guards what follows
-	flights   map[*timedContext]struct{} // exchanges under way
+	mu        sync.Mutex // guards what follows
+	flights   flights
 	closed    bool
 	retired   bool             // another one is in its place
 	answering map[[16]byte]int // requests of the server that are being answered, by who answers
@@ -116,17 +116,16 @@ func (c *conversation) enter(timed *timedContext, phase Phase) *Error {
 	case c.retired:
 		return &Error{Phase: phase, Reason: ReasonHTTPStatus, HTTPStatus: http.StatusNotFound, Err: errSessionLost}
 	}
-	if c.flights == nil {
-		c.flights = make(map[*timedContext]struct{})
+	if c.flights.add(timed) {
+		c.flights.set(timed.at, c.strike)
 	}
-	c.flights[timed] = struct{}{}
 	c.open.Add(1)
 	return nil
 }
 
 func (c *conversation) leave(timed *timedContext) {
 	c.mu.Lock()
-	delete(c.flights, timed)
+	delete(c.flights.under, timed)
 	c.mu.Unlock()
 	c.open.Done()
 }
@@ -136,8 +135,18 @@ func (c *conversation) end() {
 	c.die()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for timed := range c.flights {
-		timed.end()
+	c.flights.end()
+}
+
+// strike is called by the clock of the flights.
+func (c *conversation) strike() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	if next := c.flights.expire(); !next.IsZero() {
+		c.flights.set(next, c.strike)
 	}
 }
 

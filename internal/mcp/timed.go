@@ -34,25 +34,21 @@ func (u until) Err() error {
 type timedContext struct {
 	lifetime.Context // a part of the caller's
 	at               time.Time
-	timer            *time.Timer
 }
 
-// newTimed is ctx, which ends at a time, at ctx's own deadline, or by end, whichever comes first. end must be called.
+// newTimed is ctx, which ends by end or, while it is one of a conversation's flights, at a time or at ctx's own deadline. end must be
+// called.
 func newTimed(ctx context.Context, at time.Time) *timedContext {
 	if of, ok := ctx.Deadline(); ok && of.Before(at) {
 		at = of
 	}
 	b := &timedContext{at: at}
 	b.Begin(ctx)
-	b.timer = time.AfterFunc(time.Until(at), b.Expire)
 	return b
 }
 
 // end ends it, as cancelled.
-func (b *timedContext) end() {
-	b.timer.Stop()
-	b.End(nil)
-}
+func (b *timedContext) end() { b.End(nil) }
 
 // Deadline is when it ends.
 func (b *timedContext) Deadline() (time.Time, bool) { return b.at, true }

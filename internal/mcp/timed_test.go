@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -13,8 +14,11 @@ func TestATimedContextEndsAsOneOfPackageContextDoes(t *testing.T) {
 	t.Parallel()
 	made := map[string]func(ctx context.Context, at time.Time) (context.Context, func()){
 		"ours": func(ctx context.Context, at time.Time) (context.Context, func()) {
-			c := newTimed(ctx, at)
-			return c, c.end
+			c, timed := &conversation{}, newTimed(ctx, at)
+			if err := c.enter(timed, PhaseCall); err != nil {
+				t.Error(err)
+			}
+			return timed, timed.end
 		},
 		"package context's": func(ctx context.Context, at time.Time) (context.Context, func()) {
 			return context.WithDeadline(ctx, at)
@@ -86,9 +90,73 @@ func TestADeadlineThatNoClockWatchesBoundsWhatIsDoneInIt(t *testing.T) {
 		ctx := until{t.Context(), began.Add(time.Second)}
 		timed := newTimed(ctx, began.Add(time.Hour))
 		defer timed.end()
+		if err := new(conversation).enter(timed, PhaseCall); err != nil {
+			t.Fatal(err)
+		}
 		<-timed.Done()
 		if time.Since(began) != time.Second || !errors.Is(ctx.Err(), context.DeadlineExceeded) || !errors.Is(timed.Err(), context.DeadlineExceeded) {
 			t.Errorf("after %v: %v, %v", time.Since(began), ctx.Err(), timed.Err())
+		}
+	})
+}
+
+func TestOneClockEndsEachExchangeWhenItsTimeIsUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, began := &conversation{}, time.Now()
+		begin := func(timeout time.Duration) *timedContext {
+			timed := newTimed(t.Context(), time.Now().Add(timeout))
+			if err := c.enter(timed, PhaseCall); err != nil {
+				t.Error(err)
+			}
+			return timed
+		}
+		var all sync.WaitGroup
+		for _, timeout := range []time.Duration{30 * time.Second, 10 * time.Second, time.Minute, 10 * time.Second, -time.Second} {
+			timed := begin(timeout)
+			all.Go(func() {
+				defer c.leave(timed)
+				<-timed.Done()
+				if took := time.Since(began); took != max(timeout, 0) || !errors.Is(timed.Err(), context.DeadlineExceeded) {
+					t.Errorf("one of %v ended after %v: %v", timeout, took, timed.Err())
+				}
+			})
+		}
+		short := begin(5 * time.Second)
+		short.end()
+		c.leave(short)
+		all.Wait()
+		if len(c.flights.under) != 0 || !c.flights.at.IsZero() {
+			t.Errorf("after the last one: %+v", c.flights)
+		}
+		late := begin(time.Second)
+		<-late.Done()
+		c.leave(late)
+		if took := time.Since(began); took != time.Minute+time.Second {
+			t.Errorf("one that begins after the others ended after %v", took)
+		}
+	})
+}
+
+func TestAClosedConversationHasNoClock(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		life, die := context.WithCancel(t.Context())
+		c := &conversation{life: life, die: die, carrier: &httpCarrier{}, timeout: time.Minute}
+		timed := newTimed(t.Context(), time.Now().Add(time.Minute))
+		if err := c.enter(timed, PhaseCall); err != nil {
+			t.Fatal(err)
+		}
+		c.close(t.Context())
+		if c.flights.clock.Stop() {
+			t.Error("the clock still runs")
+		}
+		if !errors.Is(timed.Err(), context.Canceled) {
+			t.Errorf("what was under way ended: %v", timed.Err())
+		}
+		c.strike() // it was on its way
+		if c.flights.clock.Stop() {
+			t.Error("the clock was set again")
 		}
 	})
 }
