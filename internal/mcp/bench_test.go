@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"patchbay/internal/lifetime"
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcp/mcptest"
 )
@@ -48,12 +49,13 @@ func BenchmarkCallAlone(b *testing.B) {
 			defer s.Close(b.Context())
 			b.ReportAllocs()
 			for b.Loop() {
-				ctx, cancel := context.WithCancelCause(b.Context())
+				ctx := new(lifetime.Context) // as a call of the program has it
+				ctx.Begin(context.WithoutCancel(b.Context()))
 				result, err := s.Call(ctx, mcp.Call{Name: "search_documents", Arguments: arguments, Meta: meta, Message: note})
 				if err != nil || len(result.Content) < 1024 {
 					b.Fatal(result, err)
 				}
-				cancel(nil)
+				ctx.End(nil)
 			}
 		})
 	}
