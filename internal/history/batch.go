@@ -112,17 +112,31 @@ func (w *Writer) flush() {
 			w.begun = append(w.begun, e)
 			poke(w.wake)
 		default:
+			e.stored = true
 			open, starts = append(open, e), append(starts, store.OwnedCall{Tenant: e.tenant, ToolCall: e.call})
 		}
 	}
 	w.mu.Unlock()
 	w.begin(open, starts)
-	for len(ended) > 0 {
-		n := portion(ended)
-		w.end(ended[:n])
-		ended = ended[n:]
-	}
+	fresh, stored := apart(ended)
+	w.endAll(fresh, w.o.Store.System().AddCalls)
+	w.endAll(stored, w.o.Store.System().EndCalls)
 	close(written)
+}
+
+// apart parts calls that have ended into those of which nothing is written, which are most, and those of which something may be.
+func apart(ended []*Entry) (fresh, stored []*Entry) {
+	if !slices.ContainsFunc(ended, func(e *Entry) bool { return e.stored }) {
+		return ended, nil
+	}
+	for _, e := range ended {
+		if e.stored {
+			stored = append(stored, e)
+		} else {
+			fresh = append(fresh, e)
+		}
+	}
+	return fresh, stored
 }
 
 // young tells whether a call has only just begun. Most end within milliseconds: a beginning that is written costs as much as an end, and
@@ -172,15 +186,24 @@ func (w *Writer) begin(open []*Entry, starts []store.OwnedCall) {
 	w.again(&w.begun, held)
 }
 
+// endAll writes calls that have ended by as few statements as take them.
+func (w *Writer) endAll(ended []*Entry, save func(context.Context, []store.OwnedCall) error) {
+	for len(ended) > 0 {
+		n := portion(ended)
+		w.end(ended[:n], save)
+		ended = ended[n:]
+	}
+}
+
 // end writes calls that have ended: nobody changes them any more.
-func (w *Writer) end(ended []*Entry) {
+func (w *Writer) end(ended []*Entry, save func(context.Context, []store.OwnedCall) error) {
 	rows := make([]store.OwnedCall, len(ended))
 	for i, e := range ended {
 		rows[i] = store.OwnedCall{Tenant: e.tenant, ToolCall: e.call}
 		Keep(&rows[i].ToolCall, e.keep)
 	}
 	left := calls{}
-	w.write(rows, w.o.Store.System().EndCalls, left)
+	w.write(rows, save, left)
 	ended, held := left.among(ended)
 	w.again(&w.ended, held)
 	bytes := 0

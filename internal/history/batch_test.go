@@ -95,3 +95,27 @@ func TestABeginningIsWrittenWhenItsCallIsNotYoungAnyMore(t *testing.T) {
 		t.Errorf("%d calls go on", n)
 	}
 }
+
+func TestAnEndIsOneStatementWhetherOrNotItsBeginningIsWritten(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *history.Options) { o.Interval = time.Hour })
+	open, waited := b.writer.Begin(b.tenant, b.call()), b.call()
+	b.writer.Begin(b.tenant, waited)
+	b.writer.Written(t.Context())
+	waited.ApprovedBy = "somebody"
+	for what, begin := range map[string]func() *history.Entry{
+		"its beginning is written": func() *history.Entry { return open },
+		"nothing is":               func() *history.Entry { return b.writer.Begin(b.tenant, b.call()) },
+		"it waited for a person":   func() *history.Entry { return b.writer.Begin(b.tenant, waited) },
+	} {
+		before := b.Queries()
+		begin().End(succeeds("[]"))
+		b.writer.Written(t.Context())
+		if n := b.Queries() - before; n != 1 {
+			t.Errorf("%s: %d statements", what, n)
+		}
+	}
+	if n := b.count(t, "status = 'success'"); n != 3 {
+		t.Errorf("%d calls have ended", n)
+	}
+}

@@ -1,7 +1,8 @@
 // Package history writes the calls' history, off the calls' way.
 //
 //	Writer.Begin ─► Entry ─► Entry.End       memory only; the caller goes on
-//	      └─────────┴── every 100 ms, or 1 000 rows: one statement for those that have ended, one for those still under way
+//	      └─────────┴── every 100 ms, or 1 000 rows: one statement for those still under way, one for those that have ended, and one for
+//	                    those of them whose beginning is written
 //
 // A call that ends within the same 100 ms is written once, whole; so is one that began in the last 25 of them, and ends before the next batch.
 // What is kept of arguments and results (keep.go) is decided by the tenant, cut and redacted here, in the writer's own time.

@@ -93,6 +93,8 @@ type Entry struct {
 	tenant connectors.TenantID
 	keep   connectors.CallHistory
 
+	stored bool // something of it may be in the database; what writes batches changes it
+
 	// The writer's mu guards what follows.
 	call  connectors.ToolCall
 	ended bool
@@ -101,7 +103,7 @@ type Entry struct {
 
 // Begin notes that a call begins. The arguments are copied where they are kept; everything else is the writer's from now on.
 func (w *Writer) Begin(t connectors.Tenant, c connectors.ToolCall) *Entry {
-	e := &Entry{w: w, tenant: t.ID, keep: t.CallHistory}
+	e := &Entry{w: w, tenant: t.ID, keep: t.CallHistory, stored: c.ApprovedBy != ""} // what waited for a person has a row
 	c.Arguments = e.kept(c.Arguments)
 	c.Tool, c.ExposedName = e.named(c.Kind, c.Tool), e.named(c.Kind, c.ExposedName)
 	c.InstanceID = &w.o.Instance

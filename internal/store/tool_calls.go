@@ -3,11 +3,13 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -194,7 +196,24 @@ func (s *System) BeginCalls(ctx context.Context, calls []OwnedCall) error {
 // EndCalls writes calls that have ended, whether or not their beginning was written. No call may be among them twice. The error is a *Held
 // where some are left.
 func (s *System) EndCalls(ctx context.Context, calls []OwnedCall) error {
-	held, err := s.q.EndCalls(ctx, columnsOf(calls))
+	return s.endCalls(ctx, columnsOf(calls), calls)
+}
+
+// AddCalls writes calls that have ended, of which nothing is believed to be written: as EndCalls does, for less. Where something is written,
+// since the answer to a try before was lost, it is EndCalls.
+func (s *System) AddCalls(ctx context.Context, calls []OwnedCall) error {
+	columns := columnsOf(calls)
+	columns.Fresh = true
+	err := s.endCalls(ctx, columns, calls)
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.ConstraintName == "tool_calls_pkey" {
+		columns.Fresh = false
+		return s.endCalls(ctx, columns, calls)
+	}
+	return err
+}
+
+func (s *System) endCalls(ctx context.Context, columns dbgen.EndCallsParams, calls []OwnedCall) error {
+	held, err := s.q.EndCalls(ctx, columns)
 	if err != nil {
 		return err
 	}
