@@ -44,7 +44,9 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 		return refused(err, b.pageFor(ctx, tool.Reach.Connector))
 	}
 	r.Tag = outcome.CallID.UUID
-	r.After(outcome.Release)
+	if lent := outcome.Lent(); lent != nil {
+		r.After(lent.Release)
+	}
 	return outcome.Raw, nil
 }
 

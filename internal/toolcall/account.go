@@ -111,8 +111,11 @@ func (c *Caller) attemptAt(o *Order) *attempt {
 
 // comeBack goes on with a call that missed an account. done: it does not go on, and this is what came of it.
 func (c *Caller) comeBack(ctx context.Context, o *Order) (_ Outcome, done bool, _ error) {
+	if o.Input == nil {
+		return Outcome{}, false, nil
+	}
 	var s awaited
-	if o.Input == nil || !c.openHandle(o.View, purposeAccount, o.Input.State, &s) {
+	if !c.openHandle(o.View, purposeAccount, o.Input.State, &s) {
 		return Outcome{}, false, nil
 	}
 	a := c.attemptAt(o)

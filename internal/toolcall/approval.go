@@ -38,7 +38,9 @@ const (
 func (a *attempt) asks() bool {
 	if a.went != nil && a.went.Approved != "" {
 		a.call.ApprovedBy = a.went.Approved
-		a.order.Meta = pinned(a.order.Client)
+		order := *a.order
+		order.Meta = pinned(order.Client)
+		a.order = &order
 		return false
 	}
 	return a.order.Tool.AsksAt(a.o.Now())

@@ -38,19 +38,20 @@ func (c *Caller) Call(ctx context.Context, o Order) (Outcome, error) {
 	if out, done, err := c.comeBack(ctx, &o); done {
 		return out, err
 	}
-	out, err := c.call(ctx, o)
+	out, err := c.call(ctx, &o)
 	return c.askAccount(ctx, &o, out, err)
 }
 
-func (c *Caller) call(ctx context.Context, o Order) (Outcome, error) {
-	if o.Input == nil && isTalk(&o) {
-		return c.converse(ctx, o)
+func (c *Caller) call(ctx context.Context, o *Order) (Outcome, error) {
+	if o.Input == nil && isTalk(o) {
+		return c.converse(ctx, *o)
 	}
 	return c.callNow(ctx, o)
 }
 
-func (c *Caller) callNow(ctx context.Context, o Order) (Outcome, error) {
-	a := &attempt{Caller: c, order: &o, reach: o.Tool.Reach, fetches: !o.Impatient}
+// callNow leaves the order as it is.
+func (c *Caller) callNow(ctx context.Context, o *Order) (Outcome, error) {
+	a := &attempt{Caller: c, order: o, reach: o.Tool.Reach, fetches: !o.Impatient}
 	a.call = a.beginning()
 	a.entered = a.call.ID
 	here, err := c.enter(ctx, a.call.ID)

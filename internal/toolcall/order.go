@@ -66,6 +66,9 @@ type Outcome struct {
 	lent *mcp.Result // where Raw stands; nil: it is the caller's to keep
 }
 
+// Lent is where Raw stands, which is to be released once, when nobody looks at Raw any more; nil: it is the caller's to keep.
+func (o *Outcome) Lent() *mcp.Result { return o.lent }
+
 // Release gives back the memory of Raw, where it was lent: nobody looks at it any more. It is called once at most.
 func (o *Outcome) Release() {
 	if o.lent != nil {

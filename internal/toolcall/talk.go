@@ -98,7 +98,7 @@ func (c *Caller) converse(ctx context.Context, o Order) (Outcome, error) {
 	c.talks.add(k)
 	go func() { // Stop waits for the call in it
 		defer close(k.done)
-		k.out, k.err = c.callNow(within, heard)
+		k.out, k.err = c.callNow(within, &heard)
 	}()
 	return k.await(ctx)
 }

@@ -24,12 +24,12 @@ func buffer() *[]byte { return buffers.Get().(*[]byte) }
 
 // bufferFor is for a body of size bytes; -1: nobody knows. A short one, as most tool calls are, gets no more than it needs: a backend
 // that looked at it keeps it.
-func bufferFor(size int64) *[]byte {
+func (x *exchange) bufferFor(size int64) *[]byte {
 	if size < 0 || size >= leastPooled/2 {
 		return buffer()
 	}
-	b := make([]byte, 0, size+1) // the byte more is where the end shows
-	return &b
+	x.short = make([]byte, 0, size+1) // the byte more is where the end shows
+	return &x.short
 }
 
 func reuse(b *[]byte) {

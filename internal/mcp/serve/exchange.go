@@ -21,6 +21,7 @@ type exchange struct {
 	takesStream bool
 	collected   *[]byte // of a batch: where the answer goes
 	prepared    bool    // the answer is one that all share
+	short       []byte  // the body, where it is no pooled one
 
 	mu    sync.Mutex // guards what follows: events come from several sides
 	stage stage

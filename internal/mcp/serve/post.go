@@ -19,7 +19,7 @@ func (v *visit) post() {
 		v.turnAway(refusal(http.StatusNotAcceptable, revision.CodeInvalidRequest, "Accept application/json and text/event-stream."))
 		return
 	}
-	body := bufferFor(v.r.ContentLength)
+	body := x.bufferFor(v.r.ContentLength)
 	if failure := v.read(body); failure != nil {
 		writeError(v.w, nil, failure)
 		return

@@ -13,7 +13,7 @@ type writer interface{ write(events []byte) error }
 // stream is where the reply to one HTTP request is written.
 type stream struct {
 	w       http.ResponseWriter
-	control *http.ResponseController
+	control http.ResponseController
 	s       *Server
 	who     string
 	shared  bool   // what is written stands in memory anyway
@@ -22,7 +22,7 @@ type stream struct {
 
 // reply is where the visit's reply goes.
 func (v *visit) reply() stream {
-	return stream{w: v.w, control: http.NewResponseController(v.w), s: v.s, who: v.who, held: holderOf(v.w, v.r)}
+	return stream{w: v.w, control: *http.NewResponseController(v.w), s: v.s, who: v.who, held: holderOf(v.w, v.r)}
 }
 
 // openStream begins an event stream. An event must be written at once: it takes the header with it.
