@@ -1,7 +1,7 @@
 // Command gateway measures Patchbay's gateway against a bare reverse proxy, in one run and by turns, and puts it under a load that goes wrong.
 //
 //	make bench-gateway                     the table of docs/performance.md
-//	gateway run [-rounds 7] [-calls 4000]  the same, with other numbers
+//	gateway run [-rounds 7] [-calls 10000]  the same, with other numbers
 //	make soak                              a million calls (soak.go): every reply is checked, and what is left behind is counted
 //	gateway soak [-calls 1000000]          the same, with another number
 //	gateway profile -profile FOLDER        CPU profiles of Patchbay, one for each kind of call

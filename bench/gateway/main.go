@@ -29,7 +29,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.StringVar(&o.program, "patchbay", "bin/patchbay", "the program")
 	flags.StringVar(&o.home, "home", "", "where to keep the data of the run; unset: where temporary files are")
 	flags.IntVar(&o.rounds, "rounds", 7, "turns of each side")
-	flags.IntVar(&o.calls, "calls", 4000, "calls of a turn, or of the whole soak")
+	flags.IntVar(&o.calls, "calls", 10_000, "calls of a turn, or of the whole soak")
 	flags.IntVar(&o.workers, "workers", 16, "calls at a time")
 	flags.IntVar(&o.listeners, "listeners", 1000, "idle agents that listen")
 	flags.StringVar(&o.only, "only", "", "measure these alone: call, relay, list, listen; with commas between them")
