@@ -111,10 +111,10 @@ func (c *conversation) enter(timed *timedContext, phase Phase) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
+	case c.retired: // closed or not: another one goes on in its place
+		return &Error{Phase: phase, Reason: ReasonHTTPStatus, HTTPStatus: http.StatusNotFound, Err: errSessionLost}
 	case c.closed:
 		return errClosed(phase)
-	case c.retired:
-		return &Error{Phase: phase, Reason: ReasonHTTPStatus, HTTPStatus: http.StatusNotFound, Err: errSessionLost}
 	}
 	if c.flights.add(timed) {
 		c.flights.set(timed.at, c.strike)
