@@ -116,7 +116,10 @@ func (b *bench) turn(ctx context.Context, s side, t task) (turn, error) {
 	if err != nil {
 		return turn{}, err
 	}
-	time.Sleep(rest)
+	select {
+	case <-time.After(rest):
+	case <-ctx.Done():
+	}
 	after, err := s.server.cpu()
 	if err != nil {
 		return turn{}, err

@@ -46,6 +46,7 @@ func (f *flights) expire() (next time.Time) {
 
 // end ends all of them.
 func (f *flights) end() {
+	f.at = time.Time{}
 	if f.clock != nil {
 		f.clock.Stop()
 	}

@@ -165,7 +165,7 @@ func (a *attempt) finish(ctx context.Context, result *mcp.Result, err error) (Ou
 		a.giveBack()
 	}
 	settle := func(c *connectors.ToolCall) { a.settle(c, result, err) }
-	if result != nil && result.Lent() {
+	if comesBack(result) {
 		out.Call, out.lent = a.entry.EndLent(settle), result
 	} else {
 		out.Call = a.entry.End(settle)
@@ -174,6 +174,12 @@ func (a *attempt) finish(ctx context.Context, result *mcp.Result, err error) (Ou
 		a.o.Ended(out.Call)
 	}
 	return out, a.named(err)
+}
+
+// comesBack tells whether a result's memory is used again. The history has its own copy then, as far as it keeps the result, and makes it
+// while others wait: one that is longer than what is kept is left to the history as it is.
+func comesBack(result *mcp.Result) bool {
+	return result != nil && result.Lent() && len(result.Content)+len(result.Structured) <= connectors.MaxHistoryBytes
 }
 
 // handOut is what the client gets of a result.

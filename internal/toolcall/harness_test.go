@@ -69,7 +69,9 @@ func (s *remote) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	switch {
 	case r.Method != http.MethodPost:
-		w.WriteHeader(http.StatusMethodNotAllowed)
+		if r.Method != http.MethodGet || answer == nil || !answer(w, r, m) {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		}
 	case greeting != 0:
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"unknown"}}`, m.ID, greeting)

@@ -90,6 +90,7 @@ func (c *Caller) converse(ctx context.Context, o Order) (Outcome, error) {
 	within, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	k.cancel = cancel
 	heard := o
+	heard.Lend = false // several may ask what came of it, at another process, too, and when the first one has read it
 	heard.Client = Client{Ask: k.ask, Capabilities: o.Capabilities, Task: o.Task, Message: k.tell}
 	if o.Progress != nil {
 		heard.Progress = k.progress

@@ -110,6 +110,50 @@ func TestAModernClientAnswersAServerOfBefore(t *testing.T) {
 	b.remote.wantCalls(t, 3)
 }
 
+// What comes of a talk may be handed out at two processes, so that it stands in nobody's memory but its own. A server that asks on its own
+// stream says nothing before its reply, which else is lent.
+func TestWhatComesOfATalkIsNotLent(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	asks, answered := make(chan struct{}), make(chan struct{})
+	b.remote.set(func(w http.ResponseWriter, r *http.Request, m message) bool {
+		switch {
+		case r.Method == http.MethodGet:
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.(http.Flusher).Flush()
+			select {
+			case <-asks:
+				fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"id\":100,\"method\":\"elicitation/create\",\"params\":{\"message\":\"0?\"}}\n\n")
+				w.(http.Flusher).Flush()
+				<-r.Context().Done()
+			case <-r.Context().Done():
+			}
+		case m.Method == "tools/call":
+			close(asks)
+			<-answered
+			reply(w, m, `{"content":[{"type":"text","text":"`+strings.Repeat("a", 8<<10)+`"}]}`)
+		case m.Method == "" && len(m.ID) == 3:
+			w.WriteHeader(http.StatusAccepted)
+			close(answered)
+		default:
+			return false
+		}
+		return true
+	})
+	c := b.connector(t, b.remote)
+	a := b.trusted(t, c)
+	first := b.modernOrder(t, b.process, a, c)
+	first.Lend = true
+	out, err := b.Call(t.Context(), first)
+	must(t, err)
+	_, second := asked(t, out, first, "one")
+	out, err = b.Call(t.Context(), second)
+	must(t, err)
+	if out.Lent() != nil || len(out.Raw) < 8<<10 {
+		t.Errorf("%d bytes, lent: %v", len(out.Raw), out.Lent() != nil)
+	}
+}
+
 func TestAQuestionStaysOpenUntilItIsAnswered(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -38,7 +38,7 @@ type Request struct {
 func (r *Request) Release() { r.released = true }
 
 // After has something done when the answer has left, or cannot leave any more: then nobody looks at the result that [Backend.Serve]
-// returned.
+// returned. That takes a door that is done with what it was given when its Write returns, as those of HTTP/1.1 are; HTTP/2's need not be.
 func (r *Request) After(do func()) { r.after = do }
 
 // ProgressToken is the one under which the client wants to hear of the request's progress, as raw JSON; nil: it does not.
