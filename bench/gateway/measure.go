@@ -31,9 +31,15 @@ func (o options) measure(ctx context.Context) error {
 		return err
 	}
 	defer b.end()
+	tasks := slices.Concat(b.wanted("call", calls), b.wanted("relay", relays))
+	if len(tasks) > 0 {
+		if err := b.warm(ctx); err != nil {
+			return err
+		}
+	}
 	fmt.Fprintln(b.out, "| what | the proxy: CPU (spread) | calls/s | ours: CPU (spread) | calls/s | CPU against the proxy (spread) | throughput against it | PostgreSQL's CPU |")
 	fmt.Fprintln(b.out, "|---|---|---|---|---|---|---|---|")
-	for _, t := range slices.Concat(b.wanted("call", calls), b.wanted("relay", relays)) {
+	for _, t := range tasks {
 		if err := b.compare(ctx, t); err != nil {
 			return err
 		}
@@ -56,6 +62,19 @@ func (o options) measure(ctx context.Context) error {
 func (b *bench) wanted(kind string, tasks []task) []task {
 	if b.only == "" || slices.Contains(strings.Split(b.only, ","), kind) {
 		return tasks
+	}
+	return nil
+}
+
+// warm has both sides do for the first time what is no call's cost: connections, PostgreSQL's plans, pages and caches, the program's own clock.
+func (b *bench) warm(ctx context.Context) error {
+	const turns = 3
+	for range turns {
+		for _, s := range []side{b.theirs(20), b.ours(20)} {
+			if _, err := b.turn(ctx, s, calls[0]); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
