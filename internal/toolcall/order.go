@@ -25,7 +25,7 @@ type Order struct {
 	// approved.
 	Impatient bool
 
-	// Lend: the caller says by [Outcome.Release] when nobody looks at the outcome's Raw any more.
+	// Lend: the caller says by releasing [Outcome.Lent] when nobody looks at the outcome's Raw any more.
 	Lend bool
 
 	Client
@@ -68,11 +68,3 @@ type Outcome struct {
 
 // Lent is where Raw stands, which is to be released once, when nobody looks at Raw any more; nil: it is the caller's to keep.
 func (o *Outcome) Lent() *mcp.Result { return o.lent }
-
-// Release gives back the memory of Raw, where it was lent: nobody looks at it any more. It is called once at most.
-func (o *Outcome) Release() {
-	if o.lent != nil {
-		o.lent.Release()
-		o.lent = nil
-	}
-}
