@@ -24,7 +24,7 @@ func Direct(c net.Conn) net.Conn {
 		return c
 	}
 	d := &conn{TCPConn: over, raw: raw}
-	d.in.step, d.out.step, d.out.many, d.out.now = d.in.read, d.out.write, d.out.writeMany, d.out.writeNow
+	d.in.step, d.in.asks, d.out.step, d.out.many, d.out.now = d.in.read, d.in.ask, d.out.write, d.out.writeMany, d.out.writeNow
 	return d
 }
 
@@ -35,15 +35,20 @@ type conn struct {
 	in, out half
 }
 
+// ErrSpoke says that something came on a connection before anything was asked.
+var ErrSpoke = errors.New("the other end has spoken, or left")
+
 // half is one direction. Who reads, or writes, holds mu.
 type half struct {
 	mu   sync.Mutex
 	p    []byte
 	vecs []syscall.Iovec
 	done int
+	sent bool // by ask
 	err  error
 
 	step func(fd uintptr) (over bool) // made once, as are the others
+	asks func(fd uintptr) (over bool)
 	many func(fd uintptr) (over bool)
 	now  func(fd uintptr) (over bool)
 }
@@ -66,6 +71,28 @@ func (c *conn) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	return h.done, nil
+}
+
+// Ask writes all of p where nothing has come, and waits until something comes. Nobody else reads or writes meanwhile. Where something came
+// before, or the connection has ended, nothing is written, and it fails with [ErrSpoke].
+//
+// The look that finds nothing stands for the read that would find nothing once p is written: from before that look on, the poller notes
+// whatever comes.
+func (c *conn) Ask(p []byte) (n int, err error) {
+	h := &c.in
+	h.mu.Lock()
+	h.p, h.sent = p, false
+	err = h.wait(c.raw.Read, h.asks)
+	n, h.p = h.done, nil
+	h.mu.Unlock()
+	switch {
+	case err != nil:
+		return n, c.failed("write", err)
+	case n < len(p): // there was no room for the rest
+		rest, err := c.Write(p[n:])
+		return n + rest, err
+	}
+	return n, nil
 }
 
 // Write writes all of p.
@@ -166,6 +193,19 @@ func (c *conn) failed(what string, err error) error {
 // read is false where there is nothing yet.
 func (h *half) read(fd uintptr) bool {
 	return h.call("read", syscall.SYS_READ, fd, unsafe.Pointer(&h.p[0]), len(h.p))
+}
+
+// ask is false where nothing had come, and all was written: then it is called again when there is something.
+func (h *half) ask(fd uintptr) bool {
+	if h.sent {
+		return true
+	}
+	h.sent = true
+	if !errors.Is(Peek(fd), syscall.EAGAIN) {
+		h.err = ErrSpoke
+		return true
+	}
+	return !h.write(fd) || h.err != nil
 }
 
 // write is false where there is no room for the rest.

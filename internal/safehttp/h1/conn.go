@@ -32,6 +32,7 @@ var longAgo = time.Unix(1, 0)
 type conn struct {
 	net     net.Conn
 	raw     syscall.RawConn // nil: nobody can look at it, so that it is used once
+	asker   asker           // nil: the look at a kept connection and the writing are two things
 	in      *bufio.Reader   // nil: it is idle
 	owner   *Transport
 	address string
@@ -45,11 +46,18 @@ type conn struct {
 	began bool  // some of this response came in
 }
 
+// asker looks whether a connection is silent, as one that was kept must be, writes, and waits for what comes, all in one. Where it is not
+// silent, it fails, and has written nothing.
+type asker interface {
+	Ask(p []byte) (n int, err error)
+}
+
 func (t *Transport) newConn(made net.Conn, address string) *conn {
 	c := &conn{net: made, address: address, owner: t, strike: func() { _ = made.SetDeadline(longAgo) }}
 	if s, ok := made.(syscall.Conn); ok {
 		c.raw, _ = s.SyscallConn()
 	}
+	c.asker, _ = made.(asker)
 	c.in = t.reader(c)
 	return c
 }
@@ -75,10 +83,13 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// kept tells whether it served a request before.
+func (c *conn) kept() bool { return !c.since.IsZero() }
+
 // wasClosed tells whether an exchange failed because the server had closed this connection while it was idle, so that the request
 // goes out on another.
 func (c *conn) wasClosed(r *http.Request) bool {
-	return !c.since.IsZero() && !c.began && (!c.sent || mayRepeat(r))
+	return c.kept() && !c.began && (!c.sent || mayRepeat(r))
 }
 
 // exchange sends a request and reads the head of its response, whose body gives the connection back. A connection that failed is
@@ -136,14 +147,18 @@ func (a answer) hand() {
 
 // ask writes the request and reads the head of the response.
 func (c *conn) ask(r *http.Request, out []byte) (answer, error) {
-	n, err := c.net.Write(out)
+	write := c.net.Write
+	if c.kept() && c.asker != nil {
+		write = c.asker.Ask
+	}
+	n, err := write(out)
 	c.sent = n > 0
 	switch {
 	case err == nil:
 		return c.head(r)
 	case r.Context().Err() != nil:
 		return answer{}, err
-	case !c.sent && !c.since.IsZero(): // its last words would be about no request of ours
+	case !c.sent && c.kept(): // its last words would be about no request of ours
 		return answer{}, err
 	}
 	return c.lastWords(r, err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"patchbay/internal/safehttp/h1"
+	"patchbay/internal/socket"
 )
 
 // patience ends a test that hangs.
@@ -99,11 +100,19 @@ const hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 func newTransport(t testing.TB) *h1.Transport {
 	t.Helper()
 	tr := &h1.Transport{
-		Dial: new(net.Dialer).DialContext, Next: nobody{}, MaxIdle: 1000, MaxIdlePerHost: 300, IdleTimeout: patience,
+		Dial: dial, Next: nobody{}, MaxIdle: 1000, MaxIdlePerHost: 300, IdleTimeout: patience,
 		MaxHeaderBytes: 64 << 10, ReadBuffer: 16 << 10,
 	}
 	t.Cleanup(tr.CloseIdleConnections)
 	return tr
+}
+
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	made, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return socket.Direct(made), nil
 }
 
 // netHTTP is the transport that h1 is held against.

@@ -58,10 +58,10 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// connection is one that was kept, or a new one.
+// connection is one that was kept, or a new one. A kept one is looked at here, or where it is asked.
 func (t *Transport) connection(ctx context.Context, address string) (*conn, error) {
 	for c := t.idle.take(address); c != nil; c = t.idle.take(address) {
-		if c.lives() {
+		if c.asker != nil || c.lives() {
 			c.in = t.reader(c)
 			return c, nil
 		}
