@@ -1910,6 +1910,7 @@ create table tool_calls (
     progress bytea,
     address text,
     request_id text,
+    packed bytea,
     constraint tool_calls_ended_has_end CHECK ((((status = ANY (ARRAY['success'::text, 'error'::text, 'denied'::text, 'cancelled'::text])) = (completed_at IS NOT NULL)) AND ((completed_at IS NULL) = (duration_us IS NULL)))),
     constraint tool_calls_kind_known CHECK ((kind = ANY (ARRAY['tool'::text, 'prompt'::text, 'resource'::text, 'completion'::text]))),
     constraint tool_calls_outcome_known CHECK ((outcome = ANY (ARRAY[''::text, 'ok'::text, 'tool_error'::text, 'rpc_error'::text, 'transport'::text, 'refused'::text, 'denied'::text, 'cancelled'::text, 'lost'::text]))),

@@ -34,6 +34,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.IntVar(&o.listeners, "listeners", 1000, "idle agents that listen")
 	flags.StringVar(&o.only, "only", "", "measure these alone: call, relay, list, listen; with commas between them")
 	flags.StringVar(&o.profile, "profile", "", "write CPU profiles of Patchbay to this directory")
+	flags.BoolVar(&prosaic, "prose", prosaic, "results are words in an order that does not come again, and not one number again and again")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

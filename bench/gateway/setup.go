@@ -77,7 +77,7 @@ func (b *bench) startSelf(ctx context.Context, args ...string) (*process, error)
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, nil, self, args...)
+	return start(ctx, nil, self, append([]string{args[0], "-prose=" + strconv.FormatBool(prosaic)}, args[1:]...)...)
 }
 
 // startPatchbay starts it on the data that it left, if it has been here before.

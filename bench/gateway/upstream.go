@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -123,13 +122,6 @@ func echo(a callArguments) []byte {
 	b = append(b, `{"content":[{"type":"text","text":"`...)
 	b = append(b, text...)
 	return append(b, `"}],"isError":false,"resultType":"complete"}`...)
-}
-
-// resultText tells of which call it is, all along: a part of another reply in it would be seen.
-func resultText(n int64, size int) []byte {
-	word := strconv.AppendInt(nil, n, 10)
-	word = append(word, ' ')
-	return append(bytes.Repeat(word, max(size/len(word), 1)), '.')
 }
 
 func reply(w http.ResponseWriter, id json.RawMessage, result []byte, sse bool) {

@@ -15,7 +15,7 @@ import (
 
 const (
 	defaultInterval = 100 * time.Millisecond
-	maxRows         = 1000     // of one statement
+	maxRows         = 2000     // of one statement
 	maxBytes        = 2 << 20  // of one statement's contents: each connection keeps a buffer for the longest that it sent
 	defaultMemory   = 64 << 20 // contents that wait
 	defaultWaiting  = 100_000  // entries that wait

@@ -20,6 +20,7 @@ type callHead struct {
 	address            netip.Addr
 	definition         connectors.Hash
 	isError, truncated bool
+	packed             bool // the results of its calls
 }
 
 func headOf(c *OwnedCall) callHead {
@@ -39,21 +40,49 @@ func columnsOf(calls []OwnedCall) dbgen.EndCallsParams {
 	n := len(calls)
 	room(n, &p.Heads, &p.RequestBytes, &p.ResponseBytes, &p.DurationsUs)
 	room(n, &p.Ids)
-	room(n, &p.Arguments, &p.Contents, &p.Structureds, &p.Tasks)
+	room(n, &p.Arguments, &p.Results, &p.Structureds, &p.Tasks)
 	room(n, &p.StartedAts, &p.CompletedAts)
 	room(n, &p.RequestIds)
-	numbers := map[callHead]int64{}
+	heads, results := headNumbers{}, packer{}
 	for i := range calls {
-		head := headOf(&calls[i])
-		number, known := numbers[head]
+		head, result := headOf(&calls[i]), results.pack(calls[i].Content, calls[i].Structured)
+		head.packed = result != nil
+		number, known := heads.of(&head)
 		if !known {
-			number = int64(len(numbers))
-			numbers[head] = number
 			addHead(&p, number, &calls[i])
+			p.Packeds = append(p.Packeds, head.packed)
 		}
 		addCall(&p, number, &calls[i])
+		if head.packed {
+			p.Results, p.Structureds = append(p.Results, result), append(p.Structureds, nil)
+		} else {
+			p.Results, p.Structureds = append(p.Results, calls[i].Content), append(p.Structureds, calls[i].Structured)
+		}
 	}
 	return p
+}
+
+// headNumbers are the heads of a batch. Mostly a call has that of the one before.
+type headNumbers struct {
+	known map[callHead]int64
+	last  callHead
+	at    int64
+}
+
+// of is the number of a head, and whether it had one before.
+func (n *headNumbers) of(head *callHead) (number int64, known bool) {
+	if n.known == nil {
+		n.known = map[callHead]int64{}
+	} else if *head == n.last {
+		return n.at, true
+	}
+	number, known = n.known[*head]
+	if !known {
+		number = int64(len(n.known))
+		n.known[*head] = number
+	}
+	n.last, n.at = *head, number
+	return number, known
 }
 
 // room makes columns that take so many values.
@@ -94,8 +123,6 @@ func addCall(p *dbgen.EndCallsParams, head int64, c *OwnedCall) {
 	p.Ids = append(p.Ids, c.ID.UUID)
 	p.RequestIds = append(p.RequestIds, clean(c.RequestID))
 	p.Arguments = append(p.Arguments, c.Arguments)
-	p.Contents = append(p.Contents, c.Content)
-	p.Structureds = append(p.Structureds, c.Structured)
 	p.Tasks = append(p.Tasks, c.Task)
 	p.RequestBytes = append(p.RequestBytes, c.RequestBytes)
 	p.ResponseBytes = append(p.ResponseBytes, c.ResponseBytes)

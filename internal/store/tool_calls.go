@@ -3,13 +3,11 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -58,7 +56,15 @@ func (t *Tenant) ToolCalls(ctx context.Context, f CallFilter) (List[connectors.T
 // ToolCall is one call, with all that the history has of it.
 func (t *Tenant) ToolCall(ctx context.Context, id connectors.ToolCallID) (connectors.ToolCall, error) {
 	row, err := t.q.ToolCall(ctx, t.id, id)
-	return toolCallOf(row), found(err, "tool call")
+	if err != nil {
+		return connectors.ToolCall{}, found(err, "tool call")
+	}
+	if row.Packed != nil {
+		if row.Content, row.Structured, err = unpack(row.Packed); err != nil {
+			return connectors.ToolCall{}, err
+		}
+	}
+	return toolCallOf(row), nil
 }
 
 // InsertPendingCall writes the call that an approval is about, at once: a person must find it. It is not found
@@ -197,19 +203,6 @@ func (s *System) BeginCalls(ctx context.Context, calls []OwnedCall) error {
 // where some are left.
 func (s *System) EndCalls(ctx context.Context, calls []OwnedCall) error {
 	return s.endCalls(ctx, columnsOf(calls), calls)
-}
-
-// AddCalls writes calls that have ended, of which nothing is believed to be written: as EndCalls does, for less. Where something is written,
-// since the answer to a try before was lost, it is EndCalls.
-func (s *System) AddCalls(ctx context.Context, calls []OwnedCall) error {
-	columns := columnsOf(calls)
-	columns.Fresh = true
-	err := s.endCalls(ctx, columns, calls)
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.ConstraintName == "tool_calls_pkey" {
-		columns.Fresh = false
-		return s.endCalls(ctx, columns, calls)
-	}
-	return err
 }
 
 func (s *System) endCalls(ctx context.Context, columns dbgen.EndCallsParams, calls []OwnedCall) error {

@@ -324,6 +324,7 @@ type ToolCall struct {
 	Progress       []byte
 	Address        *string
 	RequestID      *string
+	Packed         []byte
 }
 
 type UpstreamListener struct {

@@ -237,7 +237,7 @@ func (q *Queries) StartPendingCall(ctx context.Context, arg StartPendingCallPara
 
 const toolCall = `-- name: ToolCall :one
 
-select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us, tool_calls.task_handle, tool_calls.progress, tool_calls.address, tool_calls.request_id
+select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us, tool_calls.task_handle, tool_calls.progress, tool_calls.address, tool_calls.request_id, tool_calls.packed
 from tool_calls
 where tenant_id = $1 and id = $2
 `
@@ -282,6 +282,7 @@ func (q *Queries) ToolCall(ctx context.Context, tenantID connectors.TenantID, iD
 		&i.Progress,
 		&i.Address,
 		&i.RequestID,
+		&i.Packed,
 	)
 	return i, err
 }
