@@ -1,7 +1,9 @@
 package access
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -32,6 +34,11 @@ func FuzzArguments(f *testing.F) {
 		}
 		if plain := strings.TrimSpace(raw); err == nil && plain != "" && (!json.Valid([]byte(plain)) || plain[0] != '{') {
 			t.Errorf("%s\naccepts %s", text, raw)
+		}
+		if json.Valid([]byte(raw)) {
+			if read := s.checkRead(bytes.TrimSpace([]byte(raw))); fmt.Sprint(read) != fmt.Sprint(err) {
+				t.Errorf("%s\ncalls %s %v once it was read, and else %v", text, raw, read, err)
+			}
 		}
 		value, ok := object(raw)
 		if !ok || s.resolved == nil || repeats([]byte(raw)) || s.cost.tooMuch(value) {

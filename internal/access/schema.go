@@ -29,9 +29,22 @@ func (t *Tool) Validate(arguments json.RawMessage) error {
 	if t.def == nil {
 		return nil
 	}
+	return t.compiled().check(arguments)
+}
+
+// ValidateRead is [Tool.Validate] for arguments that were read: they are valid JSON, without white space around it, or nothing.
+func (t *Tool) ValidateRead(arguments json.RawMessage) error {
+	if t.def == nil {
+		return nil
+	}
+	return t.compiled().checkRead(arguments)
+}
+
+// compiled is the input schema. There is a definition.
+func (t *Tool) compiled() *schema {
 	d := t.def.accepted() // an admin's words leave the schema as it is
 	d.compile.Do(func() { d.schema = compile(d.inputSchema) })
-	return d.schema.check(arguments)
+	return d.schema
 }
 
 func compile(raw json.RawMessage) *schema {
@@ -58,11 +71,17 @@ func compile(raw json.RawMessage) *schema {
 
 func (s *schema) check(arguments json.RawMessage) error {
 	arguments = bytes.TrimSpace(arguments)
+	if len(arguments) > 0 && !json.Valid(arguments) {
+		return unfit("The arguments are not valid JSON.")
+	}
+	return s.checkRead(arguments)
+}
+
+// checkRead is for arguments that are valid JSON, or nothing.
+func (s *schema) checkRead(arguments json.RawMessage) error {
 	switch {
 	case len(arguments) == 0:
 		arguments = noArguments
-	case !json.Valid(arguments):
-		return unfit("The arguments are not valid JSON.")
 	case arguments[0] != '{':
 		return unfit("The arguments must be an object.")
 	}

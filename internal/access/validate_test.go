@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -46,6 +47,17 @@ func TestArgumentsThatFitPass(t *testing.T) {
 			if err := tool(t, schema).Validate(json.RawMessage(arguments)); err != nil {
 				t.Errorf("%s refuses %s: %v", schema, arguments, err)
 			}
+		}
+	}
+}
+
+func TestArgumentsThatWereReadAreJudgedAsOthersAre(t *testing.T) {
+	t.Parallel()
+	issue := tool(t, issueSchema)
+	for _, arguments := range []string{``, `{}`, `{"title":"a"}`, `{"title":7}`, `[]`, `null`, `7`, `{"title":"a","title":"b"}`, `{"title":"a","other":1}`} {
+		got, want := issue.ValidateRead(json.RawMessage(arguments)), issue.Validate(json.RawMessage(arguments))
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, and else %v", arguments, got, want)
 		}
 	}
 }

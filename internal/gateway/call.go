@@ -28,6 +28,7 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 		View:      b.view,
 		Tool:      tool,
 		Arguments: r.Arguments,
+		Read:      true,
 		Meta:      r.Meta,
 		Source:    connectors.SourceGateway,
 		Token:     &b.token.ID,

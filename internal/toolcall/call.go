@@ -113,13 +113,21 @@ func (a *attempt) admit() error {
 	if tool.Held != "" || !tool.Listed() {
 		return held(tool)
 	}
-	if err := tool.Validate(a.order.Arguments); err != nil {
+	if err := a.fits(tool); err != nil {
 		return &BadArguments{Sentence: err.Error()}
 	}
 	if err := a.goesOn(); err != nil {
 		return err
 	}
 	return a.pace()
+}
+
+// fits tells whether the arguments are what a tool takes.
+func (a *attempt) fits(tool *access.Tool) error {
+	if a.order.Read {
+		return tool.ValidateRead(a.order.Arguments)
+	}
+	return tool.Validate(a.order.Arguments)
 }
 
 // disabled is the refusal of an agent that may call nothing, whoever calls for it.

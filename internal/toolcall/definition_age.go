@@ -174,7 +174,7 @@ func (a *attempt) lookAgain(ctx context.Context) error {
 	case tool.Held != "" || !tool.Listed():
 		return held(tool)
 	}
-	if err := tool.Validate(a.order.Arguments); err != nil {
+	if err := a.fits(tool); err != nil {
 		return &BadArguments{Sentence: err.Error()}
 	}
 	order := *a.order

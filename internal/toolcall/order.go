@@ -25,6 +25,8 @@ type Order struct {
 	// approved.
 	Impatient bool
 
+	// Read: Arguments were read before, and are valid JSON without white space around it.
+	Read bool
 	// Lend: the caller says by releasing [Outcome.Lent] when nobody looks at the outcome's Raw any more.
 	Lend bool
 
