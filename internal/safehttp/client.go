@@ -52,7 +52,7 @@ func newClient(p *Policy, o Options) *http.Client {
 		MaxHeaderBytes: maxHeaderBytes,
 		ReadBuffer:     readBuffer,
 	}
-	rt := &roundTripper{policy: p, userAgent: o.UserAgent, next: plain}
+	rt := &roundTripper{known: known{policy: p}, userAgent: o.UserAgent, next: plain}
 	if o.Proxy != nil && o.Proxy.scheme == "https" {
 		rt.next = general // nothing is plain on its way to such a proxy, and no socket can be looked at
 	}
@@ -64,7 +64,7 @@ func newClient(p *Policy, o Options) *http.Client {
 
 // roundTripper checks the URL of every request: it may have changed since it was entered, and so may the policy.
 type roundTripper struct {
-	policy    *Policy
+	known     known
 	userAgent string
 	next      transport
 }
@@ -76,7 +76,7 @@ type transport interface {
 
 // RoundTrip sends one request where the policy allows it.
 func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
-	if err := t.policy.check(r.URL); err != nil {
+	if err := t.known.check(r.URL); err != nil {
 		if r.Body != nil {
 			_ = r.Body.Close()
 		}
