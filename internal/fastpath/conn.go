@@ -29,6 +29,7 @@ type conn struct {
 	used     int
 	read     int
 	answered bool    // something was
+	lines    lines   // of the last head
 	buffers  buffers // of one reply after the other
 
 	looked uint32                           // when the sweeper looked whether the client was there; its own
@@ -142,7 +143,7 @@ func (c *conn) parse(n int) (*visit, bool) {
 		return nil, false
 	}
 	v := new(visit)
-	if !v.head.parse(string(c.in[c.used:c.used+n]), c.s.o.Takes) {
+	if !v.head.parse(c.in[c.used:c.used+n], &c.lines, c.s.o.Takes) {
 		return nil, true
 	}
 	if !c.becomes(was, answering) {

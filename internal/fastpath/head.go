@@ -25,12 +25,12 @@ type head struct {
 	request http.Request
 	url     url.URL
 	usual   [mostUsual]string
-	values  []string // of the fields: in usual, where they are as few
+	values  []string // of the fields, each name's first: in usual, where they are as few
 	length  int64
 	last    bool // the client ends the connection with this one
 }
 
-// parse reads a head that ends with its empty line. It is false where the head is not plain:
+// parse reads a head that ends with its empty line; last are the lines of the connection's last one. It is false where the head is not plain:
 //
 //	POST /path HTTP/1.1        a path of letters, digits, and - . _ / alone, that takes says yes to
 //	Host: …                    once, of letters, digits, and - . : [ ]
@@ -39,74 +39,53 @@ type head struct {
 //	Name: value                names of tokens' characters (RFC 9110 §5.6.2), values of visible ones, spaces, tabs and obs-text (§5.5)
 //
 // each line ends with CRLF, none begins with white space, and of Transfer-Encoding, Expect, Upgrade, Trailer, TE and Pragma there is none.
-func (h *head) parse(text string, takes func(path string) bool) bool {
-	line, rest, ok := strings.Cut(text, "\r\n")
-	if !ok {
+// The length stands in the request alone, as a number.
+func (h *head) parse(b []byte, last *lines, takes func(path string) bool) bool {
+	first := last.at(0, b)
+	if first == nil || !takes(first.value) {
 		return false
 	}
-	path, ok := strings.CutPrefix(line, "POST ")
-	if !ok {
-		return false
-	}
-	if path, ok = strings.CutSuffix(path, " HTTP/1.1"); !ok || !plainPath(path) || !takes(path) {
-		return false
-	}
-	fields := strings.Count(rest, "\r\n") - 1
-	if fields < 1 || fields > mostFields {
-		return false
-	}
-	if h.values = h.usual[:0]; fields > mostUsual {
-		h.values = make([]string, 0, fields)
-	}
-	h.length, h.url.Path = -1, path
+	h.length, h.values = -1, h.usual[:0]
+	h.url.Path = first.value
 	r := &h.request
-	r.Method, r.URL, r.RequestURI = http.MethodPost, &h.url, path
+	r.Method, r.URL, r.RequestURI = http.MethodPost, &h.url, first.value
 	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
-	r.Header = make(http.Header, fields-1) // but for Host
-	for rest != "\r\n" {
-		if line, rest, ok = strings.Cut(rest, "\r\n"); !ok || !h.field(line) {
+	r.Header = make(http.Header, max(len(last.of)-3, 0)) // but for the first line, Host and Content-Length
+	b = b[len(first.text):]
+	for i := 1; len(b) > len(crlf); i++ {
+		l := last.at(i, b)
+		if l == nil || i > mostFields || !h.field(l) {
 			return false
 		}
+		if len(r.Header) < len(h.values) { // the name was there before
+			r.Header[l.name], h.values = last.values(l.name, i+1), h.values[:len(r.Header)]
+		}
+		b = b[len(l.text):]
 	}
-	h.request.ContentLength, h.request.Close = h.length, h.last
-	return h.length >= 0 && h.request.Host != ""
+	r.ContentLength, r.Close = h.length, h.last
+	return h.length >= 0 && r.Host != ""
 }
 
 // field takes one line.
-func (h *head) field(line string) bool {
-	colon := strings.IndexByte(line, ':')
-	if colon <= 0 {
-		return false
-	}
-	name, known := canonical(line[:colon])
-	value := strings.Trim(line[colon+1:], " \t")
-	if name == "" || !plainValue(value) {
-		return false
-	}
-	if known {
-		switch name {
+func (h *head) field(l *line) bool {
+	if l.known {
+		switch l.name {
 		case "Host":
-			ok := h.request.Host == "" && plainHost(value)
-			h.request.Host = value
+			ok := h.request.Host == "" && plainHost(l.value)
+			h.request.Host = l.value
 			return ok // net/http has it in the request alone
 		case "Content-Length":
-			if h.length >= 0 || !h.measure(value) {
-				return false
-			}
+			return h.length < 0 && h.measure(l.value)
 		case "Connection":
-			if !h.connection(value) {
+			if !h.connection(l.value) {
 				return false
 			}
 		case "Transfer-Encoding", "Expect", "Upgrade", "Trailer", "Te", "Pragma":
 			return false
 		}
 	}
-	if before, ok := h.request.Header[name]; ok {
-		h.request.Header[name] = append(before, value)
-		return true
-	}
-	h.values = append(h.values, value)
-	h.request.Header[name] = h.values[len(h.values)-1 : len(h.values) : len(h.values)]
+	h.values = append(h.values, l.value)
+	h.request.Header[l.name] = h.values[len(h.values)-1 : len(h.values) : len(h.values)]
 	return true
 }
 
