@@ -36,7 +36,7 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 		Client:    client(r),
 		Lend:      true,
 	}
-	if r.Peer.Modern {
+	if r.Peer.Modern && r.Continues {
 		order.Input = inputOf(r.Params)
 	}
 	outcome, err := b.h.caller.Call(ctx, order)
@@ -112,9 +112,6 @@ func withToken(params, token json.RawMessage) json.RawMessage {
 
 // inputOf reads what a client sends along when it goes on with a call; nil: it begins one.
 func inputOf(params json.RawMessage) *mcp.Input {
-	if !bytes.Contains(params, []byte(`"requestState"`)) && !bytes.Contains(params, []byte(`"inputResponses"`)) {
-		return nil
-	}
 	var sent struct {
 		State     json.RawMessage `json:"requestState"`
 		Responses json.RawMessage `json:"inputResponses"`

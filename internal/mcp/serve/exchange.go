@@ -79,7 +79,7 @@ func (x *exchange) serve(m *wire.Incoming) {
 func (x *exchange) fill(m *wire.Incoming) *RPCError {
 	x.Peer = &x.peer
 	x.Params, x.Arguments, x.Meta, x.token = m.Params, m.Arguments, m.Meta, m.ProgressToken
-	x.Header, x.RemoteAddr = x.r.Header, x.r.RemoteAddr
+	x.Header, x.RemoteAddr, x.Continues = x.r.Header, x.r.RemoteAddr, m.Continues
 	x.exchange = x
 	if x.token != nil && !validID(x.token) {
 		x.token = nil

@@ -26,6 +26,7 @@ type Request struct {
 	Header     http.Header
 	RemoteAddr string
 	Tag        [16]byte // the backend's own, by which it knows the request when the answer is lost
+	Continues  bool     // the params say that it goes on with an earlier request, by a requestState or inputResponses
 
 	exchange *exchange // nil in a backend's tests: there is nobody to talk to
 	token    json.RawMessage

@@ -18,6 +18,7 @@ type Incoming struct {
 
 	// Of params, where they are an object.
 	Name, URI, TaskID, Cursor, Arguments, Meta []byte
+	Continues                                  bool // there is a requestState, or are inputResponses: it goes on with an earlier request
 	// Of params._meta, where it is an object.
 	Version, Client, Capabilities, ProgressToken, LogLevel []byte
 }
@@ -111,6 +112,8 @@ func (s *scanner) params(m *Incoming) error {
 			return s.raw(&m.Arguments)
 		case "_meta":
 			return s.meta(m)
+		case "requestState", "inputResponses":
+			m.Continues = true
 		}
 		return s.value()
 	})

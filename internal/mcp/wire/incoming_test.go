@@ -38,6 +38,19 @@ func TestIncomingMessageIsReadInSlices(t *testing.T) {
 	}
 }
 
+func TestAMessageSaysWhetherItGoesOnWithAnother(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		call: false, `{"params":{"requestState":"s"}}`: true, `{"params":{"name":"a","inputResponses":{}}}`: true, `{"params":{"request\u0053tate":null}}`: true,
+		`{"params":{"arguments":{"requestState":"s"},"_meta":{"inputResponses":{}},"name":"requestState"},"requestState":1}`: false,
+	} {
+		var m wire.Incoming
+		if err := wire.ReadIncoming([]byte(text), &m); err != nil || m.Continues != want {
+			t.Errorf("%s: %v, %t", text, err, m.Continues)
+		}
+	}
+}
+
 func TestIncomingTextThatIsNoMessage(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]error{
