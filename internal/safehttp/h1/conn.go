@@ -41,6 +41,7 @@ type conn struct {
 	peek    func(fd uintptr) bool // sets peeked
 	peeked  error
 
+	last  lines // of the head before
 	left  int64 // how many bytes may be read
 	sent  bool  // some of this request went out
 	began bool  // some of this response came in
@@ -203,7 +204,7 @@ func (c *conn) read(r *http.Request) (answer, error) {
 		}
 		return answer{}, err
 	}
-	if p := readPlain(c.in, r); p != nil {
+	if p := readPlain(c.in, r, &c.last); p != nil {
 		return answer{&p.response, &p.body}, nil
 	}
 	resp, err := http.ReadResponse(c.in, r) //nolint:bodyclose // it is the body's source

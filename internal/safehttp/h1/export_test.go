@@ -38,8 +38,20 @@ func (o Once) Kept() bool {
 func (o Once) In() *bufio.Reader { return o.c.in }
 
 // IsPlain tells whether a response is read without net/http's reader.
-func IsPlain(text, method string) bool {
-	in := bufio.NewReader(strings.NewReader(text))
-	_, _ = in.Peek(1)
-	return readPlain(in, &http.Request{Method: method}) != nil
+func IsPlain(text, method string) bool { return Plain(method, text)[0] != nil }
+
+// Plain reads the heads of responses on one connection; nil for those that are not plain.
+func Plain(method string, texts ...string) (all []*http.Response) {
+	var last lines
+	for _, text := range texts {
+		in := bufio.NewReader(strings.NewReader(text))
+		_, _ = in.Peek(1)
+		p := readPlain(in, &http.Request{Method: method}, &last)
+		if p == nil {
+			all = append(all, nil)
+			continue
+		}
+		all = append(all, &p.response)
+	}
+	return all
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"net/http"
 	"net/http/httputil"
-	"net/textproto"
 	"strconv"
 	"strings"
 
@@ -25,8 +24,9 @@ type plain struct {
 	few      [6]string // the values of its fields, where there are no more
 }
 
-// readPlain reads a response up to its body, where its head has come whole, and is plain. Of any other, nothing was read (nil).
-func readPlain(in *bufio.Reader, r *http.Request) *plain {
+// readPlain reads a response up to its body, where its head has come whole, and is plain. Of any other, nothing was read (nil). last are the
+// lines of the connection's last head.
+func readPlain(in *bufio.Reader, r *http.Request, last *lines) *plain {
 	if r.Method == http.MethodHead {
 		return nil
 	}
@@ -36,7 +36,7 @@ func readPlain(in *bufio.Reader, r *http.Request) *plain {
 		return nil
 	}
 	p := new(plain)
-	if !p.parse(string(came[:end+len(crlf)])) {
+	if !p.parse(came[:end+len(crlf)], last) {
 		return nil
 	}
 	_, _ = in.Discard(end + len(endOfFields))
@@ -54,25 +54,26 @@ func readPlain(in *bufio.Reader, r *http.Request) *plain {
 //	Name: value                names of tokens' characters (RFC 9110 §5.6.2), values of visible ones, spaces, tabs and obs-text (§5.5)
 //
 // each line ends with CRLF, none begins with white space, no field comes twice, and of Trailer, Upgrade and Pragma there is none.
-func (p *plain) parse(text string) bool {
-	line, rest, _ := strings.Cut(text, "\r\n")
-	if !p.status(line) {
+func (p *plain) parse(b []byte, last *lines) bool {
+	first, ok := last.at(0, b)
+	if !ok || !p.status(first.value) {
 		return false
 	}
 	p.response.Header, p.response.ContentLength = make(http.Header, len(p.few)), -1
 	values := p.few[:0]
-	for rest != "" {
-		line, rest, _ = strings.Cut(rest, "\r\n")
-		name, value, ok := p.field(line)
-		if !ok {
+	b = b[len(first.text):]
+	for i := 1; len(b) > 0; i++ {
+		l, ok := last.at(i, b)
+		if !ok || !p.field(l) {
 			return false
 		}
-		if name == "Transfer-Encoding" {
+		b = b[len(l.text):]
+		if l.name == "Transfer-Encoding" {
 			continue // net/http does not have it among the fields
 		}
-		values = append(values, value)
-		last := len(values)
-		if p.response.Header[name] = values[last-1 : last : last]; len(p.response.Header) < last {
+		values = append(values, l.value)
+		n := len(values)
+		if p.response.Header[l.name] = values[n-1 : n : n]; len(p.response.Header) < n {
 			return false
 		}
 	}
@@ -90,26 +91,22 @@ func (p *plain) status(line string) bool {
 	return err == nil && 200 <= code && code <= 599 && code != http.StatusNoContent && code != http.StatusNotModified
 }
 
-// field reads one line.
-func (p *plain) field(line string) (name, value string, ok bool) {
-	name, value, ok = strings.Cut(line, ":")
-	if !ok || !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
-		return "", "", false
-	}
-	name, value = http.CanonicalHeaderKey(name), textproto.TrimString(value)
-	switch name {
+// field takes one line; false: there is no such one in a plain head.
+func (p *plain) field(l line) bool {
+	switch l.name {
 	case "Content-Length":
-		ok = p.measure(value)
+		return p.measure(l.value)
 	case "Transfer-Encoding":
-		ok = value == "chunked" && p.response.TransferEncoding == nil
-		p.encoding[0] = value
+		twice := p.response.TransferEncoding != nil
+		p.encoding[0] = l.value
 		p.response.TransferEncoding = p.encoding[:]
+		return l.value == "chunked" && !twice
 	case "Connection":
-		ok = strings.EqualFold(value, "keep-alive")
+		return strings.EqualFold(l.value, "keep-alive")
 	case "Trailer", "Upgrade", "Pragma":
-		ok = false
+		return false
 	}
-	return name, value, ok
+	return true
 }
 
 // measure reads the body's length.

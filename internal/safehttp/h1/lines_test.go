@@ -1,0 +1,78 @@
+package h1_test
+
+import (
+	"bufio"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patchbay/internal/safehttp/h1"
+)
+
+// asNetHTTP holds the head of a plain response against what net/http makes of the same bytes.
+func asNetHTTP(t *testing.T, text string, got *http.Response) {
+	t.Helper()
+	want, err := http.ReadResponse(bufio.NewReader(strings.NewReader(text)), &http.Request{Method: http.MethodPost})
+	if err != nil {
+		t.Fatalf("net/http refuses %q: %v", text, err)
+	}
+	type seen struct {
+		Status, Proto string
+		Code          int
+		Header        http.Header
+		Length        int64
+		Encoding      []string
+		Close         bool
+	}
+	of := func(r *http.Response) seen {
+		return seen{r.Status, r.Proto, r.StatusCode, r.Header, r.ContentLength, r.TransferEncoding, r.Close}
+	}
+	if diff := cmp.Diff(of(want), of(got)); diff != "" {
+		t.Errorf("%q (-net/http +ours):\n%s", text, diff)
+	}
+}
+
+// Each answer is what its own head says, however much of it stood in those before.
+func TestAHeadIsReadAsIfItWereTheFirst(t *testing.T) {
+	t.Parallel()
+	var texts []string
+	for _, head := range []string{
+		"A: 1\r\nB: 2\r\n" + length, "A: 1\r\nB: 2\r\n" + length, "A: 1\r\nB: 2\r\nContent-Length: 55\r\n", "A: 1\r\n" + length, "B: 2\r\nA: 1\r\n" + length,
+		"A: 1\r\nB: 2\r\n" + chunks, "A: 11\r\nB: 2\r\n" + chunks, length + "A: 1\r\n", strings.Repeat("A", 20) + ": 1\r\n" + length,
+		"A: 1\r\nC: 3\r\nD: 4\r\nE: 5\r\nF: 6\r\nG: 7\r\nH: 8\r\nI: 9\r\nJ: 10\r\nK: 11\r\nL: 12\r\nM: 13\r\nN: 14\r\nO: 15\r\nP: 16\r\nQ: 17\r\nR: 18\r\n" + length,
+		"A: 1\r\nC: 3\r\nD: 4\r\nE: 5\r\nF: 6\r\nG: 7\r\nH: 8\r\nI: 9\r\nJ: 10\r\nK: 11\r\nL: 12\r\nM: 13\r\nN: 14\r\nO: 15\r\nP: 16\r\nQ: 7\r\nR: 8\r\n" + length,
+		"A: 1\r\n" + length,
+	} {
+		texts = append(texts, ok+head+"\r\n")
+	}
+	texts = append(texts, "HTTP/1.1 201 Created\r\nA: 1\r\n"+length+"\r\n", "HTTP/1.1 201 Created\r\nA: 1\r\n"+length+"\r\n")
+	for i, got := range h1.Plain(http.MethodPost, texts...) {
+		if got == nil {
+			t.Errorf("not plain: %q", texts[i])
+			continue
+		}
+		asNetHTTP(t, texts[i], got)
+	}
+	if twice := h1.Plain(http.MethodPost, ok+"A: 1\r\n"+length+"\r\n", ok+"A: 1\r\nA: 1\r\n"+length+"\r\n"); twice[0] == nil || twice[1] != nil {
+		t.Errorf("a field that comes twice is plain: %v", twice)
+	}
+}
+
+// FuzzHead: what is plain behind another head is plain by itself, and net/http reads it in the same way.
+func FuzzHead(f *testing.F) {
+	f.Add(ok+"A: 1\r\n"+length+"\r\n", ok+"A: 1\r\nB: 2\r\n"+length+"\r\n")
+	f.Add(ok+"Date: x\r\n"+chunks+"\r\n", "HTTP/1.1 404 x\r\nDate: y\r\n"+chunks+"\r\n")
+	f.Add(ok+"A: 1\r\nA: 2\r\n\r\n", ok+"A: 1\r\n a\r\n\r\n")
+	f.Fuzz(func(t *testing.T, before, text string) {
+		alone, behind := h1.Plain(http.MethodPost, text)[0], h1.Plain(http.MethodPost, before, text)[1]
+		if (alone == nil) != (behind == nil) {
+			t.Fatalf("%q is plain: %t, and not so behind %q", text, alone != nil, before)
+		}
+		if alone != nil {
+			asNetHTTP(t, text, alone)
+			asNetHTTP(t, text, behind)
+		}
+	})
+}
