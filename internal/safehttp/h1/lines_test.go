@@ -60,8 +60,8 @@ func TestAHeadIsReadAsIfItWereTheFirst(t *testing.T) {
 	}
 }
 
-// FuzzHead: what is plain behind another head is plain by itself, and net/http reads it in the same way.
-func FuzzHead(f *testing.F) {
+// FuzzBehind: what is plain behind another head is plain by itself, and net/http reads it in the same way.
+func FuzzBehind(f *testing.F) {
 	f.Add(ok+"A: 1\r\n"+length+"\r\n", ok+"A: 1\r\nB: 2\r\n"+length+"\r\n")
 	f.Add(ok+"Date: x\r\n"+chunks+"\r\n", "HTTP/1.1 404 x\r\nDate: y\r\n"+chunks+"\r\n")
 	f.Add(ok+"A: 1\r\nA: 2\r\n\r\n", ok+"A: 1\r\n a\r\n\r\n")
