@@ -282,7 +282,7 @@ func (w *reply) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if rest := bytes.TrimLeft(c.in[c.used:c.read], "\r\n"); len(rest) > 0 {
 		made = &begun{Conn: made, began: bytes.Clone(rest)}
 	}
-	c.in, c.used, c.read = nil, 0, 0
+	c.in, c.used, c.read, c.lines = nil, 0, 0, lines{}
 	w.asked.failed = http.ErrHijacked
 	const least = 16 // who takes a connection reads and writes by itself
 	return made, bufio.NewReadWriter(bufio.NewReaderSize(made, least), bufio.NewWriterSize(made, least)), nil
