@@ -83,13 +83,13 @@ func wantOf(v *access.View, r *access.Reach, client Client) upstream.Want {
 	w := upstream.Want{Tenant: v.Tenant.ID, Connector: r.Connector, Agent: &v.Agent.ID}
 	if client.Ask != nil {
 		w.Capabilities = asked(client.Capabilities)
-		w.Private = w.Capabilities != "" && oneStream(r.Connector)
+		w.Private = w.Capabilities != "" && oneStream(&r.Connector)
 	}
 	return w
 }
 
 // oneStream tells whether all that a server says comes on one stream: whose call it belongs to is not known then.
-func oneStream(c connectors.Connector) bool {
+func oneStream(c *connectors.Connector) bool {
 	return c.Transport == connectors.TransportStdio || c.Transport == connectors.TransportSSE || c.Era == string(mcp.EraSSE)
 }
 
@@ -104,7 +104,7 @@ func (a *attempt) request(ctx context.Context) (_ context.Context, call mcp.Call
 	if o.Input != nil {
 		call.Input = &mcp.Input{Responses: o.Input.Responses, State: a.went.State}
 	}
-	call.Message = o.messages(a.reach.Connector)
+	call.Message = o.messages(&a.reach.Connector)
 	if o.Progress == nil && o.Ask == nil {
 		return ctx, call, func() {}
 	}
@@ -131,7 +131,7 @@ func (a *attempt) request(ctx context.Context) (_ context.Context, call mcp.Call
 }
 
 // messages takes what a server says while a request is under way, as far as it is for its client; nil: nothing is.
-func (c *Client) messages(of connectors.Connector) func(mcp.Message) {
+func (c *Client) messages(of *connectors.Connector) func(mcp.Message) {
 	if c.Message == nil || oneStream(of) {
 		return nil
 	}

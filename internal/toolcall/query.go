@@ -115,7 +115,7 @@ func (c *Caller) ask(ctx context.Context, q Query, params json.RawMessage, sent 
 // heard is the request as package mcp takes it, which hears what its client wants to hear. As that of a call, its time begins anew each
 // time its server says that it goes on: the context that is returned ends when it is over.
 func (q *Query) heard(ctx context.Context, params json.RawMessage) (_ context.Context, asked mcp.Query, done func()) {
-	asked = mcp.Query{Method: q.Method, Params: params, LogLevel: q.LogLevel, Message: q.messages(q.Reach.Connector), Payer: q.View.Tenant.ID.UUID}
+	asked = mcp.Query{Method: q.Method, Params: params, LogLevel: q.LogLevel, Message: q.messages(&q.Reach.Connector), Payer: q.View.Tenant.ID.UUID}
 	if q.Progress == nil {
 		return ctx, asked, func() {}
 	}

@@ -49,7 +49,7 @@ func (e *entry) wait(ctx context.Context) (*mcp.Session, error) {
 }
 
 // enter finds the session of an edition, or begins to open it. Each enter needs a leave.
-func (p *Pool) enter(ctx context.Context, w Want, u *credentials.Usable) (*entry, error) {
+func (p *Pool) enter(ctx context.Context, w *Want, u *credentials.Usable) (*entry, error) {
 	at, ed := placeOf(w), editionOf(w, u)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +69,7 @@ func (p *Pool) enter(ctx context.Context, w Want, u *credentials.Usable) (*entry
 	if err := p.makeRoom(at.tenant); err != nil {
 		return nil, err
 	}
-	return p.begin(ctx, w, u, &entry{place: at, edition: ed, want: w.kept(), opened: make(chan struct{})}), nil
+	return p.begin(ctx, u, &entry{place: at, edition: ed, want: w.kept(), opened: make(chan struct{})}), nil
 }
 
 // used counts one more user. mu is held.
@@ -83,17 +83,18 @@ func (p *Pool) used(e *entry) *entry {
 }
 
 // begin opens a session for all who come for it: the opening goes on where the first one leaves. mu is held.
-func (p *Pool) begin(ctx context.Context, w Want, u *credentials.Usable, e *entry) *entry {
+func (p *Pool) begin(ctx context.Context, u *credentials.Usable, e *entry) *entry {
 	p.at[e.place], p.living[e] = e, struct{}{}
 	p.of[e.place.tenant]++
 	p.open.Add(1)
 	ctx, e.halt = context.WithCancel(context.WithoutCancel(ctx))
-	p.crew.Go(func() { p.dial(ctx, w, u, e) })
+	p.crew.Go(func() { p.dial(ctx, u, e) })
 	return p.used(e)
 }
 
-func (p *Pool) dial(ctx context.Context, w Want, u *credentials.Usable, e *entry) {
+func (p *Pool) dial(ctx context.Context, u *credentials.Usable, e *entry) {
 	defer e.halt()
+	w := &e.want
 	ctx, span := tracing.Child(ctx, "open session")
 	defer span.End()
 	var headers []credentials.Header

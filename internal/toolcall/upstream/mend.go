@@ -15,7 +15,7 @@ import (
 //	the server has lost it            the session has opened itself anew
 //	the server broke off              it may have forgotten the session, too: then it opens itself anew at the second try
 //	401                               the token is renewed, once for each version
-func (p *Pool) mend(ctx context.Context, w Want, u *credentials.Usable, e *entry, err error) (mended bool, _ error) {
+func (p *Pool) mend(ctx context.Context, w *Want, u *credentials.Usable, e *entry, err error) (mended bool, _ error) {
 	if p.wasCut(e) {
 		return true, err
 	}
@@ -40,7 +40,7 @@ func (p *Pool) wasCut(e *entry) bool {
 
 // force renews the token that was refused. One that was got by force itself, and has not served since, is not renewed by force again:
 // a server that refuses everything would have us ask for a token at every call.
-func (p *Pool) force(ctx context.Context, w Want, u *credentials.Usable, e *entry, refused error) (bool, error) {
+func (p *Pool) force(ctx context.Context, w *Want, u *credentials.Usable, e *entry, refused error) (bool, error) {
 	if p.wasForced(e.place, u) {
 		return false, refused
 	}

@@ -27,7 +27,7 @@ type edition struct {
 	era        string                  // as remembered
 }
 
-func ownerOf(w Want) owner {
+func ownerOf(w *Want) owner {
 	at := owner{tenant: w.Tenant, connector: w.Connector.ID}
 	if w.Agent != nil && w.Connector.CredentialMode == connectors.CredentialPerAgent && w.Connector.Auth.Type != connectors.AuthNone {
 		at.agent = *w.Agent
@@ -35,7 +35,7 @@ func ownerOf(w Want) owner {
 	return at
 }
 
-func placeOf(w Want) place {
+func placeOf(w *Want) place {
 	at := place{owner: ownerOf(w), capabilities: w.Capabilities}
 	if w.Private && w.Agent != nil {
 		at.private = *w.Agent
@@ -43,7 +43,7 @@ func placeOf(w Want) place {
 	return at
 }
 
-func editionOf(w Want, u *credentials.Usable) edition {
+func editionOf(w *Want, u *credentials.Usable) edition {
 	ed := edition{settings: w.Connector.Version, era: w.Connector.Era}
 	if u != nil {
 		ed.credential, ed.revision = u.ID, u.Revision

@@ -87,9 +87,10 @@ type Want struct {
 }
 
 // kept is w without what belongs to one use.
-func (w Want) kept() Want {
-	w.Sent = nil
-	return w
+func (w *Want) kept() Want {
+	kept := *w
+	kept.Sent = nil
+	return kept
 }
 
 // Use runs do with the open session of what is wanted, opened if there is none. do must not keep it. Where the server refuses the
@@ -97,15 +98,15 @@ func (w Want) kept() Want {
 // the next one. It runs again, too, where it is safe and its session was lost, broke off or ended meanwhile, and where it has not run
 // yet. Errors are do's own, those of mcp and credentials as they are, and Unavailable where there is no room.
 func (p *Pool) Use(ctx context.Context, w Want, do func(*mcp.Session) error) error {
-	ran, mended, err := p.try(ctx, w, do)
+	ran, mended, err := p.try(ctx, &w, do)
 	if mended && (w.Safe || !ran || unauthorized(err)) && ctx.Err() == nil {
-		_, _, err = p.try(ctx, w, do)
+		_, _, err = p.try(ctx, &w, do)
 	}
 	return err
 }
 
 // try is Use without a second time. ran: do was begun. mended: what it failed of is not there any more.
-func (p *Pool) try(ctx context.Context, w Want, do func(*mcp.Session) error) (ran, mended bool, err error) {
+func (p *Pool) try(ctx context.Context, w *Want, do func(*mcp.Session) error) (ran, mended bool, err error) {
 	u, err := p.resolve(ctx, w)
 	if err != nil {
 		return false, false, err
@@ -132,10 +133,10 @@ func (p *Pool) try(ctx context.Context, w Want, do func(*mcp.Session) error) (ra
 // Resolve tells whose credential a use would send; nil where the connector wants none. Where there is none that could be used the error
 // says so, and what was opened with the one before ends.
 func (p *Pool) Resolve(ctx context.Context, w Want) (*credentials.Usable, error) {
-	return p.resolve(ctx, w)
+	return p.resolve(ctx, &w)
 }
 
-func (p *Pool) resolve(ctx context.Context, w Want) (*credentials.Usable, error) {
+func (p *Pool) resolve(ctx context.Context, w *Want) (*credentials.Usable, error) {
 	if w.Connector.Auth.Type == connectors.AuthNone {
 		return nil, nil
 	}

@@ -28,7 +28,7 @@ type held struct {
 }
 
 // remembered finds a credential that can still be trusted. news is to be given to remember.
-func (p *Pool) remembered(at owner, w Want) (u *credentials.Usable, news uint64, ok bool) {
+func (p *Pool) remembered(at owner, w *Want) (u *credentials.Usable, news uint64, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h, ok := p.purse.held[at]
@@ -50,7 +50,7 @@ func (p *Pool) trusted(h held) bool {
 }
 
 // remember keeps a credential, unless something was said while it was read.
-func (p *Pool) remember(at owner, w Want, u *credentials.Usable, news uint64) {
+func (p *Pool) remember(at owner, w *Want, u *credentials.Usable, news uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.purse.news != news {

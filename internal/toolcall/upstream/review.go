@@ -23,15 +23,15 @@ func (p *Pool) Review(t connectors.TenantID, id connectors.ConnectorID) {
 	}
 	if len(open) > 0 { // so that the crew has not ended
 		p.crew.Go(func() {
-			for _, w := range open {
-				p.review(w)
+			for i := range open {
+				p.review(&open[i])
 			}
 		})
 	}
 }
 
 // review ends a session that the next use would end. A credential that cannot be read now is looked at by that use.
-func (p *Pool) review(w Want) {
+func (p *Pool) review(w *Want) {
 	ctx, cancel := context.WithTimeout(context.Background(), reviewTime)
 	defer cancel()
 	u, err := p.resolve(ctx, w)
