@@ -52,7 +52,8 @@ func (h *head) parse(b []byte, last *lines, takes func(path string) bool) bool {
 	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
 	r.Header = make(http.Header, max(len(last.of)-3, 0)) // but for the first line, Host and Content-Length
 	b = b[len(first.text):]
-	for i := 1; len(b) > len(crlf); i++ {
+	i := 1
+	for ; len(b) > len(crlf); i++ {
 		l := last.at(i, b)
 		if l == nil || i > mostFields || !h.field(l) {
 			return false
@@ -62,6 +63,7 @@ func (h *head) parse(b []byte, last *lines, takes func(path string) bool) bool {
 		}
 		b = b[len(l.text):]
 	}
+	last.end(i)
 	r.ContentLength, r.Close = h.length, h.last
 	return h.length >= 0 && r.Host != ""
 }

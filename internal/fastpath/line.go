@@ -39,6 +39,12 @@ func (l *lines) at(i int, b []byte) *line {
 	return &l.of[i]
 }
 
+// end forgets what stands behind the first n lines: what is kept is no longer than a head.
+func (l *lines) end(n int) {
+	clear(l.of[n:])
+	l.of = l.of[:n]
+}
+
 // values are all of a field in the first n lines.
 func (l *lines) values(name string, n int) (all []string) {
 	for i := range l.of[:n] {

@@ -28,7 +28,7 @@ func (s *System) AddCalls(ctx context.Context, calls []OwnedCall) error {
 // countedAs is where calls count: an hour, and how long the server took.
 type countedAs struct {
 	head   int64
-	hour   int64 // since 1970
+	hour   time.Time
 	bucket int16
 }
 
@@ -59,12 +59,11 @@ func addedColumns(c *dbgen.EndCallsParams, calls []OwnedCall) dbgen.AddCallsPara
 	}
 	counts := map[countedAs]int64{}
 	for i := range calls {
-		hour := c.CompletedAts[i].Unix() / int64(time.Hour/time.Second)
-		counts[countedAs{c.Heads[i], hour, bucketOf(&calls[i].ToolCall)}]++
+		counts[countedAs{c.Heads[i], c.CompletedAts[i].UTC().Truncate(time.Hour), bucketOf(&calls[i].ToolCall)}]++
 	}
 	for as, n := range counts {
 		p.CountedHeads = append(p.CountedHeads, as.head)
-		p.Hours = append(p.Hours, time.Unix(as.hour*int64(time.Hour/time.Second), 0))
+		p.Hours = append(p.Hours, as.hour)
 		p.Buckets = append(p.Buckets, as.bucket)
 		p.Counts = append(p.Counts, n)
 	}

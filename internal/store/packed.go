@@ -13,7 +13,7 @@ import (
 // structured, one behind the other, as a block of S2. PostgreSQL would compress what is long too, after it has copied it six times.
 const (
 	packedFrom = 512                            // bytes: of less there is little to be saved
-	mostPacked = 4 * connectors.MaxHistoryBytes // that are unpacked: more was never packed
+	mostPacked = 8 * connectors.MaxHistoryBytes // more than redaction makes of what is kept: such are left as they are, and are not unpacked
 )
 
 var errPacked = errors.New("a packed result is not of this form")
@@ -24,7 +24,7 @@ type packer struct{ joined, block, kept []byte }
 // pack is nil where the result is better left as it is.
 func (p *packer) pack(content, structured []byte) []byte {
 	whole := content
-	if len(content)+len(structured) < packedFrom {
+	if n := len(content) + len(structured); n < packedFrom || n > mostPacked {
 		return nil
 	}
 	if len(structured) > 0 {

@@ -30,6 +30,7 @@ func TestResultsThatArePackedAreReadAsTheyWere(t *testing.T) {
 		"as long as may be":      {content: bytes.Repeat(long, 200)[:connectors.MaxHistoryBytes], structured: bytes.Repeat(long, 200)[:connectors.MaxHistoryBytes], packed: true},
 		"nothing can be saved":   {content: random(t, 5000), structured: random(t, 5000)},
 		"half of it can":         {content: noise, structured: noise, packed: true},
+		"longer than is kept":    {content: bytes.Repeat(long, 1700)},
 		"bytes that are no text": {content: bytes.Repeat([]byte{0, 255}, 400), packed: true},
 	} {
 		t.Run(name, func(t *testing.T) {

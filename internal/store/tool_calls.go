@@ -161,19 +161,22 @@ type OwnedCall struct {
 	connectors.ToolCall
 }
 
-// Held says which calls of a batch were not written, all others being: somebody holds their agent or their connector at this moment,
-// since it is being deleted.
+// Held says which calls of a batch were not written, all others being: somebody holds their tenant, their agent or their connector at this
+// moment, since it is being deleted.
 type Held struct{ Calls []OwnedCall }
 
 func (h *Held) Error() string {
-	return fmt.Sprintf("%d calls wait for the end of their agent or their connector", len(h.Calls))
+	return fmt.Sprintf("%d calls wait for the end of their tenant, their agent or their connector", len(h.Calls))
 }
 
-// heldOf are the calls of the agents and connectors that somebody holds; nil: there are none.
+// heldOf are the calls of the tenants, agents and connectors that somebody holds; nil: there are none.
 func heldOf(calls []OwnedCall, by []uuid.UUID) error {
+	if len(by) == 0 {
+		return nil
+	}
 	var left []OwnedCall
 	for _, c := range calls {
-		if slices.Contains(by, idOr(c.AgentID).UUID) || slices.Contains(by, idOr(c.ConnectorID).UUID) {
+		if slices.Contains(by, c.Tenant.UUID) || slices.Contains(by, idOr(c.AgentID).UUID) || slices.Contains(by, idOr(c.ConnectorID).UUID) {
 			left = append(left, c)
 		}
 	}

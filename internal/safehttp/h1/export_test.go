@@ -42,9 +42,22 @@ func IsPlain(text, method string) bool { return Plain(method, text)[0] != nil }
 
 // Plain reads the heads of responses on one connection; nil for those that are not plain.
 func Plain(method string, texts ...string) (all []*http.Response) {
-	var last lines
+	all, _ = plainAndKept(method, texts)
+	return all
+}
+
+// KeptLines is how many bytes of lines a connection keeps that has read these heads.
+func KeptLines(texts ...string) (n int) {
+	_, last := plainAndKept("POST", texts)
+	for _, l := range last.of[:cap(last.of)] {
+		n += len(l.text)
+	}
+	return n
+}
+
+func plainAndKept(method string, texts []string) (all []*http.Response, last lines) {
 	for _, text := range texts {
-		in := bufio.NewReader(strings.NewReader(text))
+		in := bufio.NewReaderSize(strings.NewReader(text), 16<<10)
 		_, _ = in.Peek(1)
 		p := readPlain(in, &http.Request{Method: method}, &last)
 		if p == nil {
@@ -53,5 +66,5 @@ func Plain(method string, texts ...string) (all []*http.Response) {
 		}
 		all = append(all, &p.response)
 	}
-	return all
+	return all, last
 }

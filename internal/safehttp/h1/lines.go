@@ -47,6 +47,13 @@ func (l *lines) at(i int, b []byte) (line, bool) {
 	return made, true
 }
 
+// end forgets what stands behind the first n lines: what is kept is no longer than a head.
+func (l *lines) end(n int) {
+	n = min(n, len(l.of))
+	clear(l.of[n:])
+	l.of = l.of[:n]
+}
+
 // field reads a line that is not the first.
 func (l *line) field() bool {
 	name, value, ok := strings.Cut(l.value, ":")

@@ -76,3 +76,25 @@ func FuzzBehind(f *testing.F) {
 		}
 	})
 }
+
+// Each head is as long as one may be, and has one line less than the one before.
+func TestAConnectionKeepsTheLinesOfOneHeadAlone(t *testing.T) {
+	t.Parallel()
+	const longest = 4 << 10
+	var heads []string
+	for lines := 15; lines > 1; lines-- {
+		head := "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"
+		for i := range lines {
+			head += string(rune('A'+i)) + ":\r\n"
+		}
+		heads = append(heads, head+"X:"+strings.Repeat("x", longest-len(head)-6)+"\r\n\r\n")
+	}
+	for i, r := range h1.Plain("POST", heads...) {
+		if r == nil {
+			t.Fatalf("head %d is not plain", i)
+		}
+	}
+	if n := h1.KeptLines(heads...); n == 0 || n > longest {
+		t.Errorf("%d bytes", n)
+	}
+}

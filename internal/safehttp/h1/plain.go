@@ -62,7 +62,8 @@ func (p *plain) parse(b []byte, last *lines) bool {
 	p.response.Header, p.response.ContentLength = make(http.Header, len(p.few)), -1
 	values := p.few[:0]
 	b = b[len(first.text):]
-	for i := 1; len(b) > 0; i++ {
+	i := 1
+	for ; len(b) > 0; i++ {
 		l, ok := last.at(i, b)
 		if !ok || !p.field(l) {
 			return false
@@ -77,6 +78,7 @@ func (p *plain) parse(b []byte, last *lines) bool {
 			return false
 		}
 	}
+	last.end(i)
 	return (p.response.ContentLength >= 0) != (p.response.TransferEncoding != nil)
 }
 

@@ -18,8 +18,7 @@ with those_tenants as materialized (
     select tenants.id as tenant_id
     from tenants
     where tenants.id = any($1::uuid[])
-    order by tenants.id
-    for key share
+    for key share skip locked
 ), those_agents as materialized (
     select agents.tenant_id, agents.id
     from agents
@@ -31,6 +30,10 @@ with those_tenants as materialized (
     where (connectors.tenant_id, connectors.id) in (select distinct unnest($1::uuid[]), unnest($3::uuid[]))
     for key share skip locked
 ), held as materialized (
+    select tenants.id as tenant_id, tenants.id
+    from tenants
+    where tenants.id = any($1::uuid[]) and not exists (select from those_tenants where those_tenants.tenant_id = tenants.id)
+    union all
     select agents.tenant_id, agents.id
     from agents
     where (agents.tenant_id, agents.id) in (select distinct unnest($1::uuid[]), unnest($2::uuid[]))
@@ -219,8 +222,7 @@ with those_tenants as materialized (
     select tenants.id as tenant_id
     from tenants
     where tenants.id = any($1::uuid[])
-    order by tenants.id
-    for key share
+    for key share skip locked
 ), those_agents as materialized (
     select agents.tenant_id, agents.id
     from agents
@@ -232,6 +234,10 @@ with those_tenants as materialized (
     where (connectors.tenant_id, connectors.id) in (select distinct unnest($1::uuid[]), unnest($3::uuid[]))
     for key share skip locked
 ), held as materialized (
+    select tenants.id as tenant_id, tenants.id
+    from tenants
+    where tenants.id = any($1::uuid[]) and not exists (select from those_tenants where those_tenants.tenant_id = tenants.id)
+    union all
     select agents.tenant_id, agents.id
     from agents
     where (agents.tenant_id, agents.id) in (select distinct unnest($1::uuid[]), unnest($2::uuid[]))
@@ -312,13 +318,14 @@ type BeginCallsParams struct {
 }
 
 // The calls' history is written in batches, across tenants. What is gone meanwhile, an agent or a connector, is left out of the row; of a
-// tenant that is gone nothing is written. What is there is locked until the rows are, once for the batch (migration 00020). Whose agent or
-// connector somebody holds at this moment, since it is being deleted, is left for the next batch: no other call waits for that.
+// tenant that is gone nothing is written. What is there is locked until the rows are, once for the batch (migration 00020). Whose tenant, agent or
+// connector somebody holds at this moment, since it is being deleted, is left for the next batch: no other call waits for that, and nobody who
+// deletes one waits for a batch that waits for them.
 // What many calls of a batch have in common comes once, as a head; each call names its own by number. Most of what a batch would be, in
 // bytes and in PostgreSQL's time, is the same words again and again. The place of a call is for the planner: of arrays it expects ten
 // values, and would hold each call against each head; of a series it expects a thousand, and looks heads up.
 // Parameters are sent in the order in which they stand here. The longest come last, which is where pgx's buffers grow by them and no more.
-// What is left: the agents and connectors that somebody holds.
+// What is left: the tenants, agents and connectors that somebody holds.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) BeginCalls(ctx context.Context, arg BeginCallsParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, beginCalls,
@@ -528,8 +535,7 @@ with those_tenants as materialized (
     select tenants.id as tenant_id
     from tenants
     where tenants.id = any($1::uuid[])
-    order by tenants.id
-    for key share
+    for key share skip locked
 ), those_agents as materialized (
     select agents.tenant_id, agents.id
     from agents
@@ -541,6 +547,10 @@ with those_tenants as materialized (
     where (connectors.tenant_id, connectors.id) in (select distinct unnest($1::uuid[]), unnest($3::uuid[]))
     for key share skip locked
 ), held as materialized (
+    select tenants.id as tenant_id, tenants.id
+    from tenants
+    where tenants.id = any($1::uuid[]) and not exists (select from those_tenants where those_tenants.tenant_id = tenants.id)
+    union all
     select agents.tenant_id, agents.id
     from agents
     where (agents.tenant_id, agents.id) in (select distinct unnest($1::uuid[]), unnest($2::uuid[]))
@@ -678,8 +688,8 @@ type EndCallsParams struct {
 }
 
 // What has ended stays as it is: whoever closed a call of a process that seemed dead was too early, and its real end stands; in the figures of
-// its hour it is there twice. What is written is counted here, so that what is written twice is not. It returns the agents and connectors that
-// somebody holds: their calls are left.
+// its hour it is there twice. What is written is counted here, so that what is written twice is not. It returns the tenants, agents and
+// connectors that somebody holds: their calls are left.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) EndCalls(ctx context.Context, arg EndCallsParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, endCalls,
