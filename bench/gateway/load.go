@@ -34,11 +34,12 @@ type task struct {
 type load struct {
 	client  *http.Client
 	workers int
+	prose   bool         // results are
 	next    atomic.Int64 // the number of the last call; each is used once
 }
 
-func newLoad(workers int) *load {
-	return &load{workers: workers, client: &http.Client{
+func newLoad(workers int, prose bool) *load {
+	return &load{workers: workers, prose: prose, client: &http.Client{
 		Transport: &http.Transport{MaxIdleConns: 4 * workers, MaxIdleConnsPerHost: 2 * workers, DisableCompression: true},
 		Timeout:   time.Minute,
 	}}
@@ -56,7 +57,7 @@ func (l *load) run(ctx context.Context, s side, t task, n int) (time.Duration, e
 		workers.Go(func() {
 			var w worker
 			for left.Add(-1) >= 0 && ctx.Err() == nil {
-				if err := w.call(ctx, l.client, s, t, l.next.Add(1)); err != nil {
+				if err := w.call(ctx, l, s, t, l.next.Add(1)); err != nil {
 					cancel(fmt.Errorf("%s, %s: %w", s.name, t.name, err))
 				}
 			}
@@ -71,7 +72,7 @@ type worker struct{ body, reply bytes.Buffer }
 
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 
-func (w *worker) call(ctx context.Context, client *http.Client, s side, t task, n int64) error {
+func (w *worker) call(ctx context.Context, l *load, s side, t task, n int64) error {
 	w.write(s, t, n)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(w.body.Bytes()))
 	if err != nil {
@@ -84,7 +85,7 @@ func (w *worker) call(ctx context.Context, client *http.Client, s side, t task, 
 	if !t.list {
 		r.Header["Mcp-Method"], r.Header["Mcp-Name"] = []string{"tools/call"}, []string{s.tool}
 	}
-	response, err := client.Do(r)
+	response, err := l.client.Do(r)
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func (w *worker) call(ctx context.Context, client *http.Client, s side, t task, 
 	if _, err := io.Copy(&w.reply, response.Body); err != nil {
 		return err
 	}
-	return w.check(response.StatusCode, t, n)
+	return w.check(response.StatusCode, t, n, l.prose)
 }
 
 func (w *worker) write(s side, t task, n int64) {
@@ -113,7 +114,7 @@ func (w *worker) write(s side, t task, n int64) {
 	w.body.WriteString(modernMeta + `}}`)
 }
 
-func (w *worker) check(status int, t task, n int64) error {
+func (w *worker) check(status int, t task, n int64, prose bool) error {
 	got := w.reply.Bytes()
 	wrong := func(what string) error {
 		return fmt.Errorf("call %d: %s: status %d, %d bytes: %.300s", n, what, status, len(got), got)
@@ -125,7 +126,7 @@ func (w *worker) check(status int, t task, n int64) error {
 		return wrong("another id")
 	case t.list && !bytes.Contains(got, []byte(`"tools":[`)):
 		return wrong("no list")
-	case !t.list && !bytes.Contains(got, resultText(n, t.size)):
+	case !t.list && !bytes.Contains(got, resultText(n, t.size, prose)):
 		return wrong("another result")
 	}
 	return nil

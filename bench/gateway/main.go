@@ -34,7 +34,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.IntVar(&o.listeners, "listeners", 1000, "idle agents that listen")
 	flags.StringVar(&o.only, "only", "", "measure these alone: call, relay, list, listen; with commas between them")
 	flags.StringVar(&o.profile, "profile", "", "write CPU profiles of Patchbay to this directory")
-	flags.BoolVar(&prosaic, "prose", prosaic, "results are words in an order that does not come again, and not one number again and again")
+	flags.BoolVar(&o.prose, "prose", false, "results are words in an order that does not come again, and not one number again and again")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	case "profile":
 		return o.profileOurs(ctx)
 	case "upstream":
-		return serveUpstream(ctx, out)
+		return serveUpstream(ctx, o.prose, out)
 	case "mock":
 		return serveMock(ctx, out)
 	case "proxy":
@@ -67,4 +67,5 @@ type options struct {
 	listeners int
 	only      string
 	profile   string
+	prose     bool
 }

@@ -134,6 +134,6 @@ func cut(w http.ResponseWriter, s said, result []byte) {
 
 // echoFor is the result of a call, which tells for which account it came.
 func echoFor(a callArguments, account string) []byte {
-	result := echo(a)
+	result := echo(a, false)
 	return append(append(append(result[:len(result)-1], `,"_meta":{"account":"`...), account...), `"}}`...)
 }

@@ -31,7 +31,7 @@ func (o options) open() (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{options: o, home: home, tokens: map[int]string{}, load: newLoad(o.workers)}
+	b := &bench{options: o, home: home, tokens: map[int]string{}, load: newLoad(o.workers, o.prose)}
 	if err := os.Chmod(home, 0o711); err != nil { // as root, PostgreSQL runs as another user
 		b.end()
 		return nil, err
@@ -77,7 +77,7 @@ func (b *bench) startSelf(ctx context.Context, args ...string) (*process, error)
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, nil, self, append([]string{args[0], "-prose=" + strconv.FormatBool(prosaic)}, args[1:]...)...)
+	return start(ctx, nil, self, append([]string{args[0], "-prose=" + strconv.FormatBool(b.prose)}, args[1:]...)...)
 }
 
 // startPatchbay starts it on the data that it left, if it has been here before.

@@ -153,7 +153,7 @@ func (w *soakWorker) check(s *soak, c soakCall, status int) error {
 		s.fates.note(c, hasFailed) // whether it may have is for the end to say
 		return nil
 	}
-	whole := append(append([]byte(`"text":"`), resultText(c.n, c.size)...), `"}]`...)
+	whole := append(append([]byte(`"text":"`), resultText(c.n, c.size, false)...), `"}]`...)
 	token := []byte(`"progressToken":`)
 	switch {
 	case status != http.StatusOK || c.do == doCut && !strings.HasSuffix(c.tool, toolThatReads):

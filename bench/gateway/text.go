@@ -6,11 +6,8 @@ import (
 	"strings"
 )
 
-// prosaic: results are prose.
-var prosaic bool
-
 // resultText tells of which call it is, all along: a part of another reply in it would be seen.
-func resultText(n int64, size int) []byte {
+func resultText(n int64, size int, prosaic bool) []byte {
 	word := append(strconv.AppendInt(nil, n, 10), ' ')
 	if !prosaic {
 		return append(bytes.Repeat(word, max(size/len(word), 1)), '.')

@@ -18,6 +18,7 @@ import (
 type upstream struct {
 	calls, twice, open, streams, most atomic.Int64
 	tools                             [3][]byte // results of tools/list, by size
+	prose                             bool      // results of calls are
 
 	mu   sync.Mutex
 	seen map[int64]struct{} // guarded by mu; the numbers of the calls
@@ -26,8 +27,8 @@ type upstream struct {
 // listSizes are the numbers of tools of the three servers, at /20, /1000 and /1.
 var listSizes = [3]int{20, 1000, 1}
 
-func serveUpstream(ctx context.Context, out io.Writer) error {
-	u := &upstream{seen: map[int64]struct{}{}}
+func serveUpstream(ctx context.Context, prose bool, out io.Writer) error {
+	u := &upstream{seen: map[int64]struct{}{}, prose: prose}
 	for i, n := range listSizes {
 		u.tools[i] = toolList(n)
 	}
@@ -112,12 +113,12 @@ func (u *upstream) call(w http.ResponseWriter, id json.RawMessage, a callArgumen
 	}
 	u.seen[a.N] = struct{}{}
 	u.mu.Unlock()
-	reply(w, id, echo(a), a.SSE)
+	reply(w, id, echo(a, u.prose), a.SSE)
 }
 
 // echo is the result of a call: its number, and as many bytes as were asked for.
-func echo(a callArguments) []byte {
-	text := resultText(a.N, a.Size)
+func echo(a callArguments, prose bool) []byte {
+	text := resultText(a.N, a.Size, prose)
 	b := make([]byte, 0, len(text)+80)
 	b = append(b, `{"content":[{"type":"text","text":"`...)
 	b = append(b, text...)
