@@ -252,7 +252,8 @@ func (w *world) strays(ctx context.Context, p *program) {
 		}
 		status, text, err := w.toolCall(ctx, address, p.access, name, w.nextCall(), false)
 		w.heard(p.tenant, "gateway, with a token for another address", status, text, err)
-		if err == nil && status != http.StatusUnauthorized && status < 500 {
+		// Whoever shows many tokens that nobody knows is told to wait, whatever the next one is.
+		if err == nil && status != http.StatusUnauthorized && status != http.StatusTooManyRequests && status < 500 {
 			w.tally.note("strayed", fmt.Sprintf("a token for %s at %s: %d %.200s", p.resource, address, status, text))
 		}
 	}
