@@ -201,7 +201,7 @@ where chains.tenant_id = @nobody;
 
 -- name: AddCalls :many
 -- As EndCalls, of calls of which nothing is written: where something is, nothing is done, and it fails. To look for a row that is not there, and to
--- count what is known to be written, is a fifth of what a call costs PostgreSQL: what counts in which hour comes by head, and is left with it.
+-- count what is known to be written, is a sixth of what a call costs PostgreSQL: what counts in which hour comes by head, and is left with it.
 -- @sqlc-vet-disable tenant-scope
 with those_tenants as materialized (
     select tenants.id as tenant_id

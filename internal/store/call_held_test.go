@@ -39,9 +39,12 @@ func TestABatchDoesNotWaitForATenantThatIsBeingDeleted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			held, some := errors.AsType[*store.Held](write(w.St.System(), t.Context(), calls))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			err = write(w.St.System(), ctx, calls)
+			held, some := errors.AsType[*store.Held](err)
 			if !some || len(held.Calls) != 3 {
-				t.Fatalf("held: %+v", held)
+				t.Fatalf("held: %+v, %v", held, err)
 			}
 			for _, c := range held.Calls {
 				if c.Tenant != w.Tenant {

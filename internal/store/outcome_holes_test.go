@@ -257,7 +257,11 @@ func waiting(t *testing.T, w *fixture.World, n int) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(t.Context()) }()
+	late := time.Now().Add(time.Minute)
 	for have := 0; have < n; {
+		if time.Now().After(late) {
+			t.Fatalf("%d sessions wait for a lock, and not %d", have, n)
+		}
 		err := conn.QueryRow(t.Context(), `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).Scan(&have)
 		if err != nil {
 			t.Fatal(err)

@@ -152,7 +152,7 @@ type AddCallsParams struct {
 }
 
 // As EndCalls, of calls of which nothing is written: where something is, nothing is done, and it fails. To look for a row that is not there, and to
-// count what is known to be written, is a fifth of what a call costs PostgreSQL: what counts in which hour comes by head, and is left with it.
+// count what is known to be written, is a sixth of what a call costs PostgreSQL: what counts in which hour comes by head, and is left with it.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) AddCalls(ctx context.Context, arg AddCallsParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, addCalls,
