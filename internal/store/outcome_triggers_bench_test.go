@@ -1,12 +1,9 @@
 package store_test
 
 import (
-	"encoding/binary"
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/google/uuid"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
@@ -80,10 +77,7 @@ func deleted(b *testing.B, w *fixture.World, batch []store.OwnedCall) time.Durat
 // anew gives calls ids of a time, and requests of their own.
 func anew(batch []store.OwnedCall, at time.Time) {
 	for i := range batch {
-		id := uuid.Must(uuid.NewV7())
-		var ms [8]byte
-		binary.BigEndian.PutUint64(ms[:], uint64(at.UnixMilli()))
-		copy(id[:6], ms[2:])
+		id := callIDAt(at)
 		batch[i].ID.UUID, batch[i].CallOrigin = id, connectors.CallOriginOf("203.0.113.9", id.String()[10:])
 	}
 }

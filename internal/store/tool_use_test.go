@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,12 +25,18 @@ var toolUseAttempts = map[string]attempt{
 	},
 }
 
+var callIDs atomic.Uint64
+
+// callIDAt returns an id of a time, to the millisecond. Ids of the same millisecond are in the order in which they were made.
+func callIDAt(at time.Time) (id uuid.UUID) {
+	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16|0x7000) // version 7
+	binary.BigEndian.PutUint64(id[8:], 1<<63|callIDs.Add(1))              // variant of RFC 9562
+	return id
+}
+
 // callAt is a call that ended when it began, with an id of that time.
 func callAt(w *fixture.World, a connectors.Agent, c connectors.Connector, tool string, at time.Time) store.OwnedCall {
-	id := uuid.Must(uuid.NewV7())
-	var ms [8]byte
-	binary.BigEndian.PutUint64(ms[:], uint64(at.UnixMilli()))
-	copy(id[:6], ms[2:])
+	id := callIDAt(at)
 	return store.OwnedCall{Tenant: w.Tenant, ToolCall: connectors.ToolCall{
 		ID: connectors.ToolCallID{UUID: id}, AgentID: &a.ID, AgentSlug: a.Slug, ConnectorID: &c.ID, ConnectorSlug: c.Slug,
 		Kind: connectors.CallTool, Tool: tool, ExposedName: tool, Source: connectors.SourceGateway, Status: connectors.CallSuccess,
