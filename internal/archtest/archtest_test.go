@@ -1,6 +1,7 @@
 package archtest_test
 
 import (
+	"strings"
 	"sync"
 	"testing"
 
@@ -33,7 +34,7 @@ func none(t *testing.T, wrong []string) {
 
 func TestEveryPackageKeepsToItsFloor(t *testing.T) {
 	t.Parallel()
-	none(t, archtest.CheckFloors(archtest.Rooms, packages(t)))
+	none(t, archtest.CheckFloors(archtest.Rooms, archtest.Exceptions, packages(t)))
 }
 
 func TestLibrariesAreSeenByTheirRoomsAlone(t *testing.T) {
@@ -64,8 +65,58 @@ func TestEveryExitIsUsedAndSaysWhy(t *testing.T) {
 	none(t, wrong)
 }
 
+func TestListSeesPackagesAndImports(t *testing.T) {
+	t.Parallel()
+	const minPackages, minImports, minOwn = 75, 1500, 250
+	imports, own := 0, 0
+	for _, p := range packages(t) {
+		imports += len(p.Imports)
+		for _, path := range p.Imports {
+			if strings.HasPrefix(path, archtest.Module+"/") {
+				own++
+			}
+		}
+	}
+	if len(packages(t)) < minPackages || imports < minImports || own < minOwn {
+		t.Errorf("%d packages, %d imports, %d of them of this module are seen; at least %d, %d and %d are there",
+			len(packages(t)), imports, own, minPackages, minImports, minOwn)
+	}
+}
+
+func TestChecksRefuseAnEmptyTree(t *testing.T) {
+	t.Parallel()
+	source, err := archtest.CheckSource(archtest.Rooms, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exits, err := archtest.CheckExits(archtest.Exits, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, wrong := range map[string][]string{
+		"floors":     archtest.CheckFloors(archtest.Rooms, nil, nil),
+		"exceptions": archtest.CheckFloors(nil, archtest.Exceptions, nil),
+		"locks":      archtest.CheckLocks(archtest.Locks, archtest.Rooms, nil),
+		"blinds":     archtest.CheckBlinds(archtest.Blinds, nil),
+		"source":     source,
+		"exits":      exits,
+	} {
+		if len(wrong) == 0 {
+			t.Errorf("%s: nothing is refused", name)
+		}
+	}
+}
+
 func TestEveryRoomHasASentence(t *testing.T) {
 	t.Parallel()
+	if len(archtest.Rooms) < 75 {
+		t.Errorf("%d rooms are listed", len(archtest.Rooms))
+	}
+	for _, e := range archtest.Exceptions {
+		if e.Because == "" {
+			t.Errorf("%s imports %s, and nothing says why", e.From, e.To)
+		}
+	}
 	for _, room := range archtest.Rooms {
 		if room.Sentence == "" {
 			t.Errorf("%s has no sentence", room.Path)

@@ -17,9 +17,10 @@ type Package struct {
 	Files   []string // all Go files, tests and those behind build tags too
 }
 
-// CheckFloors tells which packages break the order of the floors in rooms.
-func CheckFloors(rooms []Room, packages []Package) []string {
+// CheckFloors reports the packages that break the order of the floors in rooms, and the exceptions that nothing needs.
+func CheckFloors(rooms []Room, exceptions []Exception, packages []Package) []string {
 	var wrong []string
+	needed := map[Exception]bool{}
 	table := make(map[string]Room, len(rooms))
 	for _, room := range rooms {
 		if _, twice := table[room.Path]; twice {
@@ -34,14 +35,27 @@ func CheckFloors(rooms []Room, packages []Package) []string {
 			continue
 		}
 		for _, path := range ours(p.Imports) {
-			if to, known := table[path]; known {
-				wrong = append(wrong, checkImport(from, to)...)
+			to, known := table[path]
+			if !known {
+				continue
 			}
+			refused := checkImport(from, to)
+			i := slices.IndexFunc(exceptions, func(e Exception) bool { return e.From == from.Path && e.To == to.Path })
+			if len(refused) > 0 && i >= 0 {
+				needed[exceptions[i]] = true
+				continue
+			}
+			wrong = append(wrong, refused...)
 		}
 	}
 	for _, room := range rooms {
 		if !slices.ContainsFunc(packages, func(p Package) bool { return p.Path == room.Path }) {
 			wrong = append(wrong, fmt.Sprintf("%s has a floor and no package: take its row out of rooms.go", room.Path))
+		}
+	}
+	for _, e := range exceptions {
+		if !needed[e] {
+			wrong = append(wrong, fmt.Sprintf("%s needs no exception for %s: take its row out of rooms.go", e.From, e.To))
 		}
 	}
 	return wrong

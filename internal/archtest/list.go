@@ -13,9 +13,10 @@ import (
 	"strings"
 )
 
-// List reads the packages of the module at root. It resolves no dependency, so it needs no network and no module cache.
+// List reads the packages of the module at root, and their imports. It downloads nothing: with -e, an import that is not in the module
+// cache is listed all the same. The flag -find would leave Imports empty.
 func List(root string) ([]Package, error) {
-	cmd := exec.Command("go", "list", "-e", "-find", "-json=ImportPath,Dir,GoFiles,IgnoredGoFiles,TestGoFiles,XTestGoFiles,Imports", "./...")
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,GoFiles,IgnoredGoFiles,TestGoFiles,XTestGoFiles,Imports", "./...")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
 	var stderr bytes.Buffer

@@ -22,7 +22,7 @@ var Locks = []Lock{
 	},
 	{
 		Library: "github.com/riverqueue/river",
-		For:     []string{"cmd/server", "db", "internal/jobs", "internal/queue"},
+		For:     []string{"db", "internal/jobs", "internal/queue"},
 		Because: "jobs are named by queue and run by jobs",
 	},
 	{
@@ -47,8 +47,8 @@ var Locks = []Lock{
 	},
 	{
 		Library: "github.com/alecthomas/kong",
-		For:     []string{"cmd/server"},
-		Because: "the command line is read at the roof",
+		For:     []string{"cmd/server", "internal/ctl"},
+		Because: "command lines are read at the roof, and by the commands for another machine's installation",
 	},
 }
 
@@ -64,7 +64,7 @@ type Blind struct {
 
 // Blinds lists the rooms that must not see much.
 var Blinds = []Blind{
-	{Room: "internal/mcp", Ours: []string{"internal/fault", "internal/mcp/"}, Std: true, Because: "it could be published"},
+	{Room: "internal/mcp", Ours: []string{"internal/fault", "internal/lifetime", "internal/mcp/"}, Std: true, Because: "it could be published"},
 	{Room: "internal/mcp/wire", Ours: []string{"internal/fault", "internal/mcp/"}, Std: true, Because: "it could be published"},
 	{Room: "internal/mcp/blocks", Std: true, Others: []string{"golang.org/x/sys/cpu"}, Because: "it could be published"},
 	{Room: "internal/mcp/revision", Std: true, Others: []string{}, Because: "it could be published"},
@@ -72,10 +72,10 @@ var Blinds = []Blind{
 	{Room: "internal/mcp/toolfmt", Std: true, Others: []string{}, Because: "it could be published"},
 	{Room: "internal/mcp/sse", Ours: []string{"internal/fault", "internal/mcp/"}, Std: true, Because: "it could be published"},
 	{Room: "internal/oauth", Ours: []string{"internal/fault"}, Std: true, Others: []string{"github.com/golang-jwt/jwt", "golang.org/x/oauth2"}, Because: "it could be published"},
-	{Room: "web/templates", Ours: []string{"internal/connectors"}, Std: true, Others: []string{"github.com/a-h/templ"}, Because: "a page shows what it is given"},
+	{Room: "web/templates", Ours: []string{"internal/connectors", "internal/words"}, Std: true, Others: []string{"github.com/a-h/templ"}, Because: "a page shows what it is given, in the reader's language"},
 	{
 		Room:    "internal/connectors",
-		Ours:    []string{"internal/fault", "internal/secret"},
+		Ours:    []string{"internal/fault", "internal/secret", "internal/toolchange"},
 		NotStd:  []string{"context", "crypto/rand", "database/sql", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http", "os", "os/exec"},
 		Because: "rules are pure: no I/O, no clock, no randomness",
 	},
@@ -93,12 +93,19 @@ var Blinds = []Blind{
 		Others:  []string{"go.yaml.in/yaml"},
 		Because: "a catalog is text: no I/O, no clock, no randomness",
 	},
+	{
+		Room:    "internal/toolchange",
+		NotStd:  []string{"context", "crypto/rand", "database/sql", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http", "os", "os/exec"},
+		Others:  []string{},
+		Because: "a comparison is a function of its two sides: no I/O, no clock, no randomness",
+	},
+	{Room: "internal/lifetime", Std: true, Others: []string{}, Because: "it could be published, with internal/mcp"},
 	{Room: "internal/fault", Std: true, Others: []string{}, Because: "everything else imports it"},
 }
 
-// CheckLocks tells which packages import a library that is locked to them.
+// CheckLocks reports the packages that import a library that is locked to them, and the rooms that a lock names and that do not import it.
 func CheckLocks(locks []Lock, rooms []Room, packages []Package) []string {
-	var wrong []string
+	wrong := unusedKeys(locks, packages)
 	for _, p := range packages {
 		if isTestRoom(rooms, p.Path) {
 			continue
@@ -117,10 +124,28 @@ func CheckLocks(locks []Lock, rooms []Room, packages []Package) []string {
 	return wrong
 }
 
-// CheckBlinds tells which packages see more than they should.
+// unusedKeys reports the rooms of each lock that do not import its library.
+func unusedKeys(locks []Lock, packages []Package) []string {
+	var wrong []string
+	for _, lock := range locks {
+		for _, room := range lock.For {
+			if !slices.ContainsFunc(packages, func(p Package) bool {
+				return p.Path == room && slices.ContainsFunc(p.Imports, func(path string) bool { return within(path, lock.Library) })
+			}) {
+				wrong = append(wrong, fmt.Sprintf("%s does not import %s: take it out of the lock", room, lock.Library))
+			}
+		}
+	}
+	return wrong
+}
+
+// CheckBlinds reports the packages that see more than they should, and the blinds of rooms that are not there.
 func CheckBlinds(blinds []Blind, packages []Package) []string {
 	var wrong []string
 	for _, blind := range blinds {
+		if !slices.ContainsFunc(packages, func(p Package) bool { return p.Path == blind.Room }) {
+			wrong = append(wrong, fmt.Sprintf("%s has a blind and no package", blind.Room))
+		}
 		for _, p := range packages {
 			if p.Path != blind.Room {
 				continue

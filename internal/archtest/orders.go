@@ -16,6 +16,7 @@ func (s *scan) orders() {
 		if !ok || len(made.Elts) == 0 || !isSelector(made.Type, local, "Order") && !isSelector(made.Type, local, "Query") {
 			return true
 		}
+		s.seen.orders++
 		if !slices.ContainsFunc(made.Elts, saysFrom) {
 			s.complain(made.Pos(), "a call says where it comes from: From")
 		}

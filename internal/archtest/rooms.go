@@ -21,6 +21,17 @@ func (f Floor) String() string {
 	return [...]string{"0", "1", "2", "3", "4a", "4b", "5", "6", "T"}[f]
 }
 
+// Exception is an import that the floors refuse and that is right all the same.
+type Exception struct {
+	From, To string // paths below the module's root
+	Because  string
+}
+
+// Exceptions lists all of them.
+var Exceptions = []Exception{
+	{From: "internal/secret", To: "internal/fault", Because: "a keyset that cannot be read is told to the operator in a sentence, and fault imports nothing of ours"},
+}
+
 // Room is one package.
 type Room struct {
 	Path     string // below the module's root
@@ -35,6 +46,7 @@ var Rooms = []Room{
 
 	{Path: "internal/admin", Floor: Doors, Sentence: "the dashboard: routes, forms, views"},
 	{Path: "internal/api", Floor: Doors, Sentence: "the JSON twin of the dashboard, with its OpenAPI document"},
+	{Path: "internal/ctl", Floor: Doors, Sentence: "the command line for whoever is not on the machine, over the JSON API"},
 	{Path: "internal/gateway", Floor: Doors, Sentence: "one MCP server for each agent, over the connectors that it was granted"},
 	{Path: "internal/mcpadmin", Floor: Doors, Sentence: "Patchbay as an MCP server about itself, for admins' assistants"},
 	{Path: "internal/listening", Floor: Doors, Sentence: "hears when servers say that their lists have changed, and has them synced"},
@@ -64,7 +76,6 @@ var Rooms = []Room{
 
 	{Path: "db", Floor: Tools, Sentence: "the schema: migrations, the check that it is current, the pool"},
 	{Path: "internal/catalog", Floor: Tools, Sentence: "well-known remote MCP servers, and the operator's own: pure, one file of YAML each"},
-	{Path: "internal/ctl", Floor: Tools, Sentence: "the command line for whoever is not on the machine, over the JSON API"},
 	{Path: "internal/devmcp", Floor: Tools, Sentence: "a small MCP server on loopback, for newcomers and tests"},
 	{Path: "internal/export", Floor: Tools, Sentence: "writes a table as CSV or JSON, part by part"},
 	{Path: "internal/fastpath", Floor: Tools, Sentence: "serves agents' plain requests without net/http's server, which gets all the others"},
@@ -72,7 +83,6 @@ var Rooms = []Room{
 	{Path: "internal/manifest", Floor: Tools, Sentence: "holds an installation to a file of connectors, agents and grants, over the JSON API"},
 	{Path: "internal/mcp", Floor: Tools, Sentence: "speaks MCP to a remote server, keeping what it sends byte for byte"},
 	{Path: "internal/mcp/blocks", Floor: Tools, Part: true, Sentence: "passes over bytes that mean nothing, 64 at a time"},
-	{Path: "internal/mcp/revision", Floor: Tools, Part: true, Sentence: "the one table of protocol versions and of the words they reserve"},
 	{Path: "internal/mcp/serve", Floor: Tools, Sentence: "speaks MCP as a server over Streamable HTTP, to clients of every era"},
 	{Path: "internal/mcp/sse", Floor: Tools, Part: true, Sentence: "reads server-sent events within bounds"},
 	{Path: "internal/mcp/toolfmt", Floor: Tools, Sentence: "says tools and their results in each model provider's words"},
@@ -89,6 +99,7 @@ var Rooms = []Room{
 
 	{Path: "internal/config", Floor: Words, Sentence: "flags and environment as checked settings"},
 	{Path: "internal/connectors", Floor: Words, Sentence: "the words and rules of the product: pure, no I/O, no clock"},
+	{Path: "internal/mcp/revision", Floor: Words, Sentence: "the one table of protocol versions and of the words they reserve"},
 	{Path: "internal/telemetry", Floor: Words, Sentence: "logger, metrics, private listener"},
 	{Path: "internal/tracing", Floor: Words, Sentence: "where the time of a request went, as spans, and the traces that go on elsewhere"},
 	{Path: "internal/words", Floor: Words, Sentence: "the dashboard's texts, in the language of whoever reads them"},

@@ -15,9 +15,11 @@ import (
 // maxLines is where a file has become two thoughts.
 const maxLines = 500
 
-// CheckSource tells which files of the packages break the rules about files. Generated files are left alone.
+// CheckSource reports the files of the packages that break the rules about files, and the rules that found nothing to judge. Generated
+// files are left alone.
 func CheckSource(rooms []Room, packages []Package) ([]string, error) {
 	var wrong []string
+	var seen sights
 	for _, p := range packages {
 		if !slices.Contains(p.Files, "doc.go") {
 			wrong = append(wrong, fmt.Sprintf("%s has no doc.go", p.Path))
@@ -27,27 +29,33 @@ func CheckSource(rooms []Room, packages []Package) ([]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			complaints, err := CheckFile(rooms, p.Path, name, text)
+			s, err := checkFile(rooms, p.Path, name, text)
 			if err != nil {
 				return nil, err
 			}
-			wrong = append(wrong, complaints...)
+			seen.add(s.seen)
+			wrong = append(wrong, s.wrong...)
 		}
 	}
-	return wrong, nil
+	return append(wrong, seen.missing()...), nil
 }
 
-// CheckFile tells which rules one file breaks.
+// CheckFile reports the rules that one file breaks.
 func CheckFile(rooms []Room, pkg, name string, text []byte) ([]string, error) {
+	s, err := checkFile(rooms, pkg, name, text)
+	return s.wrong, err
+}
+
+func checkFile(rooms []Room, pkg, name string, text []byte) (scan, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, pkg+"/"+name, text, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
-		return nil, err
+		return scan{}, err
 	}
+	s := scan{files: files, file: file, seen: sights{files: 1}}
 	if ast.IsGenerated(file) {
-		return nil, nil
+		return s, nil
 	}
-	s := scan{files: files, file: file}
 	if lines := files.File(file.FileStart).LineCount(); lines > maxLines {
 		s.complain(file.Package, "the file has %d lines, and %d are the limit", lines, maxLines)
 	}
@@ -56,6 +64,9 @@ func CheckFile(rooms []Room, pkg, name string, text []byte) ([]string, error) {
 	}
 	test := strings.HasSuffix(name, "_test.go") || isTestRoom(rooms, pkg)
 	s.inits()
+	if test {
+		s.seen.tests++
+	}
 	if test && s.localName("testing/synctest") == "" { // in a bubble, to sleep is to move the clock
 		s.uses("time", "Sleep", "tests wait for a signal")
 	}
@@ -63,13 +74,46 @@ func CheckFile(rooms []Room, pkg, name string, text []byte) ([]string, error) {
 		s.exits(pkg)
 		s.orders()
 	}
-	return s.wrong, nil
+	return s, nil
 }
 
 type scan struct {
 	files *token.FileSet
 	file  *ast.File
 	wrong []string
+	seen  sights
+}
+
+// sights counts what the rules about source had to judge. A rule that finds nothing looks for the wrong thing.
+type sights struct {
+	files, tests, orders int
+}
+
+// The tree has several times as many of each.
+const (
+	minFiles  = 500
+	minTests  = 200
+	minOrders = 2
+)
+
+func (s *sights) add(of sights) {
+	s.files += of.files
+	s.tests += of.tests
+	s.orders += of.orders
+}
+
+// missing reports the rules that had too little to judge.
+func (s *sights) missing() []string {
+	var wrong []string
+	for _, kind := range []struct {
+		name      string
+		seen, min int
+	}{{"Go files", s.files, minFiles}, {"files of tests", s.tests, minTests}, {"orders and queries of " + calls, s.orders, minOrders}} {
+		if kind.seen < kind.min {
+			wrong = append(wrong, fmt.Sprintf("%d %s are seen, and %d are the least", kind.seen, kind.name, kind.min))
+		}
+	}
+	return wrong
 }
 
 func (s *scan) complain(at token.Pos, format string, args ...any) {
