@@ -220,6 +220,10 @@ func TestEveryTenantTableHasRowSecurity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var tables int
+	if err := conn.QueryRow(t.Context(), "select count(*) from pg_class where relkind in ('r', 'p') and relrowsecurity").Scan(&tables); err != nil || tables < 50 {
+		t.Errorf("%d tables have row-level security: %v", tables, err)
+	}
 	if diff := cmp.Diff([]string{}, open); diff != "" {
 		t.Errorf("tables without forced row-level security (-want +got):\n%s", diff)
 	}

@@ -21,13 +21,18 @@ var hiddenSettings = []string{"DATABASE_URL", "PATCHBAY_DATABASE_DIRECT_URL", "P
 
 func TestABundleTellsEverySettingAndTheValuesOfThoseThatHoldNoSecret(t *testing.T) {
 	t.Parallel()
+	settings := 0
 	for _, flags := range []any{config.ServerFlags{}, config.DatabaseFlags{}, config.LogFlags{}} {
 		for i := range reflect.TypeOf(flags).NumField() {
 			name := reflect.TypeOf(flags).Field(i).Tag.Get("env")
+			settings++
 			if slices.Contains(shownSettings, name) == slices.Contains(hiddenSettings, name) {
 				t.Errorf("%s is to be shown, or to be hidden: it needs a place in one of the lists", name)
 			}
 		}
+	}
+	if settings < 25 {
+		t.Errorf("%d settings are found", settings)
 	}
 	c := supportBundleCommand{}
 	c.Addr, c.Stdio, c.URL, c.Keyset = "127.0.0.1:8080", "/usr/bin/mcp --token planted-secret", "postgres://me:planted-secret@db/p", "planted-secret"

@@ -70,8 +70,8 @@ select exists (
     where tenant_id = @tenant_id and role = 'owner');
 
 -- name: SaveSetupLink :exec
-insert into setup_links (token_hash, tenant_id)
-values (@token_hash, @tenant_id);
+insert into setup_links (tenant_id, token_hash)
+values (@tenant_id, @token_hash);
 
 -- name: SetupLink :one
 -- @sqlc-vet-disable tenant-scope
@@ -84,6 +84,7 @@ where setup_links.token_hash = @token_hash
       where memberships.tenant_id = setup_links.tenant_id and memberships.role = 'owner');
 
 -- name: TakeSetupLink :execrows
+-- @sqlc-vet-disable tenant-scope
 delete from setup_links
 where token_hash = @token_hash;
 

@@ -231,6 +231,9 @@ func (d *dashboard) routes() []string {
 	if err != nil {
 		d.t.Fatal(err)
 	}
+	if len(routes) < 150 {
+		d.t.Fatalf("only %d routes: %q", len(routes), routes)
+	}
 	slices.Sort(routes)
 	return routes
 }

@@ -54,6 +54,9 @@ func (w *world) mounted(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(found) < 80 {
+		t.Fatalf("only %d routes: %q", len(found), found)
+	}
 	return found
 }
 

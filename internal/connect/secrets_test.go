@@ -21,6 +21,9 @@ func (b *bundle) dump(t testing.TB) string {
 	must(t, err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	must(t, err)
+	if len(tables) < 70 {
+		t.Fatalf("%d tables are found: %q", len(tables), tables)
+	}
 	var all strings.Builder
 	for _, table := range tables {
 		rows, err := conn.Query(t.Context(), "select t::text || ' ' || to_jsonb(t)::text from "+pgx.Identifier{table}.Sanitize()+" t")

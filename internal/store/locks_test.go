@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -20,22 +22,47 @@ import (
 	"patchbay/internal/testing/fixture"
 )
 
-// tenantTables are the tables whose rows belong to one tenant.
-var tenantTables = []string{
-	"memberships", "api_keys", "agents", "connectors", "credentials", "tool_definitions", "tools", "quarantined_tools", "sync_runs", "audit_events",
-	"client_registrations", "oauth_flows", "connect_links", "connector_clients", "connector_envs",
+// tenantTables returns the tables whose rows belong to one tenant, without partitions, from the database's catalog.
+func tenantTables(t *testing.T) []string {
+	t.Helper()
+	tables := catalogue(t, `
+		select pg_class.oid::regclass::text from pg_class join pg_attribute on attrelid = pg_class.oid
+		where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition and attname = 'tenant_id'
+		order by 1`)
+	if len(tables) < 50 {
+		t.Fatalf("%d tables of tenants are found: %q", len(tables), tables)
+	}
+	return tables
+}
+
+// TestTenantRuleOfSqlcNamesEveryTable holds the list in sqlc.yaml, which cannot ask the schema, against it.
+func TestTenantRuleOfSqlcNamesEveryTable(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../sqlc.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := regexp.MustCompile(`\((tenants\|[a-z_|]+)\)\\\\b`).FindSubmatch(text)
+	if list == nil {
+		t.Fatal("sqlc.yaml has no list of tables")
+	}
+	want := "tenants|" + strings.Join(tenantTables(t), "|")
+	if diff := cmp.Diff(strings.Split(want, "|"), strings.Split(string(list[1]), "|")); diff != "" {
+		t.Errorf("tables in sqlc.yaml (-schema +listed):\n%s\nwrite (%s)", diff, want)
+	}
 }
 
 // The second lock. sqlc vet has the same rule, for the author; this holds it where only Go is.
 func TestEveryQueryOnATenantsTableNamesTheTenant(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../db/queries/*.sql")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no queries: %v", err)
+	if err != nil || len(files) < 50 {
+		t.Fatalf("%d files of queries: %v", len(files), err)
 	}
-	touches := regexp.MustCompile(`(?i)\b(from|join|into|update|using)\s+(tenants|` + strings.Join(tenantTables, "|") + `)\b`)
+	tenants, touching := tenantTables(t), 0
+	touches := regexp.MustCompile(`(?i)\b(from|join|into|update|using)\s+(tenants|` + strings.Join(tenants, "|") + `)\b`)
 	names := regexp.MustCompile(`(?i)\b(tenant_id|tenants\.id) = @tenant_id\b`)
-	inserts := regexp.MustCompile(`(?is)insert into \w+ \(tenant_id\b.*\b(values \(|select )@tenant_id\b`)
+	inserts := regexp.MustCompile(`(?is)insert into \w+ \(\s*tenant_id\b.*\b(values \(|select\s+)@tenant_id\b`)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -46,6 +73,9 @@ func TestEveryQueryOnATenantsTableNamesTheTenant(t *testing.T) {
 			name, _, _ := strings.Cut(query, " ")
 			exempt := strings.Contains(query, "@sqlc-vet-disable")
 			scoped := names.MatchString(query) || inserts.MatchString(query)
+			if touches.MatchString(query) {
+				touching++
+			}
 			switch {
 			case exempt && !system:
 				t.Errorf("%s: %s works across tenants outside of system_*.sql", filepath.Base(file), name)
@@ -55,6 +85,9 @@ func TestEveryQueryOnATenantsTableNamesTheTenant(t *testing.T) {
 				t.Errorf("%s: %s is on a tenant's table and does not say tenant_id = @tenant_id", filepath.Base(file), name)
 			}
 		}
+	}
+	if touching < 400 {
+		t.Errorf("%d queries are on tables of tenants", touching)
 	}
 }
 
@@ -137,7 +170,13 @@ func TestWithoutATenantThereAreNoRows(t *testing.T) {
 	if err := store.RecordAnything(t.Context(), w.Door(), store.Event{ActorType: "system", Action: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range append([]string{"tenants"}, tenantTables...) {
+	inserts := w.missingRows()
+	for _, table := range append(tenantTables(t), "tenants") {
+		if insert := inserts[table]; insert != "" {
+			if err := asSystem(t.Context(), w.Pool, insert, nil); err != nil {
+				t.Fatalf("%s: %v", table, err)
+			}
+		}
 		var raw, all int
 		if err := w.Pool.QueryRow(t.Context(), "select count(*) from "+table).Scan(&raw); err != nil {
 			t.Fatal(err)
@@ -151,6 +190,22 @@ func TestWithoutATenantThereAreNoRows(t *testing.T) {
 		if all == 0 && table != "quarantined_tools" {
 			t.Errorf("%s has no rows at all: the test shows nothing", table)
 		}
+	}
+}
+
+// missingRows returns an insert for each tenant's table in which newOutsider leaves no row.
+func (o outsider) missingRows() map[string]string {
+	connector := fmt.Sprintf("'%s', '%s'", o.Tenant, o.connector.ID)
+	return map[string]string{
+		"connector_health":    "insert into connector_health (tenant_id, connector_id, hour, ok, failed, ms_sum, ms_max) values (" + connector + ", now(), 1, 0, 1, 1)",
+		"notice_reads":        fmt.Sprintf("insert into notice_reads (tenant_id, notice_id, user_id) select tenant_id, id, '%s' from notices where tenant_id = '%s'", o.member.UserID, o.Tenant),
+		"quota_days":          "insert into quota_days (tenant_id, connector_id, day, tool, calls, over_minute, over_day) values (" + connector + ", now(), 't', 1, 0, 0)",
+		"retired_tenant_keys": fmt.Sprintf(`insert into retired_tenant_keys (tenant_id, prefix) values ('%s', '\x0102030405')`, o.Tenant),
+		"setup_links":         fmt.Sprintf(`insert into setup_links (tenant_id, token_hash) values ('%s', '\x00')`, o.Tenant),
+		"sync_hours":          fmt.Sprintf("insert into sync_hours (tenant_id, hour, ok, failed) values ('%s', now(), 1, 0)", o.Tenant),
+		"sync_run_requests":   fmt.Sprintf("insert into sync_run_requests (tenant_id, run_id, requests) values ('%s', '%s', '[]')", o.Tenant, o.running.ID),
+		"usage_marks": fmt.Sprintf(`insert into usage_marks (tenant_id, since, hour, ok, failed, other, buckets, counts, syncs_ok, syncs_failed)
+			values ('%s', now(), now(), 0, 0, 0, '{}', '{}', 0, 0)`, o.Tenant),
 	}
 }
 
@@ -173,7 +228,7 @@ func TestATablesOwnerSeesNoRowsWithoutATenantEither(t *testing.T) {
 	if superuser { // for whom no lock holds: the tables get another owner, for as long as this transaction lasts
 		role := pgx.Identifier{"patchbay_owner_" + w.Tenant.String()}.Sanitize()
 		statements := []string{"create role " + role + " nologin"}
-		for _, table := range tenantTables {
+		for _, table := range tenantTables(t) {
 			statements = append(statements, "alter table "+table+" owner to "+role)
 		}
 		for _, sql := range append(statements, "set local role "+role) {
@@ -182,7 +237,7 @@ func TestATablesOwnerSeesNoRowsWithoutATenantEither(t *testing.T) {
 			}
 		}
 	}
-	for _, table := range tenantTables {
+	for _, table := range tenantTables(t) {
 		var seen int
 		if err := tx.QueryRow(t.Context(), "select count(*) from "+table).Scan(&seen); err != nil || seen != 0 {
 			t.Errorf("%s: its owner sees %d rows without a tenant (%v)", table, seen, err)
@@ -192,20 +247,16 @@ func TestATablesOwnerSeesNoRowsWithoutATenantEither(t *testing.T) {
 
 func TestEveryTableWithATenantIsLocked(t *testing.T) {
 	t.Parallel()
-	w := fixture.New(t)
-	rows, err := w.Pool.Query(t.Context(), `
-		select relname from pg_class join pg_attribute on attrelid = pg_class.oid
-		where relnamespace = 'public'::regnamespace and relkind = 'r' and attname = 'tenant_id' and not relforcerowsecurity
-		order by relname`)
-	if err != nil {
-		t.Fatal(err)
+	locked := catalogue(t, "select oid::regclass::text from pg_class where relrowsecurity and relforcerowsecurity")
+	for _, table := range tenantTables(t) {
+		if !slices.Contains(locked, table) {
+			t.Errorf("%s has a tenant_id and no forced row-level security", table)
+		}
 	}
-	open, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(open) != 0 {
-		t.Errorf("tables with a tenant_id and without forced row-level security: %v", open)
+	if open := catalogue(t, `
+		select pg_class.oid::regclass::text from pg_class join pg_attribute on attrelid = pg_class.oid
+		where relispartition and relkind in ('r', 'p') and attname = 'tenant_id' and not relforcerowsecurity`); len(open) != 0 {
+		t.Errorf("partitions with a tenant_id and without forced row-level security: %v", open)
 	}
 }
 

@@ -167,7 +167,7 @@ func (s *System) HasOwner(ctx context.Context, id connectors.TenantID) (bool, er
 
 // SaveSetupLink stores the hash of a link at which the tenant gets its first owner.
 func (s *System) SaveSetupLink(ctx context.Context, id connectors.TenantID, hash []byte) error {
-	return s.q.SaveSetupLink(ctx, hash, id)
+	return s.q.SaveSetupLink(ctx, id, hash)
 }
 
 // SetupLink finds the tenant of a link that can still be used.

@@ -68,6 +68,9 @@ func speakers(t *testing.T) map[string][]*ast.File {
 			t.Fatal(err)
 		}
 	}
+	if len(packages) < 5 {
+		t.Fatalf("%d packages say something", len(packages))
+	}
 	return packages
 }
 

