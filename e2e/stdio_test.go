@@ -36,7 +36,7 @@ func TestTheSameToolsArriveOverEveryTransport(t *testing.T) {
 	t.Parallel()
 	path, args := everythingCommand(t)
 	old := startEverythingSSE(t)
-	h := newHome(t, "PATCHBAY_STDIO_COMMANDS="+path+" "+strings.Join(args, " "))
+	h := newHome(t, "PATCHBAY_STDIO_COMMANDS=env=SOME_TOKEN "+path+" "+strings.Join(args, " "))
 	s := h.serve()
 	c := client{t: t, base: s.base, key: h.run("apikey", "create", "--tenant", "default", "--role", "admin", "--name", "test")}
 	for name, connector := range map[string]object{
@@ -75,6 +75,7 @@ func TestOnlyWhatTheOperatorAllowsIsStarted(t *testing.T) {
 		{"command": "cat"},
 		{"command": "/bin/cat", "env": object{"LD_PRELOAD": "/tmp/x.so"}},
 		{"command": "/bin/echo", "args": []string{"hello"}, "cwd": "/tmp"},
+		{"command": "/bin/echo", "args": []string{"hello"}, "env": object{"HTTPS_PROXY": "http://127.0.0.1:9"}},
 	} {
 		connector["name"], connector["transport"] = "Other", "stdio"
 		for _, path := range []string{"/api/v1/connectors", "/api/v1/connectors/test"} {

@@ -148,15 +148,16 @@ func eachConnector(ctx context.Context, st *store.Store, visit func(connectors.T
 	return nil
 }
 
-// notStarted is why a stored connector's program is not started; empty: it is. Its environment stays sealed: the names are enough.
+// notStarted is everything for which a stored connector's program is not started; empty: it is. Its environment stays sealed: the
+// names are enough.
 func (e *examination) notStarted(c connectors.Connector) string {
 	env := connectors.Environment{}
 	for _, name := range c.EnvNames {
 		env[name] = ""
 	}
-	fields := e.allowed.CheckStart(c.Command, env)
-	if len(fields) == 0 {
-		return ""
+	var reasons []string
+	for _, field := range e.allowed.CheckStart(c.Command, env) {
+		reasons = append(reasons, field.Message)
 	}
-	return fields[0].Message
+	return strings.Join(reasons, " ")
 }

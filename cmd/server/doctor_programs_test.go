@@ -107,7 +107,8 @@ func TestTheDoctorNamesConnectorsThatAreNotStartedAnyMore(t *testing.T) {
 	got := examine(connectors.AllowedCommand{Path: "/usr/bin/npx", Args: []string{"some-server"}})
 	for _, want := range []string{
 		"is not started. /usr/bin/npx may not work in this folder", "is not started. /usr/bin/npx may not be started with these arguments",
-		"is not started. NODE_OPTIONS would change which code the program runs.",
+		"is not started. /usr/bin/npx may not be given NODE_OPTIONS", "/usr/bin/npx may not be given TOKEN on this installation: its operator names the variables, with env=TOKEN.",
+		"NODE_OPTIONS would change which code the program runs.",
 	} {
 		if !strings.Contains(got, want) || strings.Count(got, "\n") != 3 {
 			t.Errorf("%q is not said:\n%s", want, got)

@@ -82,7 +82,7 @@ func TestWhatTheOperatorDoesNotAllowOfAProgramIsSaidBesideItsField(t *testing.T)
 	b := d.as(connectors.RoleAdmin)
 	form := connectorForm("Local Tools", "", "transport", "stdio", "command", mcptest.Shell, "cwd", "/tmp", "env", "GREETING=s3cret=value\nOTHER=s3cret=value")
 	p := b.post("/connectors", form)
-	p.want(t, http.StatusUnprocessableEntity, "/bin/sh may not work in this folder on this installation", "/bin/sh may not be given OTHER on this installation.")
+	p.want(t, http.StatusUnprocessableEntity, "/bin/sh may not work in this folder on this installation", "/bin/sh may not be given OTHER on this installation: its operator names the variables, with env=OTHER.")
 	if p.says("s3cret=value") {
 		t.Error("the page repeats the environment")
 	}

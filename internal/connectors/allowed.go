@@ -3,6 +3,7 @@ package connectors
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"patchbay/internal/fault"
 )
@@ -25,7 +26,9 @@ type AllowedCommand struct {
 	// Dirs are the folders in which it may work, besides / where it works by itself. nil: any with any arguments, else none. Where the
 	// operator has written the arguments, a folder could still choose the code: npx, python -m and others look for theirs there.
 	Dirs []string
-	Env  []string // the variables that it may be given; nil: any that is not refused to all
+	// Env are the variables that it may be given. nil: with any arguments all but proxies, certificates and what is refused to every
+	// program, else none. Where the operator has written the arguments, a variable could still choose the code: npx downloads it.
+	Env []string
 }
 
 // AnyArgs tells whether the connector chooses all the arguments.
@@ -48,6 +51,13 @@ func (a AllowedCommand) takesDir(dir string) bool {
 	return dir == "" || dir == "/" || a.Dirs == nil && a.AnyArgs() || slices.Contains(a.Dirs, dir)
 }
 
+func (a AllowedCommand) takesVariable(name string) bool {
+	if a.Env == nil && a.AnyArgs() {
+		return !mustBeNamed(strings.ToUpper(name))
+	}
+	return slices.Contains(a.Env, name)
+}
+
 // check tells what of a command with this program's path is not allowed. Nothing of it depends on what there is on this machine.
 func (a AllowedCommand) check(c Command, env []string) []fault.Field {
 	if !a.takesArgs(c.Args) {
@@ -62,8 +72,11 @@ func (a AllowedCommand) check(c Command, env []string) []fault.Field {
 	}
 	for _, name := range env {
 		// What is no name is refused elsewhere, and may be a secret: it is not repeated.
-		if a.Env != nil && !slices.Contains(a.Env, name) && envName(name) {
-			fields = append(fields, fault.Field{Location: "env." + name, Message: fmt.Sprintf("%s may not be given %s on this installation.", c.Path, name)})
+		if !a.takesVariable(name) && envName(name) {
+			fields = append(fields, fault.Field{
+				Location: "env." + name,
+				Message:  fmt.Sprintf("%s may not be given %s on this installation: its operator names the variables, with env=%s.", c.Path, name, name),
+			})
 		}
 	}
 	return fields

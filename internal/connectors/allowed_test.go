@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"patchbay/internal/connectors"
 )
@@ -61,7 +62,7 @@ func TestAFolderAndVariablesAreTheOperatorsToAllow(t *testing.T) {
 		{Path: "/usr/bin/kept", Dirs: []string{}, Env: []string{}},
 		{Path: "/usr/bin/npx", Args: []string{"some-server"}},
 		{Path: "/usr/bin/files", Rule: connectors.ArgsNone, Dirs: []string{"/srv/a", "/srv/b"}, Env: []string{"API_TOKEN", "DEBUG"}},
-		{Path: "/usr/bin/files", Args: []string{"-v"}, Rule: connectors.ArgsPrefix},
+		{Path: "/usr/bin/files", Args: []string{"-v"}, Rule: connectors.ArgsPrefix, Env: []string{"LOG"}},
 	}
 	for name, tc := range map[string]struct {
 		command connectors.Command
@@ -72,14 +73,14 @@ func TestAFolderAndVariablesAreTheOperatorsToAllow(t *testing.T) {
 		"none where the operator says so":     {connectors.Command{Path: "/usr/bin/kept", Dir: "/tmp"}, nil, "cwd"},
 		"no variable where he says so":        {connectors.Command{Path: "/usr/bin/kept"}, []string{"A"}, "env.A"},
 		"a folder with the operator's words":  {connectors.Command{Path: "/usr/bin/npx", Args: []string{"some-server"}, Dir: "/tmp/evil"}, nil, "cwd"},
-		"where it works by itself":            {connectors.Command{Path: "/usr/bin/npx", Args: []string{"some-server"}, Dir: "/"}, []string{"A"}, ""},
+		"where it works by itself":            {connectors.Command{Path: "/usr/bin/npx", Args: []string{"some-server"}, Dir: "/"}, nil, ""},
 		"one of the folders":                  {connectors.Command{Path: "/usr/bin/files", Dir: "/srv/b"}, []string{"DEBUG"}, ""},
 		"below one of them":                   {connectors.Command{Path: "/usr/bin/files", Dir: "/srv/b/c"}, nil, "cwd"},
 		"above one of them":                   {connectors.Command{Path: "/usr/bin/files", Dir: "/srv"}, nil, "cwd"},
 		"another variable":                    {connectors.Command{Path: "/usr/bin/files"}, []string{"API_TOKEN", "HTTPS_PROXY"}, "env.HTTPS_PROXY"},
 		"what is no name":                     {connectors.Command{Path: "/usr/bin/files"}, []string{"s3cret line"}, ""}, // it is refused elsewhere
 		"a variable in another case":          {connectors.Command{Path: "/usr/bin/files"}, []string{"debug"}, "env.debug"},
-		"what another entry allows":           {connectors.Command{Path: "/usr/bin/files", Args: []string{"-v"}}, []string{"HTTPS_PROXY"}, ""},
+		"what another entry allows":           {connectors.Command{Path: "/usr/bin/files", Args: []string{"-v"}}, []string{"LOG"}, ""},
 		"a folder of another entry":           {connectors.Command{Path: "/usr/bin/files", Args: []string{"-v"}, Dir: "/srv/a"}, nil, "cwd"},
 		"the nearest entry's refusal is told": {connectors.Command{Path: "/usr/bin/files", Dir: "/tmp"}, []string{"A", "DEBUG"}, "cwd env.A"},
 	} {
@@ -89,6 +90,49 @@ func TestAFolderAndVariablesAreTheOperatorsToAllow(t *testing.T) {
 				t.Errorf("refused at %q, want %q", at, tc.at)
 			}
 		})
+	}
+}
+
+func TestAllowedCommandTakesVariablesThatItNames(t *testing.T) {
+	t.Parallel()
+	free := connectors.AllowedCommand{Path: "/usr/bin/npx"}
+	fixed := connectors.AllowedCommand{Path: "/usr/bin/npx", Args: []string{"-y", "server@1.2.3"}}
+	first := connectors.AllowedCommand{Path: "/usr/bin/npx", Args: []string{"-y", "server@1.2.3"}, Rule: connectors.ArgsPrefix}
+	bare := connectors.AllowedCommand{Path: "/usr/bin/npx", Rule: connectors.ArgsNone}
+	naming := func(a connectors.AllowedCommand, names ...string) connectors.AllowedCommand {
+		a.Env = names
+		return a
+	}
+	for name, tc := range map[string]struct {
+		allowed  connectors.AllowedCommand
+		variable string
+		ok       bool
+	}{
+		"any arguments":                           {free, "API_TOKEN", true},
+		"any arguments, a proxy":                  {free, "HTTPS_PROXY", false},
+		"any arguments, a proxy in small letters": {free, "all_proxy", false},
+		"any arguments, certificates":             {free, "NODE_EXTRA_CA_CERTS", false},
+		"any arguments, a file of certificates":   {free, "SSL_CERT_FILE", false},
+		"any arguments, a bundle of certificates": {free, "REQUESTS_CA_BUNDLE", false},
+		"any arguments, a temporary folder":       {free, "TMPDIR", false},
+		"any arguments, a proxy by name":          {naming(free, "HTTPS_PROXY"), "HTTPS_PROXY", true},
+		"fixed arguments":                         {fixed, "API_TOKEN", false},
+		"fixed arguments, a proxy":                {fixed, "HTTPS_PROXY", false},
+		"fixed arguments, by name":                {naming(fixed, "API_TOKEN"), "API_TOKEN", true},
+		"fixed arguments, another name":           {naming(fixed, "API_TOKEN"), "A_CERT", false},
+		"first arguments":                         {first, "API_TOKEN", false},
+		"no arguments":                            {bare, "API_TOKEN", false},
+		"no arguments, by name":                   {naming(bare, "API_TOKEN"), "API_TOKEN", true},
+	} {
+		command := connectors.Command{Path: tc.allowed.Path, Args: tc.allowed.Args}
+		fields := connectors.AllowedCommands{tc.allowed}.Check(command, []string{tc.variable})
+		want := []string{"env." + tc.variable}
+		if tc.ok {
+			want = nil
+		}
+		if diff := cmp.Diff(want, locations(fields), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
 	}
 }
 

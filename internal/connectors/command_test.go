@@ -118,14 +118,16 @@ func TestNoVariableMakesAnAllowedProgramAnother(t *testing.T) {
 	for _, name := range []string{
 		"LD_AUDIT", "BASH_ENV", "BASH_FUNC_ls", "BASH_LOADABLES_PATH", "BROWSER", "DOCKER_CONFIG", "DOCKER_HOST", "GIT_SSH_COMMAND", "GOFLAGS", "JAVA_HOME", "JAVA_OPTS",
 		"LUA_INIT_5_4", "NODE_COMPILE_CACHE", "OPENSSL_CONF", "openssl_modules", "PHPRC", "PHP_INI_SCAN_DIR", "PYTHONPLATLIBDIR", "PYTHONPYCACHEPREFIX",
-		"TS_NODE_COMPILER", "XDG_CONFIG_HOME", "yarn_registry",
+		"TS_NODE_COMPILER", "XDG_CONFIG_HOME", "yarn_registry", "PREFIX", "DESTDIR", "HOSTALIASES", "RES_OPTIONS", "LOCALDOMAIN", "NODE_ICU_DATA",
+		"NODE_TLS_REJECT_UNAUTHORIZED", "NODE_REPL_EXTERNAL_MODULE", "VIRTUAL_ENV", "SSLKEYLOGFILE", "COMSPEC", "LESSOPEN", "MANPAGER", "GOPROXY", "GOTOOLCHAIN",
+		"CARGO_HOME", "RUSTC_WRAPPER", "CONDA_PREFIX", "GIT_ASKPASS", "SSH_ASKPASS", "AWS_PAGER", "KUBE_EDITOR", "CURL_HOME", "XDG_CACHE_HOME", "PERL_MM_OPT", "RUBYLIB",
 	} {
 		fields := stdio(func(d *connectors.Draft) { d.Env = connectors.Environment{name: "/tmp/x"} }).Validate()
 		if diff := cmp.Diff([]string{"env." + name}, locations(fields)); diff != "" {
 			t.Error(name, diff)
 		}
 	}
-	for _, name := range []string{"API_TOKEN", "DEBUG", "GITHUB_TOKEN", "HTTPS_PROXY", "NODE_ENV", "NPM_TOKEN", "PYTHONUNBUFFERED", "PYTHONUTF8", "SSL_CERT_FILE", "TZ"} {
+	for _, name := range []string{"API_TOKEN", "DEBUG", "GITHUB_TOKEN", "GOOGLE_API_KEY", "HTTPS_PROXY", "NODE_ENV", "NPM_TOKEN", "PYTHONUNBUFFERED", "PYTHONUTF8", "SSL_CERT_FILE", "TZ"} {
 		if fields := stdio(func(d *connectors.Draft) { d.Env = connectors.Environment{name: "x"} }).Validate(); len(fields) > 0 {
 			t.Error(name, fields)
 		}

@@ -30,21 +30,40 @@ func (e Environment) Names() []string { return slices.Sorted(maps.Keys(e)) }
 // ownEnv are the variables that Patchbay sets itself.
 var ownEnv = []string{"PATH", "HOME", "LANG"}
 
-// loaderEnv and loaderEnvPrefixes decide which code a program runs, or in what way: with them an allowed command would be any
-// command.
+// Variables, in upper case, that choose the code of a program, or lead it to other hosts, files or commands. With them an allowed
+// command would be any command.
 var (
 	loaderEnv = []string{
-		"BASHOPTS", "BASH_ENV", "BASH_LOADABLES_PATH", "BROWSER", "CDPATH", "CLASSPATH", "CONTAINER_HOST", "EDITOR", "ENV", "FPATH", "GCONV_PATH", "GETCONF_DIR",
-		"GLIBC_TUNABLES", "GODEBUG", "GOENV", "GOFLAGS", "IBM_JAVA_OPTIONS", "IFS", "JAVA_HOME", "JAVA_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "LOCPATH",
-		"NLSPATH", "NODE_COMPILE_CACHE", "NODE_OPTIONS", "NODE_PATH", "NODE_REDIRECT_WARNINGS", "NODE_V8_COVERAGE", "OPENJ9_JAVA_OPTIONS", "OPENSSL_CONF",
-		"OPENSSL_ENGINES", "OPENSSL_MODULES", "PAGER", "PERL5DB", "PERL5LIB", "PERL5OPT", "PERLLIB", "PHPRC", "PHP_INI_SCAN_DIR", "PROMPT_COMMAND", "PS4",
-		"PYTHONBREAKPOINT", "PYTHONEXECUTABLE", "PYTHONHOME", "PYTHONINSPECT", "PYTHONPATH", "PYTHONPLATLIBDIR", "PYTHONPYCACHEPREFIX", "PYTHONSTARTUP",
-		"PYTHONUSERBASE", "PYTHONWARNINGS", "RUBYLIB", "RUBYOPT", "SHELL", "SHELLOPTS", "VISUAL", "_JAVA_OPTIONS", "ZDOTDIR",
+		"APPDATA", "AWKLIBPATH", "AWKPATH", "BASHOPTS", "BASH_ENV", "BASH_LOADABLES_PATH", "BROWSER", "CC", "CDPATH", "CFLAGS", "CLASSPATH", "COMSPEC", "CONTAINER_HOST",
+		"CPATH", "CXX", "DESTDIR", "ENV", "FPATH", "GCONV_PATH", "GETCONF_DIR", "GH_BROWSER", "GLIBC_TUNABLES", "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES", "GOOGLE_API_USE_CLIENT_CERTIFICATE",
+		"GUILE_LOAD_COMPILED_PATH", "GUILE_LOAD_PATH", "HISTFILE", "HOMEDRIVE", "HOMEPATH", "HOSTALIASES", "IBM_JAVA_OPTIONS", "IFS", "INIT_CWD", "INPUTRC", "KRB5_CONFIG", "LDFLAGS",
+		"LIBRARY_PATH", "LOCALAPPDATA", "LOCALDOMAIN", "LOCPATH", "MAKE", "MAKEFILES", "MAKEFLAGS", "MANPATH", "NETRC", "NLSPATH", "NPM_EXECPATH", "NPM_NODE_EXECPATH", "OPENJ9_JAVA_OPTIONS",
+		"PATHEXT", "PHPRC", "PHP_INI_SCAN_DIR", "PREFIX", "PROMPT_COMMAND", "PS4", "PSMODULEPATH", "RES_OPTIONS", "R_ENVIRON", "R_ENVIRON_USER", "R_HOME", "R_LIBS",
+		"R_LIBS_SITE", "R_LIBS_USER", "R_PROFILE", "R_PROFILE_USER", "SHELL", "SHELLOPTS", "SSH_AUTH_SOCK", "SSH_SK_HELPER", "SSLKEYLOGFILE", "SYSTEMROOT", "SYSTEM_WGETRC",
+		"TCLLIBPATH", "TCL_LIBRARY", "TERMCAP", "TERMINFO", "TERMINFO_DIRS", "TZDIR", "USERPROFILE", "VIRTUAL_ENV", "VISUAL", "WGETRC", "WINDIR", "ZDOTDIR",
+		"_JAVA_OPTIONS",
+	}
+	// goEnv are the variables of "go help environment". Their prefix alone would refuse GOOGLE_API_KEY, too.
+	goEnv = []string{
+		"GO111MODULE", "GOARCH", "GOAUTH", "GOBIN", "GOCACHE", "GOCACHEPROG", "GOCOVERDIR", "GODEBUG", "GOENV", "GOEXPERIMENT", "GOFIPS140", "GOFLAGS", "GOGC", "GOINSECURE",
+		"GOMAXPROCS", "GOMEMLIMIT", "GOMOD", "GOMODCACHE", "GONOPROXY", "GONOSUMDB", "GOOS", "GOPATH", "GOPRIVATE", "GOPROXY", "GORACE", "GOROOT", "GOSUMDB", "GOTELEMETRY",
+		"GOTELEMETRYDIR", "GOTMPDIR", "GOTOOLCHAIN", "GOTOOLDIR", "GOTRACEBACK", "GOVCS", "GOWORK",
 	}
 	loaderEnvPrefixes = []string{
-		"BASH_FUNC_", "BUNDLE_", "BUN_", "COMPLUS_", "CONTAINERS_", "COREPACK_", "CORECLR_", "DENO_", "DOCKER_", "DOTNET_", "DYLD_", "ERL_", "GEM_", "GIT_", "LD_",
-		"LUA_CPATH", "LUA_INIT", "LUA_PATH", "MALLOC_", "NPM_CONFIG_", "PATCHBAY_", "PIP_", "PNPM_", "TS_NODE_", "UV_", "XDG_CONFIG_", "XDG_DATA_", "YARN_",
+		"ASDF_", "BASH_FUNC_", "BUNDLE_", "BUNDLER_", "BUN_", "CARGO_", "CGO_", "COMPLUS_", "CONDA_", "CONTAINERS_", "COREPACK_", "CORECLR_", "CURL_", "DENO_", "DOCKER_", "DOTNET_", "DYLD_",
+		"ELECTRON_", "ERL_", "GEM_", "GIO_", "GIT_", "GRADLE_", "GST_", "GTK_", "HOMEBREW_", "JAVA_", "JDK_", "JULIA_", "LD_", "LESS", "LUA_", "MALLOC_", "MAMBA_", "MAVEN_",
+		"MISE_", "NIX_", "NODE_", "NPM_CONFIG_", "NPM_PACKAGE_", "NUGET_", "NVM_", "OPENSSL_", "PATCHBAY_", "PDM_", "PERL", "PIPENV_", "PIPX_", "PIP_", "PNPM_", "POETRY_",
+		"PYENV_", "PYTHON", "PYPY_", "QT_", "RBENV_", "RUBY", "RUSTC", "RUSTUP_", "TS_NODE_", "TSX_", "UV_", "VOLTA_", "XDG_", "YARN_",
 	}
+	loaderEnvSuffixes = []string{"ASKPASS", "EDITOR", "PAGER"}
+	// harmlessEnv are exceptions from the prefixes: they are set often, and choose no code.
+	harmlessEnv = []string{"NODE_ENV", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PYTHONUTF8"}
+
+	// Proxies, certificates and temporary folders are needed on some networks, and choose the code of what downloads it. Only an operator
+	// who names them allows them.
+	namedEnv         = []string{"NODE_EXTRA_CA_CERTS", "NODE_USE_ENV_PROXY", "NODE_USE_SYSTEM_CA", "TEMP", "TMP", "TMPDIR"}
+	namedEnvPrefixes = []string{"SSL_CERT_"}
+	namedEnvSuffixes = []string{"_CA_BUNDLE", "_CA_CERTS", "_PROXY"}
 )
 
 // Validate tells what is wrong with e, by the rules as they are now: they may have been others when it was stored.
@@ -90,8 +109,23 @@ func envName(name string) bool {
 	return name != "" && len(name) <= MaxEnvName
 }
 
+// loads reports whether a variable, named in upper case, is refused to every program.
 func loads(upper string) bool {
-	return slices.Contains(loaderEnv, upper) || slices.ContainsFunc(loaderEnvPrefixes, func(p string) bool { return strings.HasPrefix(upper, p) })
+	if mustBeNamed(upper) || slices.Contains(harmlessEnv, upper) {
+		return false
+	}
+	return slices.Contains(loaderEnv, upper) || slices.Contains(goEnv, upper) || hasAffix(upper, loaderEnvPrefixes, loaderEnvSuffixes)
+}
+
+// mustBeNamed reports whether a variable, named in upper case, is refused unless the operator names it for the program.
+func mustBeNamed(upper string) bool {
+	return slices.Contains(namedEnv, upper) || hasAffix(upper, namedEnvPrefixes, namedEnvSuffixes)
+}
+
+func hasAffix(name string, prefixes, suffixes []string) bool {
+	begins := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+	ends := func(suffix string) bool { return strings.HasSuffix(name, suffix) }
+	return slices.ContainsFunc(prefixes, begins) || slices.ContainsFunc(suffixes, ends)
 }
 
 // Encode writes e as one text, to be sealed.

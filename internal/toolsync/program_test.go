@@ -46,9 +46,13 @@ func (l *logText) String() string {
 func withPrograms(t *testing.T, args []string) (*bundle, *logText) {
 	t.Helper()
 	b, log := &bundle{World: fixture.New(t)}, &logText{}
+	allowed := connectors.AllowedCommand{Path: mcptest.Shell, Args: args}
+	if args != nil {
+		allowed.Env = []string{"GREETING"}
+	}
 	b.sync = newSyncer(t, b.World, b.Instance, func(o *toolsync.Options) {
 		o.Programs = toolsync.Programs{
-			Allowed: connectors.AllowedCommands{{Path: mcptest.Shell, Args: args}},
+			Allowed: connectors.AllowedCommands{allowed},
 			Env:     []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8"},
 		}
 		o.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
