@@ -39,7 +39,7 @@ func (f *relayed) id() string {
 // TestACallSaysWhereItCameFromAndWithWhichRequest makes calls by each door of the program, behind a proxy that the operator trusts.
 func TestACallSaysWhereItCameFromAndWithWhichRequest(t *testing.T) {
 	t.Parallel()
-	_, s, owner, c := install(t, "PATCHBAY_TRUSTED_PROXIES=127.0.0.0/8,10.0.0.0/8", "PATCHBAY_LOG_FORMAT=json")
+	_, s, owner, c := install(t, "PATCHBAY_EGRESS=local", "PATCHBAY_TRUSTED_PROXIES=127.0.0.0/8,10.0.0.0/8", "PATCHBAY_LOG_FORMAT=json")
 	c.must(http.StatusOK, http.MethodPost, "/connectors/tools/sync_tools", nil)
 	night := c.hire("night", "tools")
 	came := map[string]string{} // by the request's id: its address

@@ -84,8 +84,7 @@ func (e *examination) egress(server config.Server) {
 		e.failed(what, err)
 		return
 	}
-	host, _, _ := net.SplitHostPort(server.Addr) // checked with the settings
-	if server.Egress == config.EgressLocal && !config.IsLoopback(host) {
+	if server.Egress == config.EgressLocal && !server.IsLocal() {
 		e.problem(what, "local, while others can reach this server: every tenant's admin reaches this machine and its network. Set PATCHBAY_EGRESS=public, and PATCHBAY_EGRESS_ALLOW for exceptions.")
 		return
 	}

@@ -93,6 +93,20 @@ func TestEgressFollowsTheListeningAddress(t *testing.T) {
 			t.Errorf("%q: have %q, %v; want %q", addr, s.Egress, err, want)
 		}
 	}
+	for name, tc := range map[string]struct {
+		flags config.ServerFlags
+		want  config.Egress
+	}{
+		"a base URL at loopback":       {config.ServerFlags{BaseURL: "http://localhost:9000"}, config.EgressLocal},
+		"a base URL elsewhere":         {config.ServerFlags{BaseURL: "https://patchbay.example.com"}, config.EgressPublic},
+		"a proxy on this machine":      {config.ServerFlags{Proxies: "127.0.0.1"}, config.EgressPublic},
+		"a proxy and a base URL":       {config.ServerFlags{BaseURL: "https://patchbay.example.com", Proxies: "127.0.0.1"}, config.EgressPublic},
+		"local as the operator has it": {config.ServerFlags{BaseURL: "https://patchbay.example.com", Egress: "local"}, config.EgressLocal},
+	} {
+		if s, err := tc.flags.Check(); err != nil || s.Egress != tc.want {
+			t.Errorf("%s: have %q, %v; want %q", name, s.Egress, err, tc.want)
+		}
+	}
 	if s, err := (config.ServerFlags{Egress: "public"}).Check(); err != nil || s.Egress != config.EgressPublic {
 		t.Errorf("a set mode is not kept: %v, %v", s.Egress, err)
 	}

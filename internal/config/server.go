@@ -31,7 +31,7 @@ const (
 type ServerFlags struct {
 	Addr         string        `name:"addr" env:"PATCHBAY_ADDR" placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where to listen (${default})."`
 	BaseURL      string        `name:"base-url" env:"PATCHBAY_BASE_URL" placeholder:"URL" help:"The address that people and programs use, as https://patchbay.example.com. Unset: http:// and the listening address."`
-	Egress       string        `name:"egress" env:"PATCHBAY_EGRESS" placeholder:"local|public" help:"Which MCP servers may be reached: local also reaches this machine and its network, public only https at global addresses. Unset: local when listening on loopback, else public."`
+	Egress       string        `name:"egress" env:"PATCHBAY_EGRESS" placeholder:"local|public" help:"Which MCP servers may be reached: local also reaches this machine and its network, public only https at global addresses. Unset: local when listening on loopback, with a base URL at loopback and no trusted proxies, else public."`
 	EgressAllow  string        `name:"egress-allow" env:"PATCHBAY_EGRESS_ALLOW" placeholder:"LIST" help:"Exceptions to the egress rules: cidr:port or host:port, with commas between them."`
 	EgressProxy  string        `name:"egress-proxy" env:"PATCHBAY_EGRESS_PROXY" placeholder:"URL" help:"An HTTP proxy through which everything goes that leaves this machine, as http://user:password@proxy.example.com:3128, or https://. Unset: none; HTTP_PROXY and its like are not read."`
 	Proxies      string        `name:"trusted-proxies" env:"PATCHBAY_TRUSTED_PROXIES" placeholder:"LIST" help:"Addresses or cidrs, with commas between them, whose X-Forwarded-For is believed. Unset: nobody's; a request comes from whoever connects."`
@@ -101,6 +101,13 @@ func (s Server) BaseURL(listening net.Addr) *url.URL {
 // BaseURLIsSet tells whether the base URL was set, and is not made from the listening address.
 func (s Server) BaseURLIsSet() bool { return s.baseURL != nil }
 
+// IsLocal reports whether only this machine uses the server: it listens on loopback, its base URL is at loopback, and no proxy is
+// trusted. A proxy on the same machine makes a server public that listens on loopback.
+func (s Server) IsLocal() bool {
+	host, _, err := net.SplitHostPort(s.Addr)
+	return err == nil && IsLoopback(host) && len(s.Proxies) == 0 && (s.baseURL == nil || IsLoopback(s.baseURL.Hostname()))
+}
+
 // Check reads the flags.
 func (f ServerFlags) Check() (Server, error) {
 	var c checker
@@ -116,7 +123,7 @@ func (f ServerFlags) Check() (Server, error) {
 	if days := f.HistoryDays; days != 0 && (days < leastHistoryDays || days > mostHistoryDays) {
 		c.refuse("PATCHBAY_HISTORY_DAYS", "must be a number of days from %d to %d, and is %d.", leastHistoryDays, mostHistoryDays, days)
 	}
-	host := c.listenAddr("PATCHBAY_ADDR", s.Addr)
+	c.listenAddr("PATCHBAY_ADDR", s.Addr)
 	if f.PrivateAddr != "" {
 		c.listenAddr("PATCHBAY_PRIVATE_ADDR", f.PrivateAddr)
 	}
@@ -127,7 +134,7 @@ func (f ServerFlags) Check() (Server, error) {
 	switch Egress(f.Egress) {
 	case "":
 		s.Egress = EgressPublic
-		if IsLoopback(host) {
+		if s.IsLocal() {
 			s.Egress = EgressLocal
 		}
 	case EgressLocal, EgressPublic:
@@ -151,17 +158,16 @@ func (c *checker) sessions(idle, life time.Duration) (time.Duration, time.Durati
 	return cmp.Or(idle, min(usualIdle, most)), most
 }
 
-// listenAddr checks a HOST:PORT and returns its host, which is empty for all addresses.
-func (c *checker) listenAddr(variable, addr string) string {
-	host, port, err := net.SplitHostPort(addr)
+// listenAddr checks a HOST:PORT.
+func (c *checker) listenAddr(variable, addr string) {
+	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		c.refuse(variable, "must be HOST:PORT, as 127.0.0.1:8080 or :8080, and is %q.", addr)
-		return ""
+		return
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
 		c.refuse(variable, "must end in a port from 0 to 65535, and is %q.", addr)
 	}
-	return host
 }
 
 func (c *checker) baseURL(raw string) *url.URL {
