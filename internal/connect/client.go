@@ -23,7 +23,7 @@ const recogniseTime = 5 * time.Second
 //	what this tenant registered there before, where the server has not forgotten it
 //	what it registers now: one for all of the tenant's connectors
 func (b *Broker) client(ctx context.Context, s survey) (oauth.Registration, error) {
-	if err := b.secretFits(ctx, s.place, s.discovery.Server); err != nil {
+	if err := b.checkClient(ctx, s.place, s.discovery.Server); err != nil {
 		return oauth.Registration{}, err
 	}
 	client, ok, err := b.ownClient(ctx, s.place, s.discovery.Server, "")
@@ -73,6 +73,26 @@ func (b *Broker) ownClient(
 		return oauth.Registration{}, false, nil
 	}
 	return client, err == nil, err
+}
+
+// checkClient refuses what the connector's own client may not be used for: a secret that was entered for another server, and a token
+// endpoint of another origin with a client that is not an admin's own, but our document or what this tenant registered.
+func (b *Broker) checkClient(ctx context.Context, p place, m oauth.Metadata) error {
+	if err := b.secretFits(ctx, p, m); err != nil || !m.HasForeignTokenEndpoint() {
+		return err
+	}
+	id := p.connector.OAuth.ClientID
+	if id == "" || id == b.document {
+		return oauth.ForeignTokenEndpoint(oauth.StepRegister, m)
+	}
+	client, err := b.registered(ctx, p.tenant, m)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil
+	case err == nil && client.ClientID == id:
+		return oauth.ForeignTokenEndpoint(oauth.StepRegister, m)
+	}
+	return err
 }
 
 // secretFits is a Conflict where the secret of the connector's own client belongs to another server. It binds nothing: it is the token
@@ -168,6 +188,7 @@ func (b *Broker) replace(ctx context.Context, s survey, old, client oauth.Regist
 // clientOf is the client that a flow or a grant was started with, as it can prove itself now; ok is false where it is gone. id is
 // its client id.
 func (b *Broker) clientOf(ctx context.Context, p place, m oauth.Metadata, id string) (client oauth.Registration, ok bool, err error) {
+	m.NotePinnedTokenEndpoint(p.connector.OAuth.TokenEndpoint)
 	var own oauth.Secret
 	if p.connector.OAuth.ClientID == id {
 		if own, err = b.ownSecret(ctx, p, m); err != nil {

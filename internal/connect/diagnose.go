@@ -54,7 +54,7 @@ func (b *Broker) howClient(ctx context.Context, s survey) (string, error) {
 // foreseen is the client that a start would go with.
 func (b *Broker) foreseen(ctx context.Context, s survey) (client oauth.Registration, words string, err error) {
 	m := s.discovery.Server
-	if err := b.secretFits(ctx, s.place, m); err != nil {
+	if err := b.checkClient(ctx, s.place, m); err != nil {
 		return client, "", err
 	}
 	client, ok, err := b.ownClient(ctx, s.place, m, "")

@@ -76,7 +76,7 @@ func (b *Broker) finish(ctx context.Context, q url.Values, br Browser) (Finished
 	peer, ok, err := b.peer(ctx, p, f)
 	switch {
 	case err != nil:
-		return Finished{}, err
+		return Finished{}, b.explain(err)
 	case !ok:
 		return b.again(ctx, back, errClientGone)
 	}
@@ -172,6 +172,7 @@ func sameGrants(a, b connectors.OAuthSettings) bool {
 // peer is whom the flow was started with, and as whom; ok is false where our client there is another by now.
 func (b *Broker) peer(ctx context.Context, p place, f store.Flow) (peer oauth.Peer, ok bool, err error) {
 	client, ok, err := b.clientOf(ctx, p, f.Server, f.ClientID)
+	f.Server.NotePinnedTokenEndpoint(p.connector.OAuth.TokenEndpoint)
 	return oauth.Peer{Server: f.Server, Client: client, Resource: f.Resource}, ok, err
 }
 

@@ -87,6 +87,7 @@ type Invitation struct {
 	ExpiresAt       time.Time
 	Server          string // the authorization server's host; empty: not known
 	AuthorizeOrigin string // where the button leads in the end; empty: not known
+	TokenHost       string // where Patchbay trades the answer for tokens, if that is not at the authorization server's origin; else empty
 	Scopes          []string
 	Problem         string // why it cannot be connected now; empty: it can
 }
@@ -121,6 +122,11 @@ func (b *Broker) Open(ctx context.Context, token secret.Text) (Invitation, error
 	i.Scopes = s.scopes
 	if u, err := url.Parse(s.discovery.Server.AuthorizationEndpoint); err == nil && u.Host != "" {
 		i.Server, i.AuthorizeOrigin = u.Hostname(), u.Scheme+"://"+u.Host
+	}
+	if m := s.discovery.Server; m.HasForeignTokenEndpoint() {
+		if u, err := url.Parse(m.TokenEndpoint); err == nil {
+			i.TokenHost = u.Host
+		}
 	}
 	return i, nil
 }

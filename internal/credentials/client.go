@@ -30,6 +30,7 @@ func (r *renewal) next(ctx context.Context, g store.Grant) (store.GrantTokens, e
 // peer is who refreshes where: the client that the grant was given to, with the secret that it has now.
 func (r *renewal) peer(ctx context.Context, meta store.GrantMeta) (oauth.Peer, error) {
 	p := oauth.Peer{Server: meta.Server, Resource: meta.Resource}
+	p.Server.NotePinnedTokenEndpoint(r.connector.OAuth.TokenEndpoint)
 	var err error
 	if meta.Source == oauth.SourceConfigured {
 		p.Server.PinnedAuthMethod = oauth.AuthMethod(r.connector.OAuth.TokenEndpointAuthMethod)

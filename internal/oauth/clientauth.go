@@ -62,6 +62,9 @@ func (c *Client) authenticate(step Step, p Peer, form url.Values, header http.He
 		return refused(step, "the client belongs to %s, and the request would go to %s",
 			shownURL(r.Issuer), shownURL(p.Server.Issuer))
 	}
+	if err := p.Server.checkClientOrigin(step, r); err != nil {
+		return err
+	}
 	method := p.Server.authMethod(r)
 	if r.ClientSecret == "" && (method == AuthBasic || method == AuthPost) || r.Key == nil && method == AuthPrivateKeyJWT {
 		return &Error{Step: step, Kind: KindClient, Detail: "the client has nothing to prove itself by " + string(method) + " with"}

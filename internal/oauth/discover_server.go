@@ -176,7 +176,7 @@ func (d *discovery) pinEndpoints() {
 		d.note(TraceStep{Step: StepServer, URL: shownURL(o.AuthorizationEndpoint)}, "The authorization endpoint is the connector's.")
 	}
 	if o.TokenEndpoint != "" {
-		m.TokenEndpoint = o.TokenEndpoint
+		m.PinTokenEndpoint(o.TokenEndpoint)
 		d.note(TraceStep{Step: StepServer, URL: shownURL(o.TokenEndpoint)}, "The token endpoint is the connector's.")
 	}
 }

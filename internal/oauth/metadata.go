@@ -1,6 +1,9 @@
 package oauth
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Metadata is what an authorization server says about itself (RFC 8414 §2), checked, together with what an admin set in
 // its place. It holds no secret and may be stored as JSON.
@@ -8,6 +11,9 @@ type Metadata struct {
 	Issuer                string `json:"issuer"` // as its document writes it: what iss is compared with
 	AuthorizationEndpoint string `json:"authorization_endpoint,omitempty"`
 	TokenEndpoint         string `json:"token_endpoint"`
+	// DocumentTokenEndpoint is the document's token endpoint, or the issuer without a document, where TokenEndpoint is an admin's; else
+	// empty.
+	DocumentTokenEndpoint string `json:"document_token_endpoint,omitempty"`
 	RegistrationEndpoint  string `json:"registration_endpoint,omitempty"`
 	RevocationEndpoint    string `json:"revocation_endpoint,omitempty"`
 
@@ -27,6 +33,45 @@ type Metadata struct {
 	PinnedAuthMethod AuthMethod `json:"pinned_auth_method,omitempty"`
 	// AllowMissingPKCE: the admin accepts a document that says nothing about PKCE.
 	AllowMissingPKCE bool `json:"allow_missing_pkce,omitempty"`
+}
+
+// PinTokenEndpoint puts an admin's token endpoint in the place of the document's, which stays known.
+func (m *Metadata) PinTokenEndpoint(endpoint string) {
+	m.DocumentTokenEndpoint = cmp.Or(m.TokenEndpoint, m.Issuer)
+	m.TokenEndpoint = endpoint
+}
+
+// NotePinnedTokenEndpoint completes metadata that was stored before DocumentTokenEndpoint was: where the connector names the token
+// endpoint, the issuer stands for the document's.
+func (m *Metadata) NotePinnedTokenEndpoint(endpoint string) {
+	if endpoint != "" && m.DocumentTokenEndpoint == "" {
+		m.DocumentTokenEndpoint = m.Issuer
+	}
+}
+
+// HasForeignTokenEndpoint reports whether an admin's token endpoint is of another origin than the document's, or than the issuer
+// without a document. Only a client that an admin entered is shown there: a registered one belongs to the issuer.
+func (m Metadata) HasForeignTokenEndpoint() bool {
+	if m.DocumentTokenEndpoint == "" {
+		return false
+	}
+	own, ok := plainURL(m.DocumentTokenEndpoint)
+	used, fine := plainURL(m.TokenEndpoint)
+	return !ok || !fine || origin(own) != origin(used)
+}
+
+// checkClientOrigin refuses a client that nobody entered at a token endpoint of another origin than its issuer's.
+func (m Metadata) checkClientOrigin(step Step, r Registration) *Error {
+	if r.Source == SourceConfigured || !m.HasForeignTokenEndpoint() {
+		return nil
+	}
+	return ForeignTokenEndpoint(step, m)
+}
+
+// ForeignTokenEndpoint is the refusal to show a client of the issuer to a token endpoint of another origin.
+func ForeignTokenEndpoint(step Step, m Metadata) *Error {
+	return refused(step, "the connector's token endpoint %s is not at the origin of %s; it needs a client id of its own, under Advanced in the connector's settings",
+		shownURL(m.TokenEndpoint), shownURL(m.DocumentTokenEndpoint))
 }
 
 // ParseMetadata reads an authorization server's document leniently: a field of a wrong type counts as missing. Nothing

@@ -50,6 +50,7 @@ type RegisterRequest struct {
 
 // Register finds a client id: the configured one, else our metadata document's URL where the server reads such, else
 // a dynamic registration. KindNeedsClientID: there is none of these, and an admin has to enter one.
+// KindRefused: the same, since the token endpoint is not of the issuer's origin.
 func (c *Client) Register(ctx context.Context, r RegisterRequest) (Registration, error) {
 	switch {
 	case r.Configured.ClientID != "":
@@ -57,6 +58,8 @@ func (c *Client) Register(ctx context.Context, r RegisterRequest) (Registration,
 		client.Issuer, client.Source = r.Server.Issuer, SourceConfigured
 		client.Method = r.Server.authMethod(client)
 		return client, nil
+	case r.Server.HasForeignTokenEndpoint():
+		return Registration{}, ForeignTokenEndpoint(StepRegister, r.Server)
 	case r.Server.ClientIDMetadataDocumentSupported && IsDocumentURL(r.DocumentURL):
 		return Registration{
 			Issuer: r.Server.Issuer, ClientID: r.DocumentURL, Method: AuthNone, Source: SourceMetadataDocument,

@@ -198,3 +198,45 @@ func TestAClientIsNeverShownToAnotherIssuer(t *testing.T) {
 		t.Errorf("the other server was sent %d requests", n)
 	}
 }
+
+func TestRegisteredClientIsNotShownToAnotherOrigin(t *testing.T) {
+	t.Parallel()
+	as, other := oauthtest.Start(t, oauthtest.Behaviour{}), newTrap(t)
+	mcp := as.Protect(t, oauthtest.ResourceBehaviour{})
+	f := newFlowTo(t, mcp.URL)
+	f.register(oauth.RegisterRequest{})
+	back := f.authorize()
+	f.Peer.Server.PinTokenEndpoint(other.URL + "/token")
+	wantKind(t, f.exchange(back), oauth.KindRefused)
+	_, err := f.Refresh(t.Context(), f.Peer, "refresh")
+	wantKind(t, err, oauth.KindRefused)
+	_, err = f.Register(t.Context(), oauth.RegisterRequest{Server: f.Peer.Server, RedirectURIs: []string{redirectURI}})
+	wantKind(t, err, oauth.KindRefused)
+	if n := other.hits.Load(); n != 0 {
+		t.Errorf("the other origin got %d requests", n)
+	}
+}
+
+func TestMetadataKnowsAForeignTokenEndpoint(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		m    oauth.Metadata
+		pin  string
+		want bool
+	}{
+		"none pinned":                   {oauth.Metadata{Issuer: "https://a.example", TokenEndpoint: "https://b.example/token"}, "", false},
+		"as the document says":          {oauth.Metadata{Issuer: "https://a.example", TokenEndpoint: "https://b.example/token"}, "https://b.example/other", false},
+		"at the issuer, not as it says": {oauth.Metadata{Issuer: "https://a.example", TokenEndpoint: "https://b.example/token"}, "https://a.example/token", true},
+		"at the issuer of no document":  {oauth.Metadata{Issuer: "https://a.example"}, "https://a.example:443/token", false},
+		"elsewhere":                     {oauth.Metadata{Issuer: "https://a.example"}, "https://evil.example/token", true},
+		"another port":                  {oauth.Metadata{Issuer: "https://a.example"}, "https://a.example:8443/token", true},
+		"plain http":                    {oauth.Metadata{Issuer: "https://a.example"}, "http://a.example/token", true},
+	} {
+		if tc.pin != "" {
+			tc.m.PinTokenEndpoint(tc.pin)
+		}
+		if got := tc.m.HasForeignTokenEndpoint(); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

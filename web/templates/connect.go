@@ -24,6 +24,7 @@ type InvitationPage struct {
 	Agent     string // empty: all agents
 	MadeBy    string
 	Server    string // host of the authorization server; empty: not known
+	TokenHost string // where the access is fetched, if that is another host than the server's own; else empty
 	Scopes    []string
 	Ends      When
 	Problem   string // why the last try went nowhere; empty: nothing did

@@ -1,0 +1,34 @@
+package credentials_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/oauth/oauthtest"
+)
+
+// A grant from before the origin of the token endpoint was looked at, too, shows a registered client to its issuer alone.
+func TestRefreshShowsARegisteredClientToItsIssuerAlone(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests.Add(1) }))
+	t.Cleanup(other.Close)
+	c := unconnected(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.OAuth.TokenEndpoint = other.URL + "/token" })
+	g := c.signIn(t, nil, time.Now().Add(-time.Minute))
+	g.Meta.Server.TokenEndpoint = other.URL + "/token"
+	must(t, c.Door().SaveGrant(t.Context(), g))
+	_, err := c.here().For(t.Context(), c.Tenant, c.connector, nil)
+	wantNotNow(t, err)
+	if got := fault.As(err).Message; !strings.Contains(got, "needs a client id of its own") {
+		t.Errorf("message %q", got)
+	}
+	if n := requests.Load(); n != 0 {
+		t.Errorf("the other origin got %d requests", n)
+	}
+}
