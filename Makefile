@@ -86,6 +86,7 @@ race: ## every test with the race detector, in random order
 
 conformance: ## let the official MCP suite judge ./bin/patchbay, as a client and as a server (docs/conformance.md)
 	@conformance/run
+	@HTTP=standard conformance/run
 
 generate: ## queries and pages to Go, and the client from the OpenAPI document
 	@$(TOOL) sqlc generate

@@ -12,7 +12,11 @@ import (
 // may be exchanged.
 func TestACallbackIsTakenOnceAndFromItsBrowserAlone(t *testing.T) {
 	t.Parallel()
-	w := newConnecting(t)
+	inEachHTTPMode(t, testACallbackIsTakenOnceAndFromItsBrowserAlone)
+}
+
+func testACallbackIsTakenOnceAndFromItsBrowserAlone(t *testing.T, setting string) {
+	w := newConnecting(t, setting)
 	w.connector("/mcp")
 	for name, bring := range map[string]func(*visitor) *visitor{
 		"from another browser": func(v *visitor) *visitor { return w.visitor().open(v.back.String()) },

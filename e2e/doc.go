@@ -8,6 +8,8 @@
 //	peer_test.go       programs of npm that we did not write: peers/
 //	connecting_test.go an installation beside a real authorization server; visitor_test.go, who goes from one to the other
 //
+// E2E_HTTP=standard runs all of it with PATCHBAY_HTTP=standard; inEachHTTPMode runs a test in both modes.
+//
 // Nothing here reaches into the product: what is asserted is what an operator, a browser or a program can see. Each test
 // has a data directory of its own, and all of them run at once.
 package e2e

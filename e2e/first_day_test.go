@@ -33,7 +33,11 @@ func synced(t *testing.T, env ...string) (*home, *server, client, []string) {
 
 func TestNewcomerGetsFromTheSetupLinkToTheTools(t *testing.T) {
 	t.Parallel()
-	h, s, owner, c := install(t)
+	inEachHTTPMode(t, testNewcomerGetsFromTheSetupLinkToTheTools)
+}
+
+func testNewcomerGetsFromTheSetupLinkToTheTools(t *testing.T, setting string) {
+	h, s, owner, c := install(t, setting)
 
 	run := c.must(http.StatusOK, http.MethodPost, "/connectors/tools/sync_tools", nil)
 	names := c.tools("tools")

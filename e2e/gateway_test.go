@@ -160,7 +160,11 @@ func toolsIn(t *testing.T, r reply) []string {
 
 func TestAnAgentUsesToolsThroughTheGatewayInEveryEra(t *testing.T) {
 	t.Parallel()
-	h := newHome(t)
+	inEachHTTPMode(t, testAnAgentUsesToolsThroughTheGatewayInEveryEra)
+}
+
+func testAnAgentUsesToolsThroughTheGatewayInEveryEra(t *testing.T, setting string) {
+	h := newHome(t, setting)
 	upstream := h.devMCP()
 	base := h.serve().base
 	c := client{t: t, base: base, key: h.run("apikey", "create", "--tenant", "default", "--role", "admin", "--name", "tests")}
@@ -283,6 +287,41 @@ func TestWhatEndedIsInTheHistoryAfterTheEndOfTheProcess(t *testing.T) {
 	close(up.release)
 	c.base = h.serve().base
 	c.wantCalls("helper", map[string]int{"success": quick + 1, "error": 1})
+}
+
+// A client that goes ends its call at the server, over JSON and over an event stream alike.
+func TestDepartedClientCancelsItsCall(t *testing.T) {
+	t.Parallel()
+	inEachHTTPMode(t, testDepartedClientCancelsItsCall)
+}
+
+func testDepartedClientCancelsItsCall(t *testing.T, setting string) {
+	h := newHome(t, setting)
+	up := newSlow(t)
+	server := h.serve()
+	c := client{t: t, base: server.base, key: h.run("apikey", "create", "--tenant", "default", "--role", "admin", "--name", "tests")}
+	c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{"name": "Slow", "url": up.url})
+	c.must(http.StatusOK, http.MethodPost, "/connectors/slow/sync_tools", nil)
+	a := c.hire("helper", "slow")
+
+	message, header := modern("tools/call", `"name":"mcp_slow__wait","arguments":{}`)
+	for n := 1; n <= 3; n++ {
+		ctx, leave := context.WithCancel(t.Context())
+		left := make(chan error, 1)
+		go func() {
+			_, _, _, err := a.try(ctx, "/mcp", message, header...)
+			left <- err
+		}()
+		<-up.came
+		leave()
+		if err := <-left; err == nil {
+			t.Error("the call was answered")
+		}
+		c.wantCalls("helper", map[string]int{"cancelled": n})
+	}
+	if said := server.stderr.text(); !strings.Contains(said, strings.ToLower(strings.TrimPrefix(setting, "PATCHBAY_"))) {
+		t.Errorf("the log does not name the mode %s", setting)
+	}
 }
 
 // wantCalls waits until the history of an agent has so many calls of each status.

@@ -81,8 +81,22 @@ func newHome(t *testing.T, env ...string) *home {
 	h := &home{t: t, dir: dir}
 	h.env = append(cleanEnv(), "PATCHBAY_DATA_DIR="+h.data(), "PATCHBAY_ADDR=127.0.0.1:0", "PATCHBAY_LOG_LEVEL=debug",
 		"PATCHBAY_API_RATE=0", "PATCHBAY_API_TENANT_RATE=0", "PATCHBAY_STRANGER_RATE=0", "PATCHBAY_AGENT_RATE=0") // tests ask as fast as they can
+	if mode := os.Getenv("E2E_HTTP"); mode != "" {
+		h.env = append(h.env, "PATCHBAY_HTTP="+mode)
+	}
 	h.env = append(h.env, env...)
 	return h
+}
+
+// inEachHTTPMode runs test once with each value of PATCHBAY_HTTP. setting is for newHome.
+func inEachHTTPMode(t *testing.T, test func(t *testing.T, setting string)) {
+	t.Helper()
+	for _, mode := range []string{"fast", "standard"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			test(t, "PATCHBAY_HTTP="+mode)
+		})
+	}
 }
 
 // memory is a directory in memory, where there is one with room for several clusters: what PostgreSQL syncs to a disk

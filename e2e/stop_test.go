@@ -13,7 +13,11 @@ import (
 
 func TestSIGTERMEndsCleanly(t *testing.T) {
 	t.Parallel()
-	h, s, owner, c := install(t)
+	inEachHTTPMode(t, testSIGTERMEndsCleanly)
+}
+
+func testSIGTERMEndsCleanly(t *testing.T, setting string) {
+	h, s, owner, c := install(t, setting)
 	slow := h.devMCP("--delay", "2s")
 	c.must(http.StatusCreated, http.MethodPost, "/api/v1/connectors", object{"name": "Slow", "url": slow + "/slow"})
 

@@ -33,6 +33,7 @@ func (c doctorCommand) Run(ctx context.Context, p program) error {
 		e.certificate(ctx, server, nil)
 		e.egress(server)
 		e.proxy(ctx, server)
+		e.httpMode(server)
 		e.commands(server)
 		e.catalog(server)
 		e.allowed, e.allowedKnown = allowedCommands(server), true

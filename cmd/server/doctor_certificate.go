@@ -73,7 +73,7 @@ func askOver(ctx context.Context, url, at string, roots *x509.CertPool) (*http.R
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", url, err)
 	}
-	return safehttp.New(safehttp.Options{Mode: safehttp.Public, Allow: allow, RootCAs: roots, UserAgent: "Patchbay/" + version()}).Client().Do(req)
+	return safehttp.New(safehttp.Options{Mode: safehttp.Public, Allow: allow, RootCAs: roots, UserAgent: "Patchbay/" + version(), Standard: true}).Client().Do(req)
 }
 
 func portOf(port string) string {

@@ -91,6 +91,16 @@ func (e *examination) egress(server config.Server) {
 	e.ok(what, "%s, with %d exceptions", server.Egress, len(allow))
 }
 
+// httpMode reports which implementation speaks HTTP.
+func (e *examination) httpMode(server config.Server) {
+	const what = "HTTP"
+	if server.HTTP == config.HTTPStandard {
+		e.ok(what, "standard: net/http alone, at more CPU for each call than with PATCHBAY_HTTP=fast")
+		return
+	}
+	e.ok(what, "fast")
+}
+
 // proxy asks the operator's proxy for a host that cannot exist: nobody else hears of it.
 func (e *examination) proxy(ctx context.Context, server config.Server) {
 	const what = "egress proxy"

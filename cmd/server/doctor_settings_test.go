@@ -66,6 +66,8 @@ func TestTheDoctorTellsWhatIsWrongWithTheAddressesAndHowToMendIt(t *testing.T) {
 		"egress by a name":     {config.ServerFlags{BaseURL: far, Egress: "local"}, (*examination).egress, "PROBLEM  egress         local, while others can reach this server"},
 		"egress by a proxy":    {config.ServerFlags{Proxies: "127.0.0.1", Egress: "local"}, (*examination).egress, "PROBLEM  egress         local, while others can reach this server"},
 		"egress unset, a name": {config.ServerFlags{BaseURL: far}, (*examination).egress, "OK       egress         public, with 0 exceptions\n"},
+		"HTTP":                 {config.ServerFlags{}, (*examination).httpMode, "OK       HTTP           fast\n"},
+		"standard HTTP":        {config.ServerFlags{HTTP: "standard"}, (*examination).httpMode, "OK       HTTP           standard: net/http alone"},
 		"egress to nonsense":   {config.ServerFlags{EgressAllow: "10.0.0.0/99:1"}, (*examination).egress, "PROBLEM  egress         "},
 		"catalog":              {config.ServerFlags{}, (*examination).catalog, "OK       catalog        "},
 		"catalog that is gone": {config.ServerFlags{Catalog: "/nowhere/catalog.json"}, (*examination).catalog, "PROBLEM  catalog        PATCHBAY_CATALOG names a file that cannot be read: /nowhere/catalog.json."},

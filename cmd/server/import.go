@@ -109,7 +109,7 @@ func egressOf(server config.Server) (*safehttp.Policy, error) {
 		return nil, fault.Wrap(fault.Invalid, err, "PATCHBAY_ADDR names no address.")
 	}
 	own := ownHosts(server.BaseURL(addr), addr.String(), server)
-	return safehttp.New(safehttp.Options{Mode: safehttp.Mode(server.Egress), Allow: allow, OwnHosts: own}), nil
+	return safehttp.New(safehttp.Options{Mode: safehttp.Mode(server.Egress), Allow: allow, OwnHosts: own, Standard: true}), nil
 }
 
 func printImport(w io.Writer, report registry.ImportReport) error {

@@ -71,7 +71,7 @@ func kmsClient(endpoint *url.URL) (*http.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return safehttp.New(safehttp.Options{Mode: safehttp.Public, Allow: allow, UserAgent: "Patchbay/" + version(), RootCAs: roots}).Client(), nil
+	return safehttp.New(safehttp.Options{Mode: safehttp.Public, Allow: allow, UserAgent: "Patchbay/" + version(), RootCAs: roots, Standard: true}).Client(), nil
 }
 
 // kmsRoots are the certificates that Vault's and AWS's own programs would trust; nil: the system's.

@@ -34,7 +34,7 @@ func (c seedCommand) Run(ctx context.Context, p program) error {
 	defer d.close()
 	// dev-mcp lives on loopback, so the examples are checked by the rules of a local installation. A public one refuses
 	// them again at every sync.
-	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
+	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local, Standard: true})
 	s := seeding{database: d, auth: d.auth(), registry: registry.New(d.store, egress), upstream: strings.TrimRight(c.DevMCP, "/"), out: p}
 	for _, example := range examples {
 		if err := s.tenant(ctx, example); err != nil {

@@ -17,12 +17,9 @@ import (
 	"patchbay/internal/catalog"
 	"patchbay/internal/config"
 	"patchbay/internal/connectors"
-	"patchbay/internal/fastpath"
 	"patchbay/internal/fault"
-	"patchbay/internal/mcp/serve"
 	"patchbay/internal/postgres"
 	"patchbay/internal/safehttp"
-	"patchbay/internal/socket"
 	"patchbay/internal/telemetry"
 	"patchbay/internal/tracing/otlp"
 )
@@ -260,13 +257,10 @@ func (s *serving) announceSetup(ctx context.Context, d *database, house *house, 
 // serve answers requests until ctx ends, then lets those under way finish.
 func (s *serving) serve(ctx context.Context, listener net.Listener, house *house) error {
 	doors := farewell(house.doors(), house.leaving)
-	public := fastpath.New(fastpath.Options{
-		Handler: doors, Takes: house.agentsPath, Rest: publicServer(doors, s.log), Around: serve.Connections,
-		ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, Stall: stallLimit, Log: s.log,
-	})
+	public := newPublicServer(publicOptions{mode: s.server.HTTP, handler: doors, agentsPath: house.agentsPath, log: s.log})
 	failed := make(chan error, 1)
-	go func() { failed <- public.Serve(socket.Listener(listener)) }()
-	s.log.InfoContext(ctx, "server started", "addr", listener.Addr().String(), "base_url", house.baseURL.String(), "egress", s.server.Egress, "version", version())
+	go func() { failed <- public.Serve(listener) }()
+	s.log.InfoContext(ctx, "server started", "addr", listener.Addr().String(), "base_url", house.baseURL.String(), "egress", s.server.Egress, "http", s.server.HTTP, "version", version())
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)
@@ -283,18 +277,6 @@ func (s *serving) serve(ctx context.Context, listener net.Listener, house *house
 	return nil
 }
 
-// publicServer is what meets everybody: it waits for nobody, and takes no more than a head may have.
-func publicServer(handler http.Handler, log *slog.Logger) *http.Server {
-	return &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: readHeaderTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		ConnContext:       serve.ConnContext,
-	}
-}
-
 // leave says that this server ends, and gives whoever sends it requests the time to hear that: those are still answered, each with the
 // end of its connection, so that none is sent to a listener that has closed.
 func (s *serving) leave(house *house) {
@@ -306,7 +288,7 @@ func (s *serving) leave(house *house) {
 
 // drain stops accepting, ends the event streams, which would never end by themselves, and gives requests, agents' calls and syncs
 // the same time to finish. A sync or a call that is cut off writes that down.
-func (s *serving) drain(ctx context.Context, public *fastpath.Server, house *house) {
+func (s *serving) drain(ctx context.Context, public httpServer, house *house) {
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	close(house.draining)

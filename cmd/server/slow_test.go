@@ -30,7 +30,7 @@ func (pipes) Addr() net.Addr { return &net.TCPAddr{} }
 // met is a client of the public server, in a bubble. What it says is in the server's hands when say returns.
 func met(t *testing.T) (client net.Conn, say func(string)) {
 	t.Helper()
-	public := publicServer(deadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	public := newStandardServer(deadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
 			panic(http.ErrAbortHandler)
 		}

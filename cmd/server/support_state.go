@@ -159,7 +159,7 @@ func fetch(ctx context.Context, w io.Writer, private, path string) error {
 	if err != nil {
 		return err
 	}
-	res, err := safehttp.New(safehttp.Options{Mode: safehttp.Local, Allow: allow, UserAgent: "Patchbay/" + version()}).Client().Do(req)
+	res, err := safehttp.New(safehttp.Options{Mode: safehttp.Local, Allow: allow, UserAgent: "Patchbay/" + version(), Standard: true}).Client().Do(req)
 	if err != nil {
 		return err
 	}

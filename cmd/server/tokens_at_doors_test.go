@@ -49,7 +49,7 @@ func newDoorsteps(t *testing.T) *doorsteps {
 	}
 	log := slog.New(slog.DiscardHandler)
 	public := fastpath.New(fastpath.Options{
-		Handler: by("fastpath"), Takes: h.agentsPath, Rest: publicServer(by("net/http"), log), Around: serve.Connections,
+		Handler: by("fastpath"), Takes: h.agentsPath, Rest: newStandardServer(by("net/http"), log), Around: serve.Connections,
 		ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, Stall: stallLimit, Log: log,
 	})
 	ctx, end := context.WithCancel(context.Background())

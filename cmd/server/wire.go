@@ -92,6 +92,7 @@ func (s *serving) build(d *database, addr net.Addr, metrics *telemetry.Metrics) 
 		OwnHosts:  ownHosts(h.baseURL, addr.String(), s.server),
 		UserAgent: "Patchbay/" + version(),
 		Proxy:     s.proxy,
+		Standard:  s.server.HTTP == config.HTTPStandard,
 	})
 	h.buildDeeds(egress)
 	return h, h.buildDoors(egress)

@@ -112,6 +112,15 @@ func TestEgressFollowsTheListeningAddress(t *testing.T) {
 	}
 }
 
+func TestHTTPMode(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[string]config.HTTPMode{"": config.HTTPFast, "fast": config.HTTPFast, "standard": config.HTTPStandard} {
+		if s, err := (config.ServerFlags{HTTP: set}).Check(); err != nil || s.HTTP != want {
+			t.Errorf("PATCHBAY_HTTP=%q: have %q, %v, want %q", set, s.HTTP, err, want)
+		}
+	}
+}
+
 func TestBaseURL(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ set, listening, want string }{
@@ -171,6 +180,7 @@ func TestServerRefusals(t *testing.T) {
 		"client id with a query":   {config.ServerFlags{CIMDURL: "https://example.com/client.json?a=b"}, []string{"PATCHBAY_CIMD_URL"}},
 		"client id with dots":      {config.ServerFlags{CIMDURL: "https://example.com/a/../client.json"}, []string{"PATCHBAY_CIMD_URL"}},
 		"client id with fragment":  {config.ServerFlags{CIMDURL: "https://example.com/client.json#"}, []string{"PATCHBAY_CIMD_URL"}},
+		"unknown HTTP mode":        {config.ServerFlags{HTTP: "slow"}, []string{"PATCHBAY_HTTP"}},
 		"several wrong at once":    {config.ServerFlags{Addr: "x", Egress: "y", BaseURL: "z"}, []string{"PATCHBAY_ADDR", "PATCHBAY_BASE_URL", "PATCHBAY_EGRESS"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -47,6 +47,7 @@ type ServerFlags struct {
 	Catalog      string        `name:"catalog" env:"PATCHBAY_CATALOG" placeholder:"FILE" help:"A YAML file of MCP servers that the catalog offers beside Patchbay's own, or in their place. Unset: none."`
 	CIMDURL      string        `name:"cimd-url" env:"PATCHBAY_CIMD_URL" placeholder:"URL" help:"The address at which authorization servers read who we are, which is our client id there. Unset: /oauth/client-metadata.json of the base URL, where that is https."`
 	DrainTime    time.Duration `name:"drain-time" env:"PATCHBAY_DRAIN_TIME" placeholder:"DURATION" help:"How long after SIGTERM requests are still taken while /readyz answers 503, so that a proxy sends its requests elsewhere first, as 5s. Unset: not at all."`
+	HTTP         string        `name:"http" env:"PATCHBAY_HTTP" placeholder:"fast|standard" default:"fast" help:"How HTTP is spoken (${default}): fast serves agents' plain requests, and sends requests in plain HTTP, by Patchbay's own code; standard uses Go's net/http alone, at more CPU for each call."`
 	PrivateAddr  string        `name:"private-addr" env:"PATCHBAY_PRIVATE_ADDR" placeholder:"HOST:PORT" help:"Where /metrics and /debug/pprof are served. Unset: nowhere."`
 }
 
@@ -57,6 +58,15 @@ type Egress string
 const (
 	EgressLocal  Egress = "local"  // also loopback and private networks
 	EgressPublic Egress = "public" // https to global addresses
+)
+
+// HTTPMode is which implementation speaks HTTP.
+type HTTPMode string
+
+// The HTTP modes.
+const (
+	HTTPFast     HTTPMode = "fast"     // packages fastpath, h1 and socket, and net/http for what they leave to it
+	HTTPStandard HTTPMode = "standard" // net/http alone, on both sides
 )
 
 // Server is how the program serves, checked.
@@ -78,6 +88,7 @@ type Server struct {
 	Catalog      string        // path of the operator's own file of servers; empty: there is none
 	CIMDURL      string        // empty: made from the base URL
 	PrivateAddr  string        // empty: no private listener
+	HTTP         HTTPMode      // of the public listener, and of requests to other servers
 	DrainTime    time.Duration // between saying that it ends and ending
 	baseURL      *url.URL
 }
@@ -142,7 +153,17 @@ func (f ServerFlags) Check() (Server, error) {
 	default:
 		c.refuse("PATCHBAY_EGRESS", "must be local or public, and is %q.", f.Egress)
 	}
+	s.HTTP = c.httpMode(f.HTTP)
 	return s, c.err()
+}
+
+// httpMode checks which implementation speaks HTTP. Unset means fast.
+func (c *checker) httpMode(name string) HTTPMode {
+	mode := cmp.Or(HTTPMode(name), HTTPFast)
+	if mode != HTTPFast && mode != HTTPStandard {
+		c.refuse("PATCHBAY_HTTP", "must be fast or standard, and is %q.", name)
+	}
+	return mode
 }
 
 // sessions checks how long people stay signed in: a session cannot be idle for longer than it lasts.

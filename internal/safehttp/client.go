@@ -29,7 +29,7 @@ const (
 )
 
 func newClient(p *Policy, o Options) *http.Client {
-	d := &dialer{policy: p, resolver: o.Resolver, proxy: o.Proxy, roots: o.RootCAs}
+	d := &dialer{policy: p, resolver: o.Resolver, proxy: o.Proxy, roots: o.RootCAs, standard: o.Standard}
 	p.dialer = d
 	general := &http.Transport{
 		Proxy:                  nil, // of the environment: the operator's is the dialer's business
@@ -43,22 +43,27 @@ func newClient(p *Policy, o Options) *http.Client {
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		ReadBufferSize:         readBuffer,
 	}
-	plain := &h1.Transport{
+	rt := &roundTripper{known: known{policy: p}, userAgent: o.UserAgent, next: general}
+	// Nothing is plain on its way to a proxy that is reached by TLS, and no socket can be looked at.
+	if viaTLS := o.Proxy != nil && o.Proxy.scheme == "https"; !o.Standard && !viaTLS {
+		rt.next = newPlainTransport(d, general)
+	}
+	return &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport:     rt,
+	}
+}
+
+// newPlainTransport returns the transport of requests in plain HTTP. It leaves all others to next.
+func newPlainTransport(d *dialer, next http.RoundTripper) *h1.Transport {
+	return &h1.Transport{
 		Dial:           d.dial,
-		Next:           general,
+		Next:           next,
 		MaxIdle:        maxIdle,
 		MaxIdlePerHost: maxIdlePerHost,
 		IdleTimeout:    idleTimeout,
 		MaxHeaderBytes: maxHeaderBytes,
 		ReadBuffer:     readBuffer,
-	}
-	rt := &roundTripper{known: known{policy: p}, userAgent: o.UserAgent, next: plain}
-	if o.Proxy != nil && o.Proxy.scheme == "https" {
-		rt.next = general // nothing is plain on its way to such a proxy, and no socket can be looked at
-	}
-	return &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport:     rt,
 	}
 }
 
@@ -101,6 +106,7 @@ type dialer struct {
 	resolver *net.Resolver
 	proxy    *Proxy // nil: there is none
 	roots    *x509.CertPool
+	standard bool                       // connections stay those of package net
 	allowed  func(netip.AddrPort) error // tests: an address that will be connected to, unless this fails; nil: nobody asks
 }
 
@@ -129,7 +135,15 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	return socket.Direct(c), nil
+	return d.direct(c), nil
+}
+
+// direct returns c, read and written by package socket unless the dialer is a standard one.
+func (d *dialer) direct(c net.Conn) net.Conn {
+	if d.standard {
+		return c
+	}
+	return socket.Direct(c)
 }
 
 // throughProxy has the proxy connect to a host where all that we know of it is allowed. It is the proxy who resolves the name then.
@@ -151,7 +165,7 @@ func (d *dialer) throughProxy(ctx context.Context, host string, port uint16) (ne
 	case err != nil:
 		return nil, refused(err)
 	}
-	return socket.Direct(c), nil
+	return d.direct(c), nil
 }
 
 // known are the addresses that a host has for us: none where our network's own DNS knows no names of the world, as beside many proxies.

@@ -12,13 +12,28 @@ import (
 	"patchbay/internal/safehttp"
 )
 
-// Plain HTTP has a transport of its own. Its connections are checked as those of TLS are.
+// Plain HTTP has a transport of its own, unless the policy is a standard one. Its connections are checked as those of TLS are.
+
+// forEachTransport runs test with package h1's transport and with net/http's alone.
+func forEachTransport(t *testing.T, test func(t *testing.T, standard bool)) {
+	t.Helper()
+	for name, standard := range map[string]bool{"fast": false, "standard": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, standard)
+		})
+	}
+}
 
 func TestPlainHTTPIsRefusedNamesThatResolveToPrivateAddresses(t *testing.T) {
 	t.Parallel()
+	forEachTransport(t, testPlainHTTPIsRefusedNamesThatResolveToPrivateAddresses)
+}
+
+func testPlainHTTPIsRefusedNamesThatResolveToPrivateAddresses(t *testing.T, standard bool) {
 	for _, address := range []string{"10.0.0.5", "169.254.169.254", "192.168.0.1", "100.64.0.1", "0.0.0.0", "224.0.0.1", "9.9.9.9"} {
 		p := safehttp.New(safehttp.Options{
-			Mode: safehttp.Local, Resolver: resolver(t, func(string) string { return address }), OwnHosts: []string{"9.9.9.9"},
+			Mode: safehttp.Local, Resolver: resolver(t, func(string) string { return address }), OwnHosts: []string{"9.9.9.9"}, Standard: standard,
 		})
 		for _, url := range []string{"http://mcp.example.com/", "http://mcp.example.com:80/", "http://MCP.example.com./"} {
 			_, err := get(t, p, url)
@@ -33,7 +48,7 @@ func TestPlainHTTPIsRefusedNamesThatResolveToPrivateAddresses(t *testing.T) {
 }
 
 // plainUp is a server on loopback whose name example.com leads to what address says, and the exceptions for both.
-func plainUp(t *testing.T, own bool, header func(http.Header)) (p *safehttp.Policy, url string, address *atomic.Value) {
+func plainUp(t *testing.T, standard, own bool, header func(http.Header)) (p *safehttp.Policy, url string, address *atomic.Value) {
 	t.Helper()
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { header(w.Header()) }))
 	t.Cleanup(up.Close)
@@ -45,7 +60,7 @@ func plainUp(t *testing.T, own bool, header func(http.Header)) (p *safehttp.Poli
 	}
 	address = new(atomic.Value)
 	address.Store("127.0.0.1")
-	o := safehttp.Options{Allow: allow, Resolver: resolver(t, func(string) string { return address.Load().(string) })}
+	o := safehttp.Options{Standard: standard, Allow: allow, Resolver: resolver(t, func(string) string { return address.Load().(string) })}
 	if own {
 		o.OwnHosts = []string{at}
 	}
@@ -56,7 +71,11 @@ func plainUp(t *testing.T, own bool, header func(http.Header)) (p *safehttp.Poli
 
 func TestPlainHTTPChecksTheAddressOfEachConnection(t *testing.T) {
 	t.Parallel()
-	p, url, address := plainUp(t, false, func(h http.Header) { h.Set("Connection", "close") })
+	forEachTransport(t, testPlainHTTPChecksTheAddressOfEachConnection)
+}
+
+func testPlainHTTPChecksTheAddressOfEachConnection(t *testing.T, standard bool) {
+	p, url, address := plainUp(t, standard, false, func(h http.Header) { h.Set("Connection", "close") })
 	if _, err := get(t, p, url); err != nil {
 		t.Fatalf("the first time: %v", err)
 	}
@@ -72,7 +91,11 @@ func TestPlainHTTPChecksTheAddressOfEachConnection(t *testing.T) {
 // A connection that is kept goes where it was allowed to go. When it is given up, the name is asked again.
 func TestPlainHTTPChecksTheAddressAfterAKeptConnection(t *testing.T) {
 	t.Parallel()
-	p, url, address := plainUp(t, false, func(http.Header) {})
+	forEachTransport(t, testPlainHTTPChecksTheAddressAfterAKeptConnection)
+}
+
+func testPlainHTTPChecksTheAddressAfterAKeptConnection(t *testing.T, standard bool) {
+	p, url, address := plainUp(t, standard, false, func(http.Header) {})
 	for range 2 {
 		if _, err := get(t, p, url); err != nil {
 			t.Fatal(err)
@@ -86,7 +109,11 @@ func TestPlainHTTPChecksTheAddressAfterAKeptConnection(t *testing.T) {
 
 func TestPlainHTTPDoesNotReachPatchbayByAnotherName(t *testing.T) {
 	t.Parallel()
-	p, url, _ := plainUp(t, true, func(http.Header) {})
+	forEachTransport(t, testPlainHTTPDoesNotReachPatchbayByAnotherName)
+}
+
+func testPlainHTTPDoesNotReachPatchbayByAnotherName(t *testing.T, standard bool) {
+	p, url, _ := plainUp(t, standard, true, func(http.Header) {})
 	_, err := get(t, p, url)
 	wantBlocked(t, err, "example.com")
 }

@@ -35,6 +35,9 @@ type Options struct {
 	RootCAs *x509.CertPool
 	// Proxy is what everything goes through that leaves this machine; nil: nothing does.
 	Proxy *Proxy
+	// Standard has net/http send all requests over connections of package net. Otherwise package h1 sends those in plain HTTP, and package
+	// socket reads and writes the connections.
+	Standard bool
 }
 
 // Policy decides where Patchbay may connect. It is safe for concurrent use.

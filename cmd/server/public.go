@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"patchbay/internal/config"
+	"patchbay/internal/fastpath"
+	"patchbay/internal/mcp/serve"
+	"patchbay/internal/socket"
+)
+
+// httpServer serves the public listener. Its methods are those of [http.Server].
+type httpServer interface {
+	Serve(l net.Listener) error
+	Shutdown(ctx context.Context) error
+	Close() error
+}
+
+// publicOptions describe the server of the public listener. All are required.
+type publicOptions struct {
+	mode       config.HTTPMode
+	handler    http.Handler
+	agentsPath func(path string) bool // reports whether a path is the gateway's, which mode fast serves by package fastpath
+	log        *slog.Logger
+}
+
+// newPublicServer returns the server of the public listener in the mode of PATCHBAY_HTTP.
+func newPublicServer(o publicOptions) httpServer {
+	standard := newStandardServer(o.handler, o.log)
+	if o.mode == config.HTTPStandard {
+		return standard
+	}
+	return fastServer{fastpath.New(fastpath.Options{
+		Handler: o.handler, Takes: o.agentsPath, Rest: standard, Around: serve.Connections,
+		ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, Stall: stallLimit, Log: o.log,
+	})}
+}
+
+// fastServer reads and writes connections by package socket.
+type fastServer struct{ *fastpath.Server }
+
+// Serve serves the connections of l.
+func (s fastServer) Serve(l net.Listener) error { return s.Server.Serve(socket.Listener(l)) }
+
+// newStandardServer returns net/http's server with the limits of the public listener.
+func newStandardServer(handler http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: readHeaderTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ConnContext:       serve.ConnContext,
+	}
+}
