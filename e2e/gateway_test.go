@@ -319,6 +319,7 @@ func testDepartedClientCancelsItsCall(t *testing.T, setting string) {
 		}
 		c.wantCalls("helper", map[string]int{"cancelled": n})
 	}
+	close(up.release)
 	if said := server.stderr.text(); !strings.Contains(said, strings.ToLower(strings.TrimPrefix(setting, "PATCHBAY_"))) {
 		t.Errorf("the log does not name the mode %s", setting)
 	}

@@ -28,6 +28,8 @@ type conn struct {
 	in       []byte // what was read and not used yet stands between used and read
 	used     int
 	read     int
+	checked  int     // bytes of the next head, from used on, that were found to be plain lines
+	skipped  int     // line ends before the next head that were passed over
 	answered bool    // something was
 	lines    lines   // of the last head
 	buffers  buffers // of one reply after the other
@@ -87,11 +89,12 @@ func (c *conn) recovered() {
 // next waits for a request. nil and true: what comes is not plain; nil and false: nothing comes.
 func (c *conn) next() (v *visit, ok bool) {
 	for {
-		c.used += c.lineEnds()
+		c.skipLineEnds()
 		if n := endOfHead(c.in[c.used:c.read]); n > 0 {
+			c.checked, c.skipped = 0, 0
 			return c.parse(n)
 		}
-		if c.read-c.used == len(c.in) {
+		if c.read-c.used == len(c.in) || !c.checkLines() {
 			return nil, true
 		}
 		if c.used > 0 {
@@ -109,13 +112,22 @@ func (c *conn) next() (v *visit, ok bool) {
 	}
 }
 
-// lineEnds is how many line ends are to be passed over, which some clients send behind the body of a POST (RFC 9112 §2.2).
-func (c *conn) lineEnds() (n int) {
-	const most = 4 // as net/http has it
-	for there := c.in[c.used:c.read]; c.answered && n < min(most, len(there)) && (there[n] == '\r' || there[n] == '\n'); {
-		n++
+// skipLineEnds passes over at most 4 bytes of line ends before a head, however many reads they come in. Some clients send them behind the
+// body of a POST (RFC 9112 §2.2); net/http skips as many.
+func (c *conn) skipLineEnds() {
+	const maxSkipped = 4
+	for c.answered && c.checked == 0 && c.skipped < maxSkipped && c.used < c.read && (c.in[c.used] == '\r' || c.in[c.used] == '\n') {
+		c.used++
+		c.skipped++
 	}
-	return n
+}
+
+// checkLines reports whether the beginning of a head can still become a plain one. What cannot goes to net/http at once, which may answer
+// before the bytes come that would end a plain head.
+func (c *conn) checkLines() bool {
+	n, ok := plainLines(c.in[c.used+c.checked:c.read], c.checked == 0)
+	c.checked += n
+	return ok
 }
 
 func timedOut(err error) bool {

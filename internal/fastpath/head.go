@@ -114,6 +114,33 @@ func (h *head) connection(value string) bool {
 	return h.last || strings.EqualFold(value, "keep-alive")
 }
 
+// plainLines reports whether b, a part of a head from the beginning of a line on, can be a part of a plain head, and returns the length of
+// its whole lines. first says that b begins with the head's first line.
+func plainLines(b []byte, first bool) (n int, ok bool) {
+	for {
+		end := bytes.Index(b[n:], crlf)
+		if end < 0 {
+			return n, plainStart(b[n:])
+		}
+		l := line{text: string(b[n : n+end+len(crlf)])}
+		if isPlain := first && l.first() || !first && l.field(); !isPlain {
+			return n, false
+		}
+		n, first = n+end+len(crlf), false
+	}
+}
+
+// plainStart reports whether b, a line whose end has not come, has no byte that a plain line never has.
+func plainStart(b []byte) bool {
+	b = bytes.TrimSuffix(b, crlf[:1])
+	for _, c := range b {
+		if classes[c]&inValue == 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // endOfHead is the length of the head that b begins with; 0: it is not all there.
 func endOfHead(b []byte) int {
 	if i := bytes.Index(b, []byte("\r\n\r\n")); i >= 0 {
