@@ -10,14 +10,37 @@ import (
 // stallLimit is how long a client may neither send a byte of its body nor take a byte of the answer.
 const stallLimit = 30 * time.Second
 
-// deadlines ends a request whose client stalls. The server's own ReadTimeout and WriteTimeout bound a whole request, which
-// would cut event streams and long syncs; these bound each read and each write.
+// maxTimedBody is the body length, in bytes, up to which a longer body may take longer. It is at least what any route reads.
+const maxTimedBody = 16 << 20
+
+// bodyTime returns how long the whole body of a request may take: stallLimit, and a second for each 128 KiB. A length that is unknown (-1)
+// or larger counts as maxTimedBody.
+func bodyTime(length int64) time.Duration {
+	if length < 0 || length > maxTimedBody {
+		length = maxTimedBody
+	}
+	return stallLimit + time.Duration(length>>17)*time.Second
+}
+
+// boundBodies gives each request's body a deadline before a handler looks at the request. net/http reads on in a body that its handler left
+// alone, and would wait for it without an end. Package fastpath bounds bodies itself.
+func boundBodies(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Body != nil && r.Body != http.NoBody {
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime(r.ContentLength)))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// deadlines ends a request whose client stalls, or sends its body too slowly. The server's own ReadTimeout and WriteTimeout bound a whole
+// request, which would cut event streams and long syncs; these bound each read, the whole body, and each write.
 func deadlines(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
 		_ = control.SetWriteDeadline(time.Time{}) // the one of the connection's last request
 		if r.Body != nil && r.Body != http.NoBody {
-			r.Body = &patientBody{ReadCloser: r.Body, control: control}
+			r.Body = &patientBody{ReadCloser: r.Body, control: control, until: time.Now().Add(bodyTime(r.ContentLength))}
 		}
 		next.ServeHTTP(&patientWriter{ResponseWriter: w, control: control}, r)
 	})
@@ -28,10 +51,15 @@ func deadlines(next http.Handler) http.Handler {
 type patientBody struct {
 	io.ReadCloser
 	control *http.ResponseController
+	until   time.Time // the end of the whole body
 }
 
 func (b *patientBody) Read(p []byte) (int, error) {
-	_ = b.control.SetReadDeadline(time.Now().Add(stallLimit))
+	deadline := time.Now().Add(stallLimit)
+	if deadline.After(b.until) {
+		deadline = b.until
+	}
+	_ = b.control.SetReadDeadline(deadline)
 	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
 		_ = b.control.SetReadDeadline(time.Time{})

@@ -36,11 +36,11 @@ func TestDeadlinesMoveWithEachReadAndWrite(t *testing.T) {
 			}
 			one := make([]byte, 1)
 			for range 3 {
-				time.Sleep(time.Minute) // of the bubble: it takes no time
+				time.Sleep(time.Nanosecond) // of the bubble: it takes no time
 				if _, err := r.Body.Read(one); err != nil {
 					t.Error(err)
 				}
-				if left := time.Until(w.read); left != stallLimit {
+				if left := time.Until(w.read); left <= 0 || left >= stallLimit {
 					t.Errorf("after a read there are %s", left)
 				}
 			}

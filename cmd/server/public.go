@@ -48,7 +48,7 @@ func (s fastServer) Serve(l net.Listener) error { return s.Server.Serve(socket.L
 // newStandardServer returns net/http's server with the limits of the public listener.
 func newStandardServer(handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler:           handler,
+		Handler:           boundBodies(handler),
 		ReadHeaderTimeout: readHeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    64 << 10,
