@@ -148,6 +148,28 @@ func TestSlowServersAreGivenUpInTime(t *testing.T) {
 	}
 }
 
+func TestHandshakeGoesOnWithoutAnAnswerToInitialized(t *testing.T) {
+	t.Parallel()
+	for name, answer := range slow {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				up, client := inMemory(t, mcptest.Script{
+					SessionID: "s", Tools: []string{mcptest.Tool("a")}, On: map[string]mcptest.Handler{"notifications/initialized": answer},
+				})
+				began := time.Now()
+				_, list, err := client.sync(t, mcp.Target{URL: up.URL, Timeout: 30 * time.Second})
+				if took := time.Since(began); took > 5*time.Second || err != nil || names(list) != "a" {
+					t.Errorf("tools %q after %v, error %v", names(list), took, err)
+				}
+				if diff := cmp.Diff([]string{"initialize", "notifications/initialized", "tools/list", "DELETE"}, up.Methods()); diff != "" {
+					t.Errorf("methods (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
 func TestCallThatTimedOutIsCancelled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"patchbay/internal/mcp/revision"
 	"patchbay/internal/mcp/wire"
@@ -15,6 +16,9 @@ import (
 type handshakeEra struct{}
 
 const initialize = "initialize"
+
+// initializedTime bounds the wait for an answer to notifications/initialized.
+const initializedTime = 5 * time.Second
 
 // open is initialize and notifications/initialized.
 func (e handshakeEra) open(ctx context.Context, c *conversation) error {
@@ -31,10 +35,17 @@ func (e handshakeEra) open(ctx context.Context, c *conversation) error {
 		return err
 	}
 	c.report(Progress{Phase: PhaseInitialized})
-	return c.retry.do(ctx, func() *Error {
-		_, err := c.exchange(ctx, notification(PhaseInitialized, "notifications/initialized", nil))
-		return err
-	})
+	return c.retry.do(ctx, func() *Error { return e.announce(ctx, c) })
+}
+
+// announce sends notifications/initialized. A server that has it and does not answer in time is ready all the same: the
+// notification wants no reply, and some servers hold its POST open.
+func (handshakeEra) announce(ctx context.Context, c *conversation) *Error {
+	_, err := c.within(ctx, min(initializedTime, c.timeout), notification(PhaseInitialized, "notifications/initialized", nil))
+	if err != nil && err.Phase == PhaseInitialized && err.Reason == ReasonTimeout && ctx.Err() == nil {
+		return nil
+	}
+	return err
 }
 
 // welcome reads the result of initialize. Only the version must be right; the rest is taken as far as it can be read.
