@@ -21,7 +21,7 @@ const (
 	pingTimeout = 3 * time.Second
 )
 
-// The level at which all our transactions run.
+// The level at which all our transactions run that write. Snapshots, which only read, name another one when they begin.
 const (
 	isolation     = "default_transaction_isolation"
 	readCommitted = "read committed"

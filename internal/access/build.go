@@ -12,7 +12,7 @@ import (
 	"patchbay/internal/store"
 )
 
-// builder makes a view of what the database said. definitions holds all that are served.
+// builder makes a view of what the database said. definitions holds all that are served: none of them is nil once the view is built.
 type builder struct {
 	keeper      *Keeper
 	rows        store.Access
@@ -25,6 +25,22 @@ type builder struct {
 type allowedTool struct {
 	connector connectors.ConnectorID
 	tool      string
+}
+
+// newBuilder makes a builder of the rows of one moment, without definitions.
+func newBuilder(k *Keeper, rows store.Access) *builder {
+	slices.SortFunc(rows.Reaches, func(a, b store.AccessReach) int { return cmp.Compare(a.Connector.Slug, b.Connector.Slug) })
+	return &builder{keeper: k, rows: rows, definitions: map[connectors.Hash]*definition{}}
+}
+
+// toolRows are the rows of a connector's tools.
+func (b *builder) toolRows(id connectors.ConnectorID) []store.AccessTool {
+	from, _ := slices.BinarySearchFunc(b.rows.Tools, id, byConnector)
+	rows := b.rows.Tools[from:]
+	if end := slices.IndexFunc(rows, func(t store.AccessTool) bool { return t.ConnectorID != id }); end >= 0 {
+		rows = rows[:end]
+	}
+	return rows
 }
 
 func (b *builder) build() *View {
@@ -52,22 +68,21 @@ func (b *builder) build() *View {
 // wanted tells which definitions are to be read: those that are listed, and that nobody has in memory; and how many bytes those have
 // that somebody has.
 func (b *builder) wanted() (missing []connectors.Hash, bytes int64) {
-	reaches := map[connectors.ConnectorID]*Reach{}
 	for _, row := range b.rows.Reaches {
-		reaches[row.Connector.ID] = &Reach{Grant: row.Grant, Connector: row.Connector}
-	}
-	for _, row := range b.rows.Tools {
-		if !listed(held(reaches[row.ConnectorID], row)) {
-			continue
-		}
-		if _, asked := b.definitions[*row.Accepted]; asked {
-			continue
-		}
-		d := b.keeper.definitions.get(*row.Accepted)
-		if b.definitions[*row.Accepted] = d; d == nil {
-			missing = append(missing, *row.Accepted)
-		} else {
-			bytes += int64(len(d.raw))
+		r := &Reach{Grant: row.Grant, Connector: row.Connector}
+		for _, tool := range b.toolRows(row.Connector.ID) {
+			if !listed(held(r, tool)) {
+				continue
+			}
+			if _, asked := b.definitions[*tool.Accepted]; asked {
+				continue
+			}
+			d := b.keeper.definitions.get(*tool.Accepted)
+			if b.definitions[*tool.Accepted] = d; d == nil {
+				missing = append(missing, *tool.Accepted)
+			} else {
+				bytes += int64(len(d.raw))
+			}
 		}
 	}
 	return missing, bytes
@@ -76,7 +91,6 @@ func (b *builder) wanted() (missing []connectors.Hash, bytes int64) {
 // reaches takes over the connectors. Those that are disabled stand in byID alone.
 func (b *builder) reaches() {
 	b.byID = make(map[connectors.ConnectorID]*Reach, len(b.rows.Reaches))
-	slices.SortFunc(b.rows.Reaches, func(a, b store.AccessReach) int { return cmp.Compare(a.Connector.Slug, b.Connector.Slug) })
 	for _, row := range b.rows.Reaches {
 		r := &Reach{
 			Connector:    row.Connector,
@@ -104,13 +118,8 @@ func (b *builder) reaches() {
 // tools names the tools of each connector towards the agent.
 func (b *builder) tools() {
 	for _, row := range b.rows.Reaches {
-		from, _ := slices.BinarySearchFunc(b.rows.Tools, row.Connector.ID, byConnector)
-		rows := b.rows.Tools[from:]
-		if end := slices.IndexFunc(rows, func(t store.AccessTool) bool { return t.ConnectorID != row.Connector.ID }); end >= 0 {
-			rows = rows[:end]
-		}
 		r := b.byID[row.Connector.ID]
-		b.toolsOf(r, rows)
+		b.toolsOf(r, b.toolRows(row.Connector.ID))
 		slices.SortFunc(r.Tools, func(a, b *Tool) int { return cmp.Compare(a.Name, b.Name) }) // not as the database collates
 		b.view.Tools = append(b.view.Tools, r.Tools...)
 	}

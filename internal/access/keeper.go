@@ -3,6 +3,8 @@ package access
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -231,14 +233,29 @@ func (k *Keeper) changes(s *seat) uint64 {
 	return s.changes
 }
 
-// read loads a view from the database.
+// errDefinitionGone is of a definition that was deleted after the rows that name it were read.
+var errDefinitionGone = errors.New("access: the definition of a listed tool is not in the database")
+
+// read loads a view from the database. The rows are of one moment. The definitions are read after them, for most are in memory; they are
+// named by their hashes, never change, and can only have been deleted meanwhile. Then everything is read again, in one snapshot.
 func (k *Keeper) read(ctx context.Context, tenant connectors.TenantID, agent connectors.AgentID) (*View, error) {
 	door := k.store.Tenant(tenant)
+	v, err := k.readFrom(ctx, door, agent)
+	if errors.Is(err, errDefinitionGone) {
+		err = door.Snapshot(ctx, func(tx *store.Tenant) error {
+			v, err = k.readFrom(ctx, tx, agent)
+			return err
+		})
+	}
+	return v, err
+}
+
+func (k *Keeper) readFrom(ctx context.Context, door *store.Tenant, agent connectors.AgentID) (*View, error) {
 	rows, err := door.Access(ctx, agent)
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{keeper: k, rows: rows, definitions: map[connectors.Hash]*definition{}}
+	b := newBuilder(k, rows)
 	missing, bytes := b.wanted()
 	switch {
 	case bytes > store.MaxServedBytes:
@@ -248,7 +265,11 @@ func (k *Keeper) read(ctx context.Context, tenant connectors.TenantID, agent con
 		if err != nil {
 			return nil, err
 		}
-		for hash, raw := range raws {
+		for _, hash := range missing {
+			raw, found := raws[hash]
+			if !found {
+				return nil, fmt.Errorf("%w: %x", errDefinitionGone, hash)
+			}
 			b.definitions[hash] = k.definitions.put(hash, newDefinition(hash, raw))
 		}
 	}

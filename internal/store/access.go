@@ -18,7 +18,7 @@ func (t *Tenant) Access(ctx context.Context, agent connectors.AgentID) (Access, 
 		items      []dbgen.AccessItemsRow
 		allowances []dbgen.AccessAllowancesRow
 	)
-	err := t.scope.together(ctx,
+	err := t.scope.readTogether(ctx,
 		func(q *dbgen.Queries) (err error) { tenant, err = q.Tenant(ctx, t.id); return found(err, "tenant") },
 		func(q *dbgen.Queries) (err error) {
 			self, err = q.AgentByRef(ctx, t.id, &agent.UUID, nil)

@@ -15,9 +15,13 @@ import (
 )
 
 // Connectors lists the tenant's connectors by name or in another order, each whole; the list is one query, or two, whatever its length.
-func (t *Tenant) Connectors(ctx context.Context, f ConnectorFilter) (List[connectors.Connector], error) {
+func (t *Tenant) Connectors(ctx context.Context, f ConnectorFilter) (list List[connectors.Connector], err error) {
 	if f.Order = f.Order.among(ConnectorOrders); !f.Order.own() && len(f.IDs) == 0 {
-		return t.connectorsOrdered(ctx, f)
+		err = t.Snapshot(ctx, func(tx *Tenant) error {
+			list, err = tx.connectorsOrdered(ctx, f)
+			return err
+		})
+		return list, err
 	}
 	name, id, err := f.afterNamed("connectors")
 	if err != nil {

@@ -22,5 +22,8 @@
 // Errors are faults (see classify.go). What is not there, what is another tenant's and what is no id at all answer
 // alike: NotFound.
 //
-// No network call inside [Tenant.Tx].
+// A read of several statements sees one moment: [Tenant.Snapshot], or readTogether in one round trip. A test finds the reads that do
+// not, and has a reason for each.
+//
+// No network call inside [Tenant.Tx] or [Tenant.Snapshot].
 package store

@@ -16,7 +16,7 @@ func (t *Tenant) Figures(ctx context.Context, since time.Time) (connectors.Figur
 	var syncs []dbgen.SyncHoursRow
 	var stats []dbgen.ConnectorStatsRow
 	var marks []dbgen.UsageMark
-	err := t.scope.together(ctx,
+	err := t.scope.readTogether(ctx,
 		func(q *dbgen.Queries) (err error) { calls, err = q.CallHours(ctx, t.id, since); return err },
 		func(q *dbgen.Queries) (err error) { syncs, err = q.SyncHours(ctx, t.id, since); return err },
 		func(q *dbgen.Queries) (err error) { marks, err = q.UsageMark(ctx, t.id); return err },

@@ -14,7 +14,7 @@ func (t *Tenant) Needs(ctx context.Context, max int) (connectors.Needs, error) {
 	var needy []dbgen.NeedyConnectorsRow
 	var lapsing []dbgen.NeededRenewalsRow
 	var changes []dbgen.NeededReviewsRow
-	err := t.scope.together(ctx,
+	err := t.scope.readTogether(ctx,
 		func(q *dbgen.Queries) (err error) { calls, err = q.NeededApprovals(ctx, t.id, rows); return err },
 		func(q *dbgen.Queries) (err error) { needy, err = q.NeedyConnectors(ctx, rows, t.id); return err },
 		func(q *dbgen.Queries) (err error) {

@@ -83,7 +83,7 @@ func (o *ordered) split() (moment time.Time, err error) {
 	return moment, nil
 }
 
-// connectorsOrdered is Connectors in another order: two queries, whatever its length.
+// connectorsOrdered is Connectors in another order: two queries, whatever its length. It belongs into a snapshot.
 func (t *Tenant) connectorsOrdered(ctx context.Context, f ConnectorFilter) (List[connectors.Connector], error) {
 	after, err := f.after("connectors")
 	if err != nil {
@@ -112,20 +112,7 @@ func (t *Tenant) connectorsOrdered(ctx context.Context, f ConnectorFilter) (List
 		return connectorOf(dbgen.ConnectorByRefRow(whole[k.ID]))
 	}
 	at := func(k dbgen.ConnectorOrderRow) []string { return []string{k.Key, k.Name, k.ID.String()} }
-	list := listOf(f.Page, keys, item, f.Order.list("connectors"), at)
-	list.Items = present(list.Items, func(c connectors.Connector) bool { return c.ID != connectors.ConnectorID{} })
-	return list, nil
-}
-
-// present leaves out what was deleted between the two queries.
-func present[T any](items []T, there func(T) bool) []T {
-	kept := items[:0]
-	for _, i := range items {
-		if there(i) {
-			kept = append(kept, i)
-		}
-	}
-	return kept
+	return listOf(f.Page, keys, item, f.Order.list("connectors"), at), nil
 }
 
 func (t *Tenant) agentsOrdered(ctx context.Context, p Page) (List[connectors.Agent], error) {
@@ -145,7 +132,7 @@ func (t *Tenant) agentsOrdered(ctx context.Context, p Page) (List[connectors.Age
 	return listOf(p, rows, item, p.Order.list("agents"), at), nil
 }
 
-// toolsOrdered is Tools in another order: two queries, whatever its length.
+// toolsOrdered is Tools in another order: two queries, whatever its length. It belongs into a snapshot.
 func (t *Tenant) toolsOrdered(ctx context.Context, f ToolFilter) (List[connectors.Tool], error) {
 	after, err := f.after("tools")
 	if err != nil {

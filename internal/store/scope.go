@@ -77,7 +77,7 @@ func (s scope) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 
 func (s scope) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
 	batch := &pgx.Batch{}
-	batch.Queue("select set_config($1, $2, true)", s.setting, s.value)
+	batch.Queue(setScope, s.setting, s.value)
 	batch.Queue(sql, args...)
 	sent := s.pool.SendBatch(ctx, batch)
 	if _, err := sent.Exec(); err != nil {
@@ -87,10 +87,17 @@ func (s scope) send(ctx context.Context, sql string, args []any) (pgx.BatchResul
 	return sent, nil
 }
 
+const (
+	setScope = "select set_config($1, $2, true)"
+
+	begin         = "begin"
+	beginSnapshot = "begin isolation level repeatable read read only"
+)
+
 // begin opens a transaction in the scope. The value is an id of ours or a constant: it needs no quoting.
-func (s scope) begin(ctx context.Context) (scope, error) {
+func (s scope) begin(ctx context.Context, statement string) (scope, error) {
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{
-		BeginQuery: "begin; select set_config('" + s.setting + "', '" + s.value + "', true)",
+		BeginQuery: statement + "; select set_config('" + s.setting + "', '" + s.value + "', true)",
 	})
 	if err != nil {
 		return scope{}, classify(err)

@@ -66,6 +66,11 @@ func misuse(ctx context.Context, w *fixture.World) {
 		_, _ = tx.Connector(leaving, connectors.Ref("none"))
 		return errors.New("on second thoughts")
 	})
+	_, _ = w.Door().SyncBase(leaving, connectors.ConnectorID{})
+	_ = w.OtherDoor().Snapshot(ctx, func(tx *store.Tenant) error {
+		_, err := tx.Connector(leaving, connectors.Ref("none"))
+		return err
+	})
 	func() {
 		defer func() { _ = recover() }()
 		_ = w.Door().Tx(ctx, func(*store.Tenant) error { panic("a mistake") })

@@ -14,20 +14,31 @@ import (
 
 // SSO is how the tenant's people sign in at its provider, without the client's secret.
 func (t *Tenant) SSO(ctx context.Context) (connectors.SSO, error) {
+	var (
+		settings dbgen.SSORow
+		groups   []dbgen.SSOGroupsRow
+		domains  []dbgen.SSODomainsRow
+		known    = true
+	)
+	err := t.scope.readTogether(ctx,
+		func(q *dbgen.Queries) (err error) {
+			if settings, err = q.SSO(ctx, t.id); errors.Is(err, pgx.ErrNoRows) {
+				known, err = false, nil
+			}
+			return err
+		},
+		func(q *dbgen.Queries) (err error) { groups, err = q.SSOGroups(ctx, t.id); return err },
+		func(q *dbgen.Queries) (err error) { domains, err = q.SSODomains(ctx, t.id); return err },
+	)
+	if err != nil {
+		return connectors.SSO{}, err
+	}
 	var s connectors.SSO
-	row, err := t.q.SSO(ctx, t.id)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-	case err != nil:
-		return s, err
-	default:
-		s = ssoOf(row)
+	if known {
+		s = ssoOf(settings)
 	}
-	if s.Groups, err = t.groupRoles(ctx); err != nil {
-		return s, err
-	}
-	s.Domains, err = t.ssoDomains(ctx)
-	return s, err
+	s.Groups, s.Domains = each(groups, groupRoleOf), each(domains, ssoDomainOf)
+	return s, nil
 }
 
 // LockSSO is SSO while nobody else can change it, until the transaction ends.
@@ -102,16 +113,8 @@ func (t *Tenant) SSOTested(ctx context.Context, s connectors.SSO) error {
 	return touched(n, err, "single sign-on")
 }
 
-func (t *Tenant) groupRoles(ctx context.Context) ([]connectors.GroupRole, error) {
-	rows, err := t.q.SSOGroups(ctx, t.id)
-	if err != nil {
-		return nil, err
-	}
-	groups := make([]connectors.GroupRole, len(rows))
-	for i, r := range rows {
-		groups[i] = connectors.GroupRole{Group: r.GroupName, Role: r.Role}
-	}
-	return groups, nil
+func groupRoleOf(r dbgen.SSOGroupsRow) connectors.GroupRole {
+	return connectors.GroupRole{Group: r.GroupName, Role: r.Role}
 }
 
 // SSOSecret opens what a provider knows the tenant's Patchbay by. NotFound: another one, or another client of it, is set by now.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/store/dbgen"
 )
 
 // ClaimDomain notes that the tenant says a domain is its own, with what proves it. One that it has claimed already keeps its proof.
@@ -24,19 +25,11 @@ func (t *Tenant) ReleaseDomain(ctx context.Context, domain string) error {
 	return touched(n, err, "domain")
 }
 
-func (t *Tenant) ssoDomains(ctx context.Context) ([]connectors.SSODomain, error) {
-	rows, err := t.q.SSODomains(ctx, t.id)
-	if err != nil {
-		return nil, err
+func ssoDomainOf(r dbgen.SSODomainsRow) connectors.SSODomain {
+	return connectors.SSODomain{
+		Domain: r.Domain, Proof: r.Proof, CreatedAt: r.CreatedAt.UTC(), VerifiedAt: utc(r.VerifiedAt),
+		VerifiedBy: connectors.DomainProof(text(r.VerifiedBy)),
 	}
-	domains := make([]connectors.SSODomain, len(rows))
-	for i, r := range rows {
-		domains[i] = connectors.SSODomain{
-			Domain: r.Domain, Proof: r.Proof, CreatedAt: r.CreatedAt.UTC(), VerifiedAt: utc(r.VerifiedAt),
-			VerifiedBy: connectors.DomainProof(text(r.VerifiedBy)),
-		}
-	}
-	return domains, nil
 }
 
 // SSOTenant is whose provider people of a domain sign in at: the tenant that has proven that the domain is its own, and has turned

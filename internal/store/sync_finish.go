@@ -23,7 +23,7 @@ type Base struct {
 func (t *Tenant) SyncBase(ctx context.Context, id connectors.ConnectorID) (Base, error) {
 	var known dbgen.ConnectorBaseRow
 	var rows []dbgen.ToolStatesRow
-	err := t.scope.together(ctx,
+	err := t.scope.readTogether(ctx,
 		func(q *dbgen.Queries) (err error) { known, err = q.ConnectorBase(ctx, t.id, id); return err },
 		func(q *dbgen.Queries) (err error) { rows, err = q.ToolStates(ctx, t.id, id); return err },
 	)

@@ -221,16 +221,23 @@ func without(ends []Ended, done map[uuid.UUID]bool) []Ended {
 // LongQueued lists the runs that have been queued for so long, up to most of them, as the jobs that they ought to have, and the processes
 // that are alive.
 func (s *System) LongQueued(ctx context.Context, since time.Duration, most int) (runs []queue.SyncTools, alive []uuid.UUID, err error) {
-	rows, err := s.q.LongQueuedRuns(ctx, since.Seconds(), int32(most))
+	var rows []dbgen.LongQueuedRunsRow
+	var instances []connectors.InstanceID
+	err = s.scope.readTogether(ctx,
+		func(q *dbgen.Queries) (err error) {
+			rows, err = q.LongQueuedRuns(ctx, since.Seconds(), int32(most))
+			return err
+		},
+		func(q *dbgen.Queries) (err error) { instances, err = q.LivingInstances(ctx); return err },
+	)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, r := range rows {
 		runs = append(runs, queue.SyncTools{TenantID: r.TenantID.UUID, ConnectorID: r.ConnectorID.UUID, SyncRunID: r.ID.UUID})
 	}
-	instances, err := s.q.LivingInstances(ctx)
 	for _, id := range instances {
 		alive = append(alive, id.UUID)
 	}
-	return runs, alive, err
+	return runs, alive, nil
 }

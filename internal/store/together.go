@@ -13,18 +13,40 @@ import (
 // errCollected ends an ask of [scope.together] while it is being collected.
 var errCollected = errors.New("collected, not run")
 
-// together runs queries in one round trip and one implicit transaction. Each ask makes exactly one query, and is called twice: to
-// collect the statement, when its error counts for nothing, and to read the rows.
+// together runs queries in one round trip and one implicit transaction. Each statement sees what is committed when it begins: one that
+// waited for a lock sees what the lock protected. Reads belong into [scope.readTogether]. Each ask makes exactly one query, and is called
+// twice: to collect the statement, when its error counts for nothing, and to read the rows.
 func (s scope) together(ctx context.Context, asks ...func(q *dbgen.Queries) error) error {
 	batch := &pgx.Batch{}
-	batch.Queue("select set_config($1, $2, true)", s.setting, s.value)
+	batch.Queue(setScope, s.setting, s.value)
 	for _, ask := range asks {
 		_ = ask(dbgen.New(collector{batch}))
 	}
-	sent := s.sender().SendBatch(ctx, batch)
-	if _, err := sent.Exec(); err != nil {
-		_ = sent.Close()
-		return classify(err)
+	return readBatch(s.sender().SendBatch(ctx, batch), 1, asks)
+}
+
+// readTogether is together for queries that only read: all of them see the same moment. In a transaction they see what that sees.
+func (s scope) readTogether(ctx context.Context, asks ...func(q *dbgen.Queries) error) error {
+	if s.tx != nil {
+		return s.together(ctx, asks...)
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(beginSnapshot)
+	batch.Queue(setScope, s.setting, s.value)
+	for _, ask := range asks {
+		_ = ask(dbgen.New(collector{batch}))
+	}
+	batch.Queue("commit") // where a statement failed it does not run, and the pool closes the connection
+	return readBatch(s.pool.SendBatch(ctx, batch), 2, asks)
+}
+
+// readBatch passes over the results of the first statements of a batch, and has the asks read theirs.
+func readBatch(sent pgx.BatchResults, first int, asks []func(q *dbgen.Queries) error) error {
+	for range first {
+		if _, err := sent.Exec(); err != nil {
+			_ = sent.Close()
+			return classify(err)
+		}
 	}
 	for _, ask := range asks {
 		if err := ask(dbgen.New(reader{sent})); err != nil {

@@ -34,7 +34,7 @@ func (t *Tenant) ToolUse(ctx context.Context, agent connectors.AgentID, since ti
 		called []dbgen.ToolsCalledRow
 		fresh  []dbgen.ToolsNewForRow
 	)
-	err := t.scope.together(ctx,
+	err := t.scope.readTogether(ctx,
 		func(q *dbgen.Queries) (err error) {
 			called, err = q.ToolsCalled(ctx, t.id, agent.UUID, firstIDAt(since))
 			return err

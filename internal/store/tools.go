@@ -14,9 +14,13 @@ import (
 
 // Tools lists tools by name or in another order, of one connector or of all; a query finds words of name, title and description, and the
 // beginning of a name. A page ends early where its definitions have [MaxPageBytes].
-func (t *Tenant) Tools(ctx context.Context, f ToolFilter) (List[connectors.Tool], error) {
+func (t *Tenant) Tools(ctx context.Context, f ToolFilter) (list List[connectors.Tool], err error) {
 	if f.Order = f.Order.among(ToolOrders); !f.Order.own() {
-		return t.toolsOrdered(ctx, f)
+		err = t.Snapshot(ctx, func(tx *Tenant) error {
+			list, err = tx.toolsOrdered(ctx, f)
+			return err
+		})
+		return list, err
 	}
 	name, id, err := f.afterNamed("tools")
 	if err != nil {

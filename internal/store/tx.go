@@ -25,16 +25,11 @@ func (s scope) inTx(ctx context.Context, fn func(s scope) error) error {
 	if s.tx != nil {
 		return errNested
 	}
-	tx, err := s.begin(ctx)
+	tx, err := s.begin(ctx, begin)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		// After a commit this does nothing. The caller's context may have ended, and the connection must still be given back clean.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
-		defer cancel()
-		_ = tx.tx.Rollback(ctx)
-	}()
+	defer tx.rollback(ctx) // after a commit this does nothing
 	if err := fn(tx); err != nil {
 		return err
 	}
@@ -43,6 +38,27 @@ func (s scope) inTx(ctx context.Context, fn func(s scope) error) error {
 		err = fmt.Errorf("%w: %w", ErrUnsure, err)
 	}
 	return classify(err)
+}
+
+// inSnapshot runs fn in a read-only transaction whose statements all see the same moment. Within a transaction fn sees what that sees.
+// The database ends no such transaction for what others do: there is nothing to retry.
+func (s scope) inSnapshot(ctx context.Context, fn func(s scope) error) error {
+	if s.tx != nil {
+		return fn(s)
+	}
+	tx, err := s.begin(ctx, beginSnapshot)
+	if err != nil {
+		return err
+	}
+	defer tx.rollback(ctx)
+	return fn(tx)
+}
+
+// rollback ends a transaction, also where the caller's context has ended: the connection has to be given back clean.
+func (s scope) rollback(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
+	defer cancel()
+	_ = s.tx.Rollback(ctx)
 }
 
 // unsure tells whether a commit that ended with err may have happened. The database says no with an error; one that ends the connection tells nothing:
@@ -81,6 +97,16 @@ func (t *Tenant) Tx(ctx context.Context, fn func(tx *Tenant) error) error {
 		t.store.ears.tell(said...)
 	}
 	return err
+}
+
+// Snapshot runs fn in a read-only transaction whose statements all see the same moment: tx is the same door, bound to it. Within a
+// transaction fn sees what that sees. It takes two round trips more than the statements, and holds a connection until fn returns: no
+// network call belongs inside.
+func (t *Tenant) Snapshot(ctx context.Context, fn func(tx *Tenant) error) error {
+	if t.scope.tx != nil {
+		return fn(t)
+	}
+	return t.scope.inSnapshot(ctx, func(s scope) error { return fn(newTenant(t.store, t.id, s)) })
 }
 
 // within runs fn in the transaction that t is bound to, or else in one of its own.

@@ -1,0 +1,143 @@
+package access_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/db"
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+)
+
+// A grant is committed after the load has read the grants, and before it reads the tools.
+func TestViewLoad_GrantCommittedBetweenStatements(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, c := b.Agent(t), b.Connector(t)
+	b.Synced(t, c.ID, "search", "write")
+	load, unlock := b.loadUntil(t, agent, "tools")
+	b.Grant(t, agent.ID, c.ID)
+	unlock()
+	if v := load(t); len(v.Tools) != 0 || len(v.Reaches) != 0 {
+		t.Errorf("%d connectors with %v, which were granted after the load had begun", len(v.Reaches), exposed(v))
+	}
+	b.settle(t)
+	if v := b.view(t, agent.ID); len(v.Tools) != 2 {
+		t.Errorf("%v afterwards, want both tools", exposed(v))
+	}
+}
+
+// A connector and its definitions are deleted after the load has read the tools, and before it reads their definitions.
+func TestViewLoad_DefinitionsDeletedBetweenStatements(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, c := b.granted(t, "search", "write")
+	kept := b.Connector(t)
+	b.Synced(t, kept.ID, "read")
+	b.Grant(t, agent.ID, kept.ID)
+	b.settle(t)
+	load, unlock := b.loadUntil(t, agent, "tool_definitions")
+	if err := b.Door().DeleteConnector(t.Context(), c.ID); err != nil {
+		t.Fatal(err)
+	}
+	unlock("delete from tool_definitions where hash not in (select accepted_hash from tools)")
+	if v := load(t); len(v.Tools) != 1 || v.Reach(c.Slug) != nil {
+		t.Errorf("%v, want the tool of the connector that is left", exposed(v))
+	}
+}
+
+// loadUntil begins to load an agent's view from the database, and returns when the load waits for a table. load waits for its
+// end; unlock runs statements and lets the load go on.
+func (b *bundle) loadUntil(t *testing.T, agent connectors.Agent, table string) (load func(t *testing.T) *access.View, unlock func(statements ...string)) {
+	t.Helper()
+	lock, err := b.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(sql string) {
+		t.Helper()
+		if _, err := lock.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { _ = lock.Rollback(context.WithoutCancel(t.Context())) })
+	run("select set_config('app.system', 'on', true)")
+	type result struct {
+		view *access.View
+		err  error
+	}
+	loaded := make(chan result, 1)
+	keeper := b.singleConnKeeper(t)
+	if _, err := keeper.Fresh(t.Context(), b.Tenant, connectors.Ref(b.Agent(t).ID.String())); err != nil {
+		t.Fatal(err)
+	}
+	run("lock table " + table + " in access exclusive mode")
+	go func() {
+		v, err := keeper.Fresh(context.WithoutCancel(t.Context()), b.Tenant, connectors.Ref(agent.ID.String()))
+		loaded <- result{v, err}
+	}()
+	b.blocked(t)
+	load = func(t *testing.T) *access.View {
+		t.Helper()
+		r := <-loaded
+		if r.err != nil {
+			t.Fatal(r.err)
+		}
+		return r.view
+	}
+	unlock = func(statements ...string) {
+		t.Helper()
+		for _, sql := range statements {
+			run(sql)
+		}
+		if err := lock.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return load, unlock
+}
+
+// singleConnKeeper makes a keeper of another process, with nothing in memory and one connection. Statements that this connection has
+// prepared wait for locks only when they run.
+func (b *bundle) singleConnKeeper(t *testing.T) *access.Keeper {
+	t.Helper()
+	pool, err := db.OpenPool(t.Context(), b.URL, db.PoolOptions{MaxConns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	st, err := store.Open(t.Context(), pool, b.KEK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(st.Close)
+	return access.New(access.Options{Store: st})
+}
+
+// blocked waits until a connection of the database waits for a lock.
+func (b *bundle) blocked(t *testing.T) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), b.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	look, patience := time.NewTicker(5*time.Millisecond), time.After(time.Minute)
+	defer look.Stop()
+	for waiting := 0; waiting == 0; {
+		err := conn.QueryRow(t.Context(),
+			"select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'").Scan(&waiting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-look.C:
+		case <-patience:
+			t.Fatal("no connection waits for a lock")
+		}
+	}
+}
