@@ -566,6 +566,8 @@ type Connector struct {
 	UpdatedAt         time.Time  `json:"updated_at"`
 	// Empty for stdio.
 	URL string `json:"url"`
+	// The url with its internationalised host name as people read it. Absent where the host name has no xn-- label.
+	URLUnicode *string `json:"url_unicode,omitzero"`
 }
 
 // ConnectorCreate is what the API is asked with. What is nil is left out.

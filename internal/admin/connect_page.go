@@ -64,7 +64,7 @@ func (h *Handler) invitation(w http.ResponseWriter, r *http.Request, status int,
 	middleware.AllowFormsTo(w.Header(), h.destinations(i.AuthorizeOrigin)...)
 	return h.respond.Page(w, r, status, templates.Invitation(templates.InvitationPage{
 		Frame:  h.door(r, words.T(r.Context(), "Connect %s", i.Connector)),
-		Tenant: i.Tenant, Connector: i.Connector, Host: hostOf(i.ConnectorURL), Agent: i.Agent, MadeBy: i.MadeBy,
+		Tenant: i.Tenant, Connector: i.Connector, Host: hostsOf(i.ConnectorURL), Agent: i.Agent, MadeBy: i.MadeBy,
 		Server: i.Server, TokenHost: i.TokenHost, Scopes: i.Scopes, Ends: when(r.Context(), i.ExpiresAt, h.now()), Problem: problem,
 		Action: r.URL.EscapedPath(),
 	}))

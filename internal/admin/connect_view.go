@@ -112,6 +112,15 @@ func hostOf(address string) string {
 	return u.Host
 }
 
+// hostsOf is the host of a connector's address, with its form in Unicode behind it where it has one.
+func hostsOf(address string) string {
+	host, readable := hostOf(address), hostOf(connectors.UnicodeURL(address))
+	if readable == "" {
+		return host
+	}
+	return host + " (" + readable + ")"
+}
+
 func stepName(ctx context.Context, s oauth.Step) string {
 	switch s {
 	case connect.StepAsk:

@@ -63,7 +63,7 @@ func (h *Handler) ownAccountList(w http.ResponseWriter, r *http.Request) error {
 // ownAccount is what is known of an account.
 func ownAccount(ctx context.Context, who auth.Actor, a store.AgentAccount, now time.Time) templates.OwnAccount {
 	row := templates.OwnAccount{
-		Key: a.AgentSlug + "-" + a.ConnectorSlug, Connector: a.ConnectorName, Host: hostOf(a.ConnectorURL), Agent: a.AgentName, Auth: a.AuthType,
+		Key: a.AgentSlug + "-" + a.ConnectorSlug, Connector: a.ConnectorName, Host: hostsOf(a.ConnectorURL), Agent: a.AgentName, Auth: a.AuthType,
 		Stored: a.Stored(), Works: a.Works(), State: credentialState(ctx, a.AuthType, a.State()), Account: clean(a.Account),
 		Path: ownAccountPath(a.AgentID, a.ConnectorID), Looks: !who.Role.May(connectors.PermOperate),
 	}

@@ -43,6 +43,16 @@ func TestCreateAnswersTheWholeConnector(t *testing.T) {
 	}
 }
 
+func TestConnectorURLHasBothFormsOfItsHost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.call(t, w.key(t, connectors.RoleAdmin), http.MethodPost, "/api/v1/connectors",
+		map[string]any{"name": "Books", "url": "https://bücher.example/mcp"}).want(http.StatusCreated)
+	if got["url"] != "https://xn--bcher-kva.example/mcp" || got["url_unicode"] != "https://bücher.example/mcp" {
+		t.Errorf("%v and %v", got["url"], got["url_unicode"])
+	}
+}
+
 func TestCreateFillsInTheDefaults(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

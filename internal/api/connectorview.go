@@ -16,6 +16,7 @@ type connectorJSON struct {
 	Description       string              `json:"description"`
 	Transport         string              `json:"transport"`
 	URL               string              `json:"url" doc:"Empty for stdio."`
+	URLUnicode        string              `json:"url_unicode,omitempty" doc:"The url with its internationalised host name as people read it. Absent where the host name has no xn-- label."`
 	Command           string              `json:"command,omitempty" doc:"Of stdio."`
 	Args              []string            `json:"args,omitempty" nullable:"false" doc:"Of stdio."`
 	CWD               string              `json:"cwd,omitempty" doc:"Of stdio."`
@@ -91,6 +92,7 @@ func viewConnector(c connectors.Connector) connectorJSON {
 		Description:       c.Description,
 		Transport:         string(c.Transport),
 		URL:               c.URL,
+		URLUnicode:        connectors.UnicodeURL(c.URL),
 		Command:           c.Command.Path,
 		Args:              c.Command.Args,
 		CWD:               c.Command.Dir,

@@ -24,6 +24,8 @@ func (c *check) url(raw string) {
 		c.refuse("url", "This is not a URL.")
 	case !strings.EqualFold(u.Scheme, "http") && !strings.EqualFold(u.Scheme, "https"), u.Hostname() == "":
 		c.refuse("url", "A URL begins with https:// or http:// and names a host.")
+	case !isASCII(u.Hostname()) || !validPunycode(u.Hostname()):
+		c.refuse("url", "The host name of this URL is no valid one, mixes scripts, or holds characters that look like others. Check it, or write it in its xn-- form.")
 	case u.User != nil:
 		c.refuse("url", "A URL holds no user name or password; set them as authentication.")
 	case strings.Contains(raw, "#"):

@@ -75,7 +75,7 @@ func (d Draft) Connector() Connector {
 func (d Draft) Normalized() Draft {
 	d.Name = strings.TrimSpace(d.Name)
 	d.Description = strings.TrimSpace(d.Description)
-	d.URL = strings.TrimSpace(d.URL)
+	d.URL, _ = asciiURL(strings.TrimSpace(d.URL))
 	d.Command = d.Command.normalized()
 	d.Slug = strings.TrimSpace(d.Slug)
 	if d.Slug == "" {

@@ -20,6 +20,7 @@ type ConnectorHead struct {
 	Initial     string
 	Description string
 	URL         string
+	URLUnicode  string // the URL with its host name in Unicode; empty: it has no other form
 	Href        string // "/connectors/linear"; the tabs are below it
 	Tab         ConnectorTab
 	State       State

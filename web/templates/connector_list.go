@@ -25,6 +25,7 @@ type ConnectorRow struct {
 	Whole      string // name and address, where the row may cut them; empty: it shows them whole
 	Initial    string // one letter
 	URL        string
+	URLUnicode string // as of ConnectorHead
 	State      State
 	Reason     string  // one sentence under the state; empty: none
 	Mend       *Link   // the way to mend the state, beside its word; nil: none

@@ -1,0 +1,67 @@
+package connectors_test
+
+import (
+	"slices"
+	"testing"
+
+	"patchbay/internal/connectors"
+)
+
+func TestInternationalisedHostIsStoredInASCII(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]struct{ stored, shown string }{
+		"https://mcp.example.com/mcp":           {"https://mcp.example.com/mcp", ""},
+		"https://bücher.example/mcp?q=ü":        {"https://xn--bcher-kva.example/mcp?q=ü", "https://bücher.example/mcp?q=ü"},
+		"https://BÜCHER.example:8443":           {"https://xn--bcher-kva.example:8443", "https://bücher.example:8443"},
+		"https://bu\u0308cher.example/":         {"https://xn--bcher-kva.example/", "https://bücher.example/"}, // decomposed
+		"https://b%C3%BCcher.example/a%20b":     {"https://xn--bcher-kva.example/a%20b", "https://bücher.example/a%20b"},
+		"https://xn--bcher-kva.example/mcp":     {"https://xn--bcher-kva.example/mcp", "https://bücher.example/mcp"},
+		"https://straße.example/":               {"https://xn--strae-oqa.example/", "https://straße.example/"},
+		"https://例え.テスト/":                       {"https://xn--r8jz45g.xn--zckzah/", "https://例え.テスト/"},
+		"https://пример.example/":               {"https://xn--e1afmkfd.example/", "https://пример.example/"},
+		"https://اختبار.example/":               {"https://xn--mgbachtv.example/", "https://اختبار.example/"},
+		"https://東京mcp.example/":                {"https://xn--mcp-dm9di64i.example/", "https://東京mcp.example/"},
+		"https://[2606:4700:4700::1111]:8443/x": {"https://[2606:4700:4700::1111]:8443/x", ""},
+		"http://127.0.0.1:3000/":                {"http://127.0.0.1:3000/", ""},
+	} {
+		d := draft(func(d *connectors.Draft) { d.URL = typed }).Normalized()
+		if d.URL != want.stored || len(d.Validate()) > 0 {
+			t.Errorf("%s is stored as %s: %v", typed, d.URL, d.Validate())
+		}
+		if shown := connectors.UnicodeURL(d.URL); shown != want.shown {
+			t.Errorf("%s is shown as %q, want %q", typed, shown, want.shown)
+		}
+	}
+}
+
+func TestHostThatLooksLikeAnotherIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, typed := range map[string]string{
+		"a Cyrillic letter among Latin ones": "https://p\u0430ypal.example/",
+		"a Greek letter among Latin ones":    "https://g\u03bfogle.example/",
+		"full-width letters":                 "https://ｌocalhost/",
+		"digits in circles":                  "https://①②⑦.⓪.⓪.①/",
+		"full-width digits":                  "https://１２７.0.0.1/",
+		"ideographic dots":                   "https://mcp。example。com/",
+		"a long s":                           "https://localho\u017ft/",
+		"a zero-width space":                 "https://mcp\u200b.example.com/",
+		"a soft hyphen":                      "https://mcp\u00ad.example.com/",
+		"text turned around":                 "https://\u202emoc.example/",
+		"a full-width slash":                 "https://mcp.example.com／@127.0.0.1/",
+		"a mark alone":                       "https://\u0308.example/",
+		"an emoji":                           "https://💩.example/",
+		"two directions":                     "https://abcا.example/",
+		"an underscore":                      "https://bü_cher.example/",
+		"punycode of nothing":                "https://xn--.example/",
+		"punycode of ASCII":                  "https://xn--abc-.example/",
+		"broken punycode":                    "https://xn--99999999999.example/",
+	} {
+		d := draft(func(d *connectors.Draft) { d.URL = typed }).Normalized()
+		if got := locations(d.Validate()); !slices.Contains(got, "url") {
+			t.Errorf("%s is accepted as %s", name, d.URL)
+		}
+		if shown := connectors.UnicodeURL(typed); shown != "" && shown != typed {
+			t.Errorf("%s is shown as %s", name, shown)
+		}
+	}
+}
