@@ -65,6 +65,24 @@ func isInternal(host string) bool {
 	return strings.Contains(name, ".svc.") // Kubernetes: name.namespace.svc.cluster.local
 }
 
+// metadataHosts name the metadata services of clouds, which give a machine's credentials to what asks from it. They resolve to
+// addresses inside on the clouds' machines alone, and behind an egress proxy it is not seen where.
+var metadataHosts = []string{
+	"metadata", "instance-data", "instance-data.ec2.internal", "metadata.google.internal", "metadata.goog", "metadata.azure.internal", "metadata.azure.com",
+	"metadata.platformequinix.com", "metadata.packet.net", "metadata.tencentyun.com", "api.metadata.cloud.ibm.com", "metadata.vultr.com", "metadata.digitalocean.com",
+	"rancher-metadata", "rancher-metadata.rancher.internal",
+}
+
+// isMetadata reports whether a name is that of a cloud's metadata service, or lies below it.
+func isMetadata(host string) bool {
+	for _, name := range metadataHosts {
+		if host == name || strings.HasSuffix(host, "."+name) {
+			return true
+		}
+	}
+	return false
+}
+
 // isLocalhost tells whether a name means this machine (RFC 6761 §6.3).
 func isLocalhost(host string) bool {
 	name := strings.TrimSuffix(host, ".")

@@ -84,9 +84,11 @@ var attacks = map[string][]attempt{
 	"clouds' metadata": append(at("https://169.254.169.254/latest/meta-data/", "https://169.254.170.2/v2/credentials", "https://169.254.169.123/",
 		"https://[fd00:ec2::254]/", "https://[fd20:ce::254]/computeMetadata/v1/", "https://[fd00:42::42]/", "https://100.100.100.200/", "https://168.63.129.16/", "https://192.0.0.192/opc/v2/", "https://169.254.42.42/",
 		"https://metadata/", "https://instance-data/", "https://metadata.google.internal/computeMetadata/v1/", "https://metadata.goog.internal/",
-		"https://instance-data.ec2.internal/", "https://metadata.internal./"),
+		"https://instance-data.ec2.internal/", "https://metadata.internal./", "https://metadata.goog/computeMetadata/v1/", "https://METADATA.GOOG./", "https://x.metadata.goog/",
+		"https://metadata.azure.internal/", "https://metadata.azure.com/", "https://metadata.tencentyun.com/", "https://metadata.packet.net/", "https://metadata.platformequinix.com/",
+		"https://api.metadata.cloud.ibm.com/", "https://metadata.vultr.com/", "https://metadata.digitalocean.com/"),
 		attempt{"https://metadata.tencentyun.com/", "169.254.0.23"}, attempt{"https://metadata.example.com/", "168.63.129.16"}, attempt{"https://metadata.example.com/", "fd00:ec2::254"},
-		attempt{"https://metadata.example.com/", "100.100.100.200"}),
+		attempt{"https://metadata.example.com/", "100.100.100.200"}, attempt{"https://169.254.169.254.nip.example/", "169.254.169.254"}),
 	"names of others that lead inside": {
 		{"https://localtest.example.com/", "127.0.0.1"}, {"https://127.0.0.1.nip.example/", "127.0.0.1"}, {"https://10-0-0-5.ip.example/", "10.0.0.5"},
 		{"https://xn--bcher-kva.example/", "192.168.1.1"}, {"https://mcp.example.com./", "10.0.0.5"}, {"https://MCP.EXAMPLE.COM:8443/", "169.254.169.254"},

@@ -81,6 +81,8 @@ func (p *Policy) checkName(scheme, host string, port uint16) error {
 		return blocked(host, "The host %s is Patchbay itself; it does not connect there.")
 	case freed, p.local && isLocalhost(host):
 		return nil
+	case isMetadata(host):
+		return blocked(host, "The name %s is that of a cloud's metadata service; Patchbay does not connect to it.")
 	case isInternal(host):
 		return blocked(host, "The name %s is internal; Patchbay does not connect to it.")
 	case scheme == "http" && !p.local:
