@@ -320,8 +320,9 @@ func testDepartedClientCancelsItsCall(t *testing.T, setting string) {
 		c.wantCalls("helper", map[string]int{"cancelled": n})
 	}
 	close(up.release)
-	if said := server.stderr.text(); !strings.Contains(said, strings.ToLower(strings.TrimPrefix(setting, "PATCHBAY_"))) {
-		t.Errorf("the log does not name the mode %s", setting)
+	mode := strings.TrimPrefix(setting, "PATCHBAY_HTTP=")
+	if line, ok := server.stderr.wait("server started", server.exited); !ok || !strings.Contains(line, fmt.Sprintf(`"http":%q`, mode)) {
+		t.Errorf("the log does not name the mode %s: %s", mode, line)
 	}
 }
 

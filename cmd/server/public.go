@@ -8,6 +8,7 @@ import (
 
 	"patchbay/internal/config"
 	"patchbay/internal/fastpath"
+	"patchbay/internal/framing"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/socket"
 )
@@ -31,10 +32,11 @@ type publicOptions struct {
 func newPublicServer(o publicOptions) httpServer {
 	standard := newStandardServer(o.handler, o.log)
 	if o.mode == config.HTTPStandard {
-		return standard
+		return standardServer{standard}
 	}
 	return fastServer{fastpath.New(fastpath.Options{
-		Handler: o.handler, Takes: o.agentsPath, Rest: standard, Around: serve.Connections,
+		Handler: o.handler, Takes: o.agentsPath, Rest: standard,
+		Around:            func(l net.Listener) net.Listener { return framing.Listen(serve.Connections(l)) },
 		ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, Stall: stallLimit, Log: o.log,
 	})}
 }
@@ -45,14 +47,25 @@ type fastServer struct{ *fastpath.Server }
 // Serve serves the connections of l.
 func (s fastServer) Serve(l net.Listener) error { return s.Server.Serve(socket.Listener(l)) }
 
-// newStandardServer returns net/http's server with the limits of the public listener.
+// standardServer is net/http's server on connections of package net.
+type standardServer struct{ *http.Server }
+
+// Serve serves the connections of l.
+func (s standardServer) Serve(l net.Listener) error { return s.Server.Serve(framing.Listen(l)) }
+
+// newStandardServer returns net/http's server with the limits of the public listener. Its listener is one of [framing.Listen].
 func newStandardServer(handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler:           boundBodies(handler),
+		Handler:           boundBodies(framing.Refuse(handler)),
 		ReadHeaderTimeout: readHeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		ConnContext:       serve.ConnContext,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			ctx, c = framing.ConnContext(ctx, c)
+			return serve.ConnContext(ctx, c)
+		},
+		// framing.Refuse has to see each request, "OPTIONS *" among them.
+		DisableGeneralOptionsHandler: true,
 	}
 }

@@ -43,6 +43,7 @@ func (h *house) routes() http.Handler {
 		Log:            h.serving.log,
 		Refuse:         h.refuse,
 	})...)
+	r.Use(middleware.OneAuthorization(h.refuseStranger))
 	r.Use(chimiddleware.GetHead)
 	r.NotFound(h.notFound)
 	r.MethodNotAllowed(h.badMethod)
@@ -75,7 +76,7 @@ func (h *house) badMethod(w http.ResponseWriter, r *http.Request) {
 	h.refuse(w, r, fault.Errorf(fault.BadMethod, "This address does not take the method %s.", r.Method))
 }
 
-// refuseStranger answers whoever came too often before any door opened.
+// refuseStranger answers a request that is refused before its sender is known: as OAuth has it where OAuth is spoken.
 func (h *house) refuseStranger(w http.ResponseWriter, r *http.Request, err error) {
 	if authserver.Speaks(r.URL.Path) {
 		h.programs.Refuse(w, r, err)

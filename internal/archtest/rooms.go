@@ -79,6 +79,7 @@ var Rooms = []Room{
 	{Path: "internal/devmcp", Floor: Tools, Sentence: "a small MCP server on loopback, for newcomers and tests"},
 	{Path: "internal/export", Floor: Tools, Sentence: "writes a table as CSV or JSON, part by part"},
 	{Path: "internal/fastpath", Floor: Tools, Sentence: "serves agents' plain requests without net/http's server, which gets all the others"},
+	{Path: "internal/framing", Floor: Tools, Sentence: "refuses requests whose body has two lengths, which net/http takes"},
 	{Path: "internal/kms", Floor: Tools, Sentence: "has a key-management service hold the key that wraps all others"},
 	{Path: "internal/manifest", Floor: Tools, Sentence: "holds an installation to a file of connectors, agents and grants, over the JSON API"},
 	{Path: "internal/mcp", Floor: Tools, Sentence: "speaks MCP to a remote server, keeping what it sends byte for byte"},

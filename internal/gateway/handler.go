@@ -171,6 +171,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, id string) {
 // backend finds the agent by its token, and what it may reach at this address. A connector that the agent was not granted is as
 // unknown as one that there is not.
 func (h *Handler) backend(r *http.Request) (*backend, error) {
+	if len(r.Header["Authorization"]) > 1 { // a proxy in front may have judged another than we would
+		return nil, fault.Errorf(fault.Malformed, "The request has several Authorization headers. Send one.")
+	}
 	text := bearer(r)
 	if text.Empty() {
 		return nil, fault.Errorf(fault.Unauthenticated, "An agent's token is needed: send it as Authorization: Bearer pb_agent_….")

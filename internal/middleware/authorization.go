@@ -1,0 +1,20 @@
+package middleware
+
+import (
+	"net/http"
+
+	"patchbay/internal/fault"
+)
+
+// OneAuthorization refuses requests with several Authorization fields. Handlers read the first, and a proxy in front may have judged another.
+func OneAuthorization(refuse Refuse) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if len(r.Header["Authorization"]) > 1 {
+				refuse(w, r, fault.Errorf(fault.Malformed, "The request has several Authorization headers. Send one."))
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
