@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth"
+	"patchbay/internal/safehttp"
 	"patchbay/internal/tracing"
 )
 
@@ -138,6 +139,7 @@ func (b *Broker) register(ctx context.Context, s survey) (oauth.Registration, er
 
 // introduce registers with the server.
 func (b *Broker) introduce(ctx context.Context, s survey) (oauth.Registration, error) {
+	ctx = safehttp.WithTenant(ctx, s.tenant.String())
 	req := oauth.RegisterRequest{
 		Server: s.discovery.Server, ClientName: clientName, ClientURI: b.baseURL, RedirectURIs: []string{b.RedirectURI()},
 		// Of all that is listed: another connector at this issuer will want others, by the same client.
@@ -154,7 +156,7 @@ func (b *Broker) introduce(ctx context.Context, s survey) (oauth.Registration, e
 
 // recognised tells whether the server knows a client, as far as can be told without a person.
 func (b *Broker) recognised(ctx context.Context, s survey, client oauth.Registration) bool {
-	ctx, cancel := context.WithTimeout(ctx, recogniseTime)
+	ctx, cancel := context.WithTimeout(safehttp.WithTenant(ctx, s.tenant.String()), recogniseTime)
 	defer cancel()
 	address, err := b.authorizeURL(s, client, oauth.NewState(), oauth.NewPKCE())
 	return err != nil || b.oauth.Recognises(ctx, address)

@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth"
+	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 )
 
@@ -91,6 +92,7 @@ func (b *Broker) giveBack(ctx context.Context, p place, peer oauth.Peer, t store
 	if token.Empty() {
 		token, hint = t.AccessToken, oauth.HintAccessToken
 	}
+	ctx = safehttp.WithTenant(ctx, p.tenant.String())
 	if err := b.oauth.Revoke(ctx, peer, oauth.Secret(token.Reveal()), hint); err != nil {
 		b.log.WarnContext(ctx, "grant not revoked", append(p.attrs(), slog.Any("error", err))...)
 	}

@@ -15,6 +15,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth"
 	"patchbay/internal/respond"
+	"patchbay/internal/safehttp"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 	"patchbay/internal/tracing"
@@ -181,6 +182,7 @@ func (b *Broker) exchange(ctx context.Context, peer oauth.Peer, f store.Flow, co
 	if err != nil {
 		return oauth.Token{}, err
 	}
+	ctx = safehttp.WithTenant(ctx, f.Tenant.String())
 	return tracing.Step(ctx, "oauth token exchange", failureWord, func(ctx context.Context) (oauth.Token, error) {
 		return b.oauth.Exchange(ctx, peer, oauth.Grant{Code: code, RedirectURI: f.RedirectURI, Verifier: oauth.Secret(verifier.Reveal())})
 	})

@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth"
+	"patchbay/internal/safehttp"
 	"patchbay/internal/tracing"
 )
 
@@ -32,6 +33,7 @@ func (b *Broker) survey(ctx context.Context, p place) (survey, error) {
 }
 
 func (b *Broker) look(ctx context.Context, p place) (survey, error) {
+	ctx = safehttp.WithTenant(ctx, p.tenant.String())
 	s := survey{place: p, at: b.now(), asked: b.ask(ctx, p.connector)}
 	var err error
 	s.discovery, err = b.oauth.Discover(ctx, oauth.Target{

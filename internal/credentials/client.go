@@ -5,12 +5,14 @@ import (
 
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth"
+	"patchbay/internal/safehttp"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 )
 
 // next gets what is to be stored in place of g's tokens.
 func (r *renewal) next(ctx context.Context, g store.Grant) (store.GrantTokens, error) {
+	ctx = safehttp.WithTenant(ctx, r.tenant.String())
 	if isMachine(g.Type) {
 		return r.machineToken(ctx, r.connector, g.Tokens)
 	}

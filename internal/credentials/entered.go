@@ -5,6 +5,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 )
 
@@ -26,7 +27,7 @@ func (r *Resolver) Trial(ctx context.Context, tenant connectors.TenantID, c conn
 	case err != nil:
 		return nil, err
 	}
-	return r.tried(ctx, c, g.Tokens)
+	return r.tried(safehttp.WithTenant(ctx, tenant.String()), c, g.Tokens)
 }
 
 func (r *Resolver) tried(ctx context.Context, c connectors.Connector, tokens store.GrantTokens) ([]Header, error) {

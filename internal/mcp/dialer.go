@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -53,6 +54,8 @@ type Target struct {
 	Transport Transport // empty: StreamableHTTP
 	// Header goes with every request: credentials and what the server's operator asks for.
 	Header http.Header
+	// HTTP sends the session's requests in place of the dialer's; nil: the dialer's does. It must not follow redirects by itself, either.
+	HTTP *http.Client
 	// Timeout bounds each request with its whole answer; 0: 30 s.
 	Timeout time.Duration
 	// Retries counts further tries of one request after the first.
@@ -134,7 +137,7 @@ func (d *Dialer) carrier(t Target, in Era, to inbox) carrier {
 	if t.Transport == Stdio {
 		return newStdioCarrier(*t.Command, to)
 	}
-	c := &httpCarrier{http: d.HTTP, header: d.header(t), inbox: to, wait: d.retry(0).wait, trace: t.Trace, era: in}
+	c := &httpCarrier{http: cmp.Or(t.HTTP, d.HTTP), header: d.header(t), inbox: to, wait: d.retry(0).wait, trace: t.Trace, era: in}
 	c.room, c.span = d.Room, d.Span
 	address, _ := url.Parse(t.URL)
 	c.url.Store(address)

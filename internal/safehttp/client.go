@@ -2,7 +2,6 @@ package safehttp
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"net"
 	"net/http"
@@ -31,23 +30,23 @@ const (
 func newClient(p *Policy, o Options) *http.Client {
 	d := &dialer{policy: p, resolver: o.Resolver, proxy: o.Proxy, roots: o.RootCAs, standard: o.Standard}
 	p.dialer = d
-	general := &http.Transport{
+	general := &partitioned{&http.Transport{
 		Proxy:                  nil, // of the environment: the operator's is the dialer's business
-		DialContext:            d.dial,
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
-		TLSHandshakeTimeout:    connectTimeout,
+		DialContext:            d.dialIn,
+		DialTLSContext:         d.dialTLSIn,
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           maxIdle,
 		MaxIdleConnsPerHost:    maxIdlePerHost,
 		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		ReadBufferSize:         readBuffer,
-	}
+	}}
 	rt := &roundTripper{known: known{policy: p}, userAgent: o.UserAgent, next: general}
 	// Nothing is plain on its way to a proxy that is reached by TLS, and no socket can be looked at.
 	if viaTLS := o.Proxy != nil && o.Proxy.scheme == "https"; !o.Standard && !viaTLS {
 		rt.next = newPlainTransport(d, general)
 	}
+	p.transport = rt
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport:     rt,
@@ -74,13 +73,19 @@ type roundTripper struct {
 	next      transport
 }
 
+// transport keeps the connections of each partition apart.
 type transport interface {
-	http.RoundTripper
+	RoundTripIn(partition string, r *http.Request) (*http.Response, error)
 	CloseIdleConnections()
 }
 
-// RoundTrip sends one request where the policy allows it.
+// RoundTrip sends one request where the policy allows it, as one of the tenant that its context names.
 func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
+	return t.send(tenantOf(r.Context()), r)
+}
+
+// send sends one request of a tenant where the policy allows it.
+func (t *roundTripper) send(tenant string, r *http.Request) (*http.Response, error) {
 	if err := t.known.check(r.URL); err != nil {
 		if r.Body != nil {
 			_ = r.Body.Close()
@@ -91,7 +96,7 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.Header.Set("User-Agent", t.userAgent)
 	}
-	return t.traced(r)
+	return t.traced(tenant, r)
 }
 
 // CloseIdleConnections makes http.Client.CloseIdleConnections work.

@@ -42,12 +42,13 @@ type Options struct {
 
 // Policy decides where Patchbay may connect. It is safe for concurrent use.
 type Policy struct {
-	local    bool
-	allow    []Exception
-	own      []ownHost
-	guardian *ssrf.Guardian
-	client   *http.Client
-	dialer   *dialer
+	local     bool
+	allow     []Exception
+	own       []ownHost
+	guardian  *ssrf.Guardian
+	client    *http.Client
+	transport *roundTripper
+	dialer    *dialer
 }
 
 type ownHost struct {

@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 )
 
@@ -70,6 +71,7 @@ func (s *Service) Finish(ctx context.Context, r Return) (Finished, error) {
 func (s *Service) finish(ctx context.Context, r Return, own flow, begun store.SSOFlow, who *identity) (Finished, error) {
 	ctx, cancel := context.WithTimeout(ctx, providerTime)
 	defer cancel()
+	ctx = safehttp.WithTenant(ctx, own.tenant.String())
 	settings, err := s.stillMeant(ctx, r, own, begun)
 	if err != nil {
 		return Finished{}, err

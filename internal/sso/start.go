@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 )
 
@@ -61,7 +62,7 @@ func (s *Service) begin(ctx context.Context, tenant connectors.TenantID, f store
 	if !settings.IsSetUp() {
 		return "", notSetUp()
 	}
-	p, err := s.discover(ctx, settings.Issuer)
+	p, err := s.discover(safehttp.WithTenant(ctx, tenant.String()), settings.Issuer)
 	if err != nil {
 		return "", err
 	}
@@ -99,6 +100,7 @@ func (s *Service) Check(ctx context.Context, a auth.Actor) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, providerTime)
 	defer cancel()
+	ctx = safehttp.WithTenant(ctx, a.Tenant.ID.String())
 	settings, err := s.store.Tenant(a.Tenant.ID).SSO(ctx)
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ type Listener struct {
 func (s *Syncer) Listen(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, l Listener) error {
 	attempts, err := s.plan(ctx, tenant, c, nil)
 	for _, a := range attempts {
-		if err = s.listen(ctx, c, a, l); ctx.Err() != nil || !asksForCredential(err) {
+		if err = s.listen(ctx, tenant, c, a, l); ctx.Err() != nil || !asksForCredential(err) {
 			break
 		}
 	}
@@ -37,8 +37,8 @@ func (s *Syncer) Listen(ctx context.Context, tenant connectors.TenantID, c conne
 	return err
 }
 
-func (s *Syncer) listen(ctx context.Context, c connectors.Connector, a attempt, l Listener) error {
-	target := s.target(ctx, c, a)
+func (s *Syncer) listen(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, a attempt, l Listener) error {
+	target := s.target(ctx, tenant, c, a)
 	target.Retries = 0
 	session, err := s.dialer.Dial(ctx, target)
 	if err != nil {

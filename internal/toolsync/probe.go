@@ -109,7 +109,7 @@ func (s *Syncer) probe(ctx context.Context, tenant connectors.TenantID, t trial)
 		return ProbeReport{Error: f}, nil
 	}
 	c := d.Connector()
-	attempts, err := s.entered(ctx, c, secret)
+	attempts, err := s.entered(safehttp.WithTenant(ctx, tenant.String()), c, secret)
 	attempts = withEnvironment(attempts, d.Env)
 	if err == nil && secret.Empty() && d.Env == nil && t.stored != nil {
 		attempts, err = s.withStored(ctx, tenant, *t.stored, d)
@@ -175,7 +175,7 @@ func (s *Syncer) try(ctx context.Context, tenant connectors.TenantID, c connecto
 	}
 	defer leave()
 	for _, a := range attempts {
-		session, err := s.dialer.Dial(ctx, s.target(ctx, c, a))
+		session, err := s.dialer.Dial(ctx, s.target(ctx, tenant, c, a))
 		if err == nil {
 			rep.Server, rep.Era = connectors.Server(session.Server()), string(session.Era())
 			var list mcp.ToolList

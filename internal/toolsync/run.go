@@ -139,7 +139,7 @@ func (r *run) converse(ctx context.Context, a attempt) (mcp.ToolList, error) {
 }
 
 func (r *run) target(ctx context.Context, a attempt) mcp.Target {
-	t := r.Syncer.target(ctx, r.connector, a)
+	t := r.Syncer.target(ctx, r.tenant, r.connector, a)
 	t.Trace, t.Known = &r.trace, r.known
 	if r.quiet {
 		return t
@@ -153,7 +153,7 @@ func (r *run) target(ctx context.Context, a attempt) mcp.Target {
 }
 
 // target is the connector's server as package mcp is told of it.
-func (s *Syncer) target(ctx context.Context, c connectors.Connector, a attempt) mcp.Target {
+func (s *Syncer) target(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, a attempt) mcp.Target {
 	header := make(http.Header, len(c.Headers)+1)
 	for name, value := range c.Headers {
 		header.Set(name, value)
@@ -165,6 +165,7 @@ func (s *Syncer) target(ctx context.Context, c connectors.Connector, a attempt) 
 		URL:       c.URL,
 		Transport: mcp.Transport(c.Transport),
 		Header:    header,
+		HTTP:      s.clientFor(tenant),
 		Timeout:   c.Timeout,
 		Retries:   c.RetryAttempts,
 		Era:       mcp.Era(c.Era),

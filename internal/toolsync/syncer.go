@@ -37,6 +37,7 @@ type Syncer struct {
 	credentials *credentials.Resolver
 	egress      *safehttp.Policy
 	dialer      *mcp.Dialer
+	clientFor   func(connectors.TenantID) *http.Client
 	instance    connectors.InstanceID
 	log         *slog.Logger
 	tracer      *tracing.Tracer
@@ -61,8 +62,10 @@ func New(o Options) *Syncer {
 	if o.Finished == nil {
 		o.Finished = func(connectors.SyncRun) {}
 	}
-	if o.HTTP == nil && o.Egress != nil {
+	clientFor := func(connectors.TenantID) *http.Client { return o.HTTP }
+	if o.Egress != nil && (o.HTTP == nil || o.HTTP == o.Egress.Client()) {
 		o.HTTP = o.Egress.Client()
+		clientFor = func(tenant connectors.TenantID) *http.Client { return o.Egress.ClientFor(tenant.String()) }
 	}
 	if o.Instance == (connectors.InstanceID{}) {
 		o.Instance = connectors.InstanceID{UUID: uuid.Must(uuid.NewV7())}
@@ -72,6 +75,7 @@ func New(o Options) *Syncer {
 		credentials: o.Credentials,
 		egress:      o.Egress,
 		dialer:      &mcp.Dialer{HTTP: o.HTTP, Version: o.Version, Span: o.Tracer.Told()},
+		clientFor:   clientFor,
 		instance:    o.Instance,
 		log:         o.Log,
 		tracer:      o.Tracer,

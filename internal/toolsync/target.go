@@ -23,7 +23,7 @@ func (s *Syncer) Target(
 			return mcp.Target{}, blocked
 		}
 	}
-	return s.target(ctx, c, a), nil
+	return s.target(ctx, tenant, c, a), nil
 }
 
 // Seat is a place for such a conversation with a program; other servers need none. They have places of their own, for they last: syncs

@@ -6,6 +6,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 )
 
@@ -48,7 +49,7 @@ func (p *Post) Deliver(ctx context.Context, tenant connectors.TenantID, id conne
 	if err != nil || !claimed {
 		return p.untilDue(d), notThere(err)
 	}
-	a, err := p.send(ctx, w, secrets, d)
+	a, err := p.send(safehttp.WithTenant(ctx, tenant.String()), w, secrets, d)
 	if err != nil {
 		return 0, err
 	}

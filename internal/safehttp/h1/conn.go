@@ -30,16 +30,16 @@ var longAgo = time.Unix(1, 0)
 
 // conn is one connection. It serves one request at a time.
 type conn struct {
-	net     net.Conn
-	raw     syscall.RawConn // nil: nobody can look at it, so that it is used once
-	asker   asker           // nil: the look at a kept connection and the writing are two things
-	in      *bufio.Reader   // nil: it is idle
-	owner   *Transport
-	address string
-	since   time.Time             // when it was last put on the shelf; zero: never
-	strike  func()                // ends what is under way; made once, as peek is
-	peek    func(fd uintptr) bool // sets peeked
-	peeked  error
+	net    net.Conn
+	raw    syscall.RawConn // nil: nobody can look at it, so that it is used once
+	asker  asker           // nil: the look at a kept connection and the writing are two things
+	in     *bufio.Reader   // nil: it is idle
+	owner  *Transport
+	slot   slot
+	since  time.Time             // when it was last put on the shelf; zero: never
+	strike func()                // ends what is under way; made once, as peek is
+	peek   func(fd uintptr) bool // sets peeked
+	peeked error
 
 	last  lines // of the head before
 	left  int64 // how many bytes may be read
@@ -53,8 +53,8 @@ type asker interface {
 	Ask(p []byte) (n int, err error)
 }
 
-func (t *Transport) newConn(made net.Conn, address string) *conn {
-	c := &conn{net: made, address: address, owner: t, strike: func() { _ = made.SetDeadline(longAgo) }}
+func (t *Transport) newConn(made net.Conn, at slot) *conn {
+	c := &conn{net: made, slot: at, owner: t, strike: func() { _ = made.SetDeadline(longAgo) }}
 	if s, ok := made.(syscall.Conn); ok {
 		c.raw, _ = s.SyscallConn()
 	}

@@ -13,7 +13,7 @@ type Once struct{ c *conn }
 
 // NewOnce takes a connection that nobody can look at for one that can be kept.
 func NewOnce(t *Transport, made net.Conn) Once {
-	c := t.newConn(made, "example.com:80")
+	c := t.newConn(made, slot{address: "example.com:80"})
 	c.raw = unseen{}
 	return Once{c}
 }
@@ -31,7 +31,7 @@ func (o Once) Kept() bool {
 	if idle.timer != nil {
 		idle.timer.Stop()
 	}
-	return idle.take(o.c.address) == o.c
+	return idle.take(o.c.slot) == o.c
 }
 
 // In is what the connection is read from; nil: it is idle.

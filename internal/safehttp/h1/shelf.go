@@ -5,25 +5,28 @@ import (
 	"time"
 )
 
+// slot is where connections are interchangeable: those of one partition to one address.
+type slot struct{ partition, address string }
+
 // shelf holds idle connections. The one that was put last is taken first.
 type shelf struct {
 	mu    sync.Mutex
-	lists map[string][]*conn // by address, the oldest first
+	lists map[slot][]*conn // the oldest first
 	count int
 	timer *time.Timer // runs while there is anything
 }
 
-func (s *shelf) take(address string) *conn {
+func (s *shelf) take(at slot) *conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := s.lists[address]
+	list := s.lists[at]
 	if len(list) == 0 {
 		return nil
 	}
 	last := len(list) - 1
 	c := list[last]
 	list[last] = nil
-	s.lists[address] = list[:last]
+	s.lists[at] = list[:last]
 	s.count--
 	return c
 }
@@ -32,15 +35,15 @@ func (s *shelf) take(address string) *conn {
 func (s *shelf) put(c *conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := s.lists[c.address]
+	list := s.lists[c.slot]
 	if s.count >= c.owner.MaxIdle || len(list) >= c.owner.MaxIdlePerHost {
 		return false
 	}
 	if s.lists == nil {
-		s.lists = make(map[string][]*conn)
+		s.lists = make(map[slot][]*conn)
 	}
 	c.since = time.Now()
-	s.lists[c.address] = append(list, c)
+	s.lists[c.slot] = append(list, c)
 	s.count++
 	if s.timer == nil {
 		s.timer = time.AfterFunc(c.owner.IdleTimeout, func() { s.sweep(c.owner.IdleTimeout) })
@@ -53,7 +56,7 @@ func (s *shelf) sweep(timeout time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	for address, list := range s.lists {
+	for at, list := range s.lists {
 		old := 0
 		for old < len(list) && now.Sub(list[old].since) >= timeout {
 			_ = list[old].net.Close()
@@ -61,12 +64,12 @@ func (s *shelf) sweep(timeout time.Duration) {
 		}
 		s.count -= old
 		if old == len(list) {
-			delete(s.lists, address)
+			delete(s.lists, at)
 			continue
 		}
 		kept := copy(list, list[old:])
 		clear(list[kept:])
-		s.lists[address] = list[:kept]
+		s.lists[at] = list[:kept]
 	}
 	s.timer = nil
 	if s.count > 0 {

@@ -18,11 +18,11 @@ const MaxBody = 64 << 10
 type Transport struct {
 	// Dial connects to host:port. It decides where that may be.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Next takes the requests that are none for this package.
+	// Next takes the requests that are none for this package. It is told their partitions if it has a RoundTripIn, too.
 	Next http.RoundTripper
 
 	MaxIdle        int           // idle connections in all
-	MaxIdlePerHost int           // idle connections to one host:port
+	MaxIdlePerHost int           // idle connections of one partition to one host:port
 	IdleTimeout    time.Duration // after which an idle connection is closed, a quarter of it later at most
 	MaxHeaderBytes int64         // of one response
 	ReadBuffer     int           // bytes for each connection
@@ -31,23 +31,26 @@ type Transport struct {
 	readers sync.Pool // of *bufio.Reader
 }
 
-// RoundTrip sends one request and returns the head of its response. An error of dialling is returned as it is,
-// unless r's context has ended.
-func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+// RoundTrip sends one request in the partition "".
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) { return t.RoundTripIn("", r) }
+
+// RoundTripIn sends one request and returns the head of its response. A connection that was kept is of the same partition. An error of dialling
+// is returned as it is, unless r's context has ended.
+func (t *Transport) RoundTripIn(partition string, r *http.Request) (*http.Response, error) {
 	if !takes(r) {
-		return t.Next.RoundTrip(r)
+		return t.leave(partition, r)
 	}
 	out, err := write(r)
 	if err != nil {
 		return nil, err
 	}
 	defer buffers.Put(out)
-	ctx, address := r.Context(), addressOf(r.URL)
+	ctx, at := r.Context(), slot{partition, addressOf(r.URL)}
 	for {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		c, err := t.connection(ctx, address)
+		c, err := t.connection(ctx, at)
 		if err != nil {
 			return nil, err
 		}
@@ -58,23 +61,33 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
+// leave leaves a request to Next.
+func (t *Transport) leave(partition string, r *http.Request) (*http.Response, error) {
+	if next, ok := t.Next.(interface {
+		RoundTripIn(partition string, r *http.Request) (*http.Response, error)
+	}); ok {
+		return next.RoundTripIn(partition, r)
+	}
+	return t.Next.RoundTrip(r)
+}
+
 // connection is one that was kept, or a new one. A kept one is looked at here, or where it is asked.
-func (t *Transport) connection(ctx context.Context, address string) (*conn, error) {
-	for c := t.idle.take(address); c != nil; c = t.idle.take(address) {
+func (t *Transport) connection(ctx context.Context, at slot) (*conn, error) {
+	for c := t.idle.take(at); c != nil; c = t.idle.take(at) {
 		if c.asker != nil || c.lives() {
 			c.in = t.reader(c)
 			return c, nil
 		}
 		_ = c.net.Close()
 	}
-	made, err := t.Dial(ctx, "tcp", address)
+	made, err := t.Dial(ctx, "tcp", at.address)
 	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return t.newConn(made, address), nil
+	return t.newConn(made, at), nil
 }
 
 // CloseIdleConnections closes what no request uses, here and in Next.
