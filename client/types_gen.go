@@ -1947,7 +1947,7 @@ type Why struct {
 	Name *string `json:"name"`
 	// Whether it stands on the agent's list.
 	Sees bool `json:"sees"`
-	// One of: ok, held, new, rejected, disabled, removed, not_granted, renamed, agent_disabled, unknown.
+	// One of: ok, held, new, rejected, disabled, removed, not_granted, malformed, renamed, agent_disabled, unknown.
 	State string `json:"state"`
 	// The exposed name that was asked for.
 	Tool string `json:"tool"`

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/mcp"
 	"patchbay/internal/store"
 )
 
@@ -108,10 +109,17 @@ func (b *builder) reaches() {
 		}
 	}
 	for _, i := range b.rows.Items {
-		if r := b.byID[i.ConnectorID]; r != nil {
-			r.Items = append(r.Items, i.Item)
-			b.view.bytes += int64(len(i.Raw) + len(i.Key))
+		r := b.byID[i.ConnectorID]
+		if r == nil {
+			continue
 		}
+		raw, defect := mcp.Conform(itemLists[i.Kind], i.Raw)
+		if defect != "" { // it was stored before such items were set aside
+			continue
+		}
+		i.Raw = raw
+		r.Items = append(r.Items, i.Item)
+		b.view.bytes += int64(len(i.Raw) + len(i.Key))
 	}
 }
 
@@ -178,7 +186,7 @@ func (b *builder) entries(k Kind) []entry {
 
 func (b *builder) entriesOf(r *Reach, k Kind) []entry {
 	if k == Tools {
-		return r.toolEntries(func(t *Tool) ([]span, string) { return t.def.names, t.Exposed })
+		return r.toolEntries(true)
 	}
 	items := r.itemsOf(k)
 	if k != Prompts {
@@ -198,7 +206,7 @@ func (b *builder) entriesOf(r *Reach, k Kind) []entry {
 // render makes the list of this connector alone, as its server said it.
 func (r *Reach) render(k Kind) *list {
 	if k == Tools {
-		return r.keeper.list(k, r.toolEntries(func(*Tool) ([]span, string) { return nil, "" }))
+		return r.keeper.list(k, r.toolEntries(false))
 	}
 	entries := itemEntries(r.itemsOf(k), k, func(string) string { return "" })
 	for i := range entries {
@@ -207,11 +215,11 @@ func (r *Reach) render(k Kind) *list {
 	return r.keeper.list(k, entries)
 }
 
-func (r *Reach) toolEntries(name func(*Tool) ([]span, string)) []entry {
+// toolEntries are the listed tools, under their exposed names or their own.
+func (r *Reach) toolEntries(exposed bool) []entry {
 	entries := make([]entry, len(r.Tools))
 	for i, t := range r.Tools {
-		entries[i] = entry{raw: t.Raw, legacyOnly: t.def.legacyOnly}
-		entries[i].values, entries[i].name = name(t)
+		entries[i] = t.def.entry(exposed, t.Exposed)
 	}
 	return entries
 }
@@ -224,6 +232,11 @@ func (r *Reach) itemsOf(k Kind) []connectors.Item {
 		}
 	}
 	return items
+}
+
+// itemLists are the lists of MCP on which items stand.
+var itemLists = map[connectors.ItemKind]mcp.ListKind{
+	connectors.ItemPrompt: mcp.Prompts, connectors.ItemResource: mcp.Resources, connectors.ItemTemplate: mcp.ResourceTemplates,
 }
 
 // keyMembers are the members by which items are named.

@@ -22,6 +22,10 @@ func (b *builder) tool(r *Reach, row store.AccessTool, called string) *Tool {
 		return t
 	}
 	d := b.definitions[*row.Accepted]
+	if d.defect != "" { // it was accepted before such definitions were set aside
+		t.Held = HeldMalformed
+		return t
+	}
 	if len(d.names) == 0 { // it cannot be shown under another name
 		t.Held = HeldDisabled
 		return t

@@ -43,7 +43,7 @@ func TestAgentsSeeTheNamesAndTextsThatAnAdminGave(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		`{"description":"Does nothing.","name":"bare","inputSchema":{"type":"object"}}`, `{"name":"plain"}`,
+		`{"description":"Does nothing.","name":"bare","inputSchema":{"type":"object"}}`, `{"name":"plain","inputSchema":{"type":"object"}}`,
 		`{ "x-big":9007199254740993, "name":"find.it","description":"Finds <b>.","inputSchema":{"type":"object","required":["q"]} }`,
 	}
 	for i, tool := range named.Tools {

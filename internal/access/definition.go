@@ -20,12 +20,36 @@ type definition struct {
 	hints        connectors.Hints
 	legacyOnly   bool // its x-mcp-header cannot be obeyed: a modern client must not see it
 
+	defect string // why official SDKs refuse it, a sentence; empty: they do not
+	modern *form  // as it is listed where raw is not read by all of them; nil: as raw
+	legacy *form  // the same for clients of the revisions before 2026-07-28; nil: as modern
+
 	of *definition // the accepted one, where this one is as an admin has it; else nil
 
 	compile sync.Once
 	schema  *schema // made by compile
 
 	sizes sizes
+}
+
+// form is one way in which a definition is written.
+type form struct {
+	raw   []byte
+	names []span // of the values of "name"
+}
+
+// newForm is raw; nil where that is the text that it would stand in for.
+func newForm(raw, other []byte) *form {
+	if bytes.Equal(raw, other) {
+		return nil
+	}
+	f := &form{raw: raw}
+	eachMember(raw, func(name string, value span) {
+		if name == "name" {
+			f.names = append(f.names, value)
+		}
+	})
+	return f
 }
 
 // span is a part of some bytes.
@@ -50,7 +74,28 @@ func newDefinition(hash connectors.Hash, raw []byte) *definition {
 	d.inputSchema = part("inputSchema", v.InputSchema)
 	d.outputSchema = part("outputSchema", v.OutputSchema)
 	d.annotations = part("annotations", v.Annotations)
+	d.conform()
 	return d
+}
+
+// conform finds out how the definition is listed, or why it is not.
+func (d *definition) conform() {
+	tool := mcp.ConformTool(d.raw)
+	if d.defect = tool.Defect; d.defect == "" {
+		d.modern, d.legacy = newForm(tool.Raw, d.raw), newForm(tool.Legacy, tool.Raw)
+	}
+}
+
+// entry is the tool on a list, under another name or, where rename is false, under its own.
+func (d *definition) entry(rename bool, name string) entry {
+	e := entry{raw: d.raw, values: d.names, name: name, legacy: d.legacy, legacyOnly: d.legacyOnly}
+	if d.modern != nil {
+		e.raw, e.values = d.modern.raw, d.modern.names
+	}
+	if !rename {
+		e.values, e.name = nil, ""
+	}
+	return e
 }
 
 // eachMember tells where the values of an object's members stand.

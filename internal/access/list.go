@@ -52,18 +52,31 @@ type imprint [sha256.Size]byte
 type entry struct {
 	raw        []byte
 	values     []span // to be renamed
-	name       string
+	name       string // their new value
+	legacy     *form  // for clients of the revisions before 2026-07-28; nil: raw
 	legacyOnly bool
+}
+
+// write appends the entry as an era of clients gets it.
+func (e *entry) write(to []byte, modern bool) []byte {
+	if modern || e.legacy == nil {
+		return renamed(to, e.raw, e.values, e.name)
+	}
+	if e.values == nil {
+		return append(to, e.legacy.raw...)
+	}
+	return renamed(to, e.legacy.raw, e.legacy.names, e.name)
 }
 
 // list is a list result, ready to be sent. It never changes.
 type list struct {
 	kind    Kind
 	imprint imprint
-	legacy  [][]byte // its pages
-	served  [][]byte // each entry, within them
-	keep    []bool   // which entries a modern client sees, too
-	size    int64    // of legacy
+	legacy  [][]byte       // its pages
+	served  [][]byte       // each entry, within them
+	keep    []bool         // which entries a modern client sees, too
+	other   map[int][]byte // entries that a modern client gets otherwise than they are served
+	size    int64          // of legacy and other
 
 	once   sync.Once
 	modern [][]byte // made by once
@@ -74,10 +87,15 @@ func newList(kind Kind, p imprint, entries []entry) *list {
 	l := &list{kind: kind, imprint: p, keep: make([]bool, len(entries))}
 	for i, e := range entries {
 		l.keep[i] = !e.legacyOnly
+		if e.legacy != nil {
+			if l.other == nil {
+				l.other = map[int][]byte{}
+			}
+			l.other[i] = e.write(nil, true)
+			l.size += int64(len(l.other[i]))
+		}
 	}
-	l.legacy, l.served = l.render("", len(entries), func(to []byte, i int) []byte {
-		return renamed(to, entries[i].raw, entries[i].values, entries[i].name)
-	})
+	l.legacy, l.served = l.render("", len(entries), func(to []byte, i int) []byte { return entries[i].write(to, false) })
 	for _, page := range l.legacy {
 		l.size += int64(len(page))
 	}
@@ -92,6 +110,9 @@ func (l *list) pages(modern bool) [][]byte {
 	l.once.Do(func() {
 		var seen [][]byte
 		for i, raw := range l.served {
+			if other, there := l.other[i]; there {
+				raw = other
+			}
 			if l.keep[i] {
 				seen = append(seen, raw)
 			}

@@ -49,6 +49,7 @@ const (
 	HeldDisabled   = "disabled"    // it, or its connector, is switched off
 	HeldRemoved    = "removed"     // the server does not list it any more
 	HeldNotGranted = "not_granted" // the agent was granted other tools of the connector
+	HeldMalformed  = "malformed"   // official SDKs refuse its definition; the connector's next sync sets it aside
 )
 
 // Tool is a tool as one agent sees it.
@@ -66,7 +67,7 @@ type Tool struct {
 
 	// Nothing of these is there for a tool that is not listed. They are shared: nobody writes to them.
 	Raw          []byte // the accepted definition, byte for byte but for the name and the description where an admin gave others
-	Served       []byte // the same under the exposed name
+	Served       []byte // what clients of older revisions get of it, under the exposed name; see [mcp.ConformTool]
 	InputSchema  json.RawMessage
 	OutputSchema json.RawMessage // nil: none
 	Annotations  json.RawMessage // nil: none

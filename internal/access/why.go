@@ -209,6 +209,8 @@ func (w Why) advice() string {
 		return "The tool was rejected. It is never served until the server goes back to what was accepted, or somebody accepts it."
 	case HeldDisabled:
 		return "The tool or its connector is disabled. Enable it."
+	case HeldMalformed:
+		return "The tool's definition is malformed: MCP clients refuse it. Sync the connector to see why, and tell the server's author."
 	case HeldRemoved:
 		return "The server does not list the tool any more. Sync the connector if you think that it does."
 	}

@@ -171,6 +171,8 @@ func heldName(ctx context.Context, code string) string {
 		return words.T(ctx, "Removed")
 	case access.HeldNotGranted:
 		return words.T(ctx, "Not granted")
+	case access.HeldMalformed:
+		return words.T(ctx, "Malformed")
 	default:
 		return code
 	}

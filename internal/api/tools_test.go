@@ -9,6 +9,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/testing/fixture"
 )
 
 // oddTool has what a careless encoder would change: HTML characters, a big integer, an odd order, odd numbers, a duplicate in
@@ -53,14 +54,15 @@ func TestToolsPassThroughAsTheyWereSpelled(t *testing.T) {
 	}
 }
 
+// Syncs of earlier releases accepted such definitions.
 func TestFieldsOfAWrongTypeAreLeftOutAndNoted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	upstream := mcptest.Start(t, mcptest.Script{Tools: []string{
-		`{"name":"a","title":7,"description":null,"inputSchema":{"type":"object"},"annotations":[],"icons":{}}`,
-	}})
-	c, member := w.Connector(t, at(upstream.URL)), w.key(t, connectors.RoleMember)
-	w.call(t, member, http.MethodPost, "/api/v1/connectors/"+c.Slug+"/sync_tools", nil).want(http.StatusOK)
+	c, member := w.Connector(t), w.key(t, connectors.RoleMember)
+	stored := fixture.FirstResult(fixture.DefinitionOf("a", `{"name":"a","title":7,"description":null,"inputSchema":{"type":"object"},"annotations":[],"icons":{}}`))
+	if _, err := w.Door().FinishSync(t.Context(), w.Run(t, c.ID).ID, stored); err != nil {
+		t.Fatal(err)
+	}
 	got := w.call(t, member, http.MethodGet, "/api/v1/tools", nil).want(http.StatusOK)["items"].([]any)[0].(map[string]any)
 	if got["title"] != "" || got["description"] != "" || got["annotations"] != nil || got["icons"] != nil {
 		t.Errorf("%v", got)

@@ -83,6 +83,7 @@ var Rooms = []Room{
 	{Path: "internal/kms", Floor: Tools, Sentence: "has a key-management service hold the key that wraps all others"},
 	{Path: "internal/manifest", Floor: Tools, Sentence: "holds an installation to a file of connectors, agents and grants, over the JSON API"},
 	{Path: "internal/mcp", Floor: Tools, Sentence: "speaks MCP to a remote server, keeping what it sends byte for byte"},
+	{Path: "internal/mcp/ajv", Floor: Tools, Part: true, Sentence: "judges whether Ajv, in the TypeScript SDK, compiles a schema"},
 	{Path: "internal/mcp/blocks", Floor: Tools, Part: true, Sentence: "passes over bytes that mean nothing, 64 at a time"},
 	{Path: "internal/mcp/serve", Floor: Tools, Sentence: "speaks MCP as a server over Streamable HTTP, to clients of every era"},
 	{Path: "internal/mcp/sse", Floor: Tools, Part: true, Sentence: "reads server-sent events within bounds"},

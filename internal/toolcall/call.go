@@ -147,6 +147,8 @@ func held(t *access.Tool) *Refusal {
 		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q is new, and is held until an admin accepts it.", t.Name, connector)}
 	case access.HeldRejected:
 		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q was rejected by an admin.", t.Name, connector)}
+	case access.HeldMalformed:
+		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The definition of the tool %q of %q is malformed: MCP clients refuse it. An admin finds the reason on the connector's page.", t.Name, connector)}
 	case access.HeldDisabled:
 		return &Refusal{Code: CodeHeld, Sentence: fmt.Sprintf("The tool %q of %q is switched off. An admin can switch it on.", t.Name, connector)}
 	default:

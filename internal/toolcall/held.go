@@ -18,7 +18,7 @@ func (a *attempt) because(ctx context.Context, err error) error {
 	}
 	tool, connector := a.order.Tool, &a.reach.Connector
 	switch tool.Held {
-	case access.HeldDisabled, access.HeldRemoved, access.HeldRejected:
+	case access.HeldDisabled, access.HeldRemoved, access.HeldRejected, access.HeldMalformed:
 		return err
 	}
 	kinds, lost := a.o.Store.Tenant(a.order.View.Tenant.ID).WaitingKinds(ctx, connector.ID, tool.Name)

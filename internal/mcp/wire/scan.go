@@ -23,7 +23,8 @@ type scanner struct {
 	pos   int
 	depth int
 
-	escaped bool // the last string that was read holds an escape
+	escaped  bool   // the last string that was read holds an escape
+	overflow string // the first number that was read and is too large for 64-bit floating point; empty: none
 }
 
 // peek skips white space and returns the next byte, 0 at the end.
@@ -256,20 +257,33 @@ func escapeLength(b []byte) int {
 	return 0
 }
 
-// number reads a number of any size: what it is worth is not our business.
+// maxShortNumber is how many characters a number without an exponent may have and surely fit 64-bit floating point.
+const maxShortNumber = 300
+
+// number reads a number of any size. One that is too large for 64-bit floating point is noted.
 func (s *scanner) number() error {
+	start := s.pos
+	exponent, err := s.passNumber()
+	if err == nil && (exponent || s.pos-start > maxShortNumber) && s.overflow == "" && overflows(s.data[start:s.pos]) {
+		s.overflow = shown(s.data[start:s.pos])
+	}
+	return err
+}
+
+// passNumber reads a number, and reports whether it has an exponent.
+func (s *scanner) passNumber() (exponent bool, err error) {
 	if s.at('-') {
 		s.pos++
 	}
 	if s.at('0') {
 		s.pos++
 	} else if !s.digits() {
-		return ErrSyntax
+		return false, ErrSyntax
 	}
 	if s.at('.') {
 		s.pos++
 		if !s.digits() {
-			return ErrSyntax
+			return false, ErrSyntax
 		}
 	}
 	if s.at('e') || s.at('E') {
@@ -278,10 +292,11 @@ func (s *scanner) number() error {
 			s.pos++
 		}
 		if !s.digits() {
-			return ErrSyntax
+			return false, ErrSyntax
 		}
+		return true, nil
 	}
-	return nil
+	return false, nil
 }
 
 func (s *scanner) at(c byte) bool { return s.pos < len(s.data) && s.data[s.pos] == c }

@@ -158,34 +158,25 @@ func brokenReason(err error) string {
 	return "The entry is not valid JSON."
 }
 
-// tool reads one entry and judges it. Where a key stands twice the last one counts, as it does for most readers.
+// tool reads one entry and judges it.
 func (s *scanner) tool() (Entry, error) {
-	if s.peek() != '{' {
-		return Entry{Defect: "The entry is not an object."}, s.value()
-	}
-	var name []byte
-	schema := byte('{')
-	err := s.object(func(key []byte) error {
-		switch string(key) {
-		case "name":
-			s.peek()
-			start := s.pos
-			err := s.value()
-			name = s.data[start:s.pos]
-			return err
-		case "inputSchema":
-			schema = s.peek()
-		}
-		return s.value()
-	})
-	if err != nil {
+	c := checker{scanner: s}
+	if err := c.item(ToolItem); err != nil {
 		return Entry{}, err
 	}
-	entry := judgeName(name)
-	if entry.Defect == "" && schema != '{' {
-		entry.Defect = "The tool's inputSchema is not an object."
+	return c.toolEntry(), nil
+}
+
+// toolEntry is the tool that was read. What is wrong with its name comes before all other defects.
+func (c *checker) toolEntry() Entry {
+	if c.defect == notAnObject {
+		return Entry{Defect: c.defect}
 	}
-	return entry, nil
+	entry := judgeName(c.name)
+	if entry.Defect == "" {
+		entry.Defect = c.defect
+	}
+	return entry
 }
 
 // judgeName reads a tool's name; raw is empty where the tool has none.
