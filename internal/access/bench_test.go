@@ -89,7 +89,7 @@ func BenchmarkValidate(b *testing.B) {
 			t, arguments := tool(b, tc.schema), json.RawMessage(tc.arguments)
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := t.Validate(arguments); err != nil {
+				if err := t.Validate(b.Context(), arguments); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -42,7 +42,7 @@ func (k *Keeper) curated(d *definition, name, text string) *definition {
 	if there := k.definitions.get(hash); there != nil && there.of == d {
 		return there
 	}
-	made := newDefinition(hash, raw)
+	made := k.definition(hash, raw)
 	made.of = d
 	if there := k.definitions.put(hash, made); there.of == d {
 		return there

@@ -63,7 +63,7 @@ func TestAgentsSeeTheNamesAndTextsThatAnAdminGave(t *testing.T) {
 	if v.Reach("c").Called("find.it") != tool || v.Reach("c").Called("search") != nil || v.Reach("c").Called("plain") == nil || v.Reach("c").Tool("search") != tool {
 		t.Error("the tool is found by another name than the agent's")
 	}
-	if err := tool.Validate([]byte(`{}`)); err == nil {
+	if err := tool.Validate(t.Context(), []byte(`{}`)); err == nil {
 		t.Error("its arguments are not checked any more")
 	}
 }

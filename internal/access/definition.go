@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
@@ -26,8 +27,9 @@ type definition struct {
 
 	of *definition // the accepted one, where this one is as an admin has it; else nil
 
-	compile sync.Once
-	schema  *schema // made by compile
+	schemas   *schemaCache // that holds what is compiled; nil: it is never dropped
+	compiled  atomic.Pointer[schemaEntry]
+	compiling sync.Mutex
 
 	sizes sizes
 }

@@ -32,6 +32,7 @@ type Keeper struct {
 
 	definitions interned[connectors.Hash, definition]
 	lists       interned[imprint, list]
+	schemas     schemaCache
 
 	// Which hearing this is: 0 while nobody hears what changes, and another number after each time of deafness.
 	hearing atomic.Uint64
@@ -55,6 +56,8 @@ type Keeper struct {
 
 const (
 	defaultBytes = 256 << 20
+	// schemasPart is the part of the budget that compiled schemas may have besides.
+	schemasPart = 8
 	// mostEntries bounds tokens, and seats of agents, in memory.
 	mostEntries = 100_000
 	// mostFinding bounds the tokens that are looked for in the database at once.
@@ -82,6 +85,7 @@ func New(o Options) *Keeper {
 		wake: make(chan struct{}, 1), touches: make(chan connectors.AgentTokenID, 1024),
 		finding: make(chan struct{}, mostFinding),
 	}
+	k.schemas.budget = o.Bytes / schemasPart
 	k.empty()
 	return k
 }
@@ -270,10 +274,17 @@ func (k *Keeper) readFrom(ctx context.Context, door *store.Tenant, agent connect
 			if !found {
 				return nil, fmt.Errorf("%w: %x", errDefinitionGone, hash)
 			}
-			b.definitions[hash] = k.definitions.put(hash, newDefinition(hash, raw))
+			b.definitions[hash] = k.definitions.put(hash, k.definition(hash, raw))
 		}
 	}
 	return b.build(), nil
+}
+
+// definition takes a definition apart. What is compiled of it counts in the keeper's budget.
+func (k *Keeper) definition(hash connectors.Hash, raw []byte) *definition {
+	d := newDefinition(hash, raw)
+	d.schemas = &k.schemas
+	return d
 }
 
 // land ends a flight, and keeps what it brought unless that is old already.
@@ -331,9 +342,9 @@ func (k *Keeper) charge(v *View, by int) {
 	}
 }
 
-// Bytes is how much memory the views have.
+// Bytes is how much memory the views and the compiled schemas have.
 func (k *Keeper) Bytes() int64 {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	return k.bytes
+	return k.bytes + k.schemas.size()
 }

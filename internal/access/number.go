@@ -2,7 +2,6 @@ package access
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
@@ -75,36 +74,4 @@ func power(text []byte) int {
 	default:
 		return beyond
 	}
-}
-
-// decoded is the value of a JSON text, with each number as it is [judged].
-func decoded(text []byte) (any, error) {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	var value any
-	if err := dec.Decode(&value); err != nil {
-		return nil, err
-	}
-	return withNumbers(value)
-}
-
-// withNumbers puts numbers in the place of their texts.
-func withNumbers(value any) (_ any, err error) {
-	switch v := value.(type) {
-	case json.Number:
-		return judged([]byte(v))
-	case map[string]any:
-		for name, member := range v {
-			if v[name], err = withNumbers(member); err != nil {
-				return nil, err
-			}
-		}
-	case []any:
-		for i, item := range v {
-			if v[i], err = withNumbers(item); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return value, nil
 }

@@ -24,7 +24,7 @@ func TestAnIntegerIsOneToItsLastDigit(t *testing.T) {
 		"30000000000000000000000001e-25": false, "3" + strings.Repeat("0", 30) + "1e-31": false,
 	} {
 		for _, schema := range append(integers(""), integers(`,"minimum":-1e308`)...) {
-			err := tool(t, schema).Validate(json.RawMessage(`{"n":` + number + `}`))
+			err := tool(t, schema).Validate(t.Context(), json.RawMessage(`{"n":`+number+`}`))
 			if (err == nil) != whole {
 				t.Errorf("%s of %s: %v", number, schema, err)
 			}
@@ -45,7 +45,7 @@ func TestWhatIsNearAnIntegerIsNotTakenForIt(t *testing.T) {
 		for _, number := range list {
 			for _, odd := range []string{"", `"minProperties":1,`} {
 				schema := `{` + odd + `"type":"object","properties":{"n":{"type":"number",` + more + `}}}`
-				if err := tool(t, schema).Validate(json.RawMessage(`{"n":` + number + `}`)); err != nil {
+				if err := tool(t, schema).Validate(t.Context(), json.RawMessage(`{"n":`+number+`}`)); err != nil {
 					t.Errorf("%s with %s: %v", number, more, err)
 				}
 			}
@@ -60,7 +60,7 @@ func TestAHugeExponentCostsNothing(t *testing.T) {
 		for _, schema := range append(integers(""), integers(`,"maximum":5`)...) {
 			judged := tool(t, schema)
 			arguments := json.RawMessage(`{"n":` + number + `}`)
-			if err := judged.Validate(arguments); !fault.Is(err, fault.Invalid) {
+			if err := judged.Validate(t.Context(), arguments); !fault.Is(err, fault.Invalid) {
 				t.Errorf("%s of %s: %v", number, schema, err)
 			}
 		}

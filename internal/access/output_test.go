@@ -20,14 +20,15 @@ func TestMisfitSaysWhatOfAResultWasPromisedOtherwise(t *testing.T) {
 		"no object":                   {plain, `[1]`, false},
 		"none":                        {plain, ``, false},
 		"nothing promised":            {&Tool{}, ``, true},
-		"a promise out of sight":      {tool, `{"n":"1"}`, true},
+		"beside one out of sight":     {tool, `{"n":"1","at":1}`, false},
+		"a promise out of sight":      {tool, `{"n":1,"at":1}`, true},
 		"a promise that is no schema": {&Tool{OutputSchema: json.RawMessage(`5`)}, `{}`, true},
 	} {
-		if said := tc.tool.Misfit(json.RawMessage(tc.structured)); (said == "") != tc.fits {
+		if said := tc.tool.Misfit(t.Context(), json.RawMessage(tc.structured)); (said == "") != tc.fits {
 			t.Errorf("%s: %q", name, said)
 		}
 	}
-	if said := plain.Misfit(json.RawMessage(`{"n":"1"}`)); said != `The field "n" must be an integer.` {
+	if said := plain.Misfit(t.Context(), json.RawMessage(`{"n":"1"}`)); said != `The field "n" must be an integer.` {
 		t.Errorf("it says %q", said)
 	}
 }

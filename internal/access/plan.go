@@ -1,39 +1,88 @@
 package access
 
-import (
-	"regexp"
-
-	"github.com/google/jsonschema-go/jsonschema"
-)
-
-// plan is a schema made of the keywords that nearly all tools get by with, for a check that reads the arguments' bytes once and makes
-// nothing of them.
+// plan is a compiled JSON Schema. It judges the bytes of a JSON text and decodes nothing. It does not change once it is compiled.
 type plan struct {
-	kinds    kindSet // of values that may stand here; 0: any
+	kinds    kindSet // of values that are accepted; 0: any
+	unjudged kindSet // of values for which a keyword was left out: at best the verdict is undecided
 	never    bool
-	all      []*plan // that must all accept
-	anyOf    []*plan // of which one must; nil: no matter
-	enum     *enum   // nil: no matter
+	all      []*plan // that must all accept; a reference is one of them
+	anyOf    []*plan // nil: absent
+	enum     *enum   // nil: absent
 	low      *float64
 	high     *float64
 	above    *float64
 	below    *float64
 	minText  int
-	maxText  int // -1: no matter
-	form     *regexp.Regexp
+	maxText  int // -1: unbounded
+	pattern  *pattern
 	items    *plan // nil: any
 	minItems int
-	maxItems int // -1: no matter
+	maxItems int // -1: unbounded
 	members  map[string]member
-	needed   uint64 // a bit for each member that must be there
-	others   *plan  // of other members; nil: any
+	longest  int    // bytes of the longest name in members
+	tracked  int    // how many members have an index
+	needed   uint64 // a bit for the index of each required member, where tracked is at most 64
+	others   *plan  // of additional properties; nil: any
+	rare     *rare  // nil: none of those keywords
+
+	// For explanations.
+	typeNames []string
+	required  []string
+	shown     string // what enum allows
+	single    bool   // enum is a const
 }
 
-// member is what is said of one member of an object.
+// member is what a schema says of one member of an object.
 type member struct {
 	plan     *plan // nil: any
-	declared bool  // it is none of the others
-	bit      uint64
+	declared bool  // it stands in properties
+	index    int   // from 1 on, where its presence counts; 0: it does not
+}
+
+// rare are the keywords that few schemas have.
+type rare struct {
+	constant    *enum // beside an enum
+	multipleOf  float64
+	unique      bool
+	prefix      []*plan
+	contains    *plan
+	counts      bool // there is a contains
+	minContains int
+	maxContains int // -1: unbounded
+	minMembers  int
+	maxMembers  int // -1: unbounded
+	patterns    []patternMember
+	names       *plan
+	dependents  []dependent
+	needed      []int // indexes of required members, where more than 64 are tracked
+	oneOf       []*plan
+	not         *plan // nil: absent, or never refused: see negates
+	negates     bool
+	condition   *plan
+	conditional bool
+	then        *plan
+	otherwise   *plan
+
+	allItems   bool // items, or additionalItems, is there
+	allMembers bool // additionalProperties is there
+
+	unevaluatedItems   *plan
+	unevaluatedMembers *plan
+	evaluatesItems     bool // unevaluatedItems is there
+	evaluatesMembers   bool // unevaluatedProperties is there
+}
+
+// patternMember is one of patternProperties.
+type patternMember struct {
+	pattern *pattern
+	plan    *plan
+}
+
+// dependent is one of dependentRequired, dependentSchemas or dependencies.
+type dependent struct {
+	trigger int   // index of the member that brings it in
+	needed  []int // indexes
+	plan    *plan // nil: none
 }
 
 type kindSet uint8
@@ -46,6 +95,8 @@ const (
 	isString
 	isArray
 	isObject
+
+	isAny = isNull | isBool | isNumber | isInteger | isString | isArray | isObject
 )
 
 var kindNames = map[string]kindSet{
@@ -53,154 +104,70 @@ var kindNames = map[string]kindSet{
 	"string": isString, "array": isArray, "object": isObject,
 }
 
-// enum are scalar values.
+// enum are the values of an enum or a const.
 type enum struct {
-	texts   map[string]bool
-	numbers map[float64]bool
-	other   map[string]bool // null, true, false
+	texts      map[string]bool
+	numbers    map[float64]bool
+	other      map[string]bool // null, true, false
+	composites map[string]bool // objects and arrays in their canonical form
+	longest    int             // bytes of the longest text
 }
 
-// planner turns schemas into plans. Its plan is nil where a keyword is beyond it.
-type planner struct {
-	root    *jsonschema.Schema
-	draft7  bool
-	made    map[*jsonschema.Schema]*plan
-	refused bool
+// verdict is what is known of a value. The verdict of keywords that must all hold is their least, of alternatives their greatest.
+type verdict uint8
+
+const (
+	refused   verdict = iota
+	undecided         // a part of the check was left out, and what was checked holds
+	accepted
+)
+
+func (p *plan) takes(kind kindSet) bool { return p.kinds == 0 || p.kinds&kind != 0 }
+
+func (p *plan) bounded() bool {
+	return p.low != nil || p.high != nil || p.above != nil || p.below != nil || p.rare != nil && p.rare.multipleOf != 0
 }
 
-func planOf(root *jsonschema.Schema) *plan {
-	p := &planner{root: root, draft7: isDraft7(root.Schema), made: map[*jsonschema.Schema]*plan{}}
-	plan := p.schema(root)
-	if p.refused {
-		return nil
-	}
-	return plan
-}
+// strict reports whether the plan must not see a name twice in an object: it counts members, or negates what is said of them.
+func (p *plan) strict() bool { return p.rare != nil || p.enum != nil && p.enum.composites != nil }
 
-func isDraft7(dialect string) bool {
-	return dialect == "http://json-schema.org/draft-07/schema#" || dialect == "https://json-schema.org/draft-07/schema#"
-}
-
-func (p *planner) schema(s *jsonschema.Schema) *plan {
-	if s == nil {
-		return nil
-	}
-	if known := p.made[s]; known != nil {
-		return known
-	}
-	out := &plan{maxText: -1, maxItems: -1}
-	p.made[s] = out // before its parts: a schema may lead back to itself
-	if beyond(s) {
-		p.refused = true
-		return out
-	}
-	if s.Ref != "" {
-		out.all = append(out.all, p.schema(p.target(s.Ref)))
-		if p.draft7 {
-			return out // what stands beside it counts for nothing
+// inPlace visits the plans that apply to the same value as p.
+func (p *plan) inPlace(visit func(**plan)) {
+	for _, list := range [][]*plan{p.all, p.anyOf} {
+		for i := range list {
+			visit(&list[i])
 		}
 	}
-	p.values(out, s)
-	p.parts(out, s)
-	return out
-}
-
-func (p *planner) target(ref string) *jsonschema.Schema {
-	target := pointed(p.root, ref)
-	if target == nil {
-		p.refused = true
-		return &jsonschema.Schema{}
+	r := p.rare
+	if r == nil {
+		return
 	}
-	return target
-}
-
-// beyond tells whether a schema has a keyword that a plan does not know. never is {"not": {}}.
-func beyond(s *jsonschema.Schema) bool {
-	return s.ID != "" || s.Anchor != "" || s.DynamicAnchor != "" || s.DynamicRef != "" ||
-		s.Not != nil && !never(s) || s.OneOf != nil || s.If != nil || s.MultipleOf != nil || s.UniqueItems ||
-		s.PrefixItems != nil || s.ItemsArray != nil || s.AdditionalItems != nil || s.Contains != nil || s.UnevaluatedItems != nil ||
-		s.MinProperties != nil || s.MaxProperties != nil || s.PatternProperties != nil || s.PropertyNames != nil || s.UnevaluatedProperties != nil ||
-		s.DependentRequired != nil || s.DependentSchemas != nil || s.DependencySchemas != nil || s.DependencyStrings != nil ||
-		len(s.Required) > 64
-}
-
-// values takes over what is said of the value itself.
-func (p *planner) values(out *plan, s *jsonschema.Schema) {
-	out.never = s.Not != nil
-	types := s.Types
-	if s.Type != "" {
-		types = []string{s.Type}
+	for i := range r.oneOf {
+		visit(&r.oneOf[i])
 	}
-	p.refused = p.refused || types != nil && len(types) == 0
-	for _, name := range types {
-		kind, known := kindNames[name]
-		p.refused = p.refused || !known
-		out.kinds |= kind
+	for i := range r.dependents {
+		visit(&r.dependents[i].plan)
 	}
-	out.low, out.high, out.above, out.below = s.Minimum, s.Maximum, s.ExclusiveMinimum, s.ExclusiveMaximum
-	out.minText, out.minItems = or(s.MinLength, 0), or(s.MinItems, 0)
-	out.maxText, out.maxItems = or(s.MaxLength, -1), or(s.MaxItems, -1)
-	if s.Pattern != "" {
-		form, err := regexp.Compile(s.Pattern)
-		p.refused = p.refused || err != nil
-		out.form = form
-	}
-	allowed := s.Enum
-	if s.Const != nil {
-		p.refused = p.refused || s.Enum != nil
-		allowed = []any{*s.Const}
-	}
-	if allowed != nil {
-		out.enum = p.enum(allowed)
+	for _, sub := range []**plan{&r.not, &r.condition, &r.then, &r.otherwise} {
+		visit(sub)
 	}
 }
 
-func or(n *int, otherwise int) int {
-	if n == nil {
-		return otherwise
+// eachPart visits the plans that apply to parts of a value that p applies to.
+func (p *plan) eachPart(visit func(*plan)) {
+	parts := []*plan{p.items, p.others}
+	for _, m := range p.members {
+		parts = append(parts, m.plan)
 	}
-	return *n
-}
-
-func (p *planner) enum(values []any) *enum {
-	e := &enum{texts: map[string]bool{}, numbers: map[float64]bool{}, other: map[string]bool{}}
-	for _, v := range values {
-		switch v := v.(type) {
-		case string:
-			e.texts[v] = true
-		case float64:
-			e.numbers[v] = true
-		case bool:
-			e.other[map[bool]string{true: "true", false: "false"}[v]] = true
-		case nil:
-			e.other["null"] = true
-		default:
-			p.refused = true
+	if r := p.rare; r != nil {
+		parts = append(append(parts, r.prefix...), r.contains, r.names, r.unevaluatedItems, r.unevaluatedMembers)
+		for _, m := range r.patterns {
+			parts = append(parts, m.plan)
 		}
 	}
-	return e
-}
-
-// parts takes over what is said of what stands inside, and the schemas that apply besides.
-func (p *planner) parts(out *plan, s *jsonschema.Schema) {
-	for _, sub := range s.AllOf {
-		out.all = append(out.all, p.schema(sub))
-	}
-	for _, sub := range s.AnyOf {
-		out.anyOf = append(out.anyOf, p.schema(sub))
-	}
-	p.refused = p.refused || s.AnyOf != nil && len(s.AnyOf) == 0
-	out.items, out.others = p.schema(s.Items), p.schema(s.AdditionalProperties)
-	if len(s.Properties)+len(s.Required) > 0 {
-		out.members = make(map[string]member, len(s.Properties))
-	}
-	for name, sub := range s.Properties {
-		out.members[name] = member{plan: p.schema(sub), declared: true}
-	}
-	for i, name := range s.Required {
-		m := out.members[name]
-		m.bit |= 1 << i
-		out.members[name] = m
-		out.needed |= 1 << i
+	for _, sub := range parts {
+		if sub != nil {
+			visit(sub)
+		}
 	}
 }

@@ -1,191 +1,258 @@
 package access
 
 import (
-	"bytes"
-	"encoding/json"
-	"math"
-	"unicode/utf8"
+	"context"
 )
 
-// judge tells whether a plan takes a valid JSON text. tired: it would have been too much work to know.
-func (p *plan) judge(text []byte) (accepts, tired bool) {
-	r := run{text: text, most: mostSteps + len(text)} // large is not yet too much
-	_, ok := r.value(p, r.space(0))
-	return ok, r.steps > r.most
-}
+// Bounds of one check, in units of work. A unit takes about a nanosecond at worst: see BenchmarkHostileSchemas.
+const (
+	maxWork  = 20_000_000
+	workNode = 40      // a plan that is applied to a value
+	workPart = 20      // a member or an item
+	workLook = 100_000 // after how much the context is looked at
+	maxDepth = 1_000   // plans that are open at once
+)
 
-// run is one check. text is valid JSON: nothing here looks for its end in vain.
+// run is one check of a valid JSON text.
 type run struct {
-	text  []byte
-	most  int // steps
-	steps int
+	ctx     context.Context //nolint:containedctx // a run lasts as long as one call
+	text    []byte
+	budget  int // units of work
+	work    int // units that were spent
+	next    int // where the context is looked at again
+	stopped bool
+	depth   int
+
+	withoutNulls bool // members of the outermost object that are null count as absent
+	root         int  // where the outermost value stands
+
+	bits    []uint64 // presence of members, of objects with many that matter
+	scratch []byte   // for texts without their escapes
 }
 
-// value checks the value at a place, and tells where it ends. Where it is not accepted, the end is of no use.
-func (r *run) value(p *plan, at int) (end int, ok bool) {
+func newRun(ctx context.Context, text []byte) run {
+	return run{ctx: ctx, text: text, budget: maxWork, next: workLook}
+}
+
+// spend counts work, and reports whether the run goes on. Once it does not, every verdict is undecided.
+func (r *run) spend(units int) bool {
+	r.work += units
+	return r.work <= r.next || r.goOn()
+}
+
+// afford spends work that is still to be done, and reports whether there is enough left for it.
+func (r *run) afford(units int) bool {
+	if units > r.budget-r.work {
+		r.stop()
+		return false
+	}
+	return r.spend(units)
+}
+
+func (r *run) stop() { r.stopped, r.next = true, -1 }
+
+func (r *run) goOn() bool {
+	if r.stopped || r.work > r.budget || r.ctx.Err() != nil {
+		r.stop()
+		return false
+	}
+	r.next = min(r.work+workLook, r.budget)
+	return true
+}
+
+// judge is the verdict on the whole text.
+func (r *run) judge(p *plan) verdict {
+	r.root = r.space(0)
+	_, v := r.value(p, r.root, nil)
+	if r.stopped {
+		return undecided
+	}
+	return v
+}
+
+// value judges the value at a place, and returns where it ends. The end is of no use where the value is refused or the run stopped.
+// seen collects what was evaluated; nil: it does not matter.
+func (r *run) value(p *plan, at int, seen *evaluated) (end int, v verdict) {
 	if p == nil {
-		return r.skip(at), true
-	}
-	if r.steps++; r.steps > r.most || p.never {
-		return at, false
-	}
-	for _, sub := range p.all {
-		if _, ok := r.value(sub, at); !ok {
-			return at, false
-		}
-	}
-	if p.anyOf != nil && !r.any(p.anyOf, at) {
-		return at, false
-	}
-	switch r.text[at] {
-	case '{':
-		return r.object(p, at)
-	case '[':
-		return r.array(p, at)
-	case '"':
-		return r.string(p, at)
-	case 't', 'f', 'n':
-		return r.word(p, at)
-	default:
-		return r.number(p, at)
-	}
-}
-
-func (r *run) any(plans []*plan, at int) bool {
-	for _, p := range plans {
-		if _, ok := r.value(p, at); ok {
-			return true
-		}
-	}
-	return false
-}
-
-func (p *plan) takes(kind kindSet) bool { return p.kinds == 0 || p.kinds&kind != 0 }
-
-func (r *run) object(p *plan, at int) (end int, ok bool) {
-	if !p.takes(isObject) || p.enum != nil {
-		return at, false
-	}
-	var seen uint64
-	for at = r.space(at + 1); r.text[at] != '}'; {
-		key, end := r.quoted(at)
-		at = r.space(r.space(end) + 1) // behind the colon
-		m := p.members[string(key)]
-		seen |= m.bit
-		sub := m.plan
-		if !m.declared {
-			sub = p.others
-		}
-		if at, ok = r.value(sub, at); !ok {
-			return at, false
-		}
-		if at = r.space(at); r.text[at] == ',' {
-			at = r.space(at + 1)
-		}
-	}
-	return at + 1, seen == p.needed
-}
-
-func (r *run) array(p *plan, at int) (end int, ok bool) {
-	if !p.takes(isArray) || p.enum != nil {
-		return at, false
-	}
-	n := 0
-	for at = r.space(at + 1); r.text[at] != ']'; n++ {
-		if at, ok = r.value(p.items, at); !ok {
-			return at, false
-		}
-		if at = r.space(at); r.text[at] == ',' {
-			at = r.space(at + 1)
-		}
-	}
-	return at + 1, n >= p.minItems && (p.maxItems < 0 || n <= p.maxItems)
-}
-
-func (r *run) string(p *plan, at int) (end int, ok bool) {
-	if !p.takes(isString) {
-		return at, false
-	}
-	if p.enum == nil && p.minText == 0 && p.maxText < 0 && p.form == nil {
-		return r.skip(at), true
-	}
-	text, end := r.quoted(at)
-	if p.enum != nil && !p.enum.texts[string(text)] {
-		return end, false
-	}
-	if p.minText > 0 || p.maxText >= 0 {
-		n := utf8.RuneCount(text)
-		if n < p.minText || p.maxText >= 0 && n > p.maxText {
-			return end, false
-		}
-	}
-	return end, p.form == nil || p.form.Match(text)
-}
-
-func (r *run) word(p *plan, at int) (end int, ok bool) {
-	end = r.skip(at)
-	kind := isBool
-	if r.text[at] == 'n' {
-		kind = isNull
-	}
-	return end, p.takes(kind) && (p.enum == nil || p.enum.other[string(r.text[at:end])])
-}
-
-func (r *run) number(p *plan, at int) (end int, ok bool) {
-	end = r.skip(at)
-	if free := p.enum == nil && !p.bounded(); free && (p.takes(isNumber) || p.takes(isInteger) && whole(r.text[at:end])) {
-		return end, true
-	}
-	v, err := judged(r.text[at:end])
-	if err != nil {
-		return end, false // too large for the library, too
-	}
-	kind := isNumber
-	if v == math.Trunc(v) {
-		kind = isInteger
+		return r.skip(at), accepted
 	}
 	switch {
-	case !p.takes(kind),
-		p.enum != nil && !p.enum.numbers[v],
-		p.low != nil && v < *p.low, p.high != nil && v > *p.high,
-		p.above != nil && v <= *p.above, p.below != nil && v >= *p.below:
-		return end, false
+	case !r.spend(workNode):
+		return at, undecided
+	case p.never:
+		return at, refused
+	case r.depth == maxDepth:
+		return r.skip(at), undecided
 	}
-	return end, true
+	r.depth++
+	if seen == nil && (p.rare == nil || !p.rare.evaluatesItems && !p.rare.evaluatesMembers) {
+		end, v = r.apply(p, at, nil)
+	} else {
+		end, v = r.evaluate(p, at, seen)
+	}
+	r.depth--
+	return end, v
 }
 
-// whole tells whether a number is written as an integer.
-func whole(number []byte) bool { return !bytes.ContainsAny(number, ".eE") }
-
-func (p *plan) bounded() bool {
-	return p.low != nil || p.high != nil || p.above != nil || p.below != nil
+// apply judges a value by all keywords of a plan.
+func (r *run) apply(p *plan, at int, seen *evaluated) (end int, v verdict) {
+	kind := kindAt(r.text[at])
+	if !p.takes(kind) {
+		return at, refused
+	}
+	if v = r.combined(p, at, seen); v == refused || r.stopped {
+		return at, v
+	}
+	if p.unjudged&kind != 0 {
+		v = undecided
+	}
+	var own verdict
+	switch kind {
+	case isObject:
+		end, own = r.object(p, at, seen)
+	case isArray:
+		end, own = r.array(p, at, seen)
+	case isString:
+		end, own = r.string(p, at)
+	case isBool, isNull:
+		end, own = r.word(p, at)
+	default:
+		end, own = r.number(p, at)
+	}
+	return end, min(v, own)
 }
 
-// quoted reads a string, and tells where it ends. Only one with escapes is made anew.
-func (r *run) quoted(at int) (text []byte, end int) {
-	plain := true
-	for end = at + 1; r.text[end] != '"'; end++ {
-		if r.text[end] == '\\' {
-			plain = false
-			end++
+// kindAt is the kind of value that begins with a byte. A number may be an integer.
+func kindAt(c byte) kindSet {
+	switch c {
+	case '{':
+		return isObject
+	case '[':
+		return isArray
+	case '"':
+		return isString
+	case 't', 'f':
+		return isBool
+	case 'n':
+		return isNull
+	default:
+		return isNumber | isInteger
+	}
+}
+
+// combined judges a value by the plans that apply to it in place.
+func (r *run) combined(p *plan, at int, seen *evaluated) verdict {
+	v := accepted
+	for _, sub := range p.all {
+		_, one := r.value(sub, at, seen)
+		if v = min(v, one); v == refused || r.stopped {
+			return v
 		}
 	}
-	if plain {
-		return r.text[at+1 : end], end + 1
+	if p.anyOf != nil {
+		if v = min(v, r.anyOf(p.anyOf, at, seen)); v == refused {
+			return refused
+		}
 	}
-	var s string
-	_ = json.Unmarshal(r.text[at:end+1], &s) // it is valid
-	return []byte(s), end + 1
+	if p.rare != nil {
+		v = min(v, r.rareCombined(p.rare, at, seen))
+	}
+	return v
+}
+
+func (r *run) anyOf(plans []*plan, at int, seen *evaluated) verdict {
+	v := refused
+	for _, p := range plans {
+		_, one := r.value(p, at, seen)
+		if v = max(v, one); r.stopped || v == accepted && seen == nil { // else all are to be seen
+			break
+		}
+	}
+	return v
+}
+
+func (r *run) rareCombined(p *rare, at int, seen *evaluated) verdict {
+	v := accepted
+	if p.constant != nil {
+		v = min(v, r.oneOfValues(p.constant, at))
+	}
+	if p.oneOf != nil {
+		v = min(v, r.oneOf(p.oneOf, at, seen))
+	}
+	if p.negates && v != refused {
+		_, one := r.value(p.not, at, nil)
+		v = min(v, accepted-one)
+	}
+	if p.conditional && v != refused {
+		v = min(v, r.conditional(p, at, seen))
+	}
+	return v
+}
+
+func (r *run) oneOf(plans []*plan, at int, seen *evaluated) verdict {
+	fit, doubtful := 0, 0
+	for _, p := range plans {
+		switch _, one := r.value(p, at, seen); one {
+		case accepted:
+			fit++
+		case undecided:
+			doubtful++
+		}
+		if r.stopped || fit > 1 {
+			break
+		}
+	}
+	switch {
+	case fit > 1, fit+doubtful == 0:
+		return refused
+	case doubtful > 0:
+		return undecided
+	}
+	return accepted
+}
+
+func (r *run) conditional(p *rare, at int, seen *evaluated) verdict {
+	_, met := r.value(p.condition, at, seen)
+	switch met {
+	case accepted:
+		_, v := r.value(p.then, at, seen)
+		return v
+	case refused:
+		_, v := r.value(p.otherwise, at, seen)
+		return v
+	}
+	_, yes := r.value(p.then, at, nil)
+	_, no := r.value(p.otherwise, at, nil)
+	if seen != nil {
+		seen.doubtful = true
+	}
+	if yes == no {
+		return yes
+	}
+	return undecided
 }
 
 // skip passes a value, whatever it is.
 func (r *run) skip(at int) (end int) {
+	end = skipValue(r.text, at)
+	r.spend(end - at)
+	return end
+}
+
+func (r *run) space(at int) int {
+	end := skipSpace(r.text, at)
+	r.work += end - at
+	return end
+}
+
+// skipValue returns where a value of a valid JSON text ends.
+func skipValue(text []byte, at int) (end int) {
 	depth := 0
-	for end = at; end < len(r.text); end++ {
-		switch c := r.text[end]; c {
+	for end = at; end < len(text); end++ {
+		switch c := text[end]; c {
 		case '"':
-			for end++; r.text[end] != '"'; end++ {
-				if r.text[end] == '\\' {
+			for end++; text[end] != '"'; end++ {
+				if text[end] == '\\' {
 					end++
 				}
 			}
@@ -208,8 +275,8 @@ func (r *run) skip(at int) (end int) {
 	return end
 }
 
-func (r *run) space(at int) int {
-	for at < len(r.text) && (r.text[at] == ' ' || r.text[at] == '\n' || r.text[at] == '\t' || r.text[at] == '\r') {
+func skipSpace(text []byte, at int) int {
+	for at < len(text) && (text[at] == ' ' || text[at] == '\n' || text[at] == '\t' || text[at] == '\r') {
 		at++
 	}
 	return at

@@ -1,39 +1,50 @@
 package access
 
 import (
-	"bytes"
-	"encoding/json"
+	"encoding/binary"
+	"hash/maphash"
 )
 
-// repeats tells whether an object of a valid JSON text, at any depth, names a member twice.
-func repeats(text []byte) bool {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	return repeatsNext(dec)
-}
-
-func repeatsNext(dec *json.Decoder) bool {
-	token, err := dec.Token()
-	if err != nil {
-		return true // it is nested deeper than anybody reads
-	}
-	opened, nested := token.(json.Delim)
-	if !nested {
-		return false
-	}
-	names := map[json.Token]bool{}
-	for dec.More() {
-		if opened == '{' {
-			name, err := dec.Token()
-			if err != nil || names[name] {
-				return true
+// repeats reports whether an object of the text, at any depth, names a member twice; undecided: there is too much to look at.
+func (r *run) repeats() verdict {
+	var set hashSet
+	var open []int // where the objects begin in which the text stands at a place; -1: an array
+	var key []byte
+	for at := 0; at < len(r.text); {
+		switch r.text[at] {
+		case '{':
+			open = append(open, at)
+		case '[':
+			open = append(open, -1)
+		case '}', ']':
+			open = open[:len(open)-1]
+		case '"':
+			text, end := r.quoted(at)
+			if r.stopped {
+				return undecided
 			}
-			names[name] = true
+			if end = r.space(end); end == len(r.text) || r.text[end] != ':' {
+				at = end
+				continue
+			}
+			if !r.spend(workHash) || len(text.raw) > maxCanonical {
+				return undecided
+			}
+			key = binary.BigEndian.AppendUint64(key[:0], uint64(open[len(open)-1]))
+			key = append(key, r.unescaped(text)...)
+			switch fresh, room := set.add(maphash.Bytes(hashSeed, key)); {
+			case !room:
+				return undecided
+			case !fresh:
+				return accepted
+			}
+			at = end
+			continue
 		}
-		if repeatsNext(dec) {
-			return true
-		}
+		at++
 	}
-	_, err = dec.Token()
-	return err != nil
+	if !r.spend(len(r.text)) {
+		return undecided
+	}
+	return refused
 }

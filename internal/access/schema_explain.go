@@ -1,199 +1,225 @@
 package access
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// explain says why a value does not fit, in one sentence that names the place and quotes nothing of the value; empty: it sees no reason.
-func explain(root *jsonschema.Schema, value any) string {
-	return explainer{root: root, draft7: isDraft7(root.Schema)}.schema(root, value, "", 0)
-}
+// explainer finds out why a run refused a value. It goes on with the run's budget.
+type explainer struct{ *run }
 
-type explainer struct {
-	root   *jsonschema.Schema
-	draft7 bool
-}
-
-// schema looks for the first rule that a value breaks; empty: none that has a sentence of its own.
-func (e explainer) schema(s *jsonschema.Schema, value any, path string, depth int) string {
-	if s == nil || depth > 100 {
+// explain says why a value is refused, in one sentence that names the place and quotes nothing of the value; empty: it sees no reason.
+func (r *run) explain(p *plan) string {
+	said := explainer{r}.value(p, r.root, "")
+	if r.stopped {
 		return ""
 	}
-	if s.Ref != "" {
-		if wrong := e.schema(pointed(e.root, s.Ref), value, path, depth+1); wrong != "" || e.draft7 {
-			return wrong // what stands beside it counts for nothing in draft-07
+	return said
+}
+
+// refuses reports whether a value is refused.
+func (e explainer) refuses(p *plan, at int) bool {
+	_, v := e.run.value(p, at, nil)
+	return v == refused && !e.stopped
+}
+
+// value looks for the first rule that a refused value breaks; empty: none that has a sentence of its own.
+func (e explainer) value(p *plan, at int, path string) string {
+	if e.depth == maxDepth {
+		return ""
+	}
+	e.depth++
+	defer func() { e.depth-- }()
+	if said := e.scalar(p, at, path); said != "" {
+		return said
+	}
+	for _, sub := range p.all {
+		if e.refuses(sub, at) {
+			return e.value(sub, at, path)
 		}
 	}
-	if wrong := scalar(s, value, path); wrong != "" {
-		return wrong
+	if said := e.choice(p, at, path); said != "" {
+		return said
 	}
-	for _, sub := range s.AllOf {
-		if wrong := e.schema(sub, value, path, depth+1); wrong != "" {
-			return wrong
-		}
-	}
-	if wrong := e.choice(s, value, path, depth); wrong != "" {
-		return wrong
-	}
-	switch v := value.(type) {
-	case map[string]any:
-		return e.object(s, v, path, depth)
-	case []any:
-		return e.array(s, v, path, depth)
+	switch e.text[at] {
+	case '{':
+		return e.members(p, at, path)
+	case '[':
+		return e.items(p, at, path)
 	}
 	return ""
 }
 
 // choice looks at anyOf and oneOf: where no branch can be met, the place is wrong.
-func (e explainer) choice(s *jsonschema.Schema, value any, path string, depth int) string {
-	for _, branches := range [][]*jsonschema.Schema{s.AnyOf, s.OneOf} {
-		wrong := ""
+func (e explainer) choice(p *plan, at int, path string) string {
+	lists := [][]*plan{p.anyOf}
+	if p.rare != nil {
+		lists = append(lists, p.rare.oneOf)
+	}
+	for _, branches := range lists {
+		wrong := len(branches) > 0
 		for _, b := range branches {
-			if wrong = e.schema(b, value, path, depth+1); wrong == "" {
-				break
-			}
+			wrong = wrong && e.refuses(b, at)
 		}
 		switch {
-		case wrong == "":
+		case !wrong:
 		case len(branches) == 1:
-			return wrong
+			return e.value(branches[0], at, path)
 		default:
-			return place(path) + " fits none of the forms that the tool's schema allows there."
+			return nameOf(path) + " fits none of the forms that the tool's schema allows there."
 		}
 	}
 	return ""
 }
 
-func (e explainer) object(s *jsonschema.Schema, v map[string]any, path string, depth int) string {
-	for _, name := range s.Required {
-		if _, there := v[name]; !there {
-			return place(within(path, name)) + " is missing."
+func (e explainer) members(p *plan, at int, path string) string {
+	there := map[int]bool{}
+	said := ""
+	for at = e.space(at + 1); e.text[at] != '}'; {
+		name, colon := e.quoted(at)
+		at = e.space(e.space(colon) + 1)
+		m := e.member(p, name)
+		if m.index > 0 {
+			there[m.index] = true
+		}
+		if said == "" {
+			said = e.memberSaid(p, m, at, within(path, name))
+		}
+		if e.stopped {
+			return ""
+		}
+		if at = e.space(e.skip(at)); e.text[at] == ',' {
+			at = e.space(at + 1)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(v)) {
-		sub, known := s.Properties[name]
-		if !known && len(s.PatternProperties) == 0 && s.AdditionalProperties != nil {
-			if never(s.AdditionalProperties) {
-				return place(within(path, name)) + " is not a parameter of this tool."
-			}
-			sub = s.AdditionalProperties
-		}
-		if wrong := e.schema(sub, v[name], within(path, name), depth+1); wrong != "" {
-			return wrong
+	for _, name := range p.required {
+		if e.spend(1); !there[p.members[name].index] {
+			return nameOf(within(path, quoted{[]byte(name), true})) + " is missing."
 		}
 	}
-	return ""
+	return said
 }
 
-func (e explainer) array(s *jsonschema.Schema, v []any, path string, depth int) string {
+// memberSaid explains one member; empty: it is not refused, or there is no sentence.
+func (e explainer) memberSaid(p *plan, m member, at int, path string) string {
+	sub := m.plan
+	if !m.declared {
+		if p.rare != nil && len(p.rare.patterns) > 0 {
+			return ""
+		}
+		sub = p.others
+	}
 	switch {
-	case s.MinItems != nil && len(v) < *s.MinItems:
-		return place(path) + " must have at least " + counted(*s.MinItems, "item") + "."
-	case s.MaxItems != nil && len(v) > *s.MaxItems:
-		return place(path) + " must have at most " + counted(*s.MaxItems, "item") + "."
+	case sub == nil || !e.refuses(sub, at):
+		return ""
+	case sub.never && !m.declared:
+		return nameOf(path) + " is not a parameter of this tool."
 	}
-	for i, item := range v {
-		sub := s.Items
-		if i < len(s.PrefixItems) {
-			sub = s.PrefixItems[i]
+	return e.value(sub, at, path)
+}
+
+func (e explainer) items(p *plan, at int, path string) string {
+	said, n := "", 0
+	for at = e.space(at + 1); e.text[at] != ']'; n++ {
+		sub := p.items
+		if p.rare != nil && n < len(p.rare.prefix) {
+			sub = p.rare.prefix[n]
 		}
-		if wrong := e.schema(sub, item, fmt.Sprintf("%s[%d]", path, i), depth+1); wrong != "" {
-			return wrong
+		if said == "" && sub != nil && e.refuses(sub, at) {
+			said = e.value(sub, at, fmt.Sprintf("%s[%d]", path, n))
+		}
+		if e.stopped {
+			return ""
+		}
+		if at = e.space(e.skip(at)); e.text[at] == ',' {
+			at = e.space(at + 1)
 		}
 	}
-	return ""
+	switch {
+	case n < p.minItems:
+		return nameOf(path) + " must have at least " + countOf(p.minItems, "item") + "."
+	case p.maxItems >= 0 && n > p.maxItems:
+		return nameOf(path) + " must have at most " + countOf(p.maxItems, "item") + "."
+	}
+	return said
 }
 
 // scalar looks at the rules that need no look inside the value.
-func scalar(s *jsonschema.Schema, value any, path string) string {
-	types := s.Types
-	if s.Type != "" {
-		types = []string{s.Type}
+func (e explainer) scalar(p *plan, at int, path string) string {
+	kind := kindAt(e.text[at])
+	if kind&isNumber == 0 && !p.takes(kind) {
+		return nameOf(path) + " must be " + article(p.typeNames) + "."
 	}
-	if len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return isType(t, value) }) {
-		return place(path) + " must be " + article(types) + "."
+	var n float64
+	if kind&isNumber != 0 {
+		end := e.skip(at)
+		if !e.afford(workDigit * (end - at)) {
+			return ""
+		}
+		var err error
+		if n, err = judged(e.text[at:end]); err != nil {
+			return "The arguments hold a number that is too large to be checked."
+		}
+		if p.kinds != 0 && p.kinds&isNumber == 0 && (p.kinds&isInteger == 0 || n != math.Trunc(n)) {
+			return nameOf(path) + " must be " + article(p.typeNames) + "."
+		}
 	}
-	if s.Enum != nil && !slices.ContainsFunc(s.Enum, func(one any) bool { return same(one, value) }) {
-		return place(path) + " must be one of " + spelledList(s.Enum) + "."
+	if p.enum != nil && e.oneOfValues(p.enum, at) == refused {
+		if p.single {
+			return nameOf(path) + " must be " + p.shown + "."
+		}
+		return nameOf(path) + " must be one of " + p.shown + "."
 	}
-	if s.Const != nil && !same(*s.Const, value) {
-		return place(path) + " must be " + spelledList([]any{*s.Const}) + "."
-	}
-	switch v := value.(type) {
-	case string:
-		return text(s, v, path)
-	case float64:
-		return number(s, v, path)
-	}
-	return ""
-}
-
-func text(s *jsonschema.Schema, v, path string) string {
-	n := utf8.RuneCountInString(v)
 	switch {
-	case s.MinLength != nil && n < *s.MinLength:
-		return place(path) + " must have at least " + counted(*s.MinLength, "character") + "."
-	case s.MaxLength != nil && n > *s.MaxLength:
-		return place(path) + " must have at most " + counted(*s.MaxLength, "character") + "."
-	}
-	if s.Pattern == "" {
-		return ""
-	}
-	if form, err := regexp.Compile(s.Pattern); err == nil && !form.MatchString(v) {
-		return place(path) + " does not have the form that the tool's schema asks for."
+	case kind == isString:
+		return e.textSaid(p, at, path)
+	case kind&isNumber != 0:
+		return numberSaid(p, n, path)
 	}
 	return ""
 }
 
-func counted(n int, what string) string {
+func (e explainer) textSaid(p *plan, at int, path string) string {
+	text, _ := e.quoted(at)
+	if p.minText > 0 || p.maxText >= 0 {
+		switch n := e.characters(text); {
+		case n < p.minText:
+			return nameOf(path) + " must have at least " + countOf(p.minText, "character") + "."
+		case p.maxText >= 0 && n > p.maxText:
+			return nameOf(path) + " must have at most " + countOf(p.maxText, "character") + "."
+		}
+	}
+	if p.pattern != nil && e.matches(p.pattern, text) == refused {
+		return nameOf(path) + " does not have the form that the tool's schema asks for."
+	}
+	return ""
+}
+
+func countOf(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-func number(s *jsonschema.Schema, v float64, path string) string {
+func numberSaid(p *plan, v float64, path string) string {
 	say := func(what string, bound float64) string {
-		return place(path) + " must be " + what + " " + strconv.FormatFloat(bound, 'f', -1, 64) + "."
+		return nameOf(path) + " must be " + what + " " + strconv.FormatFloat(bound, 'f', -1, 64) + "."
 	}
 	switch {
-	case s.Minimum != nil && v < *s.Minimum:
-		return say("at least", *s.Minimum)
-	case s.Maximum != nil && v > *s.Maximum:
-		return say("at most", *s.Maximum)
-	case s.ExclusiveMinimum != nil && v <= *s.ExclusiveMinimum:
-		return say("more than", *s.ExclusiveMinimum)
-	case s.ExclusiveMaximum != nil && v >= *s.ExclusiveMaximum:
-		return say("less than", *s.ExclusiveMaximum)
+	case p.low != nil && v < *p.low:
+		return say("at least", *p.low)
+	case p.high != nil && v > *p.high:
+		return say("at most", *p.high)
+	case p.above != nil && v <= *p.above:
+		return say("more than", *p.above)
+	case p.below != nil && v >= *p.below:
+		return say("less than", *p.below)
 	}
 	return ""
-}
-
-func isType(t string, value any) bool {
-	switch v := value.(type) {
-	case nil:
-		return t == "null"
-	case bool:
-		return t == "boolean"
-	case string:
-		return t == "string"
-	case float64:
-		return t == "number" || t == "integer" && v == math.Trunc(v)
-	case []any:
-		return t == "array"
-	default:
-		return t == "object"
-	}
 }
 
 func article(types []string) string {
@@ -207,52 +233,32 @@ func article(types []string) string {
 	return strings.Join(words, " or ")
 }
 
-// spelledList shows what a schema allows.
-func spelledList(values []any) string {
-	const most = 10
-	var words []string
-	for _, v := range values[:min(len(values), most)] {
-		b, err := json.Marshal(v)
-		if err != nil || len(b) > 100 {
-			b = []byte("…")
-		}
-		words = append(words, string(b))
-	}
-	if len(values) > most {
-		words = append(words, "…")
-	}
-	return strings.Join(words, ", ")
-}
+// longestPath bounds the path to a place among the arguments, in bytes.
+const longestPath = 200
 
-func same(a, b any) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && string(x) == string(y)
-}
-
-// never tells whether a schema is false, which the library reads as {"not": {}}.
-func never(s *jsonschema.Schema) bool {
-	if s.Not == nil || s.Not.Enum != nil || s.Not.Types != nil { // empty ones are not written
-		return false
+func within(path string, name quoted) string {
+	if len(path) > longestPath {
+		return path
 	}
-	b, err := json.Marshal(s.Not)
-	return err == nil && (string(b) == "true" || string(b) == "{}")
-}
-
-func within(path, name string) string {
+	var text []byte
+	for at := 0; at < len(name.raw) && len(text) <= longestPath; {
+		c, size := name.rune(at)
+		text = utf8.AppendRune(text, c)
+		at += size
+	}
 	if path == "" {
-		return name
+		return string(text)
 	}
-	return path + "." + name
+	return path + "." + string(text)
 }
 
-// place names a place among the arguments.
-func place(path string) string {
+// nameOf names a place among the arguments.
+func nameOf(path string) string {
 	if path == "" {
 		return "The object of arguments"
 	}
-	if most := 200; len(path) > most {
-		path = path[:most] + "…"
+	if len(path) > longestPath {
+		path = path[:longestPath] + "…"
 	}
 	return fmt.Sprintf("The argument %q", path)
 }

@@ -63,7 +63,7 @@ func triedResult(ctx context.Context, c connectors.ToolCall, t *access.Tool, of 
 	v.Facts, v.Link = took(ctx, c.Duration)+" · "+sized(ctx, c.ResponseBytes), link
 	if t.OutputSchema != nil && !c.IsError {
 		v.Checked = words.T(ctx, "The structured content fits the output schema.")
-		if said := t.Misfit(c.Structured); said != "" {
+		if said := t.Misfit(ctx, c.Structured); said != "" {
 			v.Checked, v.Misfit = "", &templates.Attention{Kind: templates.StateWarn, Title: words.T(ctx, "It does not fit the output schema"), Text: shorten(said, maxAbout)}
 		}
 	}

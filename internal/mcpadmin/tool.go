@@ -116,7 +116,7 @@ func (b *backend) call(ctx context.Context, r *serve.Request) (json.RawMessage, 
 	if t == nil {
 		return nil, serve.InvalidParams(fmt.Sprintf("There is no tool %s here.", shown(r.Name)))
 	}
-	if err := t.check.Check(r.Arguments); err != nil {
+	if err := t.check.Check(ctx, r.Arguments); err != nil {
 		return nil, serve.InvalidParams(err.Error())
 	}
 	if err := b.who.Require(t.may); err != nil {

@@ -105,7 +105,7 @@ func newCallID() connectors.ToolCallID {
 }
 
 // admit tells why a call is not made; nil: nothing stands against it but, perhaps, that a person has to agree.
-func (a *attempt) admit() error {
+func (a *attempt) admit(ctx context.Context) error {
 	tool := a.order.Tool
 	if !a.order.View.Agent.Enabled {
 		return disabled()
@@ -113,8 +113,8 @@ func (a *attempt) admit() error {
 	if tool.Held != "" || !tool.Listed() {
 		return held(tool)
 	}
-	if err := a.fits(tool); err != nil {
-		return &BadArguments{Sentence: err.Error()}
+	if err := a.fits(ctx, tool); err != nil {
+		return err
 	}
 	if err := a.goesOn(); err != nil {
 		return err
@@ -122,12 +122,20 @@ func (a *attempt) admit() error {
 	return a.pace()
 }
 
-// fits tells whether the arguments are what a tool takes.
-func (a *attempt) fits(tool *access.Tool) error {
+// fits reports whether the arguments are what a tool takes. The check ends with the context.
+func (a *attempt) fits(ctx context.Context, tool *access.Tool) error {
+	validate := tool.Validate
 	if a.order.Read {
-		return tool.ValidateRead(a.order.Arguments)
+		validate = tool.ValidateRead
 	}
-	return tool.Validate(a.order.Arguments)
+	err := validate(ctx, a.order.Arguments)
+	if err == nil {
+		return nil
+	}
+	if gone := ended(ctx, tool.Reach.Connector); gone != nil {
+		return gone
+	}
+	return &BadArguments{Sentence: err.Error()}
 }
 
 // disabled is the refusal of an agent that may call nothing, whoever calls for it.

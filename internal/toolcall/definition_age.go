@@ -174,8 +174,8 @@ func (a *attempt) lookAgain(ctx context.Context) error {
 	case tool.Held != "" || !tool.Listed():
 		return held(tool)
 	}
-	if err := a.fits(tool); err != nil {
-		return &BadArguments{Sentence: err.Error()}
+	if err := a.fits(ctx, tool); err != nil {
+		return err
 	}
 	order := *a.order
 	order.View, order.Tool = view, tool

@@ -16,7 +16,7 @@ import (
 func (a *attempt) permitted(ctx context.Context) error {
 	ctx, span := tracing.Child(ctx, "policy")
 	defer span.End()
-	err := a.admit()
+	err := a.admit(ctx)
 	if err == nil {
 		err = a.current(ctx)
 	}

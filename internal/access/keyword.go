@@ -1,0 +1,73 @@
+package access
+
+// keyword is a keyword of JSON Schema that a plan is made of.
+type keyword uint8
+
+const (
+	kwRef keyword = iota
+	kwDynamicRef
+	kwRecursiveRef
+	kwID
+	kwType
+	kwEnum
+	kwConst
+	kwMultipleOf
+	kwMinimum
+	kwMaximum
+	kwExclusiveMinimum
+	kwExclusiveMaximum
+	kwMinLength
+	kwMaxLength
+	kwPattern
+	kwItems
+	kwPrefixItems
+	kwAdditionalItems
+	kwMinItems
+	kwMaxItems
+	kwUniqueItems
+	kwContains
+	kwMinContains
+	kwMaxContains
+	kwUnevaluatedItems
+	kwProperties
+	kwPatternProperties
+	kwAdditionalProperties
+	kwPropertyNames
+	kwRequired
+	kwMinProperties
+	kwMaxProperties
+	kwDependentRequired
+	kwDependentSchemas
+	kwDependencies
+	kwUnevaluatedProperties
+	kwAllOf
+	kwAnyOf
+	kwOneOf
+	kwNot
+	kwIf
+	kwThen
+	kwElse
+	keywordCount
+)
+
+var keywordNames = [keywordCount]string{
+	"$ref", "$dynamicRef", "$recursiveRef", "$id", "type", "enum", "const", "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+	"minLength", "maxLength", "pattern", "items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems",
+	"contains", "minContains", "maxContains", "unevaluatedItems", "properties", "patternProperties", "additionalProperties",
+	"propertyNames", "required", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas", "dependencies",
+	"unevaluatedProperties", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
+}
+
+var keywordsByName = func() map[string]keyword {
+	all := make(map[string]keyword, keywordCount)
+	for k, name := range keywordNames {
+		all[name] = keyword(k)
+	}
+	return all
+}()
+
+// keywords are where the values of one schema's keywords stand; 0: absent.
+type keywords [keywordCount]int
+
+// has reports whether a keyword is there.
+func (k *keywords) has(word keyword) bool { return k[word] != 0 }

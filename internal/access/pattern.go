@@ -1,0 +1,108 @@
+package access
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of the regular expressions of one schema. A program's size is known before it is compiled.
+const (
+	maxPatternBytes   = 4 << 10 // of one
+	maxPatternSteps   = 2_000   // instructions of one
+	maxSchemaSteps    = 20_000  // instructions of all
+	maxParseWork      = 10_000_000
+	workPatternByte   = 200
+	workWideClass     = 20_000    // \pL is 1292 code points
+	workFoldedClass   = 1_500_000 // each code point is looked at
+	workInstruction   = 12        // an instruction that is run on a character
+	workCompile       = 1_000     // an instruction that is compiled
+	patternBytes      = 120       // of memory for an instruction
+	maxDirect         = 500_000   // units of a match that is not interrupted
+	patternPrefixWork = 2         // a match may take this part of what is left
+)
+
+// pattern is a compiled regular expression. Without a form every verdict is undecided.
+type pattern struct {
+	form  *regexp.Regexp
+	steps int // instructions
+}
+
+// matches judges a text. The work is bounded by instructions times characters.
+func (r *run) matches(p *pattern, text quoted) verdict {
+	if p.form == nil {
+		return undecided
+	}
+	if work := workInstruction * p.steps * (len(text.raw) + 1); text.plain && work <= maxDirect {
+		if !r.afford(work) {
+			return undecided
+		}
+		return sure(p.form.Match(text.raw))
+	}
+	return r.matchesLong(p, text)
+}
+
+// matchesLong is for texts that a match could take long on: it ends early, and is interrupted.
+func (r *run) matchesLong(p *pattern, text quoted) verdict {
+	reader := &runeReader{ctx: r.ctx, text: text, each: workInstruction*p.steps + workEscape, left: (r.budget - r.work) / patternPrefixWork}
+	fits := p.form.MatchReader(reader)
+	if r.spend(reader.spent); reader.stopped {
+		return undecided
+	}
+	return sure(fits)
+}
+
+// patternWork is a bound of what parsing an expression costs, in units.
+func patternWork(expression string) int {
+	wide := strings.Count(expression, `\p`) + strings.Count(expression, `\P`) + strings.Count(expression, `\x{`)
+	for _, c := range expression {
+		if c >= utf8.RuneSelf {
+			wide++
+		}
+	}
+	each := workWideClass
+	if folds(expression) {
+		each = workFoldedClass
+	}
+	return workPatternByte*len(expression) + each*wide
+}
+
+// folds reports whether an expression may ignore case in a part.
+func folds(expression string) bool {
+	for rest := expression; ; {
+		_, after, found := strings.Cut(rest, "(?")
+		if !found {
+			return false
+		}
+		if flags, _, _ := strings.Cut(after, ")"); strings.Contains(flags, "i") {
+			return true
+		}
+		rest = after
+	}
+}
+
+// programSize estimates the instructions of an expression's program from above, as package syntax does, without making it.
+func programSize(re *syntax.Regexp) int {
+	size := 0
+	for _, sub := range re.Sub {
+		size = min(size+programSize(sub), maxSchemaSteps+1)
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		size = len(re.Rune)
+	case syntax.OpCapture, syntax.OpStar:
+		size += 2
+	case syntax.OpPlus, syntax.OpQuest:
+		size++
+	case syntax.OpAlternate:
+		size += len(re.Sub)
+	case syntax.OpRepeat:
+		if re.Max < 0 {
+			size = 2 + max(1, re.Min)*size
+		} else {
+			size = re.Max*size + re.Max - re.Min
+		}
+	}
+	return min(max(1, size), maxSchemaSteps+1)
+}
