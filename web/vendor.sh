@@ -5,7 +5,7 @@ set -eu
 
 htmx=4.0.1 basecoat=1.0.2 geist=5.3.0 geist_mono=5.3.0 lucide=1.62.0
 icons='activity arrow-left ban bell bot building-2 check chevron-down chevron-right chevrons-up-down circle-alert circle-check
-circle-user copy external-link file hourglass image inbox info key-round link log-out menu minus monitor moon play plug plus
+circle-user copy external-link file hourglass house image inbox info key-round link log-out menu minus monitor moon play plug plus
 power refresh-cw search settings shield-alert shield-check square sun trash-2 triangle-alert users webhook wrench x'
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,15 +13,31 @@ out=$here/static/vendor
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# fetch PACKAGE VERSION DIRECTORY
+# fetch PACKAGE VERSION DIRECTORY SHA512 unpacks a package, and ends the script where its tarball is another one. SHA512 is the
+# dist.integrity of `npm view PACKAGE@VERSION`, in hex.
 fetch() {
-    (cd "$work" && mkdir "$3" && tar xzf "$(npm pack --silent "$1@$2")" -C "$3" --strip-components=1)
+    (
+        cd "$work"
+        tarball=$(npm pack --silent "$1@$2")
+        sum=$(sha512sum "$tarball" | cut -d ' ' -f 1)
+        if [ "$sum" != "$4" ]; then
+            echo "vendor.sh: the SHA-512 of $1@$2 is $sum, want $4" >&2
+            exit 1
+        fi
+        mkdir "$3"
+        tar xzf "$tarball" -C "$3" --strip-components=1
+    )
 }
-fetch htmx.org "$htmx" htmx
-fetch basecoat-css "$basecoat" basecoat
-fetch @fontsource-variable/geist "$geist" geist
-fetch @fontsource-variable/geist-mono "$geist_mono" geist-mono
-fetch lucide-static "$lucide" lucide
+fetch htmx.org "$htmx" htmx \
+    a05ec98178435bd5170b2fe4d59605510833bbfae6d7d39158f48f34bf75bcf96e0763c1f7e315e79b7241d1ffc3ba361006d36141b94835b547ad2676476a1a
+fetch basecoat-css "$basecoat" basecoat \
+    0ba239aebec7ce2200a0160d18f3b953a1da53fe85b85de2569fbe220a04aaa27cdfa8acdd7a11b72ea5d626d7ab19e821164d9ce0180cc5fc431542fb9f3387
+fetch @fontsource-variable/geist "$geist" geist \
+    8f49bebcb42e1b95c06281ed18256ed2ca6f946ade477133a44094573905988d664d59c03b7f25fcd10f0c2160675efb271cd82422d29934226c88983e2946ac
+fetch @fontsource-variable/geist-mono "$geist_mono" geist-mono \
+    bc16eec03128f4092ba800cc5ceae5011dc315c262e3f2717ae538dc5a22404467370b1f5cd9efc6f45e646d367102a6ca4e0366465d0595f7a130efcb6cc103
+fetch lucide-static "$lucide" lucide \
+    581640fe6d8fbe41693061c3b6c05c9393f603d1b87a12e562ee06c30202726126d41bd85608f4d25083c4a4562e56cc94e89b2da8b0750f3c1b9a479125a0c0
 
 rm -rf "$out"
 mkdir -p "$out/LICENSES"
