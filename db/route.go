@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/jackc/pgx/v5"
@@ -23,7 +24,14 @@ type Route struct {
 	URL    string
 	Direct string // the way past a pooler; empty: there is none, or nobody said which
 	Pooler Pooler
+	// Own says that the database is Patchbay's own, where the runtime role may sign in. App is the URL at which it does; empty: URL, whose
+	// sessions become it.
+	Own bool
+	App string
 }
+
+// Runtime is the address of the sessions that the program works in.
+func (r Route) Runtime() string { return cmp.Or(r.App, r.URL) }
 
 // Find looks whether a pooler stands at the URL, where nobody has said it. One that gives each connection a session of its own looks
 // the same and is treated as one that does not: that is slower, and right.

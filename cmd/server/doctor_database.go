@@ -66,9 +66,28 @@ func (e *examination) database(ctx context.Context, d config.Database) {
 	}
 	defer pool.Close()
 	e.clock(ctx, pool)
+	if !route.Own {
+		e.login(ctx, pool)
+	}
 	e.pooler(ctx, route, pool)
 	if e.schema(ctx, pool) && ok {
 		e.opens(ctx, pool, keys)
+	}
+}
+
+// login says where a session of an operator's database could become a superuser's again.
+func (e *examination) login(ctx context.Context, pool *pgxpool.Pool) {
+	const what = "database role"
+	var user string
+	var super bool
+	err := pool.QueryRow(ctx, "select session_user, (select rolsuper or rolbypassrls from pg_roles where rolname = session_user)").Scan(&user, &super)
+	switch {
+	case err != nil:
+		e.failed(what, err)
+	case super:
+		e.note(what, "connections sign in as %s, which bypasses row-level security, and work as %s: a statement that resets the role sees all tenants. Let DATABASE_URL sign in as %s itself, or as a role that is no superuser.", user, db.AppRole, db.AppRole)
+	default:
+		e.ok(what, "signs in as %s", user)
 	}
 }
 

@@ -22,7 +22,8 @@ func attach(ctx context.Context, d config.Database, log *slog.Logger) (route db.
 	return direct(url), stop, err
 }
 
-func direct(url string) db.Route { return db.Route{URL: url, Pooler: db.PoolerNone} }
+// direct leads to a database of our own, at its owner's address.
+func direct(url string) db.Route { return db.Route{URL: url, Pooler: db.PoolerNone, Own: true} }
 
 func external(d config.Database) db.Route {
 	return db.Route{URL: d.URL.Reveal(), Direct: d.DirectURL.Reveal(), Pooler: db.Pooler(d.Pooler)}
@@ -45,12 +46,18 @@ func migrate(ctx context.Context, route db.Route, keys *keyHolder, log *slog.Log
 	if err := db.Migrate(ctx, session, log); err != nil {
 		return route, err
 	}
+	if route.Own {
+		var err error
+		if route.App, err = db.LetAppSignIn(ctx, session); err != nil {
+			return route, err
+		}
+	}
 	return route.Find(ctx)
 }
 
 // connect opens the pools and the store.
 func (d *database) connect(ctx context.Context, route db.Route, keys *keyHolder, tracer pgx.QueryTracer) (err error) {
-	if d.pool, err = db.OpenPool(ctx, route.URL, db.PoolOptions{Pooled: route.Pooled(), Tracer: tracer}); err != nil {
+	if d.pool, err = db.OpenPool(ctx, route.Runtime(), db.PoolOptions{Pooled: route.Pooled(), Tracer: tracer}); err != nil {
 		return err
 	}
 	switch {
