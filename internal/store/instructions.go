@@ -13,7 +13,7 @@ import (
 // DecideInstructions accepts what a connector's server says of itself now, which agents are then given, or rejects it: then they are given
 // what was accepted before. The decision's tool is not looked at. Conflict: nothing waits, or the server says something else by now.
 func (t *Tenant) DecideInstructions(ctx context.Context, d ToolDecision) error {
-	return t.within(ctx, func(tx *Tenant) error { return tx.decideInstructions(ctx, d) })
+	return t.within(ctx, func(tx *Tenant) error { return tx.says(tx.decideInstructions(ctx, d), "connector", d.Connector) })
 }
 
 func (t *Tenant) decideInstructions(ctx context.Context, d ToolDecision) error {

@@ -27,7 +27,7 @@ const TypeToolChanged = "tool-changed"
 // DecideTool accepts the tool's current definition, which agents are then served, or rejects it, and then the tool is not served. A
 // rejected definition may be accepted after all. Conflict: nothing waits, or the definition is another one by now.
 func (t *Tenant) DecideTool(ctx context.Context, d ToolDecision) error {
-	return t.within(ctx, func(tx *Tenant) error { return tx.decideTool(ctx, d) })
+	return t.within(ctx, func(tx *Tenant) error { return tx.says(tx.decideTool(ctx, d), "connector", d.Connector) })
 }
 
 func (t *Tenant) decideTool(ctx context.Context, d ToolDecision) error {
@@ -100,6 +100,9 @@ func (t *Tenant) AcceptCosmetic(ctx context.Context, by string) (accepted []Tool
 		}
 		instructions, err := tx.acceptCosmeticInstructions(ctx, by, ids)
 		accepted = append(accepted, instructions...)
+		for _, of := range accepted {
+			err = tx.says(err, "connector", of.Connector)
+		}
 		return err
 	})
 	return accepted, err
