@@ -131,11 +131,12 @@ func (k *Keeper) trusts(s stamp, now time.Time) bool {
 	return s.hearing != 0 && s.hearing == k.hearing.Load() || now.Sub(s.at) < trustedDeaf
 }
 
-// flight is one load for all who wait.
+// flight is one load for all who ask before the next change.
 type flight struct {
-	done chan struct{}
-	view *View
-	err  error
+	changes uint64 // the seat's, when the load began
+	done    chan struct{}
+	view    *View
+	err     error
 }
 
 // ByAgent is the view of an agent, enabled or not.
@@ -199,42 +200,25 @@ func (k *Keeper) view(ctx context.Context, s *seat) (*View, error) {
 	}
 }
 
-// board joins the load that is under way, or begins one. A load goes on when its first passenger leaves.
+// board joins the load that is under way, or begins one where that may have read what was before a change. A load goes on when its first
+// passenger leaves.
 func (k *Keeper) board(ctx context.Context, s *seat) *flight {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if s.flight != nil {
-		return s.flight
+	if f := s.flight; f != nil && f.changes == s.changes {
+		return f
 	}
-	f := &flight{done: make(chan struct{})}
+	f := &flight{changes: s.changes, done: make(chan struct{})}
 	s.flight = f
 	go func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTime)
 		defer cancel()
-		f.view, f.err = k.load(ctx, s)
+		at := k.stamp()
+		f.view, f.err = k.read(ctx, s.tenant, s.agent)
+		k.land(s, f, at)
 		close(f.done)
 	}()
 	return f
-}
-
-// load reads a view until no notice came in between, but not for ever: what was read under steady changes is used once, and not kept.
-func (k *Keeper) load(ctx context.Context, s *seat) (*View, error) {
-	const most = 4
-	for try := 1; ; try++ {
-		changes, at := k.changes(s), k.stamp()
-		v, err := k.read(ctx, s.tenant, s.agent)
-		if err == nil && try < most && k.changes(s) != changes {
-			continue
-		}
-		k.land(s, &loaded{View: v, stamp: at}, err, changes)
-		return v, err
-	}
-}
-
-func (k *Keeper) changes(s *seat) uint64 {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	return s.changes
 }
 
 // errDefinitionGone is of a definition that was deleted after the rows that name it were read.
@@ -288,14 +272,16 @@ func (k *Keeper) definition(hash connectors.Hash, raw []byte) *definition {
 }
 
 // land ends a flight, and keeps what it brought unless that is old already.
-func (k *Keeper) land(s *seat, l *loaded, err error, changes uint64) {
+func (k *Keeper) land(s *seat, f *flight, at stamp) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	s.flight = nil
+	if s.flight == f {
+		s.flight = nil
+	}
 	switch {
-	case err == nil && s.changes == changes:
-		k.install(s, l)
-	case fault.Is(err, fault.NotFound):
+	case f.err == nil && s.changes == f.changes:
+		k.install(s, &loaded{View: f.view, stamp: at})
+	case fault.Is(f.err, fault.NotFound):
 		k.install(s, nil)
 		k.leave(s)
 	}

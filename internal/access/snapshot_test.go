@@ -80,7 +80,7 @@ func (b *bundle) loadUntil(t *testing.T, agent connectors.Agent, table string) (
 		v, err := keeper.Fresh(context.WithoutCancel(t.Context()), b.Tenant, connectors.Ref(agent.ID.String()))
 		loaded <- result{v, err}
 	}()
-	b.blocked(t)
+	b.blocked(t, 1)
 	load = func(t *testing.T) *access.View {
 		t.Helper()
 		r := <-loaded
@@ -118,8 +118,8 @@ func (b *bundle) singleConnKeeper(t *testing.T) *access.Keeper {
 	return access.New(access.Options{Store: st})
 }
 
-// blocked waits until a connection of the database waits for a lock.
-func (b *bundle) blocked(t *testing.T) {
+// blocked waits until so many connections of the database wait for a lock.
+func (b *bundle) blocked(t *testing.T, want int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), b.URL)
 	if err != nil {
@@ -128,7 +128,7 @@ func (b *bundle) blocked(t *testing.T) {
 	defer func() { _ = conn.Close(t.Context()) }()
 	look, patience := time.NewTicker(5*time.Millisecond), time.After(time.Minute)
 	defer look.Stop()
-	for waiting := 0; waiting == 0; {
+	for waiting := 0; waiting < want; {
 		err := conn.QueryRow(t.Context(),
 			"select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'").Scan(&waiting)
 		if err != nil {
@@ -137,7 +137,49 @@ func (b *bundle) blocked(t *testing.T) {
 		select {
 		case <-look.C:
 		case <-patience:
-			t.Fatal("no connection waits for a lock")
+			t.Fatalf("%d connections wait for a lock, want %d", waiting, want)
 		}
+	}
+}
+
+// A request that comes after an act does not get the view of a load that began before it.
+func TestView_ActWhileLoading(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, c := b.granted(t, "search")
+	b.settle(t)
+	lock, err := b.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Rollback(context.WithoutCancel(t.Context())) }()
+	if _, err := lock.Exec(t.Context(), "lock table tools in access exclusive mode"); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(views chan<- *access.View) {
+		v, err := b.keeper.ByAgent(context.WithoutCancel(t.Context()), b.Tenant, connectors.Ref(agent.ID.String()))
+		if err != nil {
+			t.Error(err)
+		}
+		views <- v
+	}
+	before, after := make(chan *access.View, 1), make(chan *access.View, 1)
+	go ask(before)
+	b.blocked(t, 1)
+	if err := b.Door().DropAgentGrant(t.Context(), agent.ID, c.ID); err != nil {
+		t.Fatal(err)
+	}
+	b.settle(t)
+	go ask(after)
+	b.blocked(t, 2)
+	if err := lock.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-before // which may see either
+	if v := <-after; len(v.Tools) != 0 {
+		t.Errorf("the request after the act sees %v, which was taken", exposed(v))
+	}
+	if v := b.view(t, agent.ID); len(v.Tools) != 0 {
+		t.Errorf("%v afterwards", exposed(v))
 	}
 }
