@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"patchbay/bench/churn"
 )
 
 // memory is a directory in memory, where there is one with room: what PostgreSQL syncs to a disk takes most of its start.
@@ -106,6 +108,7 @@ func TestARunFailsWhereSomethingIsNotAsItMustBe(t *testing.T) {
 		"a session that stays":          func(r *report) { r.connections++ },
 		"a connector without a sync":    func(r *report) { r.unsynced++ },
 		"goroutines":                    func(r *report) { r.after = moreGoroutines + 1 },
+		"a wrong list":                  func(r *report) { r.churned.Wrong = map[string]int{churn.WrongList: 1} },
 		"a write that is gone": func(r *report) {
 			r.writes.all = []*written{{tenant: r.tenants[0], slug: "x", created: true, about: []string{"0"}}}
 			r.compare(r.tenants[0], nil, map[string]bool{"agent.create x": true})

@@ -17,6 +17,7 @@
 //	sessions.go  agents of the handshake era, whose sessions outlive processes
 //	programs.go  programs that sign in at the gateway, renew their tokens, and end; programs_end.go what became of them
 //	assistant.go an admin's assistant at /mcp/admin
+//	churn.go     admins who change connectors, and agents whose lists are judged (bench/churn)
 //	signins.go   people who sign in at their organisation's provider
 //	faults.go    what goes wrong, and when
 //	ledger.go    what was acknowledged, held against what is there at the end

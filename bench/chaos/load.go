@@ -35,6 +35,7 @@ func (w *world) load(ctx context.Context) (stop func()) {
 			}
 		})
 	}
+	all.Go(func() { w.churned = w.churn.Run(ctx) })
 	for i, t := range w.tenants {
 		for _, sse := range []bool{false, true} {
 			for _, connector := range calledConnectors {

@@ -86,7 +86,7 @@ func (r *report) rows() []row {
 	if r.ready {
 		ready = 1
 	}
-	return []row{
+	return append([]row{
 		{"all processes are ready again afterwards (1: yes)", ready, 1},
 		{"jumps of clocks that the processes' own answers showed", int64(r.jumps), -1},
 		{"writes that were acknowledged, and read back, in their tables and in the audit log", int64(r.writes.acked), -1},
@@ -129,7 +129,7 @@ func (r *report) rows() []row {
 		none("processes that did not end in good order when asked", "ends"),
 		{"calls still open at the servers", r.open, 0},
 		{"sessions of the database left when all had ended", int64(r.connections), 0},
-	}
+	}, r.churnRows()...)
 }
 
 // judge prints the tables, and is an error where something is not as it must be.
@@ -175,7 +175,7 @@ func (r *report) judge(out io.Writer) error {
 	}
 	most := r.before + moreGoroutines
 	line(fmt.Sprintf("goroutines of the process that has the most (%d before)", r.before), r.after, fmt.Sprintf("≤ %d", most), r.after <= most)
-	for _, sentence := range r.tally.odd {
+	for _, sentence := range append(r.tally.odd, r.churned.Faults...) {
 		fmt.Fprintln(out, sentence)
 	}
 	if wrong > 0 {

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"patchbay/bench/churn"
 	"patchbay/internal/oauth/oauthtest"
 )
 
@@ -50,6 +51,8 @@ type world struct {
 	programs programs
 	acts     acts
 	arrivals arrivals
+	churn    *churn.Load
+	churned  churn.Report
 	client   *http.Client
 	turn     atomic.Int64
 
@@ -140,7 +143,7 @@ func (w *world) furnish(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", t.slug, err)
 		}
 	}
-	return nil
+	return w.newChurn(ctx)
 }
 
 // bench stands for a test at oauthtest's door.

@@ -114,6 +114,7 @@ var Rooms = []Room{
 	{Path: "internal/toolchange", Floor: Ground, Sentence: "what changed between two definitions of a tool, and how risky it is"},
 
 	{Path: "bench/chaos", Floor: Tests, Sentence: "lets everything around Patchbay go wrong under load, and counts what was lost"},
+	{Path: "bench/churn", Floor: Tests, Sentence: "changes connectors while agents list and call, and judges what the agents are told"},
 	{Path: "bench/gateway", Floor: Tests, Sentence: "measures the gateway against a bare reverse proxy"},
 	{Path: "client/internal/generate", Floor: Tests, Sentence: "writes package client from the OpenAPI document"},
 	{Path: "conformance/client", Floor: Tests, Sentence: "plays the official suite's scenarios with a running Patchbay"},
