@@ -1573,7 +1573,7 @@ func (c *Client) SetCredential(ctx context.Context, id string, in SecretPut) err
 	return c.do(ctx, http.MethodPut, []string{"api", "v1", "connectors", url.PathEscape(id), "credential"}, nil, in, nil)
 }
 
-// SignOutMember: Sign a member out in every browser, whichever tenant it shows. It needs the role owner.
+// SignOutMember: Sign a member out of this tenant, in every browser and program. It needs the role owner.
 func (c *Client) SignOutMember(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodPost, []string{"api", "v1", "members", url.PathEscape(id), "sign_out"}, nil, nil, nil)
 }

@@ -1070,7 +1070,7 @@ type MemberClientList struct {
 type MemberCreate struct {
 	Email string  `json:"email"`
 	Name  *string `json:"name,omitzero"`
-	// The first password.
+	// The first password. The account opens this tenant alone.
 	Password string `json:"password"`
 	// One of: viewer, member, admin, owner, auditor.
 	Role string `json:"role"`

@@ -113,6 +113,28 @@ begin
     return null;
 end $function$
 
+CREATE OR REPLACE FUNCTION public.check_membership()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+    person users;
+begin
+    select users.* into person from users where users.id = new.user_id;
+    if person.issued_by <> new.tenant_id then
+        raise exception 'the account was issued by another tenant' using errcode = 'check_violation', constraint = 'memberships_of_issuer';
+    end if;
+    perform pg_advisory_xact_lock(hashtextextended('patchbay member ' || new.tenant_id::text || ' ' || person.address, 0));
+    if exists (
+        select from memberships
+        join users on users.id = memberships.user_id
+        where memberships.tenant_id = new.tenant_id and users.address = person.address and users.id <> person.id)
+    then
+        raise exception 'a member has this address' using errcode = 'unique_violation', constraint = 'memberships_pkey';
+    end if;
+    return new;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.count_calls(tenants uuid[], ended_at timestamp with time zone[], statuses text[], took_us bigint[])
  RETURNS bigint
  LANGUAGE plpgsql
@@ -812,6 +834,7 @@ create table browser_sessions (
     sso_tenant_id uuid,
     second_factor boolean not null default false,
     confirmed_at timestamp with time zone,
+    opened_at timestamp with time zone not null default clock_timestamp(),
     constraint browser_sessions_address_length CHECK ((length(address) <= 400)),
     constraint browser_sessions_pkey PRIMARY KEY (id),
     constraint browser_sessions_sso_tenant_id_fkey FOREIGN KEY (sso_tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
@@ -1358,12 +1381,14 @@ create table memberships (
     created_at timestamp with time zone not null default now(),
     seen_at timestamp with time zone,
     sso_only boolean not null default false,
+    signed_out_at timestamp with time zone,
     constraint memberships_pkey PRIMARY KEY (tenant_id, user_id),
     constraint memberships_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text, 'auditor'::text]))),
     constraint memberships_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
     constraint memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 CREATE INDEX memberships_user_id_idx ON public.memberships USING btree (user_id);
+CREATE TRIGGER one_address_once AFTER INSERT OR UPDATE OF tenant_id, user_id ON public.memberships FOR EACH ROW EXECUTE FUNCTION check_membership();
 alter table memberships enable row level security;
 alter table memberships force row level security;
 create policy tenant_rows on memberships for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
@@ -2076,10 +2101,32 @@ create table users (
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
     signed_out_at timestamp with time zone,
-    constraint users_email_form CHECK (((email = lower(email)) AND (email ~ '^[^@\s]+@[^@\s]+$'::text) AND (length(email) <= 254))),
+    issued_by uuid,
+    address text not null generated always as (
+CASE
+    WHEN (issued_by IS NULL) THEN email
+    ELSE substr(email, 38)
+END) stored,
+    constraint users_email_form CHECK (((email = lower(email)) AND (address ~ '^[^@\s]+@[^@\s]+$'::text) AND (length(address) <= 254))),
     constraint users_email_key UNIQUE (email),
+    constraint users_email_key_form CHECK (
+CASE
+    WHEN (issued_by IS NULL) THEN (email !~ '^[0-9a-f-]{36}:'::text)
+    ELSE (email = (((issued_by)::text || ':'::text) || address))
+END),
+    constraint users_issued_by_fkey FOREIGN KEY (issued_by) REFERENCES tenants(id) ON DELETE CASCADE,
     constraint users_pkey PRIMARY KEY (id)
 );
+CREATE INDEX users_address_idx ON public.users USING btree (address);
+CREATE INDEX users_issued_by_idx ON public.users USING btree (issued_by) WHERE (issued_by IS NOT NULL);
+alter table users enable row level security;
+alter table users force row level security;
+create policy issuer_adds on users for a using () with check ((( SELECT system_scope() AS system_scope) OR (issued_by = ( SELECT tenant() AS tenant))));
+create policy issuer_changes on users for w using ((( SELECT system_scope() AS system_scope) OR (issued_by = ( SELECT tenant() AS tenant)))) with check ((( SELECT system_scope() AS system_scope) OR (issued_by = ( SELECT tenant() AS tenant))));
+create policy issuer_removes on users for d using ((( SELECT system_scope() AS system_scope) OR (issued_by = ( SELECT tenant() AS tenant)))) with check ();
+create policy member_reads on users for r using ((( SELECT system_scope() AS system_scope) OR (issued_by = ( SELECT tenant() AS tenant)) OR (EXISTS ( SELECT
+   FROM memberships
+  WHERE (memberships.user_id = users.id))))) with check ();
 grant delete, insert, select, update on users to patchbay_app;
 
 create table webhook_deliveries (

@@ -94,7 +94,7 @@ func (s seeding) member(ctx context.Context, operator auth.Actor, role connector
 		Password: password,
 		Role:     role,
 	}
-	_, err := s.auth.AddMember(ctx, operator, person)
+	_, err := s.auth.CreateMember(ctx, operator.Tenant, person)
 	if fault.Is(err, fault.Conflict) {
 		s.out.say("  %-28s is there already", person.Email)
 		return nil

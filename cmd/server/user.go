@@ -14,18 +14,23 @@ type userCreateCommand struct {
 	Email  string `required:"" placeholder:"ADDRESS" help:"What the person signs in with."`
 	Role   string `required:"" enum:"viewer,member,admin,owner,auditor" placeholder:"ROLE" help:"viewer, member, admin, owner or auditor."`
 	Name   string `placeholder:"NAME" help:"What others see. Unset: the address."`
+
+	Existing bool `help:"Add the account that the address has, with the name and the password that it has."`
 }
 
 // Help is shown under the flags.
 func (userCreateCommand) Help() string {
-	return "The password is asked for on the terminal, or read from PATCHBAY_PASSWORD. An address that has an account already becomes a member with the password it has."
+	return "The password is asked for on the terminal, or read from PATCHBAY_PASSWORD. An address that has an account already is refused unless this is the account's password: whoever knows it comes in. The refusal says since when the account exists, and in which tenants."
 }
 
 // Run makes the member and prints whom it made.
 func (c userCreateCommand) Run(ctx context.Context, p program) error {
-	password, err := newPassword(p)
-	if err != nil {
-		return err
+	person := auth.Person{Email: c.Email, Name: c.Name, Role: connectors.Role(c.Role)}
+	if !c.Existing {
+		var err error
+		if person.Password, err = newPassword(p); err != nil {
+			return err
+		}
 	}
 	d, err := c.open(ctx, p)
 	if err != nil {
@@ -36,11 +41,17 @@ func (c userCreateCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	person := auth.Person{Email: c.Email, Name: c.Name, Password: password, Role: connectors.Role(c.Role)}
-	member, err := d.auth().AddMember(ctx, auth.Operator(tenant), person)
+	member, err := c.add(ctx, d.auth(), tenant, person)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s is %s of %s.\n", member.Email, member.Role, tenant.Slug)
 	return err
+}
+
+func (c userCreateCommand) add(ctx context.Context, s *auth.Service, tenant connectors.Tenant, person auth.Person) (connectors.Member, error) {
+	if c.Existing {
+		return s.AddExisting(ctx, tenant, person.Email, person.Role)
+	}
+	return s.CreateMember(ctx, tenant, person)
 }

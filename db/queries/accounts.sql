@@ -1,6 +1,6 @@
 -- name: AgentsOfMembers :many
 -- Of some agents those that were made for one person's programs, and that person.
-select p.agent_id, users.id, users.email, users.name, memberships.role, memberships.created_at
+select p.agent_id, users.id, users.address as email, users.name, memberships.role, memberships.created_at
 from personal_agents p
 join memberships on memberships.tenant_id = p.tenant_id and memberships.user_id = p.user_id
 join users on users.id = p.user_id

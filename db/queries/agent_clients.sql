@@ -10,8 +10,8 @@ select
 from (select clock_timestamp() + make_interval(secs => @code_seconds::double precision) as ends) code;
 
 -- name: AgentClients :many
--- Those that have tokens: of an agent, or of a person, or all that act as members, or all. What acts as somebody who has signed out everywhere since is over.
-select c.id, c.agent_id, coalesce(agents.slug, '') as agent_slug, coalesce(agents.name, '') as agent_name, c.user_id, users.email, users.name as user_name,
+-- Those that have tokens: of an agent, or of a person, or all that act as members, or all. What acts as a member who was signed out since is over.
+select c.id, c.agent_id, coalesce(agents.slug, '') as agent_slug, coalesce(agents.name, '') as agent_name, c.user_id, users.address as email, users.name as user_name,
        c.client_id, c.client_name, c.client_host, c.resource, coalesce(c.scope, '') as scope, c.redirect_uri, c.created_at, c.expires_at,
        greatest(
            c.rotated_at,
@@ -19,11 +19,12 @@ select c.id, c.agent_id, coalesce(agents.slug, '') as agent_slug, coalesce(agent
            (select max(t.last_used_at) from member_tokens t where t.tenant_id = c.tenant_id and t.agent_client_id = c.id))::timestamptz as used_at
 from agent_clients c
 join users on users.id = c.user_id
+join memberships on memberships.tenant_id = c.tenant_id and memberships.user_id = c.user_id
 left join agents on agents.tenant_id = c.tenant_id and agents.id = c.agent_id
 where c.tenant_id = @tenant_id
   and c.generation > 0
   and c.expires_at > now()
-  and (c.agent_id is not null or users.signed_out_at is null or c.created_at > users.signed_out_at)
+  and (c.agent_id is not null or c.created_at > coalesce(greatest(users.signed_out_at, memberships.signed_out_at), 'epoch'))
   and (not @as_members::boolean or c.agent_id is null)
   and (sqlc.narg(agent_id)::uuid is null or c.agent_id = sqlc.narg(agent_id))
   and (sqlc.narg(user_id)::uuid is null or c.user_id = sqlc.narg(user_id))
@@ -98,7 +99,8 @@ where tenant_id = @tenant_id
 
 -- name: ProgramStanding :one
 -- How whoever let a program in stands today.
-select memberships.role, users.signed_out_at,
+select memberships.role,
+       coalesce(greatest(users.signed_out_at, memberships.signed_out_at), 'epoch')::timestamptz as signed_out_at,
        coalesce(sso.enabled, false)::boolean as sso,
        (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
        coalesce((

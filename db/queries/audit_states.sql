@@ -20,7 +20,7 @@ from tenants
 where tenants.id = @tenant_id;
 
 -- name: MemberState :one
-select jsonb_build_object('email', u.email, 'name', u.name, 'role', m.role) as state
+select jsonb_build_object('email', u.address, 'name', u.name, 'role', m.role) as state
 from memberships m
 join users u on u.id = m.user_id
 where m.tenant_id = @tenant_id and m.user_id = @user_id;

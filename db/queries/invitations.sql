@@ -21,7 +21,7 @@ select @tenant_id, @id::uuid, @email::text, @role, @token_hash::bytea, sqlc.narg
 where not exists (
     select from memberships
     join users on users.id = memberships.user_id
-    where memberships.tenant_id = @tenant_id and users.email = @email)
+    where memberships.tenant_id = @tenant_id and users.address = @email)
 returning id, email, role, invited_by_name, created_at, sent_at, sends, expires_at, accepted_at, revoked_at;
 
 -- name: SendInvitation :one

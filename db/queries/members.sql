@@ -1,16 +1,16 @@
 -- name: Members :many
-select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
+select users.id, users.address as email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
        (f.confirmed_at is not null)::boolean as second_factor
 from memberships
 join users on users.id = memberships.user_id
 left join second_factors f on f.user_id = users.id
 where memberships.tenant_id = @tenant_id
-  and (sqlc.narg(after_email)::text is null or users.email > sqlc.narg(after_email))
-order by users.email
+  and (sqlc.narg(after_email)::text is null or users.address > sqlc.narg(after_email))
+order by users.address
 limit @max_rows;
 
 -- name: Member :one
-select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
+select users.id, users.address as email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
        (f.confirmed_at is not null)::boolean as second_factor
 from memberships
 join users on users.id = memberships.user_id
@@ -25,7 +25,7 @@ where tenant_id = @tenant_id and user_id = @user_id
 for share;
 
 -- name: AddUser :one
--- A person who is known keeps name and password; only a missing password is filled in.
+-- A person who has an account keeps name and password; only a missing password is filled in.
 insert into users (id, email, name, password_hash)
 values (@id, @email, @name, @password_hash)
 on conflict (email) do update set password_hash = coalesce(users.password_hash, excluded.password_hash)
@@ -37,6 +37,16 @@ insert into users (id, email, name, password_hash)
 values (@id, @email, @name, @password_hash)
 on conflict (email) do nothing
 returning users.id;
+
+-- name: IssueAccount :one
+-- An account that opens this tenant alone, whatever accounts the address has elsewhere.
+insert into users (id, email, name, password_hash, issued_by)
+values (@id, @email, @name, @password_hash, @issued_by)
+returning users.id;
+
+-- name: DeleteIssuedAccount :exec
+delete from users
+where id = @id and issued_by = @issued_by;
 
 -- name: AddMembership :exec
 insert into memberships (tenant_id, user_id, role)

@@ -131,19 +131,12 @@ values (@tenant_id, @issuer, @subject, @user_id)
 on conflict (tenant_id, issuer, subject) do update set signed_in_at = now();
 
 -- name: MemberByEmail :one
-select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
+select users.id, users.address as email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
        (f.confirmed_at is not null)::boolean as second_factor
 from memberships
 join users on users.id = memberships.user_id
 left join second_factors f on f.user_id = users.id
-where memberships.tenant_id = @tenant_id and users.email = @email;
-
--- name: AddSSOUser :one
--- A person who is known keeps everything.
-insert into users (id, email, name)
-values (@id, @email, @name)
-on conflict (email) do update set email = excluded.email
-returning users.id;
+where memberships.tenant_id = @tenant_id and users.address = @email;
 
 -- name: AddSSOMembership :exec
 insert into memberships (tenant_id, user_id, role, sso_only)

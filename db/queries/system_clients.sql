@@ -70,7 +70,8 @@ where until < now() - interval '10 minutes';
 -- @sqlc-vet-disable tenant-scope
 select sqlc.embed(tenants), member_tokens.secret_mac, member_tokens.created_at, member_tokens.expires_at, member_tokens.last_used_at,
        c.id as agent_client_id, c.client_id, c.client_name, c.client_host, c.scope, c.by_sso, c.created_at as let_in_at, c.user_id,
-       memberships.role, users.email, users.name, users.signed_out_at,
+       memberships.role, users.address as email, users.name, (users.issued_by is not null)::boolean as issued,
+       coalesce(greatest(users.signed_out_at, memberships.signed_out_at), 'epoch')::timestamptz as signed_out_at,
        coalesce(sso.enabled, false)::boolean as sso,
        (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
        coalesce((

@@ -1,23 +1,35 @@
 -- Across tenants: who signs in, and with which key. Nothing here knows a tenant yet.
 
 -- name: UserByEmail :one
--- Whether there is a second factor is read for whoever asks: what it costs tells nothing.
-select users.id, users.email, users.name, users.password_hash, users.password_set_at, (f.confirmed_at is not null)::boolean as second_factor
+-- The account that its person made; those that tenants issued are left out.
+select users.id, users.address as email, users.name, users.password_hash, users.password_set_at, users.issued_by, users.created_at,
+       (f.confirmed_at is not null)::boolean as second_factor
 from users
 left join second_factors f on f.user_id = users.id
-where users.email = @email;
+where users.email = @email and users.issued_by is null;
+
+-- name: UsersByAddress :many
+-- All accounts of an address, the newest password first. An owner who gives an account a password to learn whether it is another account's
+-- signs in to the owner's own account by it.
+select users.id, users.address as email, users.name, users.password_hash, users.password_set_at, users.issued_by, users.created_at,
+       (f.confirmed_at is not null)::boolean as second_factor
+from users
+left join second_factors f on f.user_id = users.id
+where users.address = @address
+order by users.password_set_at desc, users.id desc;
 
 -- name: LockUserByEmail :exec
 -- Whoever makes a membership of this person waits until the transaction ends.
 select id
 from users
-where email = @email
+where email = @email and issued_by is null
 for update;
 
 -- name: ForgetUserWithoutTenant :exec
 -- @sqlc-vet-disable tenant-scope
 delete from users
 where email = @email
+  and issued_by is null
   and not exists (select from memberships where memberships.user_id = users.id);
 
 -- name: SetPasswordHash :exec
@@ -38,7 +50,7 @@ where id = @id;
 
 -- name: Memberships :many
 -- @sqlc-vet-disable tenant-scope
-select sqlc.embed(tenants), memberships.role, users.email, users.name, users.password_set_at,
+select sqlc.embed(tenants), memberships.role, users.address as email, users.name, users.password_set_at, (users.issued_by is not null)::boolean as issued,
        coalesce(sso.enabled, false)::boolean as sso,
        (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
        (f.confirmed_at is not null)::boolean as second_factor
@@ -51,7 +63,7 @@ where memberships.user_id = @user_id
 order by lower(tenants.name), tenants.id;
 
 -- name: Membership :one
-select sqlc.embed(tenants), memberships.role, users.email, users.name, users.password_set_at,
+select sqlc.embed(tenants), memberships.role, users.address as email, users.name, users.password_set_at, (users.issued_by is not null)::boolean as issued,
        coalesce(sso.enabled, false)::boolean as sso,
        (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
        (f.confirmed_at is not null)::boolean as second_factor
@@ -127,14 +139,14 @@ where id = @id and (last_used_at is null or last_used_at < now() - interval '1 m
 -- name: UntoldLocks :many
 -- The wrong password that locked an account, as one of so many within a window, the first of each account. What comes within a window after one
 -- that was told is of the same lock. Accounts of nobody are left out.
-select distinct on (failures.account) failures.id, failures.account, failures.address, failures.at, users.id as user_id
+select distinct on (failures.account) failures.id, failures.account, failures.address, failures.at
 from (
     select f.id, f.account, f.address, f.at, lag(f.at, @others::integer) over (partition by f.account order by f.at, f.id) as first_at
     from sign_in_failures f
     where f.at > @since
 ) failures
-join users on users.email = failures.account
-where failures.first_at > failures.at - make_interval(secs => @window_seconds::double precision)
+where exists (select from users where users.address = failures.account)
+  and failures.first_at > failures.at - make_interval(secs => @window_seconds::double precision)
   and not exists (
       select from sign_in_failures told
       where told.account = failures.account

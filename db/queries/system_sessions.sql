@@ -5,9 +5,9 @@ insert into browser_sessions (id, user_id, user_agent, address, began_at, seen_a
 values (@id, @user_id, @user_agent, @address, @began_at, @began_at, sqlc.narg(sso_tenant_id), @second_factor, sqlc.narg(confirmed_at));
 
 -- name: SessionMemberships :many
--- Whose session this is, and their tenants. No row: the session was ended, or its person is a member of nothing.
+-- Whose session this is, and the tenants that it opens. No row: the session was ended, or opens none any more.
 -- @sqlc-vet-disable tenant-scope
-select sqlc.embed(tenants), memberships.role, users.email, users.name, users.password_set_at,
+select sqlc.embed(tenants), memberships.role, users.address as email, users.name, users.password_set_at, (users.issued_by is not null)::boolean as issued,
        coalesce(sso.enabled, false)::boolean as sso,
        (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
        (f.confirmed_at is not null)::boolean as second_factor,
@@ -20,6 +20,7 @@ join users on users.id = browser_sessions.user_id
 left join sso_settings sso on sso.tenant_id = memberships.tenant_id
 left join second_factors f on f.user_id = memberships.user_id
 where browser_sessions.id = @id and browser_sessions.user_id = @user_id
+  and (memberships.signed_out_at is null or browser_sessions.opened_at > memberships.signed_out_at)
 order by lower(tenants.name), tenants.id;
 
 -- name: UseBrowserSession :exec

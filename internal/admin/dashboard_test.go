@@ -160,7 +160,7 @@ func forPrograms(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.St
 // hash hashes password.
 func (d *dashboard) hash() string {
 	d.t.Helper()
-	hash, err := d.auth.HashPassword(d.t.Context(), password)
+	hash, err := d.auth.HashPassword(d.t.Context(), "ada@example.com", password)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func (h *Handler) join(r *http.Request, token secret.Text, f form) (connectors.T
 	if a, err := h.auth.FromSession(r.Context()); err == nil {
 		return h.auth.JoinAs(r.Context(), a, token, auth.Address(r))
 	}
-	p := auth.Person{Name: f.text("name"), Password: f.secret("password")}
+	p := auth.Person{Name: f.text("name"), Password: f.secret("password"), Separate: f.checked("separate")}
 	return h.auth.AcceptInvitation(r.Context(), token, p, auth.Address(r))
 }
 
@@ -89,6 +89,9 @@ func (h *Handler) joinPage(w http.ResponseWriter, r *http.Request, token secret.
 	}
 	if a, err := h.auth.FromSession(r.Context()); err == nil {
 		page.Who = auth.Account(a.Email)
+		if a.Issued {
+			page.Issuer = a.Tenant.Name
+		}
 	}
 	return h.respond.Page(w, r, status, templates.Join(page))
 }

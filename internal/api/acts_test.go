@@ -18,7 +18,7 @@ import (
 // They are written down here once more, so that what is recorded is compared with what the tables have.
 var things = map[string]string{
 	"tenant": `select id::text, to_jsonb(t) - '{id,created_at,updated_at}'::text[], '{}'::jsonb from tenants t where id = $1`,
-	"member": `select m.user_id::text, jsonb_build_object('email', u.email, 'name', u.name, 'role', m.role), '{}'::jsonb
+	"member": `select m.user_id::text, jsonb_build_object('email', u.address, 'name', u.name, 'role', m.role), '{}'::jsonb
 		from memberships m join users u on u.id = m.user_id where m.tenant_id = $1`,
 	"password": `select m.user_id::text, '{}'::jsonb, jsonb_build_object('password', u.password_hash)
 		from memberships m join users u on u.id = m.user_id where m.tenant_id = $1`,

@@ -28,7 +28,7 @@ type memberCreate struct {
 	Email    string      `json:"email"`
 	Name     string      `json:"name,omitempty"`
 	Role     string      `json:"role" enum:"viewer,member,admin,owner,auditor"`
-	Password secret.Text `json:"password" writeOnly:"true" doc:"The first password."`
+	Password secret.Text `json:"password" writeOnly:"true" doc:"The first password. The account opens this tenant alone."`
 }
 
 // memberPatch changes a member.
@@ -86,7 +86,7 @@ func (h *Handler) mountMembers() {
 	}, h.removeMember)
 	register(h, operation{
 		method: http.MethodPost, path: "/api/v1/members/{id}/sign_out", id: "signOutMember", tag: tag,
-		summary: "Sign a member out in every browser, whichever tenant it shows", may: connectors.PermOwn,
+		summary: "Sign a member out of this tenant, in every browser and program", may: connectors.PermOwn,
 	}, h.signOutMember)
 	register(h, operation{
 		method: http.MethodDelete, path: "/api/v1/members/{id}/second_factor", id: "removeMemberSecondFactor", tag: tag,

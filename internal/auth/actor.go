@@ -38,6 +38,7 @@ type Actor struct {
 	RequestID string // of the request that the actor makes; for the audit log and the calls' history
 	Address   string // where the request comes from; likewise
 
+	Issued     bool       // of a person: the account was issued by this tenant, and opens it alone
 	BySSO      bool       // of a person: signed in at the tenant's own provider, which opens this tenant alone
 	Confirmed  *time.Time // of a person: when they last proved in their session who they are; nil: not in it
 	Proves     bool       // of a person: by a code besides the password

@@ -38,7 +38,7 @@ func (s *Service) Confirm(ctx context.Context, a Actor, password secret.Text, co
 	if a.BySSO {
 		return fault.Errorf(fault.Denied, "You are signed in by single sign-on: sign in at your organisation's provider again.")
 	}
-	user, err := s.SignIn(ctx, a.Email, password, a.Address)
+	user, err := s.checkOwnPassword(ctx, a, password)
 	if fault.Is(err, fault.Unauthenticated) {
 		return fault.InvalidFields(fault.Field{Location: "confirm_password", Message: "This is not your present password."})
 	}

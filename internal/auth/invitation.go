@@ -146,7 +146,9 @@ func inviter(i connectors.Invitation) string {
 }
 
 // AcceptInvitation makes a member of whoever brings the token: with a new account under the invitation's address, or with the account
-// that has this address, and then only by its own password. Wrong ones count as wrong sign-ins. p's address and role do not count.
+// that a person made under this address, and then only by its own password. Wrong ones count as wrong sign-ins. Where p is separate, an
+// account of another password is left alone, and the new one opens this tenant alone: whoever made the other cannot keep the person out.
+// p's address and role do not count.
 func (s *Service) AcceptInvitation(ctx context.Context, token secret.Text, p Person, address string) (connectors.Tenant, connectors.Member, error) {
 	i, err := s.Invitation(ctx, token, address)
 	if err != nil {
@@ -165,6 +167,7 @@ func (s *Service) AcceptInvitation(ctx context.Context, token secret.Text, p Per
 	if err != nil {
 		return connectors.Tenant{}, connectors.Member{}, err
 	}
+	m.Issued = p.Separate && !known
 	m.OnlyNew = !known // one that comes into being meanwhile has a password that nobody was asked for
 	return s.join(ctx, token, m, address)
 }
@@ -182,6 +185,10 @@ func (s *Service) JoinAs(ctx context.Context, a Actor, token secret.Text, addres
 	if a.BySSO { // by the word of one tenant's provider nobody gets into another tenant
 		return connectors.Tenant{}, connectors.Member{}, fault.Errorf(fault.Conflict,
 			"You are signed in by the single sign-on of another organisation. Sign out, and open the link again.").WithType(TypeInvitationAddress)
+	}
+	if a.Issued { // whoever issued the account may know its password
+		return connectors.Tenant{}, connectors.Member{}, fault.Errorf(fault.Conflict,
+			"You are signed in with an account that opens %s alone. Sign out, and open the link again.", a.Tenant.Name).WithType(TypeInvitationAddress)
 	}
 	return s.join(ctx, token, store.NewMember{}, address)
 }

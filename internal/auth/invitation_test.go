@@ -261,7 +261,7 @@ func TestUseOfTheDashboardIsNoted(t *testing.T) {
 // elsewhere makes a member of the other tenant who can sign in with password.
 func (w world) elsewhere(t *testing.T, email string) connectors.Member {
 	t.Helper()
-	hash, err := w.auth.HashPassword(t.Context(), password)
+	hash, err := w.auth.HashPassword(t.Context(), email, password)
 	if err != nil {
 		t.Fatal(err)
 	}

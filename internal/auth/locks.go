@@ -28,17 +28,22 @@ func TellLocks(ctx context.Context, sys *store.System, now time.Time) error {
 }
 
 func tellLock(ctx context.Context, sys *store.System, l store.Lock) error {
-	all, err := sys.Memberships(ctx, l.User)
+	users, err := sys.UsersByAddress(ctx, l.Account)
 	if err != nil {
 		return err
 	}
-	var in []connectors.TenantID
-	e := store.Event{
-		ActorType: "system", ActorName: "Patchbay", Action: "account.lock", IP: l.Address,
-		Detail: map[string]any{"user_id": l.User.String(), "locked_at": l.At, "wrong_passwords": maxFailures},
+	events := map[connectors.TenantID]store.Event{}
+	for _, u := range users {
+		all, err := sys.Memberships(ctx, u.ID)
+		if err != nil {
+			return err
+		}
+		for _, m := range byPassword(all) {
+			events[m.Tenant.ID] = store.Event{
+				ActorType: "system", ActorName: "Patchbay", Action: "account.lock", Target: m.Email, IP: l.Address,
+				Detail: map[string]any{"user_id": u.ID.String(), "locked_at": l.At, "wrong_passwords": maxFailures},
+			}
+		}
 	}
-	for _, m := range byPassword(all) {
-		in, e.Target = append(in, m.Tenant.ID), m.Email
-	}
-	return sys.TellLock(ctx, l, in, e)
+	return sys.TellLock(ctx, l, events)
 }

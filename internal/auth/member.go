@@ -13,9 +13,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// AddMember makes a person a member of the actor's tenant, with a new account. An address that has an account in another
-// tenant is a Conflict: an owner there may have chosen its password, and would get in here by it. The command line, which
-// sees all tenants, may add such a person, who keeps the password.
+// AddMember makes a person a member of the actor's tenant, with a new account, which opens this tenant alone: whoever makes the request
+// knows its password. Accounts that the address has elsewhere make no difference, and cannot be told from the answer.
 func (s *Service) AddMember(ctx context.Context, a Actor, p Person) (connectors.Member, error) {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return connectors.Member{}, err
@@ -24,21 +23,20 @@ func (s *Service) AddMember(ctx context.Context, a Actor, p Person) (connectors.
 	if err != nil {
 		return connectors.Member{}, err
 	}
-	if m.OnlyNew = a.Kind != KindOperator; m.OnlyNew {
-		if err := s.store.System().ForgetWithoutTenant(ctx, m.Email); err != nil {
-			return connectors.Member{}, fmt.Errorf("forget an account without tenant: %w", err)
-		}
-	}
 	var member connectors.Member
 	err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		if member, err = tx.AddMember(ctx, m); err != nil {
+		if member, err = tx.IssueAccount(ctx, m); err != nil {
 			return err
 		}
-		e := a.Event("member.add", member.Email)
-		e.Detail = map[string]any{"user_id": member.UserID.String(), "role": p.Role}
-		return tx.RecordChange(ctx, e, nil, store.OfMember(member.UserID))
+		return tx.RecordChange(ctx, added(a, member), nil, store.OfMember(member.UserID))
 	})
 	return member, err
+}
+
+func added(a Actor, m connectors.Member) store.Event {
+	e := a.Event("member.add", m.Email)
+	e.Detail = map[string]any{"user_id": m.UserID.String(), "role": m.Role}
+	return e
 }
 
 // SetMemberRole changes what a member of the actor's tenant may do. The last owner stays one.
@@ -102,13 +100,18 @@ func (s *Service) ChangePassword(ctx context.Context, a Actor, present, next sec
 	if err := CheckPassword("new_password", next); err != nil {
 		return err
 	}
-	if _, err := s.SignIn(ctx, a.Email, present, a.Address); err != nil {
+	if _, err := s.checkOwnPassword(ctx, a, present); err != nil {
 		if fault.Is(err, fault.Unauthenticated) {
 			return fault.InvalidFields(fault.Field{Location: "current_password", Message: "This is not your present password."})
 		}
 		return err
 	}
-	hash, err := s.HashPassword(ctx, next)
+	if !a.Issued {
+		if err := s.refuseIssuedPassword(ctx, "new_password", a.Email, next); err != nil {
+			return err
+		}
+	}
+	hash, err := s.HashPassword(ctx, a.Email, next)
 	if err != nil {
 		return err
 	}

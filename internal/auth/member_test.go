@@ -7,7 +7,6 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
-	"patchbay/internal/secret"
 )
 
 func TestOwnersManageMembers(t *testing.T) {
@@ -34,45 +33,6 @@ func TestOwnersManageMembers(t *testing.T) {
 		t.Error(err)
 	}
 	wantKind(t, w.auth.RemoveMember(t.Context(), owner, m.UserID), fault.NotFound)
-}
-
-// An owner elsewhere could make an account for anybody's address, and wait until it is added here.
-func TestOwnersOfOneTenantDoNotGetIntoAnother(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	here, there := w.owner(t), auth.Actor{Kind: auth.KindPerson, Tenant: connectors.Tenant{ID: w.Other}, Role: connectors.RoleOwner}
-	here.Kind = auth.KindPerson
-	const chosenThere = secret.Text("known to the other owner")
-	planted, err := w.auth.AddMember(t.Context(), there, auth.Person{Email: "vic@example.com", Name: "Secret name", Password: chosenThere, Role: connectors.RoleViewer})
-	if err != nil {
-		t.Fatal(err)
-	}
-	victim := auth.Person{Email: "Vic@example.com", Name: "Vic", Password: password, Role: connectors.RoleAdmin}
-	_, err = w.auth.AddMember(t.Context(), here, victim)
-	wantKind(t, err, fault.Conflict)
-	if fields := fault.As(err).Fields; len(fields) != 1 || fields[0].Location != "email" {
-		t.Errorf("fields %v", fields)
-	}
-	if _, err := w.auth.AddMember(t.Context(), w.owner(t), victim); err != nil {
-		t.Errorf("the operator: %v", err)
-	}
-	if err := w.auth.RemoveMember(t.Context(), here, planted.UserID); err != nil {
-		t.Fatal(err)
-	}
-
-	// Removed there, the account is nobody's: the next owner makes a new one.
-	if err := w.auth.RemoveMember(t.Context(), there, planted.UserID); err != nil {
-		t.Fatal(err)
-	}
-	m, err := w.auth.AddMember(t.Context(), here, victim)
-	if err != nil || m.Name != "Vic" || m.UserID == planted.UserID {
-		t.Fatalf("%+v, %v", m, err)
-	}
-	_, err = w.auth.SignIn(t.Context(), "vic@example.com", chosenThere, "192.0.2.1")
-	wantKind(t, err, fault.Unauthenticated)
-	if _, err := w.auth.SignIn(t.Context(), "vic@example.com", password, "192.0.2.1"); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestLastOwnerStays(t *testing.T) {

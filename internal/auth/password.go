@@ -2,12 +2,15 @@ package auth
 
 import (
 	"context"
+	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/alexedwards/argon2id"
+	"golang.org/x/crypto/argon2"
 
 	"patchbay/internal/fault"
 	"patchbay/internal/secret"
@@ -48,8 +51,8 @@ func badPassword(location string) fault.Field {
 	}
 }
 
-// HashPassword checks pw against the rule and hashes it.
-func (s *Service) HashPassword(ctx context.Context, pw secret.Text) (string, error) {
+// HashPassword checks pw against the rule and hashes it for the accounts of an e-mail address.
+func (s *Service) HashPassword(ctx context.Context, email string, pw secret.Text) (string, error) {
 	if err := CheckPassword("password", pw); err != nil {
 		return "", err
 	}
@@ -58,7 +61,17 @@ func (s *Service) HashPassword(ctx context.Context, pw secret.Text) (string, err
 		return "", err
 	}
 	defer leave()
-	return s.hasher.hash(pw)
+	return s.hashFor(ctx, email, pw)
+}
+
+// hashFor hashes a password with the salt of the address's other accounts, so that a sign-in compares all of them with one computation: its
+// time does not depend on how many there are.
+func (s *Service) hashFor(ctx context.Context, email string, pw secret.Text) (string, error) {
+	users, err := s.store.System().UsersByAddress(ctx, email)
+	if err != nil {
+		return "", fmt.Errorf("find accounts: %w", err)
+	}
+	return s.hasher.hash(pw, hashesOf(users))
 }
 
 // hasher computes argon2id one at a time: a computation takes 64 MiB, and a flood of sign-ins must not take the memory
@@ -100,7 +113,20 @@ func (h *hasher) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-func (h *hasher) hash(pw secret.Text) (string, error) {
+// hash hashes pw with the salt of the first of the others that has today's cost, or with a new one.
+func (h *hasher) hash(pw secret.Text, others []secret.Text) (string, error) {
+	for _, other := range others {
+		if other.Empty() {
+			continue
+		}
+		cost, salt, _, err := argon2id.DecodeHash(other.Reveal())
+		if err != nil {
+			return "", fmt.Errorf("read password hash: %w", err)
+		}
+		if *cost == h.cost {
+			return encodeHash(h.cost, salt, deriveKey(pw, h.cost, salt)), nil
+		}
+	}
 	hash, err := argon2id.CreateHash(pw.Reveal(), &h.cost)
 	if err != nil {
 		return "", fmt.Errorf("hash password: %w", err)
@@ -108,16 +134,45 @@ func (h *hasher) hash(pw secret.Text) (string, error) {
 	return hash, nil
 }
 
-// verify tells whether pw has the hash, and whether the hash was made at another cost than today's. Without a hash it
-// takes the same time and says no, so that a stranger cannot tell which accounts exist.
-func (h *hasher) verify(pw, hash secret.Text) (ok, stale bool, err error) {
-	if hash.Empty() {
-		hash = secret.Text(h.decoy)
+func deriveKey(pw secret.Text, cost argon2id.Params, salt []byte) []byte {
+	return argon2.IDKey([]byte(pw.Reveal()), salt, cost.Iterations, cost.Memory, cost.Parallelism, cost.KeyLength)
+}
+
+// encodeHash writes a hash as argon2id does.
+func encodeHash(cost argon2id.Params, salt, key []byte) string {
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, cost.Memory, cost.Iterations, cost.Parallelism,
+		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key))
+}
+
+// match returns the place of the first hash that pw has, or -1, and reports whether that hash was made at another cost than today's. Hashes
+// of one salt and cost take one computation, which all of an address's accounts share. Without a hash it takes as long as with one, so that
+// a stranger cannot tell which accounts exist.
+func (h *hasher) match(pw secret.Text, hashes []secret.Text) (place int, stale bool, err error) {
+	type recipe struct {
+		cost argon2id.Params
+		salt string
 	}
-	ok, cost, err := argon2id.CheckHash(pw.Reveal(), hash.Reveal())
-	if err != nil {
-		return false, false, fmt.Errorf("check password: %w", err)
+	keys := map[recipe][]byte{}
+	place = -1
+	if !slices.ContainsFunc(hashes, func(t secret.Text) bool { return !t.Empty() }) {
+		hashes = []secret.Text{secret.Text(h.decoy)}
 	}
-	h.done.Add(int64(cost.Memory) * int64(cost.Iterations))
-	return ok, *cost != h.cost, nil
+	for i, hash := range hashes {
+		if hash.Empty() {
+			continue
+		}
+		cost, salt, want, err := argon2id.DecodeHash(hash.Reveal())
+		if err != nil {
+			return -1, false, fmt.Errorf("check password: %w", err)
+		}
+		r := recipe{cost: *cost, salt: string(salt)}
+		if keys[r] == nil {
+			keys[r] = deriveKey(pw, *cost, salt)
+			h.done.Add(int64(cost.Memory) * int64(cost.Iterations))
+		}
+		if subtle.ConstantTimeCompare(keys[r], want) == 1 && place < 0 {
+			place, stale = i, *cost != h.cost
+		}
+	}
+	return place, stale, nil
 }

@@ -206,6 +206,9 @@ func (s *Service) checkCode(ctx context.Context, a Actor, code string) error {
 	if !ok {
 		return wrongCode()
 	}
+	if a.Issued { // as at the password: see accept
+		return nil
+	}
 	if err := s.store.System().ClearSignInFailures(ctx, account); err != nil {
 		return fmt.Errorf("clear failed sign-ins: %w", err)
 	}

@@ -275,7 +275,7 @@ func TestHalfASignInEndsByItself(t *testing.T) {
 	wantKind(t, late.finish(w.code(t)), fault.Unauthenticated)
 
 	replaced := w.halfIn(t, m.UserID)
-	hash, err := w.auth.HashPassword(t.Context(), "another password")
+	hash, err := w.auth.HashPassword(t.Context(), "ada@example.com", "another password")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -322,5 +322,6 @@ func person(user connectors.UserID, m store.Membership, all []store.Membership) 
 		Name:        name,
 		Email:       m.Email,
 		Memberships: all,
+		Issued:      m.Issued,
 	}
 }

@@ -151,20 +151,21 @@ func TestWhereSingleSignOnIsTheOnlyWayPasswordsOpenNothingButForOneOwner(t *test
 func TestAMembershipThatCameBySingleSignOnIsNotOpenedByAPassword(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	hash, err := w.auth.HashPassword(t.Context(), password)
+	hash, err := w.auth.HashPassword(t.Context(), "ada@example.com", password)
 	if err != nil {
 		t.Fatal(err)
 	}
 	there := w.MemberIn(t, w.Other, connectors.RoleViewer, func(n *store.NewMember) { n.PasswordHash = hash })
 	w.singleSignOn(t, w.Tenant, nil)
-	if _, err := w.Door().JoinBySSO(t.Context(), store.NewMember{Email: there.Email, Role: connectors.RoleAdmin}); err != nil {
+	here, err := w.Door().JoinBySSO(t.Context(), store.NewMember{Email: there.Email, Role: connectors.RoleAdmin})
+	if err != nil {
 		t.Fatal(err)
 	}
 	a, err := w.signedIn(t, there.UserID).who()
 	if err != nil || a.Tenant.ID != w.Other || len(a.Memberships) != 1 {
 		t.Errorf("by the password that an owner elsewhere may have chosen: %+v, %v", a, err)
 	}
-	if a, err := w.bySSO(t, there.UserID, w.Tenant).who(); err != nil || a.Role != connectors.RoleAdmin {
+	if a, err := w.bySSO(t, here.UserID, w.Tenant).who(); err != nil || a.Role != connectors.RoleAdmin {
 		t.Errorf("by single sign-on: %+v, %v", a, err)
 	}
 }

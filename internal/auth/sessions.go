@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -62,8 +63,8 @@ func (s *Service) SignOutEverywhere(ctx context.Context, a Actor) error {
 	if a.BySSO {
 		return s.endThoseBySSO(ctx, a)
 	}
-	if err := s.endSessions(ctx, a, *a.UserID, a.Event("account.sign_out", a.Email)); err != nil {
-		return err
+	if err := s.store.System().EndSessionsOnRecord(ctx, *a.UserID, a.Tenant.ID, a.Event("account.sign_out", a.Email)); err != nil {
+		return fmt.Errorf("end sessions: %w", err)
 	}
 	return s.EndSession(ctx)
 }
@@ -90,21 +91,17 @@ func (s *Service) endThoseBySSO(ctx context.Context, a Actor) error {
 	return s.EndSession(ctx)
 }
 
-// SignOutMember ends all sessions of a member of the actor's tenant.
+// SignOutMember signs a member of the actor's tenant out of it. No session that the member has opens this tenant again; it goes on in the
+// person's other tenants.
 func (s *Service) SignOutMember(ctx context.Context, a Actor, user connectors.UserID) error {
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
-	return s.endSessions(ctx, a, user, a.Event("member.sign_out", user.String()))
-}
-
-// endSessions does not put on record at how many places there was a session: they are those of all of the person's tenants.
-func (s *Service) endSessions(ctx context.Context, a Actor, user connectors.UserID, e store.Event) error {
 	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		if err := tx.EndSessions(ctx, user); err != nil {
 			return err
 		}
-		return tx.Record(ctx, e)
+		return tx.Record(ctx, a.Event("member.sign_out", user.String()))
 	})
 }
 

@@ -149,6 +149,42 @@ func (w world) recorded(t *testing.T, action string) {
 	}
 }
 
+// Whoever adds a person of another tenant could keep them out of it.
+func TestSignOutMember_LeavesOtherTenantsOpen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleMember)
+	w.MemberIn(t, w.Other, connectors.RoleMember, func(n *store.NewMember) { n.Email = m.Email })
+	here, there := w.signedIn(t, m.UserID), w.signedIn(t, m.UserID)
+	there.do(func(ctx context.Context) {
+		if _, err := w.auth.SwitchTenant(ctx, there.actor(), "globex"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	id, token := w.program(t, m.UserID, connectors.ScopeAdmin)
+	if err := w.auth.SignOutMember(t.Context(), w.ownerThere(), m.UserID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.byToken(t, token); err != nil {
+		t.Errorf("the program %s of this tenant: %v", id, err)
+	}
+	if _, err := there.who(); !fault.Is(err, fault.Unauthenticated) {
+		t.Errorf("the session in the other tenant: %v", err)
+	}
+	a, err := here.who()
+	if err != nil || len(a.Memberships) != 1 {
+		t.Fatalf("the session in this tenant: %+v, %v", a, err)
+	}
+	here.do(func(ctx context.Context) {
+		if _, err := w.auth.SwitchTenant(ctx, a, "globex"); !fault.Is(err, fault.NotFound) {
+			t.Errorf("switched without signing in again: %v", err)
+		}
+	})
+	if again := w.signedIn(t, m.UserID).actor(); len(again.Memberships) != 2 {
+		t.Errorf("signed in again: %d tenants", len(again.Memberships))
+	}
+}
+
 func TestSigningInAgainEndsWhatTheBrowserWasSignedInToBefore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

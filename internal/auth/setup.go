@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"patchbay/internal/connectors"
@@ -52,6 +53,7 @@ type Person struct {
 	Name     string
 	Password secret.Text // that of the account, where one exists already
 	Role     connectors.Role
+	Separate bool // where the password is not that of the account: make another one, which opens the invitation's tenant alone
 }
 
 // Setup makes the owner of a fresh tenant and ends all its setup links, in one step. Where the e-mail address has an account
@@ -80,22 +82,27 @@ func (s *Service) Setup(ctx context.Context, token secret.Text, p Person, addres
 	return member, nil
 }
 
-// ownsAccount tells whether the e-mail address has an account, whose password must be p's.
+// ownsAccount reports whether the e-mail address has an account that its person made, whose password must be p's unless p wants a separate
+// one. A password that opens an account which a tenant issued is refused: an owner of that tenant may know it.
 func (s *Service) ownsAccount(ctx context.Context, p Person, address string) (bool, error) {
-	_, err := s.store.System().UserByEmail(ctx, Account(p.Email))
-	if fault.Is(err, fault.NotFound) {
-		return false, nil
+	users, err := s.store.System().UsersByAddress(ctx, Account(p.Email))
+	if err != nil || len(users) == 0 {
+		return false, err
 	}
-	if err != nil {
-		return false, fmt.Errorf("find user: %w", err)
-	}
-	_, err = s.SignIn(ctx, p.Email, p.Password, address)
-	if fault.Is(err, fault.Unauthenticated) {
+	own := slices.ContainsFunc(users, func(u store.User) bool { return u.IssuedBy == nil })
+	user, err := s.SignIn(ctx, p.Email, p.Password, address)
+	switch {
+	case err == nil && user.IssuedBy != nil:
+		return own, issuedPassword("password")
+	case !fault.Is(err, fault.Unauthenticated):
+		return own, err
+	case own && !p.Separate:
 		return true, fault.InvalidFields(fault.Field{
 			Location: "password", Message: "This address has an account already; give its password.",
 		})
+	default:
+		return false, nil
 	}
-	return true, err
 }
 
 func setupError(err error) error {
@@ -112,7 +119,7 @@ func (s *Service) newMember(ctx context.Context, p Person) (store.NewMember, err
 	if err := checkPerson(p); err != nil {
 		return store.NewMember{}, err
 	}
-	hash, err := s.HashPassword(ctx, p.Password)
+	hash, err := s.HashPassword(ctx, p.Email, p.Password)
 	if err != nil {
 		return store.NewMember{}, err
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
+	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
@@ -19,15 +21,26 @@ const (
 	failureWindow = 15 * time.Minute
 )
 
-// SignIn checks a password. An unknown account fails as a wrong password does, and takes as long.
+// SignIn checks a password. An unknown address fails as a wrong password does, and takes as long.
 //
 //  1. A caller over the limit is refused before it waits for anything.
 //  2. One attempt at a time from here on: two at once could both be the tenth.
 //  3. The limit again, then the password.
-//  4. A wrong one is counted; a right one clears the account's count where no second factor is asked for, and is hashed anew where the cost
+//  4. A wrong one is counted; a right one clears the address's count where the account is the person's own and no second factor is asked for, and is hashed anew where the cost
 //     has changed.
 //     The limit a last time before either is said: another replica may have answered the tenth meanwhile.
+//
+// An address may have several accounts; the password chooses one of them.
 func (s *Service) SignIn(ctx context.Context, email string, password secret.Text, address string) (store.User, error) {
+	return s.signIn(ctx, email, password, address, nil)
+}
+
+// checkOwnPassword is SignIn for the person who makes the request, whose account alone is compared.
+func (s *Service) checkOwnPassword(ctx context.Context, a Actor, password secret.Text) (store.User, error) {
+	return s.signIn(ctx, a.Email, password, a.Address, a.UserID)
+}
+
+func (s *Service) signIn(ctx context.Context, email string, password secret.Text, address string, only *connectors.UserID) (store.User, error) {
 	account, address := Account(email), network(address)
 	if err := s.checkFailures(ctx, account, address); err != nil {
 		return store.User{}, err
@@ -40,17 +53,21 @@ func (s *Service) SignIn(ctx context.Context, email string, password secret.Text
 	if err := s.checkFailures(ctx, account, address); err != nil {
 		return store.User{}, err
 	}
-	user, err := s.store.System().UserByEmail(ctx, account)
-	if err != nil && !fault.Is(err, fault.NotFound) {
+	users, err := s.store.System().UsersByAddress(ctx, account)
+	if err != nil {
 		return store.User{}, fmt.Errorf("find user: %w", err)
 	}
-	ok, stale, err := s.hasher.verify(password, user.PasswordHash)
+	if only != nil {
+		users = slices.DeleteFunc(users, func(u store.User) bool { return u.ID != *only })
+	}
+	place, stale, err := s.hasher.match(password, hashesOf(users))
 	if err != nil {
 		return store.User{}, err
 	}
-	if !ok {
+	if place < 0 {
 		return store.User{}, s.refuse(ctx, account, address)
 	}
+	user := users[place]
 	if err := s.checkFailures(ctx, account, address); err != nil {
 		return store.User{}, err
 	}
@@ -94,7 +111,7 @@ func (s *Service) refuse(ctx context.Context, account, address string) error {
 func (s *Service) accept(ctx context.Context, user store.User, account string, password secret.Text, stale bool) error {
 	sys := s.store.System()
 	if stale {
-		hash, err := s.hasher.hash(password)
+		hash, err := s.hashFor(ctx, account, password)
 		if err != nil {
 			return err
 		}
@@ -105,13 +122,23 @@ func (s *Service) accept(ctx context.Context, user store.User, account string, p
 	if user.SecondFactor {
 		return nil // half a sign-in: what was guessed counts until the other half, or the password would give ten more guesses at codes
 	}
-	if err := sys.ClearSignInFailures(ctx, account); err != nil {
-		return fmt.Errorf("clear failed sign-ins: %w", err)
+	if user.IssuedBy == nil { // an owner knows the password of an issued account, and would clear the guesses at the address's other accounts
+		if err := sys.ClearSignInFailures(ctx, account); err != nil {
+			return fmt.Errorf("clear failed sign-ins: %w", err)
+		}
 	}
 	if err := sys.SignedIn(ctx, user.ID); err != nil {
 		return fmt.Errorf("note sign-in: %w", err)
 	}
 	return nil
+}
+
+func hashesOf(users []store.User) []secret.Text {
+	hashes := make([]secret.Text, len(users))
+	for i, u := range users {
+		hashes[i] = u.PasswordHash
+	}
+	return hashes
 }
 
 // network is what counts as one address: an IPv4 address, or the /64 that one IPv6 customer has whole.

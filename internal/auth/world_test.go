@@ -61,7 +61,7 @@ func newWorld(t *testing.T) world {
 // person makes a member who can sign in with password.
 func (w world) person(t *testing.T, role connectors.Role) connectors.Member {
 	t.Helper()
-	hash, err := w.auth.HashPassword(t.Context(), password)
+	hash, err := w.auth.HashPassword(t.Context(), "ada@example.com", password)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -139,7 +139,5 @@ func TestWhereNobodyJoinsByThemselvesOnlyMembersSignIn(t *testing.T) {
 // rename gives a person another address.
 func (w *office) rename(user connectors.UserID, email string) {
 	w.t.Helper()
-	if _, err := w.Pool.Exec(w.t.Context(), `update users set email = $2 where id = $1`, user, email); err != nil {
-		w.t.Fatal(err)
-	}
+	w.AsOwner(w.t, "update users set email = '"+email+"' where id = '"+user.String()+"'")
 }

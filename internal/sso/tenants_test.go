@@ -53,17 +53,18 @@ func TestAProviderOpensNothingOfAnotherTenant(t *testing.T) {
 	}
 }
 
-// The account of somebody who is a member elsewhere has a password that an owner there may have chosen.
-func TestAnAccountFromElsewhereJoinsByItsProviderAlone(t *testing.T) {
+// The account of a member of another tenant has a password that an owner there may have chosen: it stays as it is.
+func TestSignIn_MakesAnAccountOfTheTenant(t *testing.T) {
 	t.Parallel()
 	w := newOffice(t)
 	there := w.MemberIn(t, w.Other, connectors.RoleOwner, func(n *store.NewMember) { n.Email, n.PasswordHash = "ada@acme.example", "$argon2id$hash" })
 	w.on(w.owner, "acme.example")
-	if m := w.comes("ada@acme.example"); m.UserID != there.UserID || m.Role != connectors.RoleMember {
+	m := w.comes("ada@acme.example")
+	if m.UserID == there.UserID || m.Role != connectors.RoleMember {
 		t.Fatalf("%+v", m)
 	}
-	here, err := w.St.System().Membership(t.Context(), there.UserID, w.Tenant)
-	if err != nil || !here.SSOOnly || !here.SSO {
+	here, err := w.St.System().Membership(t.Context(), m.UserID, w.Tenant)
+	if err != nil || !here.SSOOnly || !here.SSO || !here.Issued {
 		t.Errorf("here: %+v, %v", here, err)
 	}
 	elsewhere, err := w.St.System().Membership(t.Context(), there.UserID, w.Other)

@@ -37,6 +37,7 @@ var verdicts = map[string]verdict{
 	"tenants_slug_key":          {fault.Conflict, "", "slug", "A tenant with this slug exists already."},
 	"tools_alias_key":           {fault.Conflict, "", "alias", "Agents already know another tool of this connector by this name."},
 	"invitations_open_key":      {fault.Conflict, "", "email", "This address is invited already. Send that invitation again for a new link."},
+	"users_email_key":           {fault.Conflict, "", "email", "This person is a member already."},
 	"memberships_pkey":          {fault.Conflict, "", "email", "This person is a member already."},
 	"sso_domains_verified_key":  {fault.Conflict, "", "domain", "Another organisation here has proven that this domain is its own. Ask the operator of this server."},
 	"sync_runs_one_running_key": {fault.Conflict, TypeSyncRunning, "", "A sync is already running."},

@@ -77,13 +77,14 @@ var tenantAttempts = map[string]attempt{
 	},
 	"Members": func(ctx context.Context, o outsider) (bool, error) { return some(o.door.Members(ctx, store.Page{})) },
 	"Member":  func(ctx context.Context, o outsider) (bool, error) { return one(o.door.Member(ctx, o.member.UserID)) },
-	"AddMember": func(ctx context.Context, o outsider) (bool, error) {
-		if _, err := o.door.AddMember(ctx, store.NewMember{Email: o.member.Email, Role: connectors.RoleViewer}); err != nil {
-			return false, err
+	"IssueAccount": func(ctx context.Context, o outsider) (bool, error) {
+		mine, err := o.door.IssueAccount(ctx, store.NewMember{Email: o.member.Email, Role: connectors.RoleViewer})
+		if err != nil {
+			return true, err // a Conflict would tell that the address has an account
 		}
 		theirs, err := o.Door().Member(ctx, o.member.UserID)
-		_, removed := o.door.RemoveMember(ctx, o.member.UserID)
-		return theirs.Role != o.member.Role || theirs.Name != o.member.Name, errors.Join(err, removed)
+		_, removed := o.door.RemoveMember(ctx, mine.UserID)
+		return mine.UserID == o.member.UserID || theirs.Role != o.member.Role || theirs.Name != o.member.Name, errors.Join(err, removed)
 	},
 	"SetMemberRole": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.SetMemberRole(ctx, o.member.UserID, connectors.RoleViewer)
@@ -378,7 +379,7 @@ var vaultAttempts = map[string]attempt{
 
 // ownWorld are the methods that make or show the outsider's own rows: they succeed, and find nothing of the victim's.
 var ownWorld = map[string]bool{"HoldsCredential": true, "HoldsClientSecret": true,
-	"Self": true, "CheckAudit": true, "AuditState": true, "CheckOutcomes": true, "OutcomeState": true, "ExportAudit": true, "CutAudit": true, "AuditEnd": true, "AuditSigner": true, "Invitations": true, "Invite": true, "Rename": true, "SetQuota": true, "Limit": true, "QuotaUses": true, "ToolQuotaUse": true, "Configure": true, "AddMember": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
+	"Self": true, "CheckAudit": true, "AuditState": true, "CheckOutcomes": true, "OutcomeState": true, "ExportAudit": true, "CutAudit": true, "AuditEnd": true, "AuditSigner": true, "Invitations": true, "Invite": true, "Rename": true, "SetQuota": true, "Limit": true, "QuotaUses": true, "ToolQuotaUse": true, "Configure": true, "IssueAccount": true, "CreateAPIKey": true, "CreateAgent": true, "CreateConnector": true,
 	"QueueAllSyncs": true, "NewestSweep": true, "DeleteFlows": true, "ConnectorStats": true, "Record": true, "Definitions": true, "FinishUnchanged": true, "DeleteCredentials": true, "MarkUsed": true,
 	"SaveRegistration": true, "ForgetRegistration": true, "HoldConnector": true, "LeaseGrant": true, "SaveRefreshed": true, "EndGrant": true, "DelayRefresh": true,
 	"RefuseGrant": true, "DeleteClientSecret": true, "DeleteEnvironment": true, "ExpiringCredentials": true, "SetAuthBehaviour": true, "RenewMachineTokens": true,

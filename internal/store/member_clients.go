@@ -47,11 +47,7 @@ func (t *Tenant) ProgramStanding(ctx context.Context, user connectors.UserID) (P
 }
 
 func standingOf(r dbgen.ProgramStandingRow) ProgramStanding {
-	s := ProgramStanding{Role: r.Role, SSO: r.Sso, SSOOnly: r.SsoOnly, SSOSignedIn: r.SsoSignedInAt}
-	if r.SignedOutAt != nil {
-		s.SignedOut = *r.SignedOutAt
-	}
-	return s
+	return ProgramStanding{Role: r.Role, SSO: r.Sso, SSOOnly: r.SsoOnly, SSOSignedIn: r.SsoSignedInAt, SignedOut: r.SignedOutAt}
 }
 
 // MemberToken is a new access token of a program that acts as a member.
@@ -89,6 +85,7 @@ func (s *System) MemberToken(ctx context.Context, id connectors.MemberTokenID) (
 	return StoredMemberToken{
 		Member: Membership{
 			Tenant: tenantOf(r.Tenant), Role: r.Role, Email: r.Email, Name: r.Name, SSO: r.Sso, SSOOnly: r.SsoOnly, SecondFactor: r.SecondFactor,
+			Issued: r.Issued,
 		},
 		Standing: standingOf(dbgen.ProgramStandingRow{
 			Role: r.Role, SignedOutAt: r.SignedOutAt, Sso: r.Sso, SsoOnly: r.SsoOnly, SsoSignedInAt: r.SsoSignedInAt,

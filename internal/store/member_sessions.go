@@ -40,12 +40,11 @@ func (t *Tenant) EndSession(ctx context.Context, user connectors.UserID, id conn
 	return touched(n, err, "session")
 }
 
-// EndSessions signs a member out everywhere, in all of their tenants: a person has one session for all of them. Programs that act as them are over, too.
+// EndSessions signs a member out of this tenant: the sessions and the programs that act as them do not open it any more. Other tenants of the
+// person stay open to them.
 func (t *Tenant) EndSessions(ctx context.Context, user connectors.UserID) error {
-	if _, err := t.Member(ctx, user); err != nil {
-		return err
-	}
-	return t.q.EndMemberSessions(ctx, t.id, user)
+	n, err := t.q.SignMemberOut(ctx, t.id, user)
+	return touched(n, err, "member")
 }
 
 // EndSSOSessions ends the sessions that began at the tenant's own provider, and the programs that act as members who had signed in there.

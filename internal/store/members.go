@@ -35,9 +35,10 @@ func (t *Tenant) Member(ctx context.Context, id connectors.UserID) (connectors.M
 	return memberOf(row), nil
 }
 
-// AddMember makes a person a member; an e-mail address that is known keeps its person, name and password, or is a Conflict
-// where m asks for a new one. A second membership is a Conflict. An invitation to the address ends.
-func (t *Tenant) AddMember(ctx context.Context, m NewMember) (connectors.Member, error) {
+// IssueAccount makes a member with a new account, which opens this tenant alone. Whether the address has accounts elsewhere makes no
+// difference and cannot be told from the answer. It is a Conflict where a member has the address. Open invitations to it are revoked.
+func (t *Tenant) IssueAccount(ctx context.Context, m NewMember) (connectors.Member, error) {
+	m.Issued = true
 	var member connectors.Member
 	err := t.within(ctx, func(tx *Tenant) error {
 		id, err := addMember(ctx, tx.q, tx.id, m)
@@ -53,6 +54,28 @@ func (t *Tenant) AddMember(ctx context.Context, m NewMember) (connectors.Member,
 	return member, err
 }
 
+// AddMember makes a person a member of a tenant, with their own account: the one that they have, which keeps its name and password, or a
+// new one. A second membership is a Conflict, and so is an account that exists where m asks for a new one. Open invitations to the address
+// are revoked. The event describes the member in the tenant's audit log; nil records nothing.
+func (s *System) AddMember(ctx context.Context, tenant connectors.TenantID, m NewMember, event func(connectors.Member) Event) (connectors.Member, error) {
+	var member connectors.Member
+	err := s.tx(ctx, func(tx *System) error {
+		id, err := addMember(ctx, tx.q, tenant, m)
+		if err != nil {
+			return err
+		}
+		in := tx.tenant(tenant)
+		if err := in.q.RevokeInvitationsTo(ctx, tenant, mailbox(m.Email)); err != nil {
+			return err
+		}
+		if member, err = in.Member(ctx, id); err != nil || event == nil {
+			return err
+		}
+		return in.RecordChange(ctx, event(member), nil, OfMember(id))
+	})
+	return member, err
+}
+
 func addMember(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID, m NewMember) (connectors.UserID, error) {
 	var hash *string
 	if m.PasswordHash != "" {
@@ -64,38 +87,35 @@ func addMember(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID
 		Name:         strings.TrimSpace(m.Name),
 		PasswordHash: hash,
 	}
-	if m.OnlyNew {
-		return addNewMember(ctx, q, tenant, person, m.Role)
+	var id connectors.UserID
+	var err error
+	switch {
+	case m.Issued:
+		id, err = issueAccount(ctx, q, tenant, person)
+	case m.OnlyNew:
+		id, err = addNewUser(ctx, q, person)
+	default:
+		id, err = q.AddUser(ctx, person)
 	}
-	id, err := q.AddUser(ctx, person)
 	if err != nil {
 		return id, err
 	}
 	return id, q.AddMembership(ctx, tenant, id, m.Role)
 }
 
-func addNewMember(
-	ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID, person dbgen.AddUserParams, role connectors.Role,
-) (connectors.UserID, error) {
+// issueAccount makes an account that opens the tenant alone. Its key is the address behind the tenant's id.
+func issueAccount(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID, person dbgen.AddUserParams) (connectors.UserID, error) {
+	return q.IssueAccount(ctx, dbgen.IssueAccountParams{
+		ID: person.ID, Email: tenant.String() + ":" + person.Email, Name: person.Name, PasswordHash: person.PasswordHash, IssuedBy: &tenant,
+	})
+}
+
+func addNewUser(ctx context.Context, q *dbgen.Queries, person dbgen.AddUserParams) (connectors.UserID, error) {
 	id, err := q.AddNewUser(ctx, dbgen.AddNewUserParams(person))
-	switch {
-	case err == nil:
-		return id, q.AddMembership(ctx, tenant, id, role)
-	case !errors.Is(err, pgx.ErrNoRows):
+	if !errors.Is(err, pgx.ErrNoRows) {
 		return id, err
 	}
-	known, err := q.UserByEmail(ctx, person.Email)
-	if err != nil {
-		return id, found(err, "person")
-	}
-	_, err = q.Member(ctx, tenant, known.ID)
-	switch {
-	case err == nil:
-		return id, q.AddMembership(ctx, tenant, known.ID, role) // which says that it is there
-	case !errors.Is(err, pgx.ErrNoRows):
-		return id, err
-	}
-	f := fault.Errorf(fault.Conflict, "This address has an account in another tenant already. The operator of this server can add it, with patchbay user create.")
+	f := fault.Errorf(fault.Conflict, "This address has an account already.")
 	f.Fields = []fault.Field{{Location: "email", Message: f.Message}}
 	return id, f
 }
@@ -126,8 +146,8 @@ func (t *Tenant) SetMemberRole(ctx context.Context, id connectors.UserID, role c
 	})
 }
 
-// RemoveMember ends a membership, and the open invitations that the member sent; the person stays. The agents that they made for programs of
-// their own are disabled, without their accounts, and named. The last owner cannot leave: Conflict.
+// RemoveMember ends a membership, and the open invitations that the member sent; the person's own account stays, and one that the tenant
+// issued is deleted. The agents that they made for programs of their own are disabled, without their accounts, and named. The last owner cannot leave: Conflict.
 func (t *Tenant) RemoveMember(ctx context.Context, id connectors.UserID) (agents []string, err error) {
 	err = t.within(ctx, func(tx *Tenant) error {
 		if err := tx.keepOwner(ctx, id); err != nil {
@@ -143,7 +163,10 @@ func (t *Tenant) RemoveMember(ctx context.Context, id connectors.UserID) (agents
 			return err
 		}
 		n, err := tx.q.RemoveMember(ctx, tx.id, id)
-		return touched(n, err, "member")
+		if err := touched(n, err, "member"); err != nil {
+			return err
+		}
+		return tx.q.DeleteIssuedAccount(ctx, id, &tx.id)
 	})
 	return agents, err
 }

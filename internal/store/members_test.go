@@ -18,7 +18,7 @@ func TestAPersonWhoIsKnownKeepsNameAndPassword(t *testing.T) {
 	w := fixture.New(t)
 	w.Member(t, connectors.RoleOwner, func(m *store.NewMember) { m.Email, m.Name, m.PasswordHash = "Ada@Example.com ", "Ada", "first" })
 
-	again, err := w.OtherDoor().AddMember(t.Context(), store.NewMember{Email: "ada@example.COM", Name: "Eve", PasswordHash: "second", Role: connectors.RoleViewer})
+	again, err := w.St.System().AddMember(t.Context(), w.Other, store.NewMember{Email: "ada@example.COM", Name: "Eve", PasswordHash: "second", Role: connectors.RoleViewer}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,18 +29,18 @@ func TestAPersonWhoIsKnownKeepsNameAndPassword(t *testing.T) {
 	if err != nil || user.PasswordHash.Reveal() != "first" {
 		t.Errorf("the password was changed (%v)", err)
 	}
-	_, err = w.OtherDoor().AddMember(t.Context(), store.NewMember{Email: "ada@example.com", Role: connectors.RoleViewer})
+	_, err = w.St.System().AddMember(t.Context(), w.Other, store.NewMember{Email: "ada@example.com", Role: connectors.RoleViewer}, nil)
 	wantField(t, err, fault.Conflict, "email")
 }
 
 func TestWhatIsNoAddressOrNoRoleIsRefused(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
-	_, err := w.Door().AddMember(t.Context(), store.NewMember{Email: "nobody", Role: connectors.RoleViewer})
+	_, err := w.Door().IssueAccount(t.Context(), store.NewMember{Email: "nobody", Role: connectors.RoleViewer})
 	wantField(t, err, fault.Invalid, "email")
-	_, err = w.Door().AddMember(t.Context(), store.NewMember{Email: "a@b", Role: "king"})
+	_, err = w.Door().IssueAccount(t.Context(), store.NewMember{Email: "a@b", Role: "king"})
 	wantField(t, err, fault.Invalid, "role")
-	_, err = w.Door().AddMember(t.Context(), store.NewMember{Email: "a\x00@b", Role: connectors.RoleViewer})
+	_, err = w.Door().IssueAccount(t.Context(), store.NewMember{Email: "a\x00@b", Role: connectors.RoleViewer})
 	wantKind(t, err, fault.Invalid)
 }
 

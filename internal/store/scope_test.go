@@ -61,7 +61,7 @@ func misuse(ctx context.Context, w *fixture.World) {
 	defer cancel()
 	_, _ = w.Door().Connectors(leaving, store.ConnectorFilter{})
 	_, _ = w.St.System().Tenants(leaving)
-	_, _ = w.Door().AddMember(leaving, store.NewMember{Email: "a@b", Role: "king"})
+	_, _ = w.Door().IssueAccount(leaving, store.NewMember{Email: "a@b", Role: "king"})
 	_ = w.OtherDoor().Tx(ctx, func(tx *store.Tenant) error {
 		_, _ = tx.Connector(leaving, connectors.Ref("none"))
 		return errors.New("on second thoughts")

@@ -102,14 +102,15 @@ var ssoAttempts = map[string]attempt{
 		return true, o.door.Bind(ctx, store.SSOSubject{Issuer: o.subject.Issuer, ID: "mine"}, o.member.UserID)
 	},
 	"JoinBySSO": func(ctx context.Context, o outsider) (bool, error) {
-		if _, err := o.door.JoinBySSO(ctx, store.NewMember{Email: o.member.Email, Name: "Mine", Role: connectors.RoleViewer}); err != nil {
-			return false, err
+		mine, err := o.door.JoinBySSO(ctx, store.NewMember{Email: o.member.Email, Name: "Mine", Role: connectors.RoleViewer})
+		if err != nil || mine.UserID == o.member.UserID {
+			return true, err
 		}
 		theirs, err := o.Door().Member(ctx, o.member.UserID)
 		if err != nil || theirs.Role != o.member.Role || theirs.Name != o.member.Name {
 			return true, err
 		}
-		_, err = o.door.RemoveMember(ctx, o.member.UserID)
+		_, err = o.door.RemoveMember(ctx, mine.UserID)
 		return false, err
 	},
 }

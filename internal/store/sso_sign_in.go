@@ -80,13 +80,15 @@ func (t *Tenant) Bind(ctx context.Context, s SSOSubject, user connectors.UserID)
 	return t.q.BindSSO(ctx, dbgen.BindSSOParams{TenantID: t.id, Issuer: clean(s.Issuer), Subject: clean(s.ID), UserID: user})
 }
 
-// JoinBySSO makes a member of whoever signed in at the tenant's provider: by the account that has the address, or a new one without a
-// password. The membership opens by single sign-on alone: an account that is older may have a password that others chose.
+// JoinBySSO makes a member of whoever signed in at the tenant's provider, with a new account that opens this tenant alone and has no
+// password. The membership opens by single sign-on alone.
 func (t *Tenant) JoinBySSO(ctx context.Context, m NewMember) (connectors.Member, error) {
 	var member connectors.Member
 	err := t.within(ctx, func(tx *Tenant) error {
 		email := clean(mailbox(m.Email))
-		user, err := tx.q.AddSSOUser(ctx, connectors.UserID{UUID: newID()}, email, clean(strings.TrimSpace(m.Name)))
+		user, err := issueAccount(ctx, tx.q, tx.id, dbgen.AddUserParams{
+			ID: connectors.UserID{UUID: newID()}, Email: email, Name: clean(strings.TrimSpace(m.Name)),
+		})
 		if err != nil {
 			return err
 		}

@@ -7,10 +7,10 @@ import (
 	"patchbay/internal/connectors"
 )
 
-// Lock is a wrong password that locked an account.
+// Lock is a wrong password that locked the accounts of an e-mail address.
 type Lock struct {
 	ID      int64
-	User    connectors.UserID
+	Account string // the e-mail address
 	Address string // or network, that it came from
 	At      time.Time
 }
@@ -24,19 +24,19 @@ func (s *System) UntoldLocks(ctx context.Context, most int, window time.Duration
 	}
 	all := make([]Lock, len(rows))
 	for i, r := range rows {
-		all[i] = Lock{ID: r.ID, User: r.UserID, Address: r.Address, At: r.At.UTC()}
+		all[i] = Lock{ID: r.ID, Account: r.Account, Address: r.Address, At: r.At.UTC()}
 	}
 	return all, nil
 }
 
 // TellLock puts a lock on record in tenants, once, whoever else does at the same time.
-func (s *System) TellLock(ctx context.Context, l Lock, in []connectors.TenantID, event Event) error {
+func (s *System) TellLock(ctx context.Context, l Lock, events map[connectors.TenantID]Event) error {
 	return s.tx(ctx, func(tx *System) error {
 		n, err := tx.q.TellLock(ctx, l.ID)
 		if err != nil || n == 0 {
 			return err
 		}
-		for _, id := range in {
+		for id, event := range events {
 			if err := tx.tenant(id).Record(ctx, event); err != nil {
 				return err
 			}

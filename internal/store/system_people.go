@@ -12,16 +12,37 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// UserByEmail finds a person, in whatever case the address is written.
+// UserByEmail finds the account that a person made, in whatever case the address is written.
 func (s *System) UserByEmail(ctx context.Context, email string) (User, error) {
 	row, err := s.q.UserByEmail(ctx, clean(mailbox(email)))
 	if err != nil {
 		return User{}, found(err, "person")
 	}
-	return User{ID: row.ID, Email: row.Email, Name: row.Name, PasswordHash: secret.Text(text(row.PasswordHash)), PasswordSetAt: row.PasswordSetAt, SecondFactor: row.SecondFactor}, nil
+	return userOf(row), nil
 }
 
-// ForgetWithoutTenant forgets a person who is a member of no tenant any more. Whoever adds the address next makes a new account,
+// UsersByAddress lists all accounts of an e-mail address, the newest password first: at most one that its person made, and one of each
+// tenant that issued one.
+func (s *System) UsersByAddress(ctx context.Context, address string) ([]User, error) {
+	rows, err := s.q.UsersByAddress(ctx, clean(mailbox(address)))
+	if err != nil {
+		return nil, err
+	}
+	users := make([]User, len(rows))
+	for i, r := range rows {
+		users[i] = userOf(dbgen.UserByEmailRow(r))
+	}
+	return users, nil
+}
+
+func userOf(r dbgen.UserByEmailRow) User {
+	return User{
+		ID: r.ID, Email: r.Email, Name: r.Name, PasswordHash: secret.Text(text(r.PasswordHash)), PasswordSetAt: r.PasswordSetAt,
+		SecondFactor: r.SecondFactor, IssuedBy: r.IssuedBy, CreatedAt: r.CreatedAt.UTC(),
+	}
+}
+
+// ForgetWithoutTenant deletes a person's own account that is a member of no tenant any more. Whoever adds the address next makes a new account,
 // with a password that nobody knows from before.
 func (s *System) ForgetWithoutTenant(ctx context.Context, email string) error {
 	email = clean(mailbox(email))
@@ -95,7 +116,7 @@ func (s *System) Membership(ctx context.Context, id connectors.UserID, tenant co
 func membershipOf(r dbgen.MembershipRow) Membership {
 	return Membership{
 		Tenant: tenantOf(r.Tenant), Role: r.Role, Email: r.Email, Name: r.Name, PasswordSetAt: r.PasswordSetAt, SSO: r.Sso, SSOOnly: r.SsoOnly,
-		SecondFactor: r.SecondFactor,
+		SecondFactor: r.SecondFactor, Issued: r.Issued,
 	}
 }
 

@@ -44,7 +44,7 @@ type Standing struct {
 	Confirmed   *time.Time // when its person last proved who they are; nil: not since it began, nor then
 }
 
-// SessionMemberships is Memberships of the person whose session it is. None: it was ended, or its person is a member of nothing.
+// SessionMemberships is Memberships of the person whose session it is. None: it was ended, or opens no tenant any more.
 func (s *System) SessionMemberships(ctx context.Context, id connectors.SessionID, user connectors.UserID) ([]Membership, Standing, error) {
 	rows, err := s.q.SessionMemberships(ctx, id, user)
 	if err != nil || len(rows) == 0 {
@@ -54,7 +54,7 @@ func (s *System) SessionMemberships(ctx context.Context, id connectors.SessionID
 	for i, r := range rows {
 		all[i] = membershipOf(dbgen.MembershipRow{
 			Tenant: r.Tenant, Role: r.Role, Email: r.Email, Name: r.Name, PasswordSetAt: r.PasswordSetAt, Sso: r.Sso, SsoOnly: r.SsoOnly,
-			SecondFactor: r.SecondFactor,
+			SecondFactor: r.SecondFactor, Issued: r.Issued,
 		})
 	}
 	return all, Standing{Began: rows[0].BeganAt, Seen: rows[0].SeenAt, Proven: rows[0].Proven, Confirmed: rows[0].ConfirmedAt}, nil
@@ -74,6 +74,17 @@ func (s *System) ConfirmSession(ctx context.Context, id connectors.SessionID, at
 func (s *System) EndSession(ctx context.Context, id connectors.SessionID) error {
 	_, err := s.q.EndBrowserSession(ctx, id)
 	return err
+}
+
+// EndSessionsOnRecord ends all sessions of a person, and the programs that act as them, in whichever tenant, with an entry in the audit log of
+// the tenant in which the person is.
+func (s *System) EndSessionsOnRecord(ctx context.Context, user connectors.UserID, in connectors.TenantID, event Event) error {
+	return s.tx(ctx, func(tx *System) error {
+		if err := tx.q.EndOtherBrowserSessions(ctx, user, connectors.SessionID{}); err != nil {
+			return err
+		}
+		return tx.tenant(in).Record(ctx, event)
+	})
 }
 
 // EndSessionOnRecord is EndSession with its entry in the audit log of the tenant that was open in it. One that is gone was ended by somebody

@@ -17,10 +17,7 @@ func TestWithATenantGoItsCallsAndThePeopleWhoAreNowhereElse(t *testing.T) {
 	w.OldCalls(t, c, "search", 1, 3)
 	w.OldCalls(t, w.Connector(t), "search", 1, 2)
 	gone, stays := w.MemberIn(t, w.Other, connectors.RoleOwner), w.Member(t, connectors.RoleOwner)
-	err := w.OtherDoor().Tx(t.Context(), func(tx *store.Tenant) error {
-		_, err := tx.AddMember(t.Context(), store.NewMember{Email: stays.Email, Role: connectors.RoleViewer})
-		return err
-	})
+	_, err := w.St.System().AddMember(t.Context(), w.Other, store.NewMember{Email: stays.Email, Role: connectors.RoleViewer}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,14 +9,15 @@ import (
 	"patchbay/internal/secret"
 )
 
-// NewMember is a person to be added to a tenant. Where the e-mail address is known already only a membership is made: the
-// person's own name and password stay.
+// NewMember is a person to be added to a tenant, with an account of their own. Where the person has one already only a membership is
+// made: the account's name and password stay.
 type NewMember struct {
 	Email        string
 	Name         string
 	PasswordHash string // as argon2id writes it
 	Role         connectors.Role
-	OnlyNew      bool // refuse an address that is known: whoever made that account may know its password
+	OnlyNew      bool // refuse a person who has an account of their own: its password may be known to others
+	Issued       bool // make an account that opens this tenant alone, and leave a person's own account as it is
 }
 
 // NewAPIKey is a key to be stored. The caller makes the id, because it is part of the key's text.
@@ -143,6 +144,9 @@ type User struct {
 
 	PasswordSetAt time.Time // when the person chose the password of that hash
 	SecondFactor  bool      // the password is half of a sign-in
+
+	IssuedBy  *connectors.TenantID // the tenant that made the account, and that alone it opens; nil: the person made it
+	CreatedAt time.Time
 }
 
 // Membership is a person's role in a tenant.
@@ -155,6 +159,7 @@ type Membership struct {
 	SSO           bool      // the tenant has single sign-on turned on
 	SSOOnly       bool      // it opens by single sign-on alone
 	SecondFactor  bool      // the person has one
+	Issued        bool      // the tenant made the account, which opens this tenant alone
 }
 
 // StoredKey is an API key with what recognises it. Whether it is revoked or expired the caller reads from Key.

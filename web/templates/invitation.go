@@ -30,4 +30,5 @@ type JoinPage struct {
 	By     string // empty: not known
 	Ends   When
 	Who    string // the address that is signed in in this browser; empty: none is
+	Issuer string // the tenant that issued the account that is signed in, which opens no other; empty: the account is the person's own
 }

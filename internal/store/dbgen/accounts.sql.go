@@ -116,7 +116,7 @@ func (q *Queries) AgentAccounts(ctx context.Context, tenantID connectors.TenantI
 }
 
 const agentsOfMembers = `-- name: AgentsOfMembers :many
-select p.agent_id, users.id, users.email, users.name, memberships.role, memberships.created_at
+select p.agent_id, users.id, users.address as email, users.name, memberships.role, memberships.created_at
 from personal_agents p
 join memberships on memberships.tenant_id = p.tenant_id and memberships.user_id = p.user_id
 join users on users.id = p.user_id

@@ -24,7 +24,7 @@ func (q *Queries) AddPersonalAgent(ctx context.Context, tenantID connectors.Tena
 }
 
 const agentClients = `-- name: AgentClients :many
-select c.id, c.agent_id, coalesce(agents.slug, '') as agent_slug, coalesce(agents.name, '') as agent_name, c.user_id, users.email, users.name as user_name,
+select c.id, c.agent_id, coalesce(agents.slug, '') as agent_slug, coalesce(agents.name, '') as agent_name, c.user_id, users.address as email, users.name as user_name,
        c.client_id, c.client_name, c.client_host, c.resource, coalesce(c.scope, '') as scope, c.redirect_uri, c.created_at, c.expires_at,
        greatest(
            c.rotated_at,
@@ -32,11 +32,12 @@ select c.id, c.agent_id, coalesce(agents.slug, '') as agent_slug, coalesce(agent
            (select max(t.last_used_at) from member_tokens t where t.tenant_id = c.tenant_id and t.agent_client_id = c.id))::timestamptz as used_at
 from agent_clients c
 join users on users.id = c.user_id
+join memberships on memberships.tenant_id = c.tenant_id and memberships.user_id = c.user_id
 left join agents on agents.tenant_id = c.tenant_id and agents.id = c.agent_id
 where c.tenant_id = $1
   and c.generation > 0
   and c.expires_at > now()
-  and (c.agent_id is not null or users.signed_out_at is null or c.created_at > users.signed_out_at)
+  and (c.agent_id is not null or c.created_at > coalesce(greatest(users.signed_out_at, memberships.signed_out_at), 'epoch'))
   and (not $2::boolean or c.agent_id is null)
   and ($3::uuid is null or c.agent_id = $3)
   and ($4::uuid is null or c.user_id = $4)
@@ -73,7 +74,7 @@ type AgentClientsRow struct {
 	UsedAt      time.Time
 }
 
-// Those that have tokens: of an agent, or of a person, or all that act as members, or all. What acts as somebody who has signed out everywhere since is over.
+// Those that have tokens: of an agent, or of a person, or all that act as members, or all. What acts as a member who was signed out since is over.
 func (q *Queries) AgentClients(ctx context.Context, arg AgentClientsParams) ([]AgentClientsRow, error) {
 	rows, err := q.db.Query(ctx, agentClients,
 		arg.TenantID,
@@ -461,7 +462,8 @@ func (q *Queries) PersonalAgents(ctx context.Context, tenantID connectors.Tenant
 }
 
 const programStanding = `-- name: ProgramStanding :one
-select memberships.role, users.signed_out_at,
+select memberships.role,
+       coalesce(greatest(users.signed_out_at, memberships.signed_out_at), 'epoch')::timestamptz as signed_out_at,
        coalesce(sso.enabled, false)::boolean as sso,
        (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
        coalesce((
@@ -476,7 +478,7 @@ where memberships.tenant_id = $1 and memberships.user_id = $2
 
 type ProgramStandingRow struct {
 	Role          connectors.Role
-	SignedOutAt   *time.Time
+	SignedOutAt   time.Time
 	Sso           bool
 	SsoOnly       bool
 	SsoSignedInAt time.Time

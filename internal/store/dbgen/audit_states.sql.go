@@ -224,7 +224,7 @@ func (q *Queries) ListenState(ctx context.Context, tenantID connectors.TenantID,
 }
 
 const memberState = `-- name: MemberState :one
-select jsonb_build_object('email', u.email, 'name', u.name, 'role', m.role) as state
+select jsonb_build_object('email', u.address, 'name', u.name, 'role', m.role) as state
 from memberships m
 join users u on u.id = m.user_id
 where m.tenant_id = $1 and m.user_id = $2

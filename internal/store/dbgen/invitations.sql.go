@@ -80,7 +80,7 @@ select $1, $2::uuid, $3::text, $4, $5::bytea, $6::uuid, $7::text, $8::timestampt
 where not exists (
     select from memberships
     join users on users.id = memberships.user_id
-    where memberships.tenant_id = $1 and users.email = $3)
+    where memberships.tenant_id = $1 and users.address = $3)
 returning id, email, role, invited_by_name, created_at, sent_at, sends, expires_at, accepted_at, revoked_at
 `
 

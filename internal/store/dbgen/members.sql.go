@@ -63,7 +63,7 @@ type AddUserParams struct {
 	PasswordHash *string
 }
 
-// A person who is known keeps name and password; only a missing password is filled in.
+// A person who has an account keeps name and password; only a missing password is filled in.
 func (q *Queries) AddUser(ctx context.Context, arg AddUserParams) (connectors.UserID, error) {
 	row := q.db.QueryRow(ctx, addUser,
 		arg.ID,
@@ -74,6 +74,16 @@ func (q *Queries) AddUser(ctx context.Context, arg AddUserParams) (connectors.Us
 	var id connectors.UserID
 	err := row.Scan(&id)
 	return id, err
+}
+
+const deleteIssuedAccount = `-- name: DeleteIssuedAccount :exec
+delete from users
+where id = $1 and issued_by = $2
+`
+
+func (q *Queries) DeleteIssuedAccount(ctx context.Context, iD connectors.UserID, issuedBy *connectors.TenantID) error {
+	_, err := q.db.Exec(ctx, deleteIssuedAccount, iD, issuedBy)
+	return err
 }
 
 const holdMember = `-- name: HoldMember :one
@@ -89,6 +99,34 @@ func (q *Queries) HoldMember(ctx context.Context, tenantID connectors.TenantID, 
 	var role connectors.Role
 	err := row.Scan(&role)
 	return role, err
+}
+
+const issueAccount = `-- name: IssueAccount :one
+insert into users (id, email, name, password_hash, issued_by)
+values ($1, $2, $3, $4, $5)
+returning users.id
+`
+
+type IssueAccountParams struct {
+	ID           connectors.UserID
+	Email        string
+	Name         string
+	PasswordHash *string
+	IssuedBy     *connectors.TenantID
+}
+
+// An account that opens this tenant alone, whatever accounts the address has elsewhere.
+func (q *Queries) IssueAccount(ctx context.Context, arg IssueAccountParams) (connectors.UserID, error) {
+	row := q.db.QueryRow(ctx, issueAccount,
+		arg.ID,
+		arg.Email,
+		arg.Name,
+		arg.PasswordHash,
+		arg.IssuedBy,
+	)
+	var id connectors.UserID
+	err := row.Scan(&id)
+	return id, err
 }
 
 const lockOwners = `-- name: LockOwners :many
@@ -121,7 +159,7 @@ func (q *Queries) LockOwners(ctx context.Context, tenantID connectors.TenantID) 
 }
 
 const member = `-- name: Member :one
-select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
+select users.id, users.address as email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
        (f.confirmed_at is not null)::boolean as second_factor
 from memberships
 join users on users.id = memberships.user_id
@@ -157,14 +195,14 @@ func (q *Queries) Member(ctx context.Context, tenantID connectors.TenantID, user
 }
 
 const members = `-- name: Members :many
-select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
+select users.id, users.address as email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
        (f.confirmed_at is not null)::boolean as second_factor
 from memberships
 join users on users.id = memberships.user_id
 left join second_factors f on f.user_id = users.id
 where memberships.tenant_id = $1
-  and ($2::text is null or users.email > $2)
-order by users.email
+  and ($2::text is null or users.address > $2)
+order by users.address
 limit $3
 `
 

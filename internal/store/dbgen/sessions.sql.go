@@ -29,26 +29,6 @@ func (q *Queries) EndMemberSession(ctx context.Context, tenantID connectors.Tena
 	return result.RowsAffected(), nil
 }
 
-const endMemberSessions = `-- name: EndMemberSessions :exec
-with noted as (
-    update users
-    set signed_out_at = clock_timestamp()
-    from memberships
-    where memberships.tenant_id = $1 and memberships.user_id = users.id and users.id = $2
-)
-delete from browser_sessions
-using memberships
-where memberships.tenant_id = $1
-  and memberships.user_id = browser_sessions.user_id
-  and browser_sessions.user_id = $2
-`
-
-// Programs that act as the person are over, too, in whichever tenant.
-func (q *Queries) EndMemberSessions(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) error {
-	_, err := q.db.Exec(ctx, endMemberSessions, tenantID, userID)
-	return err
-}
-
 const endSSOSessions = `-- name: EndSSOSessions :exec
 delete from browser_sessions
 using memberships
@@ -70,6 +50,7 @@ select browser_sessions.id, browser_sessions.user_agent, browser_sessions.addres
 from browser_sessions
 join memberships on memberships.tenant_id = $1 and memberships.user_id = browser_sessions.user_id
 where browser_sessions.user_id = $2
+  and (memberships.signed_out_at is null or browser_sessions.opened_at > memberships.signed_out_at)
   and browser_sessions.began_at > $3
   and browser_sessions.seen_at > $4
 order by browser_sessions.seen_at desc, browser_sessions.id desc
@@ -94,7 +75,7 @@ type MemberSessionsRow struct {
 }
 
 // Where the members of a tenant are signed in.
-// The last used first; those that lapsed are left out.
+// The last used first; those that lapsed, or that an owner ended for this tenant, are left out.
 func (q *Queries) MemberSessions(ctx context.Context, arg MemberSessionsParams) ([]MemberSessionsRow, error) {
 	rows, err := q.db.Query(ctx, memberSessions,
 		arg.TenantID,
@@ -126,4 +107,18 @@ func (q *Queries) MemberSessions(ctx context.Context, arg MemberSessionsParams) 
 		return nil, err
 	}
 	return items, nil
+}
+
+const signMemberOut = `-- name: SignMemberOut :execrows
+update memberships
+set signed_out_at = clock_timestamp()
+where tenant_id = $1 and user_id = $2
+`
+
+func (q *Queries) SignMemberOut(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (int64, error) {
+	result, err := q.db.Exec(ctx, signMemberOut, tenantID, userID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

@@ -33,21 +33,6 @@ func (q *Queries) AddSSOMembership(ctx context.Context, tenantID connectors.Tena
 	return err
 }
 
-const addSSOUser = `-- name: AddSSOUser :one
-insert into users (id, email, name)
-values ($1, $2, $3)
-on conflict (email) do update set email = excluded.email
-returning users.id
-`
-
-// A person who is known keeps everything.
-func (q *Queries) AddSSOUser(ctx context.Context, iD connectors.UserID, email string, name string) (connectors.UserID, error) {
-	row := q.db.QueryRow(ctx, addSSOUser, iD, email, name)
-	var id connectors.UserID
-	err := row.Scan(&id)
-	return id, err
-}
-
 const bindSSO = `-- name: BindSSO :exec
 insert into sso_identities (tenant_id, issuer, subject, user_id)
 values ($1, $2, $3, $4)
@@ -157,12 +142,12 @@ func (q *Queries) LockSSO(ctx context.Context, tenantID connectors.TenantID) err
 }
 
 const memberByEmail = `-- name: MemberByEmail :one
-select users.id, users.email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
+select users.id, users.address as email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
        (f.confirmed_at is not null)::boolean as second_factor
 from memberships
 join users on users.id = memberships.user_id
 left join second_factors f on f.user_id = users.id
-where memberships.tenant_id = $1 and users.email = $2
+where memberships.tenant_id = $1 and users.address = $2
 `
 
 type MemberByEmailRow struct {

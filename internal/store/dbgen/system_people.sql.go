@@ -116,6 +116,7 @@ func (q *Queries) ClearSignInFailures(ctx context.Context, account string) error
 const forgetUserWithoutTenant = `-- name: ForgetUserWithoutTenant :exec
 delete from users
 where email = $1
+  and issued_by is null
   and not exists (select from memberships where memberships.user_id = users.id)
 `
 
@@ -128,7 +129,7 @@ func (q *Queries) ForgetUserWithoutTenant(ctx context.Context, email string) err
 const lockUserByEmail = `-- name: LockUserByEmail :exec
 select id
 from users
-where email = $1
+where email = $1 and issued_by is null
 for update
 `
 
@@ -139,7 +140,7 @@ func (q *Queries) LockUserByEmail(ctx context.Context, email string) error {
 }
 
 const membership = `-- name: Membership :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, memberships.role, users.email, users.name, users.password_set_at,
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, memberships.role, users.address as email, users.name, users.password_set_at, (users.issued_by is not null)::boolean as issued,
        coalesce(sso.enabled, false)::boolean as sso,
        (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
        (f.confirmed_at is not null)::boolean as second_factor
@@ -157,6 +158,7 @@ type MembershipRow struct {
 	Email         string
 	Name          string
 	PasswordSetAt time.Time
+	Issued        bool
 	Sso           bool
 	SsoOnly       bool
 	SecondFactor  bool
@@ -189,6 +191,7 @@ func (q *Queries) Membership(ctx context.Context, userID connectors.UserID, tena
 		&i.Email,
 		&i.Name,
 		&i.PasswordSetAt,
+		&i.Issued,
 		&i.Sso,
 		&i.SsoOnly,
 		&i.SecondFactor,
@@ -197,7 +200,7 @@ func (q *Queries) Membership(ctx context.Context, userID connectors.UserID, tena
 }
 
 const memberships = `-- name: Memberships :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, memberships.role, users.email, users.name, users.password_set_at,
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, memberships.role, users.address as email, users.name, users.password_set_at, (users.issued_by is not null)::boolean as issued,
        coalesce(sso.enabled, false)::boolean as sso,
        (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
        (f.confirmed_at is not null)::boolean as second_factor
@@ -216,6 +219,7 @@ type MembershipsRow struct {
 	Email         string
 	Name          string
 	PasswordSetAt time.Time
+	Issued        bool
 	Sso           bool
 	SsoOnly       bool
 	SecondFactor  bool
@@ -255,6 +259,7 @@ func (q *Queries) Memberships(ctx context.Context, userID connectors.UserID) ([]
 			&i.Email,
 			&i.Name,
 			&i.PasswordSetAt,
+			&i.Issued,
 			&i.Sso,
 			&i.SsoOnly,
 			&i.SecondFactor,
@@ -392,14 +397,14 @@ func (q *Queries) TouchAgentToken(ctx context.Context, id connectors.AgentTokenI
 }
 
 const untoldLocks = `-- name: UntoldLocks :many
-select distinct on (failures.account) failures.id, failures.account, failures.address, failures.at, users.id as user_id
+select distinct on (failures.account) failures.id, failures.account, failures.address, failures.at
 from (
     select f.id, f.account, f.address, f.at, lag(f.at, $1::integer) over (partition by f.account order by f.at, f.id) as first_at
     from sign_in_failures f
     where f.at > $2
 ) failures
-join users on users.email = failures.account
-where failures.first_at > failures.at - make_interval(secs => $3::double precision)
+where exists (select from users where users.address = failures.account)
+  and failures.first_at > failures.at - make_interval(secs => $3::double precision)
   and not exists (
       select from sign_in_failures told
       where told.account = failures.account
@@ -414,7 +419,6 @@ type UntoldLocksRow struct {
 	Account string
 	Address string
 	At      time.Time
-	UserID  connectors.UserID
 }
 
 // The wrong password that locked an account, as one of so many within a window, the first of each account. What comes within a window after one
@@ -433,7 +437,6 @@ func (q *Queries) UntoldLocks(ctx context.Context, others int32, since time.Time
 			&i.Account,
 			&i.Address,
 			&i.At,
-			&i.UserID,
 		); err != nil {
 			return nil, err
 		}
@@ -447,10 +450,11 @@ func (q *Queries) UntoldLocks(ctx context.Context, others int32, since time.Time
 
 const userByEmail = `-- name: UserByEmail :one
 
-select users.id, users.email, users.name, users.password_hash, users.password_set_at, (f.confirmed_at is not null)::boolean as second_factor
+select users.id, users.address as email, users.name, users.password_hash, users.password_set_at, users.issued_by, users.created_at,
+       (f.confirmed_at is not null)::boolean as second_factor
 from users
 left join second_factors f on f.user_id = users.id
-where users.email = $1
+where users.email = $1 and users.issued_by is null
 `
 
 type UserByEmailRow struct {
@@ -459,11 +463,13 @@ type UserByEmailRow struct {
 	Name          string
 	PasswordHash  *string
 	PasswordSetAt time.Time
+	IssuedBy      *connectors.TenantID
+	CreatedAt     time.Time
 	SecondFactor  bool
 }
 
 // Across tenants: who signs in, and with which key. Nothing here knows a tenant yet.
-// Whether there is a second factor is read for whoever asks: what it costs tells nothing.
+// The account that its person made; those that tenants issued are left out.
 func (q *Queries) UserByEmail(ctx context.Context, email string) (UserByEmailRow, error) {
 	row := q.db.QueryRow(ctx, userByEmail, email)
 	var i UserByEmailRow
@@ -473,7 +479,60 @@ func (q *Queries) UserByEmail(ctx context.Context, email string) (UserByEmailRow
 		&i.Name,
 		&i.PasswordHash,
 		&i.PasswordSetAt,
+		&i.IssuedBy,
+		&i.CreatedAt,
 		&i.SecondFactor,
 	)
 	return i, err
+}
+
+const usersByAddress = `-- name: UsersByAddress :many
+select users.id, users.address as email, users.name, users.password_hash, users.password_set_at, users.issued_by, users.created_at,
+       (f.confirmed_at is not null)::boolean as second_factor
+from users
+left join second_factors f on f.user_id = users.id
+where users.address = $1
+order by users.password_set_at desc, users.id desc
+`
+
+type UsersByAddressRow struct {
+	ID            connectors.UserID
+	Email         string
+	Name          string
+	PasswordHash  *string
+	PasswordSetAt time.Time
+	IssuedBy      *connectors.TenantID
+	CreatedAt     time.Time
+	SecondFactor  bool
+}
+
+// All accounts of an address, the newest password first. An owner who gives an account a password to learn whether it is another account's
+// signs in to the owner's own account by it.
+func (q *Queries) UsersByAddress(ctx context.Context, address string) ([]UsersByAddressRow, error) {
+	rows, err := q.db.Query(ctx, usersByAddress, address)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UsersByAddressRow
+	for rows.Next() {
+		var i UsersByAddressRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Email,
+			&i.Name,
+			&i.PasswordHash,
+			&i.PasswordSetAt,
+			&i.IssuedBy,
+			&i.CreatedAt,
+			&i.SecondFactor,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -97,7 +97,7 @@ func (q *Queries) EndOtherBrowserSessions(ctx context.Context, userID connectors
 }
 
 const sessionMemberships = `-- name: SessionMemberships :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, memberships.role, users.email, users.name, users.password_set_at,
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, memberships.role, users.address as email, users.name, users.password_set_at, (users.issued_by is not null)::boolean as issued,
        coalesce(sso.enabled, false)::boolean as sso,
        (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
        (f.confirmed_at is not null)::boolean as second_factor,
@@ -110,6 +110,7 @@ join users on users.id = browser_sessions.user_id
 left join sso_settings sso on sso.tenant_id = memberships.tenant_id
 left join second_factors f on f.user_id = memberships.user_id
 where browser_sessions.id = $1 and browser_sessions.user_id = $2
+  and (memberships.signed_out_at is null or browser_sessions.opened_at > memberships.signed_out_at)
 order by lower(tenants.name), tenants.id
 `
 
@@ -119,6 +120,7 @@ type SessionMembershipsRow struct {
 	Email         string
 	Name          string
 	PasswordSetAt time.Time
+	Issued        bool
 	Sso           bool
 	SsoOnly       bool
 	SecondFactor  bool
@@ -128,7 +130,7 @@ type SessionMembershipsRow struct {
 	ConfirmedAt   *time.Time
 }
 
-// Whose session this is, and their tenants. No row: the session was ended, or its person is a member of nothing.
+// Whose session this is, and the tenants that it opens. No row: the session was ended, or opens none any more.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) SessionMemberships(ctx context.Context, iD connectors.SessionID, userID connectors.UserID) ([]SessionMembershipsRow, error) {
 	rows, err := q.db.Query(ctx, sessionMemberships, iD, userID)
@@ -163,6 +165,7 @@ func (q *Queries) SessionMemberships(ctx context.Context, iD connectors.SessionI
 			&i.Email,
 			&i.Name,
 			&i.PasswordSetAt,
+			&i.Issued,
 			&i.Sso,
 			&i.SsoOnly,
 			&i.SecondFactor,

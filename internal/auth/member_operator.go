@@ -1,0 +1,113 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
+)
+
+// CreateMember makes a person a member of any tenant with an account of their own, for the command line. An address that has such an
+// account is a Conflict, which describes the account, unless the password is the account's: another one would be dropped, and whoever
+// knows the account's would come in.
+func (s *Service) CreateMember(ctx context.Context, tenant connectors.Tenant, p Person) (connectors.Member, error) {
+	m, err := s.newMember(ctx, p)
+	if err != nil {
+		return connectors.Member{}, err
+	}
+	if err := s.store.System().ForgetWithoutTenant(ctx, m.Email); err != nil {
+		return connectors.Member{}, fmt.Errorf("forget an account without tenant: %w", err)
+	}
+	user, err := s.store.System().UserByEmail(ctx, m.Email)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		m.OnlyNew = true
+		err = s.refuseIssuedPassword(ctx, "password", m.Email, p.Password)
+	case err == nil:
+		err = s.checkExisting(ctx, tenant, user, p.Password)
+	}
+	if err != nil {
+		return connectors.Member{}, err
+	}
+	return s.addByOperator(ctx, tenant, m)
+}
+
+// AddExisting makes a person a member of any tenant with the account that they have, for the command line. Whoever knows its password comes in.
+func (s *Service) AddExisting(ctx context.Context, tenant connectors.Tenant, email string, role connectors.Role) (connectors.Member, error) {
+	if _, err := s.store.System().UserByEmail(ctx, email); err != nil {
+		if fault.Is(err, fault.NotFound) {
+			return connectors.Member{}, fault.Errorf(fault.NotFound, "%s has no account of its own. Leave --existing out to create one.", Account(email))
+		}
+		return connectors.Member{}, fmt.Errorf("find user: %w", err)
+	}
+	return s.addByOperator(ctx, tenant, store.NewMember{Email: Account(email), Role: role})
+}
+
+func (s *Service) addByOperator(ctx context.Context, tenant connectors.Tenant, m store.NewMember) (connectors.Member, error) {
+	return s.store.System().AddMember(ctx, tenant.ID, m, func(member connectors.Member) store.Event { return added(Operator(tenant), member) })
+}
+
+// checkExisting is a Conflict where the password is not that of the account, and tells what the operator should know of it.
+func (s *Service) checkExisting(ctx context.Context, tenant connectors.Tenant, user store.User, password secret.Text) error {
+	place, err := s.matchPassword(ctx, password, []store.User{user})
+	if err != nil || place == 0 {
+		return err
+	}
+	memberships, err := s.store.System().Memberships(ctx, user.ID)
+	if err != nil {
+		return fmt.Errorf("list memberships: %w", err)
+	}
+	tenants := make([]string, len(memberships))
+	for i, m := range memberships {
+		if m.Tenant.ID == tenant.ID {
+			return fault.Errorf(fault.Conflict, "%s is a member of %s already.", user.Email, tenant.Slug)
+		}
+		tenants[i] = m.Tenant.Slug
+	}
+	return fault.Errorf(fault.Conflict, "%s has an account since %s, as a member of %s, with another password than this one. Whoever knows the account's "+
+		"password would come into %s. Run the command again with --existing if that is the person you mean, or have an owner send an invitation.",
+		user.Email, user.CreatedAt.Format("2006-01-02"), strings.Join(tenants, ", "), tenant.Slug)
+}
+
+// refuseIssuedPassword refuses a password that opens an account which a tenant issued to the address: an owner of that tenant may know it.
+func (s *Service) refuseIssuedPassword(ctx context.Context, field, email string, password secret.Text) error {
+	users, err := s.store.System().UsersByAddress(ctx, email)
+	if err != nil {
+		return fmt.Errorf("find accounts: %w", err)
+	}
+	var issued []store.User
+	for _, u := range users {
+		if u.IssuedBy != nil {
+			issued = append(issued, u)
+		}
+	}
+	if len(issued) == 0 {
+		return nil
+	}
+	place, err := s.matchPassword(ctx, password, issued)
+	if err != nil || place < 0 {
+		return err
+	}
+	return issuedPassword(field)
+}
+
+// matchPassword returns the place of the first of the users whose password this is, or -1.
+func (s *Service) matchPassword(ctx context.Context, password secret.Text, users []store.User) (int, error) {
+	leave, err := s.hasher.enter(ctx)
+	if err != nil {
+		return -1, err
+	}
+	defer leave()
+	place, _, err := s.hasher.match(password, hashesOf(users))
+	return place, err
+}
+
+func issuedPassword(field string) error {
+	return fault.InvalidFields(fault.Field{
+		Location: field, Message: "An organisation that issued you an account may know this password. Choose another one.",
+	})
+}

@@ -1,0 +1,100 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+// issuedIn makes an account that the other tenant issued.
+func issuedIn(t *testing.T, w *fixture.World) connectors.Member {
+	t.Helper()
+	m, err := w.OtherDoor().IssueAccount(t.Context(), store.NewMember{Email: "vic@example.com", PasswordHash: "theirs", Role: connectors.RoleViewer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// asTenant runs a statement in the scope of w.Tenant, and returns how many rows it was about.
+func asTenant(t *testing.T, w *fixture.World, sql string, args ...any) (int64, error) {
+	t.Helper()
+	tx, err := w.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	if _, err := tx.Exec(t.Context(), "select set_config('app.tenant_id', $1, true)", w.Tenant.String()); err != nil {
+		t.Fatal(err)
+	}
+	tag, err := tx.Exec(t.Context(), sql, args...)
+	return tag.RowsAffected(), err
+}
+
+func TestUsers_AreHiddenFromOtherTenants(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	mine := w.Member(t, connectors.RoleOwner)
+	theirs, issued := w.MemberIn(t, w.Other, connectors.RoleOwner), issuedIn(t, w)
+	for _, m := range []connectors.Member{theirs, issued} {
+		for _, sql := range []string{
+			"select from users where id = $1", "update users set password_hash = 'mine' where id = $1", "delete from users where id = $1",
+		} {
+			if n, err := asTenant(t, w, sql, m.UserID); n != 0 || err != nil {
+				t.Errorf("%s of another tenant's: %d rows, %v", sql, n, err)
+			}
+		}
+	}
+	if n, err := asTenant(t, w, "select from users"); n != 1 || err != nil {
+		t.Errorf("a tenant of one member reads %d, %v", n, err)
+	}
+	if n, err := asTenant(t, w, "update users set password_hash = 'mine' where id = $1", mine.UserID); n != 0 || err != nil {
+		t.Errorf("a tenant changes its member's own account: %d, %v", n, err)
+	}
+	if _, err := asTenant(t, w, "insert into users (id, email) values ($1, 'new@example.com')", w.Tenant.UUID); sqlState(err) != "42501" {
+		t.Errorf("a tenant adds an account that it did not issue: %v", err)
+	}
+	if tag, err := w.Pool.Exec(t.Context(), "select from users"); tag.RowsAffected() != 0 || err != nil {
+		t.Errorf("without a tenant: %d, %v", tag.RowsAffected(), err)
+	}
+}
+
+func TestMembership_RefusesAnotherTenantsAccount(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	issued := issuedIn(t, w)
+	own := w.Member(t, connectors.RoleOwner, func(m *store.NewMember) { m.Email = issued.Email })
+	for name, row := range map[string]struct {
+		tenant connectors.TenantID
+		user   connectors.UserID
+		state  string
+	}{
+		"an account that another tenant issued": {w.Tenant, issued.UserID, "23514"},
+		"an address that a member has":          {w.Other, own.UserID, "23505"},
+	} {
+		tx, err := w.Pool.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(t.Context(), "select set_config('app.system', 'on', true)"); err != nil {
+			t.Fatal(err)
+		}
+		_, err = tx.Exec(t.Context(), "insert into memberships (tenant_id, user_id, role) values ($1, $2, 'owner')", row.tenant, row.user)
+		if sqlState(err) != row.state {
+			t.Errorf("%s: %v", name, err)
+		}
+		_ = tx.Rollback(t.Context())
+	}
+}
+
+func sqlState(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}
