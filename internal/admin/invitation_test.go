@@ -67,6 +67,21 @@ func TestAnInvitedPersonOpensTheLinkAndIsIn(t *testing.T) {
 	}
 }
 
+func TestInvitation_OffersASeparateAccount(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	other := d.MemberIn(t, d.Other, connectors.RoleOwner, func(m *store.NewMember) { m.PasswordHash = "$argon2id$v=19$m=65536,t=1,p=4$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" })
+	path, token := linkIn(t, d.as(connectors.RoleOwner).post("/invitations", url.Values{"email": {other.Email}, "role": {"member"}}))
+	visitor := d.browser()
+	if visitor.get(path).says("separate") {
+		t.Error("the page tells of an account before a password was given")
+	}
+	form := url.Values{"token": {token}, "password": {password.Reveal()}}
+	visitor.post("/setup/invitation", form).want(t, http.StatusUnprocessableEntity, "give its password", "Create a separate account")
+	form.Set("separate", "true")
+	visitor.submit("/setup/invitation", form).want(t, http.StatusOK, "Welcome to Acme.")
+}
+
 func TestALinkThatOpensNothingSaysWhy(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

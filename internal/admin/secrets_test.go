@@ -163,11 +163,11 @@ func TestMembersAreManaged(t *testing.T) {
 
 func (d *dashboard) userID(email string) string {
 	d.t.Helper()
-	user, err := d.St.System().UserByEmail(d.t.Context(), email)
+	m, err := d.Door().MemberAt(d.t.Context(), email)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	return user.ID.String()
+	return m.UserID.String()
 }
 
 func TestTenantIsRenamed(t *testing.T) {
