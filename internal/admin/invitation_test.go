@@ -70,7 +70,9 @@ func TestAnInvitedPersonOpensTheLinkAndIsIn(t *testing.T) {
 func TestInvitation_OffersASeparateAccount(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	other := d.MemberIn(t, d.Other, connectors.RoleOwner, func(m *store.NewMember) { m.PasswordHash = "$argon2id$v=19$m=65536,t=1,p=4$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" })
+	other := d.MemberIn(t, d.Other, connectors.RoleOwner, func(m *store.NewMember) {
+		m.PasswordHash = "$argon2id$v=19$m=65536,t=1,p=4$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+	})
 	path, token := linkIn(t, d.as(connectors.RoleOwner).post("/invitations", url.Values{"email": {other.Email}, "role": {"member"}}))
 	visitor := d.browser()
 	if visitor.get(path).says("separate") {
