@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"patchbay/internal/safe"
 )
 
 // benchServers are MCP servers in this process: as many listeners as there would be hosts, each for many connectors. They do as little
@@ -41,7 +43,7 @@ func startBenchServers(ctx context.Context, tools int, modern bool) (*benchServe
 		}
 		server := &http.Server{Handler: s, ReadHeaderTimeout: readHeaderTimeout}
 		s.servers, s.hosts = append(s.servers, server), append(s.hosts, listener.Addr().String())
-		go func() { _ = server.Serve(listener) }() // until close
+		safe.Go(safe.Task, func() { _ = server.Serve(listener) }) // until close
 	}
 	return s, nil
 }

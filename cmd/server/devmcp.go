@@ -11,6 +11,7 @@ import (
 
 	"patchbay/internal/devmcp"
 	"patchbay/internal/fault"
+	"patchbay/internal/safe"
 )
 
 // devMCPAddr is where dev-mcp listens and where seed points.
@@ -38,7 +39,7 @@ func (c devMCPCommand) Run(ctx context.Context, p program) error {
 		Handler:           devmcp.Handler(devmcp.Options{Mode: c.Mode, Tools: c.Tools, Token: c.Token, Delay: c.Delay}),
 		ReadHeaderTimeout: readHeaderTimeout,
 	}
-	stopped := context.AfterFunc(ctx, func() { _ = server.Close() })
+	stopped := context.AfterFunc(ctx, safe.Func(safe.Timer, func() { _ = server.Close() }))
 	defer stopped()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve dev-mcp: %w", err)

@@ -12,6 +12,7 @@ import (
 	"patchbay/internal/listening"
 	"patchbay/internal/mcp"
 	"patchbay/internal/middleware"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 	"patchbay/internal/telemetry"
 	"patchbay/internal/toolcall"
@@ -72,8 +73,10 @@ func (h *house) buildAgents(dialer *mcp.Dialer) agents {
 func (a agents) start(ctx context.Context, st *store.Store) (stop func()) {
 	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
 	var tasks sync.WaitGroup
-	tasks.Go(func() { a.access.Run(ctx) })
-	tasks.Go(func() { _ = st.Watch(ctx, a.hear, a.connected) }) // nil: it ends with ctx
+	safe.GoIn(&tasks, safe.Background, func() { safe.RunLoop(ctx, "views", a.access.Run) })
+	safe.GoIn(&tasks, safe.Background, func() {
+		safe.RunLoop(ctx, "notices", func(ctx context.Context) { _ = st.Watch(ctx, a.hear, a.connected) }) // nil: it ends with ctx
+	})
 	a.history.Recover(ctx)
 	a.caller.Start(ctx)
 	a.servers.Start()

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"patchbay/internal/safe"
 )
 
 func main() {
@@ -14,8 +16,9 @@ func main() {
 	hideMemory() // before anything is read that is a key
 	// net/http's client tells the standard logger what a remote server sent unasked, word for word. Our own log is made by hand.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
+	safe.SetLogger(slog.New(slog.NewTextHandler(os.Stderr, nil))) // until there is one by the settings
 	ctx, end := context.WithCancel(context.Background())
-	go hearSignals(end)
+	safe.Go(safe.Task, func() { hearSignals(end) })
 	os.Exit(run(ctx, os.Args[1:], program{
 		stdin:   os.Stdin,
 		stdout:  os.Stdout,

@@ -19,6 +19,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/postgres"
+	"patchbay/internal/safe"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/telemetry"
 	"patchbay/internal/tracing/otlp"
@@ -69,6 +70,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	collectSeldom()
+	safe.SetLogger(log)
 	s := &serving{
 		server: server, database: database, allow: allow, proxy: way, catalog: offered, collector: collector, instance: instance, log: log, stdout: p.stdout,
 	}
@@ -209,12 +211,12 @@ func (s *serving) startPrivate(ctx context.Context, metrics *telemetry.Metrics) 
 	s.log.InfoContext(ctx, "private listener started", "addr", listener.Addr().String())
 	private := &http.Server{Handler: metrics.Private(), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout}
 	done := make(chan struct{})
-	go func() {
+	safe.Go(safe.Task, func() {
 		defer close(done)
 		if err := private.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			s.log.ErrorContext(ctx, "private listener failed", "error", err)
 		}
-	}()
+	})
 	return func() {
 		_ = private.Close()
 		<-done
@@ -259,7 +261,9 @@ func (s *serving) serve(ctx context.Context, listener net.Listener, house *house
 	doors := farewell(house.doors(), house.leaving)
 	public := newPublicServer(publicOptions{mode: s.server.HTTP, handler: doors, agentsPath: house.agentsPath, log: s.log})
 	failed := make(chan error, 1)
-	go func() { failed <- public.Serve(listener) }()
+	safe.Go(safe.Connection, func() {
+		failed <- safe.Try(safe.Connection, func() error { return public.Serve(listener) })()
+	})
 	s.log.InfoContext(ctx, "server started", "addr", listener.Addr().String(), "base_url", house.baseURL.String(), "egress", s.server.Egress, "http", s.server.HTTP, "version", version())
 	select {
 	case err := <-failed:
@@ -293,10 +297,10 @@ func (s *serving) drain(ctx context.Context, public httpServer, house *house) {
 	defer cancel()
 	close(house.draining)
 	var syncs sync.WaitGroup
-	syncs.Go(func() { house.syncer.Drain(stopping) })
-	syncs.Go(func() { house.agents.drain(stopping, s.log) })
-	syncs.Go(func() { house.agents.servers.Stop(stopping) })
-	syncs.Go(func() { house.assistants.Stop(stopping) })
+	safe.GoIn(&syncs, safe.Task, func() { house.syncer.Drain(stopping) })
+	safe.GoIn(&syncs, safe.Task, func() { house.agents.drain(stopping, s.log) })
+	safe.GoIn(&syncs, safe.Task, func() { house.agents.servers.Stop(stopping) })
+	safe.GoIn(&syncs, safe.Task, func() { house.assistants.Stop(stopping) })
 	defer syncs.Wait()
 	if err := public.Shutdown(stopping); err != nil {
 		s.log.WarnContext(ctx, "requests cut off", "reason", err)

@@ -2,8 +2,8 @@ package access
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -12,6 +12,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -210,14 +211,17 @@ func (k *Keeper) board(ctx context.Context, s *seat) *flight {
 	}
 	f := &flight{changes: s.changes, done: make(chan struct{})}
 	s.flight = f
-	go func() {
+	safe.Go(safe.View, func() {
+		defer close(f.done)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTime)
 		defer cancel()
 		at := k.stamp()
-		f.view, f.err = k.read(ctx, s.tenant, s.agent)
+		f.err = safe.Try(safe.View, func() (err error) {
+			f.view, err = k.read(ctx, s.tenant, s.agent)
+			return err
+		})()
 		k.land(s, f, at)
-		close(f.done)
-	}()
+	})
 	return f
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/safe"
 )
 
 // Changed says which lists are not what a listener last knew.
@@ -106,9 +107,11 @@ func (l *listener) compare(now [kinds]imprint) Changed {
 
 // Run tells listeners what changed, and notes which tokens were used, until ctx ends.
 func (k *Keeper) Run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
 	var other sync.WaitGroup
-	other.Go(func() { k.noteUses(ctx) })
+	safe.GoIn(&other, safe.Background, func() { safe.RunLoop(ctx, "uses of tokens", k.noteUses) })
 	defer other.Wait()
+	defer cancel()
 	var again <-chan time.Time // nil: all were told
 	for {
 		select {
@@ -133,7 +136,7 @@ func (k *Keeper) tellAll(ctx context.Context) (all bool) {
 	some.SetLimit(4)
 	for _, s := range k.takeDirty() {
 		some.Go(func() error {
-			err := k.tell(ctx, s)
+			err := safe.Try(safe.View, func() error { return k.tell(ctx, s) })()
 			if err != nil {
 				k.mu.Lock()
 				defer k.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -14,7 +15,7 @@ import (
 // itself, and calls Hear, Connected and Run.
 func (k *Keeper) Watch(ctx context.Context) {
 	var all sync.WaitGroup
-	all.Go(func() { k.Run(ctx) })
+	safe.GoIn(&all, safe.Background, func() { safe.RunLoop(ctx, "views", k.Run) })
 	_ = k.store.Watch(ctx, k.Hear, k.Connected)
 	all.Wait()
 }

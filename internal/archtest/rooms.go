@@ -30,6 +30,7 @@ type Exception struct {
 // Exceptions lists all of them.
 var Exceptions = []Exception{
 	{From: "internal/secret", To: "internal/fault", Because: "a keyset that cannot be read is told to the operator in a sentence, and fault imports nothing of ours"},
+	{From: "internal/lifetime", To: "internal/safe", Because: "what a context's end calls runs in goroutines, and safe imports nothing of ours"},
 }
 
 // Room is one package.
@@ -109,6 +110,7 @@ var Rooms = []Room{
 	{Path: "client", Floor: Ground, Sentence: "the JSON API for Go programs, generated from the OpenAPI document; the standard library alone"},
 	{Path: "internal/fault", Floor: Ground, Sentence: "the kinds of failure, and what may be said about them"},
 	{Path: "internal/lifetime", Floor: Ground, Sentence: "contexts that cost little, for what begins and ends thousands of times a second"},
+	{Path: "internal/safe", Floor: Ground, Sentence: "starts goroutines, timers and loops, so that a panic ends that code alone"},
 	{Path: "internal/secret", Floor: Ground, Sentence: "seals credentials, and keeps opened ones out of logs"},
 	{Path: "internal/socket", Floor: Ground, Sentence: "reads and writes TCP connections without telling the scheduler"},
 	{Path: "internal/toolchange", Floor: Ground, Sentence: "what changed between two definitions of a tool, and how risky it is"},

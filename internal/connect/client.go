@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth"
+	"patchbay/internal/safe"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/tracing"
 )
@@ -47,7 +48,8 @@ func (b *Broker) client(ctx context.Context, s survey) (oauth.Registration, erro
 func (b *Broker) alone(
 	ctx context.Context, s survey, deed func(context.Context, survey) (oauth.Registration, error),
 ) (oauth.Registration, error) {
-	flight := b.flights.DoChan(s.tenant.String()+" "+s.discovery.Server.Issuer, func() (any, error) {
+	flight := b.flights.DoChan(s.tenant.String()+" "+s.discovery.Server.Issuer, func() (_ any, err error) {
+		defer safe.RecoverTo(safe.Task, &err)
 		return deed(context.WithoutCancel(ctx), s)
 	})
 	select {

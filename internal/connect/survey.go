@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth"
+	"patchbay/internal/safe"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/tracing"
 )
@@ -53,7 +54,9 @@ func (b *Broker) look(ctx context.Context, p place) (survey, error) {
 // nobody makes us ask servers in a crowd. It does not end with its caller.
 func (b *Broker) surveyOnce(ctx context.Context, p place) (survey, error) {
 	name := fmt.Sprintf("survey %s %s %v %d", p.tenant, p.connector.ID, p.agentID(), p.connector.Version)
-	flight := b.flights.DoChan(name, func() (any, error) {
+	flight := b.flights.DoChan(name, func() (found any, err error) {
+		found = survey{place: p, at: b.now(), discovery: &oauth.Discovery{}} // of a panic
+		defer safe.RecoverTo(safe.Task, &err)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), prepareTime)
 		defer cancel()
 		return b.survey(ctx, p)

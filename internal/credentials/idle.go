@@ -13,6 +13,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -76,12 +77,12 @@ func (r *idleRound) page(ctx context.Context, grants []store.IdleGrant) error {
 		}
 		lane := grants[:n]
 		grants = grants[n:]
-		lanes.Go(func() error {
+		lanes.Go(safe.Try(safe.Task, func() error {
 			r.lane(ctx, lane)
 			return nil
-		})
+		}))
 	}
-	_ = lanes.Wait() // lanes do not fail
+	_ = lanes.Wait() // a lane fails only by a panic, which is reported
 	return ctx.Err()
 }
 

@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 	"patchbay/internal/tracing"
 )
@@ -50,7 +51,8 @@ func (r *Resolver) renewedInTime(
 func (r *Resolver) renewed(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, g store.Grant,
 ) (store.Grant, error) {
-	flight := r.flights.DoChan(g.ID.String()+"/"+strconv.Itoa(g.Version), func() (any, error) {
+	flight := r.flights.DoChan(g.ID.String()+"/"+strconv.Itoa(g.Version), func() (_ any, err error) {
+		defer safe.RecoverTo(safe.Task, &err)
 		if !r.crew.enter() {
 			return g, notRenewed(c, g, errStopping)
 		}

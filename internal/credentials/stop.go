@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"patchbay/internal/safe"
 )
 
 var errStopping = errors.New("the process stops")
@@ -12,10 +14,10 @@ var errStopping = errors.New("the process stops")
 // takes the only good token with it. Call it when the doors and the workers have stopped.
 func (r *Resolver) Stop(ctx context.Context) {
 	ended := make(chan struct{})
-	go func() {
+	safe.Go(safe.Task, func() {
 		defer close(ended)
 		r.crew.close()
-	}()
+	})
 	select {
 	case <-ended:
 	case <-ctx.Done():

@@ -3,16 +3,15 @@ package fastpath
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"patchbay/internal/lifetime"
+	"patchbay/internal/safe"
 )
 
 // conn is one connection, and the goroutine that serves it.
@@ -80,7 +79,7 @@ func (c *conn) serve() {
 // recovered ends a connection whose serving panicked outside of the handler, and nothing else.
 func (c *conn) recovered() {
 	if v := recover(); v != nil {
-		c.s.o.Log.Error("connection panicked", "panic", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+		_ = safe.CaughtBy(c.s.o.Log, safe.Connection, v)
 		c.is(closed)
 		c.cut()
 	}
@@ -236,7 +235,7 @@ func (c *conn) run(w *reply, r *http.Request) (ok bool) {
 		}
 		ok = false
 		if v != http.ErrAbortHandler { //nolint:errorlint // compared as net/http compares it
-			c.s.o.Log.Error("handler panicked", "panic", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+			_ = safe.CaughtBy(c.s.o.Log, safe.Handler, v)
 		}
 	}()
 	c.s.o.Handler.ServeHTTP(w, r)

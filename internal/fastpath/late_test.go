@@ -92,7 +92,7 @@ func TestAPanicOutsideOfTheHandlerEndsItsConnectionAlone(t *testing.T) {
 	other := d.dial(t)
 	other.send(post("/mcp", "x"))
 	other.wantAnswer("fast", http.StatusOK, "POST /mcp x")
-	if !strings.Contains(d.log.String(), "connection panicked") {
+	if !strings.Contains(d.log.String(), "kind=connection") {
 		t.Errorf("the log says %q", d.log)
 	}
 }

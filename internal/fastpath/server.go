@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"patchbay/internal/safe"
 )
 
 // Options make a [Server]. Handler, Takes and Rest are required.
@@ -73,13 +75,17 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 	s.listener, s.others = l, newOthers(l.Addr())
 	s.mu.Unlock()
-	go s.sweep()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	safe.Go(safe.Background, func() { safe.RunLoop(ctx, "connections", func(context.Context) { s.sweep() }) })
 	var rest net.Listener = s.others
 	if s.o.Around != nil {
 		rest = s.o.Around(rest)
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- s.o.Rest.Serve(rest) }()
+	safe.Go(safe.Connection, func() {
+		failed <- safe.Try(safe.Connection, func() error { return s.o.Rest.Serve(rest) })()
+	})
 	err := s.accept(l)
 	if !s.closing.Load() {
 		_ = s.Close()
@@ -131,7 +137,7 @@ func (s *Server) take(made net.Conn) {
 	if s.closing.Load() { // meanwhile: nobody else has seen it
 		c.cut()
 	}
-	go c.serve()
+	safe.Go(safe.Connection, c.serve)
 }
 
 // forget is for a connection that has ended, or is somebody else's now.

@@ -193,7 +193,7 @@ func TestAHandlerThatPanicsEndsItsConnectionAlone(t *testing.T) {
 		other.send(post("/mcp", "fine"))
 		other.wantAnswer("fast", http.StatusOK, "fine")
 	}
-	if log := d.log.String(); strings.Count(log, "handler panicked") != 1 || strings.Contains(log, "a secret") {
+	if log := d.log.String(); strings.Count(log, "panic recovered") != 1 || strings.Contains(log, "a secret") {
 		t.Errorf("the log says %q", log)
 	}
 }

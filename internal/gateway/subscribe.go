@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcp/serve"
+	"patchbay/internal/safe"
 )
 
 // A client of the handshake era subscribes to a resource by a request, and hears of it on a stream that may end at another process. What
@@ -154,7 +155,9 @@ func (w *watches) want(uris []string) {
 		if w.of[slug] == nil {
 			ctx, end := context.WithCancel(w.ctx)
 			w.of[slug] = &watch{uris: strings.Join(own, "\n"), end: end}
-			w.tasks.Go(func() { w.watch(ctx, slug, own) })
+			safe.GoIn(&w.tasks, safe.Stream, func() {
+				safe.RunLoop(ctx, "resource subscriptions", func(ctx context.Context) { w.watch(ctx, slug, own) })
+			})
 		}
 	}
 }

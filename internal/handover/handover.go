@@ -12,6 +12,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -138,10 +139,11 @@ func (d *Desk) resolve(ctx context.Context, tenant connectors.TenantID, agent co
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for i, c := range list {
-		group.Go(func() error {
+		servers[i] = Server{Connector: c, Fault: fault.Errorf(fault.Internal, "Something went wrong on our side.")} // where server panics
+		group.Go(safe.Try(safe.Task, func() error {
 			servers[i] = d.server(ctx, tenant, agent, c)
 			return nil
-		})
+		}))
 	}
 	_ = group.Wait() // what went wrong stands with its server
 	return servers

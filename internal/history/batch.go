@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -24,6 +25,11 @@ const onTop = 4
 func (w *Writer) run() {
 	defer close(w.over)
 	defer w.closeJournal()
+	safe.RunLoop(context.Background(), "history", func(context.Context) { w.writeBatches() })
+}
+
+// writeBatches writes one batch after the other, and returns when Stop is called.
+func (w *Writer) writeBatches() {
 	for {
 		select {
 		case <-w.wake:

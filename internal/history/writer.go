@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -83,7 +84,7 @@ func New(o Options) *Writer {
 	if w.journal, err = openJournal(o.Journal, o.Instance); err != nil {
 		o.Log.Warn("no journal of calls: those of the last moment are lost when the process is killed", slog.Any("error", err))
 	}
-	go w.run()
+	safe.Go(safe.Background, w.run)
 	return w
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"patchbay/internal/queue"
+	"patchbay/internal/safe"
 	"patchbay/internal/toolsync"
 	"patchbay/internal/tracing"
 )
@@ -141,9 +142,9 @@ func (r *Runner) Start(ctx context.Context) error {
 	}
 	ticking, halt := context.WithCancel(context.WithoutCancel(ctx))
 	r.halt = halt
-	r.ticks.Go(func() { r.clock.run(ticking) })
-	r.ticks.Go(func() { r.tender.run(ticking) })
-	r.ticks.Go(func() { r.back.run(ticking) })
+	safe.GoIn(&r.ticks, safe.Background, func() { safe.RunLoop(ticking, "due syncs", r.clock.run) })
+	safe.GoIn(&r.ticks, safe.Background, func() { safe.RunLoop(ticking, "lost jobs", r.tender.run) })
+	safe.GoIn(&r.ticks, safe.Background, func() { safe.RunLoop(ticking, "returning jobs", r.back.run) })
 	return nil
 }
 

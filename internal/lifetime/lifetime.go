@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"patchbay/internal/safe"
 )
 
 // Context ends when its owner ends it, or with the context that it is a part of. It is to be begun before anything else, once, and ended.
@@ -40,7 +42,10 @@ func (c *Context) Begin(of context.Context) {
 	if of.Done() == nil {
 		return
 	}
-	ends := func() { c.cancel(reason(of.Err(), context.Cause(of))) }
+	ends := func() {
+		defer safe.Recover(safe.Timer)
+		c.cancel(reason(of.Err(), context.Cause(of)))
+	}
 	if of.Err() != nil {
 		ends()
 		return
@@ -81,7 +86,7 @@ func (c *Context) cancel(err error) {
 		if p.end != nil {
 			p.end.cancel(err)
 		} else {
-			go p.do()
+			safe.Go(safe.Timer, p.do)
 		}
 	}
 }
@@ -151,7 +156,7 @@ func (c *Context) Err() error {
 func (c *Context) AfterFunc(do func()) (stop func() bool) {
 	p := &part{do: do}
 	if c.join(p) != nil {
-		go do()
+		safe.Go(safe.Timer, do)
 	}
 	return func() bool { return c.leave(p) }
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -90,6 +91,7 @@ func (h *hold) passOn(l list) {
 	}
 	wait := time.Until(c.passed[l].Add(passGap))
 	c.passes[l] = time.AfterFunc(max(0, wait), func() {
+		defer safe.Recover(safe.Timer)
 		h.k.do(func() {
 			h.mu.Lock()
 			c.passes[l], c.passed[l] = nil, time.Now()
@@ -119,7 +121,7 @@ func (h *hold) plan() {
 	if c.timer != nil {
 		c.timer.Stop()
 	}
-	c.timer = time.AfterFunc(time.Until(due), func() { h.k.do(h.answer) })
+	c.timer = time.AfterFunc(time.Until(due), safe.Func(safe.Timer, func() { h.k.do(h.answer) }))
 }
 
 // answer queues a sync for what has changed, and opens the gaps.
@@ -135,7 +137,7 @@ func (h *hold) answer() {
 	c.waits = [lists]bool{}
 	h.mu.Unlock()
 
-	err := h.sync()
+	err := safe.Try(safe.Sync, h.sync)()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c.busy = false

@@ -12,6 +12,7 @@ import (
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 	"patchbay/internal/toolsync"
 )
@@ -73,14 +74,14 @@ func (h *hold) isOpen() bool { return h.opened.Load() != 0 }
 
 // run opens the stream, hears what is said until it ends, and writes down how.
 func (h *hold) run() {
-	err := h.listen()
+	defer h.k.nudge()
+	defer h.leave()
+	err := safe.Try(safe.Upstream, h.listen)()
 	h.cut()
 	h.lastWord()
 	if end, ok := h.judge(err); ok {
 		h.settle(end)
 	}
-	h.leave()
-	h.k.nudge()
 }
 
 func (h *hold) listen() error {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 	"patchbay/internal/toolsync"
 )
@@ -156,7 +157,7 @@ func (k *Keeper) do(what func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.stopped {
-		k.crew.Go(what)
+		safe.GoIn(&k.crew, safe.Upstream, what)
 	}
 }
 

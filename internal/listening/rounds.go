@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -240,7 +241,7 @@ func (k *Keeper) begin(at store.OwnedConnector, c store.ClaimedStream) *store.St
 	h := newHold(k, at, c)
 	k.held[at] = h
 	k.tenants[at.Tenant]++
-	k.crew.Go(h.run)
+	safe.GoIn(&k.crew, safe.Upstream, h.run)
 	return nil
 }
 

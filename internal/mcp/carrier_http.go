@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"sync/atomic"
 	"time"
+
+	"patchbay/internal/safe"
 )
 
 const (
@@ -178,7 +180,10 @@ func (c *httpCarrier) drain(body io.Reader, whole io.Closer) {
 	if c.lingers.Load() {
 		return
 	}
-	timer := time.AfterFunc(drainTime, func() { _ = whole.Close() })
+	timer := time.AfterFunc(drainTime, func() {
+		defer safe.Recover(safe.Timer)
+		_ = whole.Close()
+	})
 	_, err := io.CopyN(io.Discard, body, drainBytes)
 	if !timer.Stop() || err == nil {
 		c.lingers.Store(true)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"patchbay/internal/mcp/wire"
+	"patchbay/internal/safe"
 )
 
 const (
@@ -59,12 +60,16 @@ func (c *sseCarrier) send(ctx context.Context, m outgoing) (incoming, *Error) {
 	defer cancel()
 	var refused *Error
 	posted := make(chan struct{})
-	go func() {
+	safe.Go(safe.Upstream, func() {
 		defer close(posted)
-		if refused = c.post(ctx, m); refused != nil {
-			cancel()
-		}
-	}()
+		refused = panicked(m.phase) // until it is known
+		defer func() {
+			if refused != nil {
+				cancel()
+			}
+		}()
+		refused = c.post(ctx, m)
+	})
 	in, err := c.board.await(ctx, m, reply)
 	timer := time.AfterFunc(drainTime, cancel) // an answer that comes now leaves the connection useful
 	<-posted
@@ -143,12 +148,13 @@ func (c *sseCarrier) ready(ctx context.Context, phase Phase) *Error {
 	posts.url.Store(s.endpoint)
 	c.posts.Store(posts)
 	c.open = true
-	c.tasks.Go(func() { c.read(s) })
+	safe.GoIn(&c.tasks, safe.Upstream, func() { c.read(s) })
 	return nil
 }
 
 // read takes what the stream brings, until the carrier is closed or the stream cannot be had again.
 func (c *sseCarrier) read(s *eventStream) {
+	defer c.board.fail(panicked(PhaseInitialize)) // where nothing else has ended the waits
 	fruitless := 0
 	for {
 		at, fresh, err := c.hear(s)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"patchbay/internal/safe"
 )
 
 const (
@@ -91,13 +93,15 @@ func (c *stdioCarrier) start() *Error {
 		return c.failed
 	}
 	c.process = p
-	c.readers.Go(func() { c.read(p) })
-	c.readers.Go(func() { _, _ = io.Copy(&c.stderr, p.stderr) })
+	safe.GoIn(&c.readers, safe.Program, func() { c.read(p) })
+	safe.GoIn(&c.readers, safe.Program, func() { _, _ = io.Copy(&c.stderr, p.stderr) })
 	return nil
 }
 
 // read takes the lines of the process to their end. What is no message is a banner or a log line, and is passed over.
 func (c *stdioCarrier) read(p *process) {
+	defer p.kill()                                // there is nobody left to hear it
+	defer c.board.fail(panicked(PhaseInitialize)) // where nothing else has ended the waits
 	lines := bufio.NewReaderSize(p.stdout, 64<<10)
 	banner := 0
 	for {
@@ -119,7 +123,6 @@ func (c *stdioCarrier) read(p *process) {
 		default:
 			continue
 		}
-		p.kill() // there is nobody left to hear it
 		return
 	}
 }

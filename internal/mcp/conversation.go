@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"patchbay/internal/mcp/wire"
+	"patchbay/internal/safe"
 )
 
 const (
@@ -132,6 +133,7 @@ func (c *conversation) leave(timed *timedContext) {
 
 // end ends the conversation's life, and all that is under way.
 func (c *conversation) end() {
+	defer safe.Recover(safe.Upstream)
 	c.die()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,6 +142,7 @@ func (c *conversation) end() {
 
 // strike is called by the clock of the flights.
 func (c *conversation) strike() {
+	defer safe.Recover(safe.Timer)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -204,7 +207,7 @@ func (c *conversation) start(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
-		c.tasks.Go(do)
+		safe.GoIn(&c.tasks, safe.Upstream, do)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patchbay/internal/mcp/sse"
+	"patchbay/internal/safe"
 )
 
 // eventStream is one GET of HTTP+SSE, after its endpoint event.
@@ -99,10 +100,10 @@ func (c *sseCarrier) get(ctx context.Context, at mark) (*http.Response, error) {
 // hear takes the stream's events to its end. fresh: there were any.
 func (c *sseCarrier) hear(s *eventStream) (at mark, fresh bool, err error) {
 	watched := make(chan struct{})
-	go func() {
+	safe.Go(safe.Upstream, func() {
 		defer close(watched)
 		c.watch(s)
-	}()
+	})
 	for err == nil {
 		event, failed := s.events.Next()
 		switch {

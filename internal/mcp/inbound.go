@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"patchbay/internal/mcp/wire"
+	"patchbay/internal/safe"
 )
 
 // maxAnswering bounds how many requests of one server are answered at once by one of those who share its session, so that one who does not
@@ -150,7 +151,7 @@ func (c *conversation) asked(stream int, m wire.Message) {
 	if w != nil {
 		w.answers.Add(1)
 	}
-	c.tasks.Go(func() { c.answer(w, m) })
+	safe.GoIn(&c.tasks, safe.Upstream, func() { c.answer(w, m) })
 }
 
 // answerer is who answers what is asked on a stream: who waits for the reply that is to come there; on a stream that all share, who

@@ -11,6 +11,7 @@ import (
 
 	"patchbay/internal/mcp/sse"
 	"patchbay/internal/mcp/wire"
+	"patchbay/internal/safe"
 )
 
 // Listen hears what the server says by itself, as notifications/tools/list_changed, until ctx ends (nil), or the server ends it or
@@ -35,7 +36,7 @@ func (c *conversation) listen(ctx context.Context, opened func(), hear func(Mess
 	defer context.AfterFunc(c.life, cancel)()
 	id := c.id()
 	begun := sync.OnceFunc(opened)
-	defer time.AfterFunc(silentTime, begun).Stop()
+	defer time.AfterFunc(silentTime, safe.Func(safe.Timer, begun)).Stop()
 	defer c.depart(c.attend(id, &caller{message: func(m Message) {
 		begun()
 		hear(m)

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"patchbay/internal/safe"
 )
 
 // How long a process may take to end after the end of its input, and after SIGTERM. A context that ends cuts both short.
@@ -103,11 +105,11 @@ func closeAll(files []*os.File) {
 // run starts the command and has its end waited for.
 func (p *process) run(limits Limits) error {
 	started := make(chan error, 1)
-	go func() {
+	safe.Go(safe.Program, func() {
 		// The death signal goes by the thread that started the child, not by the process: it has to stay.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		err := p.cmd.Start()
+		err := safe.Try(safe.Program, p.cmd.Start)()
 		if err == nil {
 			limit(p.cmd.Process.Pid, limits)
 		}
@@ -115,10 +117,10 @@ func (p *process) run(limits Limits) error {
 		if err != nil {
 			return
 		}
+		defer close(p.exited)
 		awaitExit(p.cmd)
 		p.reap()
-		close(p.exited)
-	}()
+	})
 	return <-started
 }
 
@@ -126,6 +128,7 @@ func (p *process) run(limits Limits) error {
 func (p *process) write(ctx context.Context, line []byte) (int, error) {
 	cut := make(chan struct{})
 	unbind := context.AfterFunc(ctx, func() {
+		defer safe.Recover(safe.Timer)
 		_ = p.stdin.SetWriteDeadline(time.Unix(1, 0))
 		close(cut)
 	})

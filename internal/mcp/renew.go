@@ -1,6 +1,10 @@
 package mcp
 
-import "context"
+import (
+	"context"
+
+	"patchbay/internal/safe"
+)
 
 // renewal is the opening of a new conversation in place of one that the server has lost.
 type renewal struct {
@@ -25,7 +29,7 @@ func (s *Session) renew(ctx context.Context, gone *conversation) (*conversation,
 	if r == nil {
 		r = &renewal{done: make(chan struct{})}
 		s.renewal = r
-		s.tasks.Go(func() { s.replace(context.WithoutCancel(ctx), gone, r) })
+		safe.GoIn(&s.tasks, safe.Upstream, func() { s.replace(context.WithoutCancel(ctx), gone, r) })
 	}
 	s.mu.Unlock()
 	select {
@@ -41,7 +45,7 @@ func (s *Session) replace(ctx context.Context, gone *conversation, r *renewal) {
 	ctx, cancel := context.WithTimeout(ctx, s.target.budget())
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)()
-	r.next, r.err = s.open(ctx)
+	r.err = safe.Try(safe.Upstream, func() (err error) { r.next, err = s.open(ctx); return err })()
 	s.mu.Lock()
 	if r.err == nil {
 		s.now = r.next
@@ -52,6 +56,11 @@ func (s *Session) replace(ctx context.Context, gone *conversation, r *renewal) {
 	if r.err == nil {
 		gone.retire(s.life)
 	}
+}
+
+// panicked is the failure of requests whose reply a panic of ours has lost.
+func panicked(phase Phase) *Error {
+	return &Error{Phase: phase, Reason: ReasonUnreachable, Detail: "the conversation was ended by a fault of Patchbay"}
 }
 
 func errClosed(phase Phase) *Error {

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"patchbay/internal/fault"
+	"patchbay/internal/safe"
 )
 
 // Cluster is a PostgreSQL that we run.
@@ -70,7 +71,7 @@ func startLocked(ctx context.Context, opts Options, lock *fileLock) (*Cluster, e
 	}
 	c.opts.Log.InfoContext(ctx, "PostgreSQL started", "postgres_version", c.bin.Version, "pid", p.cmd.Process.Pid,
 		"duration_ms", time.Since(began).Milliseconds())
-	go c.supervise(p)
+	safe.Go(safe.Database, func() { c.supervise(p) })
 	return c, nil
 }
 

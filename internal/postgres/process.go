@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"patchbay/internal/safe"
 )
 
 // How long PostgreSQL has to end after each signal before the next, harder one.
@@ -53,18 +55,18 @@ func start(cmd *exec.Cmd, onDeath syscall.Signal) (*process, error) {
 	p := &process{cmd: cmd, exited: make(chan struct{})}
 	started := make(chan error, 1)
 	dieWithUs(cmd.SysProcAttr, onDeath)
-	go func() {
+	safe.Go(safe.Database, func() {
 		// The death signal goes by the thread that started the child, not by the process: it has to stay.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		err := cmd.Start()
+		err := safe.Try(safe.Database, cmd.Start)()
 		started <- err
 		if err != nil {
 			return
 		}
-		p.err = cmd.Wait()
+		p.err = safe.Try(safe.Database, cmd.Wait)()
 		close(p.exited)
-	}()
+	})
 	if err := <-started; err != nil {
 		return nil, err
 	}

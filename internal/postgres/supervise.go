@@ -4,6 +4,8 @@ import (
 	"context"
 	"syscall"
 	"time"
+
+	"patchbay/internal/safe"
 )
 
 const (
@@ -18,11 +20,30 @@ const (
 func (c *Cluster) supervise(p *process) {
 	defer close(c.done)
 	defer c.lock.release()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	safe.Go(safe.Database, func() {
+		defer cancel()
+		select {
+		case <-c.stopping:
+		case <-ctx.Done():
+		}
+	})
+	safe.RunLoop(ctx, "postgresql", func(context.Context) { c.keepRunning(&p) })
+	select {
+	case <-c.stopping:
+		c.stopErr = p.stop(c.stopCtx)
+	default:
+	}
+}
+
+// keepRunning returns when Stop is called, or PostgreSQL does not start any more. p is the process that runs.
+func (c *Cluster) keepRunning(running **process) {
 	for {
+		p := *running
 		select {
 		case <-p.exited:
 		case <-c.stopping:
-			c.stopErr = p.stop(c.stopCtx)
 			return
 		}
 		if c.isStopping() {
@@ -38,7 +59,7 @@ func (c *Cluster) supervise(p *process) {
 		if next == nil {
 			return
 		}
-		p = next
+		*running = next
 	}
 }
 
@@ -46,13 +67,13 @@ func (c *Cluster) supervise(p *process) {
 func (c *Cluster) relaunch() (*process, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go func() {
+	safe.Go(safe.Database, func() {
 		select {
 		case <-c.stopping:
 			cancel()
 		case <-ctx.Done():
 		}
-	}()
+	})
 	wait, began := firstRetry, time.Now()
 	for {
 		p, err := c.launch(ctx)

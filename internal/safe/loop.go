@@ -79,6 +79,16 @@ func loopStarts(name string) {
 	loops.states[name].Waiting = false
 }
 
+// WaitingLoops is how many background loops wait to start again.
+func WaitingLoops() (n int) {
+	for _, s := range Loops() {
+		if s.Waiting {
+			n++
+		}
+	}
+	return n
+}
+
 // Loops are the background loops that have panicked, by name.
 func Loops() []LoopState {
 	loops.Lock()

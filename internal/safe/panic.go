@@ -40,13 +40,18 @@ func Describe(v any) string {
 // Caught logs and counts what recover returned, and returns it as an error. Call it in the deferred function that recovered: the stack is
 // still the panic's there.
 func Caught(k Kind, v any, attrs ...slog.Attr) *Error {
-	e := &Error{Kind: k, Text: Describe(v)}
-	counts[k].Add(1)
-	defer func() { _ = recover() }() // of the log's handler: there is nobody left to tell
 	l := logger.Load()
 	if l == nil {
 		l = slog.Default()
 	}
+	return CaughtBy(l, k, v, attrs...)
+}
+
+// CaughtBy is Caught with a logger of the caller's.
+func CaughtBy(l *slog.Logger, k Kind, v any, attrs ...slog.Attr) *Error {
+	e := &Error{Kind: k, Text: Describe(v)}
+	counts[k].Add(1)
+	defer func() { _ = recover() }() // of the log's handler: there is nobody left to tell
 	l.LogAttrs(context.Background(), slog.LevelError, "panic recovered",
 		append(attrs, slog.String("kind", k.String()), slog.String("panic", e.Text), slog.String("stack", string(debug.Stack())))...)
 	return e

@@ -141,6 +141,9 @@ func TestRunLoopStartsAgain(t *testing.T) {
 			}
 			return safe.LoopState{}
 		}
+		if safe.WaitingLoops() == 0 {
+			t.Error("no loop waits")
+		}
 		if s := state(); s.Panics != 1 || !s.Waiting || !s.Last.Equal(time.Now()) {
 			t.Errorf("state = %+v", s)
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"patchbay/internal/fault"
+	"patchbay/internal/safe"
 	"patchbay/internal/secret"
 )
 
@@ -97,7 +98,7 @@ func (p *Proxy) tunnel(ctx context.Context, roots *x509.CertPool, target string)
 		}
 		c = over
 	}
-	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(ctx, safe.Func(safe.Timer, func() { _ = c.SetDeadline(time.Unix(1, 0)) }))
 	err = p.ask(c, target)
 	if !stop() && err == nil {
 		err = unreachable(context.Cause(ctx))

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"patchbay/internal/safe"
 	"patchbay/internal/store/dbgen"
 )
 
@@ -26,7 +27,7 @@ type Sessions struct {
 func newSessions(pool *pgxpool.Pool) *Sessions {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Sessions{q: dbgen.New(systemScope(pool)), stop: stop}
-	s.done.Go(func() { s.sweep(ctx) })
+	safe.GoIn(&s.done, safe.Background, func() { safe.RunLoop(ctx, "browser sessions", s.sweep) })
 	return s
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/safe"
 )
 
 // Notice tells that something in the database is not any more what it was. Kind is "agent", "token", "connector", "credential",
@@ -72,6 +73,12 @@ func (s *Store) Watch(ctx context.Context, hear func(Notice), state func(connect
 
 // listen hears notices over one connection until it breaks. It tells whether it ever heard any.
 func (s *Store) listen(ctx context.Context, hear func(Notice), heard *belief) (listened bool) {
+	defer func() {
+		if v := recover(); v != nil { // what was to be dropped may be believed still: Watch says that nothing is heard, and begins anew
+			_ = safe.Caught(safe.Database, v)
+			listened = false
+		}
+	}()
 	config := s.listens.Config().ConnConfig
 	config.Tracer = nil // its pulse is nobody's query
 	conn, err := pgx.ConnectConfig(ctx, config)
@@ -190,9 +197,15 @@ func (e *ears) tell(said ...Notice) {
 	all := slices.Collect(maps.Keys(e.all))
 	e.mu.Unlock()
 	for _, hear := range all {
-		for _, n := range said {
-			(*hear)(n)
-		}
+		hearAll(*hear, said)
+	}
+}
+
+// hearAll tells one listener. Its panic is not that of whoever has changed something.
+func hearAll(hear func(Notice), said []Notice) {
+	defer safe.Recover(safe.Database)
+	for _, n := range said {
+		hear(n)
 	}
 }
 

@@ -3,6 +3,8 @@ package store
 import (
 	"sync"
 	"time"
+
+	"patchbay/internal/safe"
 )
 
 // belief is whether notices are believed to come in. It tells when that changes.
@@ -24,7 +26,7 @@ func (b *belief) set(now bool) {
 
 // unless has the belief end after a while, unless what it is based on is seen before.
 func (b *belief) unless(patience time.Duration) (seen func()) {
-	doubt := time.AfterFunc(patience, func() { b.set(false) })
+	doubt := time.AfterFunc(patience, safe.Func(safe.Timer, func() { b.set(false) }))
 	return func() {
 		doubt.Stop()
 		b.set(true) // and once more next time, should the doubt come at this very moment

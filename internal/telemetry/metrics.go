@@ -74,6 +74,7 @@ func NewMetrics(version string) *Metrics {
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
+	watchPanics(m.registry)
 	return m
 }
 

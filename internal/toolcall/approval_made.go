@@ -12,6 +12,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
+	"patchbay/internal/safe"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 )
@@ -226,7 +227,7 @@ func (c *Caller) besides(do func(ctx context.Context)) (begun bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.stopped {
-		c.crew.Go(func() { do(c.life) })
+		safe.GoIn(&c.crew, safe.Call, func() { do(c.life) })
 	}
 	return !c.stopped
 }

@@ -16,6 +16,7 @@ import (
 	"patchbay/internal/history"
 	"patchbay/internal/lifetime"
 	"patchbay/internal/mcp"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall/upstream"
 )
@@ -108,9 +109,13 @@ func (c *Caller) Start(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.stopped {
-		c.crew.Go(c.sweepNowAndThen)
-		c.crew.Go(func() { c.tellUsesNowAndThen(recalled) })
-		c.crew.Go(c.noteProgressNowAndThen)
+		safe.GoIn(&c.crew, safe.Background, func() { safe.RunLoop(c.life, "calls to be closed", func(context.Context) { c.sweepNowAndThen() }) })
+		safe.GoIn(&c.crew, safe.Background, func() {
+			safe.RunLoop(c.life, "uses of limits", func(context.Context) { c.tellUsesNowAndThen(recalled) })
+		})
+		safe.GoIn(&c.crew, safe.Background, func() {
+			safe.RunLoop(c.life, "progress of calls", func(context.Context) { c.noteProgressNowAndThen() })
+		})
 	}
 }
 
@@ -122,10 +127,10 @@ func (c *Caller) Stop(ctx context.Context) {
 	c.mu.Unlock()
 	c.waits.wakeAll() // who waits for a person is told to come back
 	ended := make(chan struct{})
-	go func() {
+	safe.Go(safe.Task, func() {
 		defer close(ended)
 		c.calls.Wait()
-	}()
+	})
 	select {
 	case <-ended:
 	case <-ctx.Done():

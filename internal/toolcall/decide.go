@@ -8,6 +8,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -115,10 +116,10 @@ func (c *Caller) makeBesides(ctx context.Context, t connectors.TenantID, row con
 		c.logUnsaved(ctx, err)
 		return
 	}
-	go func() { // Stop waits until it has left
+	safe.Go(safe.Call, func() { // Stop waits until it has left
 		defer here.leave()
 		c.makeFor(here, t, row)
-	}()
+	})
 }
 
 // makeFor makes an approved call with what is stored of it.

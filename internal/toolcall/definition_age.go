@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/safe"
 )
 
 // Before a call that may destroy something, the definition by which it was judged must not be older than the connector allows: a server
@@ -83,7 +84,8 @@ func (a *attempt) youngerThan(most time.Duration) bool {
 // renew has the tools read again, unless another process has. It is done once for all who wait, and goes on when one of them leaves.
 func (a *attempt) renew(ctx context.Context, most time.Duration) error {
 	s, c := a.server(), a.Caller
-	flight := c.ages.flights.DoChan(s.tenant.String()+s.connector.String(), func() (any, error) {
+	flight := c.ages.flights.DoChan(s.tenant.String()+s.connector.String(), func() (_ any, err error) {
+		defer safe.RecoverTo(safe.Call, &err)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewTime)
 		defer cancel()
 		return nil, c.renewed(ctx, s, most)

@@ -10,6 +10,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/safe"
 )
 
 // recordTime bounds how long somebody who called waits for the call to be on record.
@@ -29,10 +30,12 @@ func (c *Caller) Run(ctx context.Context, o Order, patience time.Duration) (conn
 		o.Progress = func(json.RawMessage) {} // it is on record how far the call is, for whoever looks again
 	}
 	ended := make(chan result, 1)
-	go func() { // Stop waits for the call in it
-		out, err := c.Call(context.WithoutCancel(ctx), o)
-		ended <- result{out, err}
-	}()
+	safe.Go(safe.Call, func() { // Stop waits for the call in it
+		var r result
+		defer func() { ended <- r }()
+		defer safe.RecoverTo(safe.Call, &r.err)
+		r.out, r.err = c.Call(context.WithoutCancel(ctx), o)
+	})
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {

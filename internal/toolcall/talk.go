@@ -10,6 +10,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
+	"patchbay/internal/safe"
 )
 
 // A server of the handshake era asks in the middle of a call, and a client of the modern era answers with another request. Between the two
@@ -97,10 +98,11 @@ func (c *Caller) converse(ctx context.Context, o Order) (Outcome, error) {
 	}
 	k.enter(o.Client)
 	c.talks.add(k)
-	go func() { // Stop waits for the call in it
+	safe.Go(safe.Call, func() { // Stop waits for the call in it
 		defer close(k.done)
+		defer safe.RecoverTo(safe.Call, &k.err)
 		k.out, k.err = c.callNow(within, &heard)
-	}()
+	})
 	return k.await(ctx)
 }
 
@@ -123,6 +125,7 @@ func (k *talk) leave() {
 	defer k.mu.Unlock()
 	k.busy, k.client = false, Client{}
 	k.expiry = time.AfterFunc(talkLife, func() {
+		defer safe.Recover(safe.Timer)
 		k.cancel(errTimeout)
 		k.c.talks.drop(k)
 	})

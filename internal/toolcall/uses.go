@@ -8,6 +8,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
+	"patchbay/internal/safe"
 )
 
 // uses remembers when the use of a credential was noted last: once a minute is enough. The zero value works.
@@ -42,7 +43,7 @@ func (c *Caller) note(t connectors.TenantID, u *credentials.Usable) {
 	if c.stopped {
 		return
 	}
-	c.crew.Go(func() {
+	safe.GoIn(&c.crew, safe.Task, func() {
 		ctx, cancel := context.WithTimeout(c.life, noteTime)
 		defer cancel()
 		if err := c.o.Credentials.MarkUsed(ctx, t, u); err != nil {

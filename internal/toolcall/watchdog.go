@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"patchbay/internal/safe"
 )
 
 // errTimeout is why a context ends whose server said nothing for too long.
@@ -24,7 +26,10 @@ type watchdog struct {
 func watch(ctx context.Context, timeout time.Duration) (context.Context, *watchdog) {
 	w := &watchdog{timeout: timeout}
 	ctx, w.cancel = context.WithCancelCause(ctx)
-	w.timer = time.AfterFunc(timeout, func() { w.cancel(errTimeout) })
+	w.timer = time.AfterFunc(timeout, func() {
+		defer safe.Recover(safe.Timer)
+		w.cancel(errTimeout)
+	})
 	return ctx, w
 }
 

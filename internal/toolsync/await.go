@@ -6,6 +6,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -45,10 +46,12 @@ func (s *Syncer) Await(ctx context.Context, tenant connectors.TenantID, id conne
 // is no error: its row says so. It is one where the run did not begin.
 func (s *Syncer) performQueued(ctx context.Context, tenant connectors.TenantID, run connectors.SyncRun) error {
 	ended := make(chan error, 1)
-	go func() { // Stop waits for it, as for every run
-		_, err := s.Sync(ctx, tenant, Request{Connector: connectors.Ref(run.ConnectorID.String()), Run: &run.ID})
-		ended <- err
-	}()
+	safe.Go(safe.Sync, func() { // Stop waits for it, as for every run
+		ended <- safe.Try(safe.Sync, func() error {
+			_, err := s.Sync(ctx, tenant, Request{Connector: connectors.Ref(run.ConnectorID.String()), Run: &run.ID})
+			return err
+		})()
+	})
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"patchbay/internal/connectors"
@@ -39,12 +40,13 @@ func (s *Syncer) syncClaimed(ctx context.Context, c store.Claim, at *stand) {
 	found, err := r.read(ctx)
 	defer func() { endSpan(span, r.id, len(found.tools), err) }()
 	at.heard()
+	leave := sync.OnceFunc(at.leave)
+	defer leave() // also where what follows panics
 	if err == nil && !c.Plain(found.hash, r.seen) {
 		r.tell(ctx, found)
-		at.leave()
 		return
 	}
-	at.leave() // what follows is waiting for others to end, too
+	leave() // what follows is waiting for others to end, too
 	r.end(ctx, found, err)
 }
 

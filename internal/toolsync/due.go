@@ -6,6 +6,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/queue"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -102,11 +103,11 @@ func (s *Syncer) launch(ctx context.Context, c store.Claim, at *stand) {
 		at.quit()
 		return
 	}
-	go func() {
+	safe.Go(safe.Sync, func() {
 		defer end()
 		defer s.held.forget(c.Connector.ID)
 		s.syncClaimed(ctx, c, at)
-	}()
+	})
 }
 
 // giveBack has connectors be due later, because their servers have no room. A claim that is not given back is forgotten, and found by

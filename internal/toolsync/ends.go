@@ -10,6 +10,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -58,7 +59,8 @@ func (w *ends) bring(ctx context.Context, kind int, e store.Ended) {
 	stored := p.stored
 	if !w.writing {
 		w.writing = true
-		go w.write(context.WithoutCancel(ctx)) // it ends when nobody waits
+		after := context.WithoutCancel(ctx)
+		safe.Go(safe.Sync, func() { w.write(after) }) // it ends when nobody waits
 	}
 	w.mu.Unlock()
 	<-stored
@@ -74,7 +76,7 @@ func (w *ends) write(ctx context.Context) {
 		}
 		for kind, p := range all {
 			for batch := range slices.Chunk(p.ends, maxEnds) {
-				w.settle(ctx, kind, batch)
+				safe.Func(safe.Sync, func() { w.settle(ctx, kind, batch) })()
 			}
 			if p.stored != nil {
 				close(p.stored)

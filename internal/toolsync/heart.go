@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -78,7 +79,7 @@ func (s *Syncer) Start(ctx context.Context) error {
 	}
 	beating, halt := context.WithCancel(context.WithoutCancel(ctx))
 	s.heart.halt = halt
-	s.heart.beats.Go(func() { s.beat(beating) })
+	safe.GoIn(&s.heart.beats, safe.Background, func() { safe.RunLoop(beating, "heartbeat", s.beat) })
 	return nil
 }
 
@@ -121,10 +122,10 @@ func (s *Syncer) Drain(ctx context.Context) {
 	s.heart.mu.Unlock()
 	s.heart.end()
 	ended := make(chan struct{})
-	go func() {
+	safe.Go(safe.Task, func() {
 		defer close(ended)
 		s.heart.runs.Wait()
-	}()
+	})
 	select {
 	case <-ended:
 	case <-ctx.Done():

@@ -6,6 +6,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -33,10 +34,12 @@ func (s *Syncer) Refresh(ctx context.Context, tenant connectors.TenantID, id con
 // runOnce performs a run, which goes on where ctx ends before it.
 func (s *Syncer) runOnce(ctx context.Context, tenant connectors.TenantID, id connectors.ConnectorID) error {
 	ended := make(chan error, 1)
-	go func() { // Stop waits for it, as for every run
-		_, err := s.Sync(ctx, tenant, Request{Connector: connectors.Ref(id.String()), Trigger: connectors.TriggerSchedule})
-		ended <- err
-	}()
+	safe.Go(safe.Sync, func() { // Stop waits for it, as for every run
+		ended <- safe.Try(safe.Sync, func() error {
+			_, err := s.Sync(ctx, tenant, Request{Connector: connectors.Ref(id.String()), Trigger: connectors.TriggerSchedule})
+			return err
+		})()
+	})
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

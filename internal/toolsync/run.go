@@ -3,17 +3,15 @@ package toolsync
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime"
-	"runtime/debug"
 	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -64,16 +62,7 @@ func (r *run) concluded(
 }
 
 func panicked(p any) error {
-	return fault.Wrap(fault.Internal, fmt.Errorf("panic in a sync: %s\n%s", describe(p), debug.Stack()), "Something went wrong on our side.")
-}
-
-// describe names what a run panicked with: the runtime's own words, and of anything else the type alone. It could hold a
-// credential, or what the server sent.
-func describe(p any) string {
-	if err, ok := p.(runtime.Error); ok {
-		return err.Error()
-	}
-	return fmt.Sprintf("%T", p)
+	return fault.Wrap(fault.Internal, safe.Caught(safe.Sync, p), "Something went wrong on our side.")
 }
 
 // talk reads the list from the server.

@@ -6,6 +6,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -62,7 +63,10 @@ func (s *Syncer) begin(ctx context.Context) (detached context.Context, end func(
 		return nil, nil, f
 	}
 	detached, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	unbind := context.AfterFunc(s.heart.cutOff, func() { cancel(errStopped) })
+	unbind := context.AfterFunc(s.heart.cutOff, func() {
+		defer safe.Recover(safe.Timer)
+		cancel(errStopped)
+	})
 	return detached, func() {
 		unbind()
 		cancel(nil)

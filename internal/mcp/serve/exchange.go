@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"patchbay/internal/mcp/wire"
+	"patchbay/internal/safe"
 )
 
 // exchange is one message and what is sent back for it: JSON, or an event stream from the first thing on that is said before the
@@ -146,6 +147,7 @@ func (x *exchange) await() {
 
 // breathe writes a comment, and comes back.
 func (x *exchange) breathe() {
+	defer safe.Recover(safe.Timer)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.stage == over {

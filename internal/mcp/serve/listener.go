@@ -3,10 +3,10 @@ package serve
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
+
+	"patchbay/internal/safe"
 )
 
 // listener is somebody who waits for what we have to say. Thousands of them sit there idle: it holds what it needs, and no more.
@@ -36,7 +36,7 @@ func (l *listener) run(v *visit) {
 		return
 	}
 	if conn := takeOver(v); conn != nil {
-		go l.hold(ctx, conn, leave)
+		safe.Go(safe.Stream, func() { l.hold(ctx, conn, leave) })
 		return
 	}
 	defer leave()
@@ -64,26 +64,17 @@ func (l *listener) join(v *visit, stop func()) (leave func(), _ *RPCError) {
 // hold serves the listener on a connection of its own.
 func (l *listener) hold(ctx context.Context, conn *connection, leave func()) {
 	defer leave()
-	defer l.survive()
 	gone := make(chan struct{})
-	go func() {
+	safe.Go(safe.Stream, func() {
 		defer close(gone)
+		defer l.stop()
 		conn.await()
-		l.stop()
-	}()
+	})
 	defer func() {
 		conn.close() // which ends the wait for the client
 		<-gone
 	}()
 	l.listen(ctx, conn)
-}
-
-// survive keeps a panic of the backend from the process: nobody else stands above a goroutine of ours.
-func (l *listener) survive() {
-	if v := recover(); v != nil {
-		l.stop()
-		l.s.opts.Log.Error("listening panicked", "panic", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
-	}
 }
 
 // listen hears the backend until one of the three has enough.
@@ -133,6 +124,7 @@ func (l *listener) hear(method string, params json.RawMessage) {
 
 // breathe writes a comment, and comes back.
 func (l *listener) breathe() {
+	defer safe.Recover(safe.Timer)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.send(keepAlive)

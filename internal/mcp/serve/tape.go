@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"patchbay/internal/safe"
 )
 
 var errGone = errors.New("the connection is gone")
@@ -229,6 +231,7 @@ func (t *tape) end() {
 
 // forget drops what has stayed long enough, and comes back for the rest.
 func (ts *tapes) forget() {
+	defer safe.Recover(safe.Timer)
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	for len(ts.old) > 0 && !ts.old[0].until.After(time.Now()) {

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"syscall"
 	"time"
+
+	"patchbay/internal/safe"
 )
 
 const (
@@ -122,7 +124,7 @@ func afterFunc(ctx context.Context, do func()) (stop func() bool) {
 	}); ok {
 		return c.AfterFunc(do)
 	}
-	return context.AfterFunc(ctx, do)
+	return context.AfterFunc(ctx, safe.Func(safe.Timer, do))
 }
 
 // answer is a response before it has its body.

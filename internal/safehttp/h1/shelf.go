@@ -3,6 +3,8 @@ package h1
 import (
 	"sync"
 	"time"
+
+	"patchbay/internal/safe"
 )
 
 // slot is where connections are interchangeable: those of one partition to one address.
@@ -46,7 +48,7 @@ func (s *shelf) put(c *conn) bool {
 	s.lists[c.slot] = append(list, c)
 	s.count++
 	if s.timer == nil {
-		s.timer = time.AfterFunc(c.owner.IdleTimeout, func() { s.sweep(c.owner.IdleTimeout) })
+		s.timer = time.AfterFunc(c.owner.IdleTimeout, safe.Func(safe.Timer, func() { s.sweep(c.owner.IdleTimeout) }))
 	}
 	return true
 }
@@ -73,7 +75,7 @@ func (s *shelf) sweep(timeout time.Duration) {
 	}
 	s.timer = nil
 	if s.count > 0 {
-		s.timer = time.AfterFunc(timeout/4, func() { s.sweep(timeout) })
+		s.timer = time.AfterFunc(timeout/4, safe.Func(safe.Timer, func() { s.sweep(timeout) }))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/safe"
 )
 
 // maxClosers bounds how many unused sessions are closed at once.
@@ -88,13 +89,13 @@ func (p *Pool) dismiss(e *entry) {
 	e.leaves = true
 	e.halt()
 	if e.users > 0 {
-		p.crew.Go(func() { p.close(e) })
+		safe.GoIn(&p.crew, safe.Upstream, func() { p.close(e) })
 		return
 	}
 	p.leaving = append(p.leaving, e)
 	if p.closers < maxClosers {
 		p.closers++
-		p.crew.Go(p.closeLeaving)
+		safe.GoIn(&p.crew, safe.Upstream, p.closeLeaving)
 	}
 }
 
@@ -115,17 +116,20 @@ func (p *Pool) closeLeaving() {
 
 // close ends the session on the server, as a courtesy.
 func (p *Pool) close(e *entry) {
+	defer safe.Recover(safe.Upstream)
 	defer p.open.Done()
 	<-e.opened
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.living, e)
+	}()
+	if e.stand != nil {
+		defer e.stand()
+	}
 	if e.session != nil {
 		e.session.Close(context.Background())
 	}
-	if e.stand != nil {
-		e.stand()
-	}
-	p.mu.Lock()
-	delete(p.living, e)
-	p.mu.Unlock()
 }
 
 // makeRoom ends unused sessions until the tenant may have another one. mu is held.
@@ -168,6 +172,7 @@ func (p *Pool) watch() {
 
 // sweepIdle ends what is unused for too long.
 func (p *Pool) sweepIdle() {
+	defer safe.Recover(safe.Timer)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sweep = nil

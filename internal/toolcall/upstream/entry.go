@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
+	"patchbay/internal/safe"
 	"patchbay/internal/tracing"
 )
 
@@ -88,7 +89,7 @@ func (p *Pool) begin(ctx context.Context, u *credentials.Usable, e *entry) *entr
 	p.of[e.place.tenant]++
 	p.open.Add(1)
 	ctx, e.halt = context.WithCancel(context.WithoutCancel(ctx))
-	p.crew.Go(func() { p.dial(ctx, u, e) })
+	safe.GoIn(&p.crew, safe.Upstream, func() { p.dial(ctx, u, e) })
 	return p.used(e)
 }
 
@@ -97,19 +98,8 @@ func (p *Pool) dial(ctx context.Context, u *credentials.Usable, e *entry) {
 	w := &e.want
 	ctx, span := tracing.Child(ctx, "open session")
 	defer span.End()
-	var headers []credentials.Header
-	if u != nil {
-		headers = u.Headers
-	}
 	began := time.Now()
-	target, err := p.o.Target(ctx, w.Tenant, w.Connector, headers)
-	if err == nil && p.o.Seat != nil {
-		e.stand, err = p.o.Seat(ctx, w.Tenant, w.Connector)
-	}
-	if err == nil {
-		target.Capabilities = []byte(w.Capabilities)
-		e.session, err = p.o.Dialer.Dial(ctx, target)
-	}
+	err := p.openSession(ctx, u, e)
 	e.err = err
 	if err != nil {
 		span.Fail("not opened")
@@ -123,6 +113,25 @@ func (p *Pool) dial(ctx context.Context, u *credentials.Usable, e *entry) {
 	p.o.Log.LogAttrs(ctx, slog.LevelDebug, "mcp session opened",
 		slog.String("tenant_id", w.Tenant.String()), slog.String("connector_id", w.Connector.ID.String()),
 		slog.Bool("open", err == nil), slog.Int64("duration_ms", time.Since(began).Milliseconds()))
+}
+
+// openSession sets the entry's session. A panic is an error like any other.
+func (p *Pool) openSession(ctx context.Context, u *credentials.Usable, e *entry) (err error) {
+	defer safe.RecoverTo(safe.Upstream, &err)
+	w := &e.want
+	var headers []credentials.Header
+	if u != nil {
+		headers = u.Headers
+	}
+	target, err := p.o.Target(ctx, w.Tenant, w.Connector, headers)
+	if err == nil && p.o.Seat != nil {
+		e.stand, err = p.o.Seat(ctx, w.Tenant, w.Connector)
+	}
+	if err == nil {
+		target.Capabilities = []byte(w.Capabilities)
+		e.session, err = p.o.Dialer.Dial(ctx, target)
+	}
+	return err
 }
 
 // leave counts one user less. The last one of a session that is retired closes it. content: the server took what was sent.

@@ -12,6 +12,7 @@ import (
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
+	"patchbay/internal/safe"
 	"patchbay/internal/tracing"
 )
 
@@ -174,11 +175,11 @@ func (p *Pool) Stop(ctx context.Context) {
 	}
 	p.mu.Unlock()
 	closed := make(chan struct{})
-	go func() {
+	safe.Go(safe.Task, func() {
 		defer close(closed)
 		p.open.Wait()
 		p.crew.Wait()
-	}()
+	})
 	select {
 	case <-closed:
 	case <-ctx.Done():

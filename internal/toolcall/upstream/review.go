@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/safe"
 )
 
 // reviewTime bounds the look at one credential.
@@ -22,7 +23,7 @@ func (p *Pool) Review(t connectors.TenantID, id connectors.ConnectorID) {
 		}
 	}
 	if len(open) > 0 { // so that the crew has not ended
-		p.crew.Go(func() {
+		safe.GoIn(&p.crew, safe.Upstream, func() {
 			for i := range open {
 				p.review(&open[i])
 			}

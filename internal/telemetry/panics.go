@@ -1,0 +1,22 @@
+package telemetry
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"patchbay/internal/safe"
+)
+
+// watchPanics counts what package safe has recovered in this process.
+func watchPanics(registry *prometheus.Registry) {
+	for _, kind := range safe.Kinds() {
+		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name:        "patchbay_panics_total",
+			Help:        "Panics that were recovered, by the kind of code: each is in the log with its stack.",
+			ConstLabels: prometheus.Labels{"kind": kind.String()},
+		}, func() float64 { return float64(safe.Count(kind)) }))
+	}
+	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "patchbay_loops_waiting",
+		Help: "Background loops that have panicked and wait to start again.",
+	}, func() float64 { return float64(safe.WaitingLoops()) }))
+}
