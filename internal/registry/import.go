@@ -96,18 +96,20 @@ func (r *Registry) Import(ctx context.Context, a auth.Actor, document []byte, dr
 }
 
 // all are the tenant's connectors.
-func (r *Registry) all(ctx context.Context, a auth.Actor) ([]connectors.Connector, error) {
-	var all []connectors.Connector
-	for page := (store.Page{Limit: 200}); ; {
-		list, err := r.store.Tenant(a.Tenant.ID).Connectors(ctx, store.ConnectorFilter{Page: page})
-		if err != nil {
-			return nil, err
+func (r *Registry) all(ctx context.Context, a auth.Actor) (all []connectors.Connector, err error) {
+	err = r.store.Tenant(a.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
+		for page := (store.Page{Limit: 200}); ; {
+			list, err := tx.Connectors(ctx, store.ConnectorFilter{Page: page})
+			if err != nil {
+				return err
+			}
+			all = append(all, list.Items...)
+			if page.Cursor = list.Next; page.Cursor == "" {
+				return nil
+			}
 		}
-		all = append(all, list.Items...)
-		if page.Cursor = list.Next; page.Cursor == "" {
-			return all, nil
-		}
-	}
+	})
+	return all, err
 }
 
 // importing is a document on its way in.

@@ -22,8 +22,15 @@ type ShownChange struct {
 // definitions, so that what Patchbay learned since is in them; kinds and risk are those by which it was decided.
 func (r *Registry) ToolHistory(
 	ctx context.Context, tenant connectors.TenantID, ref connectors.Ref, tool string, p store.Page,
-) (store.List[ShownChange], error) {
-	door := r.store.Tenant(tenant)
+) (history store.List[ShownChange], err error) {
+	err = r.store.Tenant(tenant).Snapshot(ctx, func(door *store.Tenant) error {
+		history, err = toolHistory(ctx, door, ref, tool, p)
+		return err
+	})
+	return history, err
+}
+
+func toolHistory(ctx context.Context, door *store.Tenant, ref connectors.Ref, tool string, p store.Page) (store.List[ShownChange], error) {
 	c, err := door.Connector(ctx, ref)
 	if err != nil {
 		return store.List[ShownChange]{}, err
@@ -70,7 +77,16 @@ type ToolChangeAmong struct {
 func (r *Registry) ToolChange(
 	ctx context.Context, tenant connectors.TenantID, ref connectors.Ref, tool string, id *connectors.ToolChangeID, p store.Page,
 ) (among ToolChangeAmong, err error) {
-	door := r.store.Tenant(tenant)
+	err = r.store.Tenant(tenant).Snapshot(ctx, func(door *store.Tenant) error {
+		among, err = toolChange(ctx, door, ref, tool, id, p)
+		return err
+	})
+	return among, err
+}
+
+func toolChange(
+	ctx context.Context, door *store.Tenant, ref connectors.Ref, tool string, id *connectors.ToolChangeID, p store.Page,
+) (among ToolChangeAmong, err error) {
 	if among.Connector, err = door.Connector(ctx, ref); err != nil {
 		return among, err
 	}

@@ -56,7 +56,16 @@ func (r *run) result(l listing, diff connectors.ToolDiff) store.SyncResult {
 	return store.SyncResult{Seen: r.seen, ListHash: l.hash, Diff: diff, Definitions: l.tools, Quarantined: l.quarantined}
 }
 
-func (r *run) compare(ctx context.Context, st *store.Tenant, tools []connectors.Definition) (connectors.ToolDiff, error) {
+// compare tells what is different from what is known, as of one moment.
+func (r *run) compare(ctx context.Context, st *store.Tenant, tools []connectors.Definition) (diff connectors.ToolDiff, err error) {
+	err = st.Snapshot(ctx, func(tx *store.Tenant) error {
+		diff, err = r.compareIn(ctx, tx, tools)
+		return err
+	})
+	return diff, err
+}
+
+func (r *run) compareIn(ctx context.Context, st *store.Tenant, tools []connectors.Definition) (connectors.ToolDiff, error) {
 	base, err := st.SyncBase(ctx, r.connector.ID)
 	if err != nil {
 		return connectors.ToolDiff{}, err
