@@ -1828,6 +1828,14 @@ type Unavailable struct {
 	Message    string  `json:"message"`
 }
 
+// Unchecked is what the API answers with.
+type Unchecked struct {
+	// A JSON pointer into the schema, as its server wrote it; empty: all of it.
+	Place string `json:"place"`
+	// pattern_too_large, pattern_not_supported, reference_not_followed, reference_endless, dialect_not_supported, keyword_not_valid, schema_too_large, or arguments_too_large where large or deeply nested arguments may be too much. More may be added.
+	Reason string `json:"reason"`
+}
+
 // Unused is what the API answers with.
 type Unused struct {
 	// How far the truth may be from the estimates.
@@ -1951,6 +1959,8 @@ type Why struct {
 	State string `json:"state"`
 	// The exposed name that was asked for.
 	Tool string `json:"tool"`
+	// Parts of the tool's input schema that arguments are not held against, at most 20: they would cost too much, or are not supported.
+	Unchecked []Unchecked `json:"unchecked"`
 }
 
 // WhyCredential is what the API answers with.

@@ -27,7 +27,8 @@ type Why struct {
 
 	AllowedUntil *time.Time // until when it does not, though the approval mode says so; nil: there is no such time
 	Credential   CredentialWhy
-	Advice       string // what to do about it, one sentence
+	Unchecked    []Unchecked // parts of the tool's input schema that arguments are not held against
+	Advice       string      // what to do about it, one sentence
 }
 
 // States of a Why that are no Held code.
@@ -107,6 +108,7 @@ func (k *Keeper) Why(ctx context.Context, tenant connectors.TenantID, agent conn
 		}
 	}
 	if reach != nil {
+		w.Unchecked = v.tools[exposed].Unchecked()
 		if w.Credential, err = k.credentialWhy(ctx, v, reach.Connector); err != nil {
 			return Why{}, err
 		}

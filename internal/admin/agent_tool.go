@@ -103,6 +103,7 @@ func (h *Handler) whyFacts(ctx context.Context, w access.Why) []templates.Fact {
 		until := when(ctx, *w.AllowedUntil, h.now())
 		facts = append(facts, templates.Fact{Label: words.T(ctx, "Allowed until"), When: &until})
 	}
+	facts = append(facts, uncheckedFacts(ctx, w.Unchecked)...)
 	if w.Credential.Owner == "" {
 		return facts
 	}

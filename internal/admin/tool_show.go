@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"patchbay/internal/access"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
@@ -129,5 +130,6 @@ func toolFacts(ctx context.Context, c connectors.Connector, t connectors.Tool, v
 	if view.Removed != nil {
 		facts = append(facts, templates.Fact{Label: words.T(ctx, "Removed"), When: view.Removed})
 	}
+	facts = append(facts, uncheckedFacts(ctx, access.UncheckedParts(connectors.DecodeTool(t.Raw).InputSchema))...)
 	return append(facts, templates.Fact{Label: "SHA-256", Value: t.Hash.String(), Mono: true, Copy: true})
 }

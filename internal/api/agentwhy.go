@@ -21,7 +21,14 @@ type whyJSON struct {
 	Asks         bool              `json:"asks" doc:"Whether a call waits for a person."`
 	AllowedUntil *time.Time        `json:"allowed_until" doc:"Until when it does not, though the approval mode says so; null: there is no such time."`
 	Credential   whyCredentialJSON `json:"credential"`
+	Unchecked    []uncheckedJSON   `json:"unchecked" doc:"Parts of the tool's input schema that arguments are not held against, at most 20: they would cost too much, or are not supported."`
 	Advice       string            `json:"advice" doc:"What to do about it."`
+}
+
+// uncheckedJSON is a part of a schema that is left out of checks.
+type uncheckedJSON struct {
+	Place  string `json:"place" doc:"A JSON pointer into the schema, as its server wrote it; empty: all of it."`
+	Reason string `json:"reason" doc:"pattern_too_large, pattern_not_supported, reference_not_followed, reference_endless, dialect_not_supported, keyword_not_valid, schema_too_large, or arguments_too_large where large or deeply nested arguments may be too much. More may be added."`
 }
 
 // whyCredentialJSON says whose credential a call would carry.
@@ -34,7 +41,11 @@ type whyCredentialJSON struct {
 func viewWhy(w access.Why) whyJSON {
 	out := whyJSON{
 		Tool: w.Exposed, Sees: w.Sees, MayCall: w.MayCall, State: w.State, Asks: w.Asks, AllowedUntil: utc(w.AllowedUntil), Advice: w.Advice,
+		Unchecked:  []uncheckedJSON{},
 		Credential: whyCredentialJSON{Mode: string(w.Credential.Mode), Owner: w.Credential.Owner, Status: w.Credential.Status},
+	}
+	for _, u := range w.Unchecked {
+		out.Unchecked = append(out.Unchecked, uncheckedJSON(u))
 	}
 	if w.Connector != "" {
 		out.Connector = &w.Connector

@@ -3,6 +3,7 @@ package ctl
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"patchbay/client"
@@ -177,9 +178,18 @@ func (c agentWhy) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	t := newTable("TOOL", "SEES IT", "MAY CALL IT", "A PERSON IS ASKED", "WHAT TO DO")
-	t.row(why.Tool, why.Sees, why.MayCall, why.Asks, why.Advice)
+	t := newTable("TOOL", "SEES IT", "MAY CALL IT", "A PERSON IS ASKED", "WHAT TO DO", "NOT CHECKED")
+	t.row(why.Tool, why.Sees, why.MayCall, why.Asks, why.Advice, uncheckedParts(why.Unchecked))
 	return s.print(why, t)
+}
+
+// uncheckedParts names what arguments are not held against.
+func uncheckedParts(all []client.Unchecked) string {
+	names := make([]string, len(all))
+	for i, u := range all {
+		names[i] = strings.TrimPrefix(u.Place+" "+u.Reason, " ")
+	}
+	return strings.Join(names, ", ")
 }
 
 type tokenCommands struct {

@@ -3,6 +3,7 @@ package mcpadmin
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"patchbay/client"
@@ -102,6 +103,7 @@ type explanation struct {
 	CredentialMode   string     `json:"credential_mode"`
 	CredentialOwner  string     `json:"credential_owner" jsonschema:"shared, agent or none."`
 	CredentialStatus string     `json:"credential_status" jsonschema:"active, expired, refresh_failed, revoked, missing or not_needed."`
+	Unchecked        []string   `json:"unchecked" jsonschema:"Why parts of the tool's input schema are not checked: pattern_too_large and the like. Empty: all of it is."`
 	Advice           string     `json:"advice" jsonschema:"What to do about it. A tool's name in it is the server's."`
 }
 
@@ -110,6 +112,12 @@ func explainAccess(ctx context.Context, c *caller, in explainIn) (explanation, s
 	out := explanation{
 		Sees: w.Sees, MayCall: w.MayCall, State: w.State, Asks: w.Asks, AllowedUntil: w.AllowedUntil, Connector: w.Connector, Advice: w.Advice,
 		CredentialMode: w.Credential.Mode, CredentialOwner: w.Credential.Owner, CredentialStatus: w.Credential.Status,
+	}
+	out.Unchecked = []string{}
+	for _, u := range w.Unchecked {
+		if !slices.Contains(out.Unchecked, u.Reason) {
+			out.Unchecked = append(out.Unchecked, u.Reason)
+		}
 	}
 	says := "The agent may not call this tool"
 	switch {

@@ -1,0 +1,48 @@
+package access_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+)
+
+func TestUncheckedNamesWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	for schema, want := range map[string][]string{
+		issueSchema: nil,
+		`{"properties":{"a/b":{"pattern":"` + strings.Repeat("(?:.?.?){999}", 3) + `"}}}`:                 {"/properties/a~1b/pattern pattern_too_large"},
+		`{"properties":{"a":{"pattern":"(?=x)"}}}`:                                                        {"/properties/a/pattern pattern_not_supported"},
+		`{"items":{"$ref":"https://example.org/x"}}`:                                                      {"/items/$ref reference_not_followed"},
+		`{"$dynamicRef":"#x"}`:                                                                            {" reference_not_followed"},
+		`{"allOf":[{"$ref":"#"}]}`:                                                                        {"/allOf/0 reference_endless"},
+		`{"$schema":"http://json-schema.org/draft-04/schema#"}`:                                           {"/$schema dialect_not_supported"},
+		`{"properties":{"a":{"type":"any"}},"minProperties":-1}`:                                          {"/properties/a/type keyword_not_valid", "/minProperties keyword_not_valid"},
+		`{"enum":["` + strings.Repeat("x", 100_000) + `"]}`:                                               {"/enum schema_too_large"},
+		`{"description":"` + strings.Repeat("x", 2<<20) + `"}`:                                            {" schema_too_large"},
+		`{"properties":{"a":{"anyOf":[{"$ref":"#"},{"$ref":"#"}]}}}`:                                      {"/properties/a arguments_too_large"},
+		`{"properties":{"next":{"$ref":"#"},"n":{"type":"integer"}},"additionalProperties":{"$ref":"#"}}`: nil,
+	} {
+		var got []string
+		for _, u := range tool(t, schema).Unchecked() {
+			got = append(got, u.Place+" "+u.Reason)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%.80s: %q, want %q", schema, got, want)
+		}
+	}
+}
+
+func TestWhyNamesWhatIsUnchecked(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, c := b.Agent(t), b.Connector(t, slug("c"))
+	b.found(t, c.ID, defs(`{"name":"odd","inputSchema":{"pattern":"(?=x)"}}`), accepted)
+	b.Grant(t, agent.ID, c.ID)
+	why, err := b.keeper.Why(t.Context(), b.Tenant, connectors.Ref(agent.Slug), connectors.ExposedName("c", "odd"))
+	if want := (access.Unchecked{Place: "/pattern", Reason: access.UncheckedSyntax}); err != nil || len(why.Unchecked) != 1 || why.Unchecked[0] != want {
+		t.Errorf("%v, %v", why.Unchecked, err)
+	}
+}
