@@ -151,23 +151,23 @@ func TestWhyTellsWhatAnAgentMayDoWithATool(t *testing.T) {
 	}
 	for tool, want := range map[string]map[string]any{
 		"mcp_open__search": {
-			"connector": "open", "name": "search", "sees": true, "may_call": true, "state": "ok", "asks": false,
+			"connector": "open", "name": "search", "sees": true, "may_call": true, "state": "ok", "asks": false, "unchecked": []any{},
 			"credential": credential("shared", "none", "not_needed"),
 		},
 		"mcp_open__create": {
-			"connector": "open", "name": "create", "sees": false, "may_call": false, "state": "not_granted", "asks": false,
+			"connector": "open", "name": "create", "sees": false, "may_call": false, "state": "not_granted", "asks": false, "unchecked": []any{},
 			"credential": credential("shared", "none", "not_needed"),
 		},
 		"mcp_keyed__search": {
-			"connector": "keyed", "name": "search", "sees": true, "may_call": false, "state": "ok", "asks": true,
+			"connector": "keyed", "name": "search", "sees": true, "may_call": false, "state": "ok", "asks": true, "unchecked": []any{},
 			"credential": credential("per_agent", "agent", "missing"),
 		},
 		"mcp_other__search": {
-			"connector": "other", "name": "search", "sees": false, "may_call": false, "state": "not_granted", "asks": false,
+			"connector": "other", "name": "search", "sees": false, "may_call": false, "state": "not_granted", "asks": false, "unchecked": []any{},
 			"credential": credential("", "", ""),
 		},
 		"mcp_other__nothing": {
-			"connector": nil, "name": nil, "sees": false, "may_call": false, "state": "unknown", "asks": false,
+			"connector": nil, "name": nil, "sees": false, "may_call": false, "state": "unknown", "asks": false, "unchecked": []any{},
 			"credential": credential("", "", ""),
 		},
 	} {
