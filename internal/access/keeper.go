@@ -158,6 +158,11 @@ func (k *Keeper) Fresh(ctx context.Context, tenant connectors.TenantID, agent co
 	return k.read(ctx, tenant, id)
 }
 
+// FreshIn is Fresh at the moment that a snapshot sees.
+func (k *Keeper) FreshIn(ctx context.Context, snapshot *store.Tenant, agent connectors.AgentID) (*View, error) {
+	return k.readFrom(ctx, snapshot, agent)
+}
+
 func (k *Keeper) agentID(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref) (connectors.AgentID, error) {
 	if id, isID := agent.UUID(); isID {
 		return connectors.AgentID{UUID: id}, nil

@@ -90,30 +90,41 @@ func (v *View) renamed(exposed string) *Tool {
 
 // Why says whether an agent sees a tool and may call it, with whose credential, and what to do where it may not. A name that no
 // connector of the tenant has is no error: that is the answer.
-func (k *Keeper) Why(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref, exposed string) (Why, error) {
-	v, err := k.Fresh(ctx, tenant, agent)
+func (k *Keeper) Why(ctx context.Context, tenant connectors.TenantID, agent connectors.Ref, exposed string) (w Why, err error) {
+	id, err := k.agentID(ctx, tenant, agent)
+	if err != nil {
+		return Why{}, err
+	}
+	err = k.store.Tenant(tenant).Snapshot(ctx, func(tx *store.Tenant) error {
+		w, err = k.whyIn(ctx, tx, id, exposed)
+		return err
+	})
+	if err != nil {
+		return Why{}, err
+	}
+	return w.concluded(k.now()), nil
+}
+
+func (k *Keeper) whyIn(ctx context.Context, tx *store.Tenant, agent connectors.AgentID, exposed string) (Why, error) {
+	v, err := k.FreshIn(ctx, tx, agent)
 	if err != nil {
 		return Why{}, err
 	}
 	w := v.Why(exposed)
-	reach := (*Reach)(nil)
 	if t := v.tools[exposed]; t != nil {
-		reach = t.Reach
-	} else if w.State == StateUnknown {
-		if w.Connector, w.Tool, err = k.Ungranted(ctx, v, exposed); err != nil {
+		w.Unchecked = t.Unchecked()
+		w.Credential, err = credentialWhy(ctx, tx, v, t.Reach.Connector)
+		return w, err
+	}
+	if w.State == StateUnknown {
+		if w.Connector, w.Tool, err = ungranted(ctx, tx, v, exposed); err != nil {
 			return Why{}, err
 		}
 		if w.Tool != "" {
 			w.State = HeldNotGranted
 		}
 	}
-	if reach != nil {
-		w.Unchecked = v.tools[exposed].Unchecked()
-		if w.Credential, err = k.credentialWhy(ctx, v, reach.Connector); err != nil {
-			return Why{}, err
-		}
-	}
-	return w.concluded(k.now()), nil
+	return w, nil
 }
 
 func (c CredentialWhy) usable() bool {
@@ -124,7 +135,7 @@ func (c CredentialWhy) usable() bool {
 	return false
 }
 
-func (k *Keeper) credentialWhy(ctx context.Context, v *View, c connectors.Connector) (CredentialWhy, error) {
+func credentialWhy(ctx context.Context, door *store.Tenant, v *View, c connectors.Connector) (CredentialWhy, error) {
 	w := CredentialWhy{Mode: c.CredentialMode, Owner: "shared", Status: credentialMissing}
 	var owner *connectors.AgentID
 	if c.CredentialMode == connectors.CredentialPerAgent {
@@ -134,7 +145,7 @@ func (k *Keeper) credentialWhy(ctx context.Context, v *View, c connectors.Connec
 		w.Owner, w.Status = "none", credentialNotNeeded
 		return w, nil
 	}
-	found, err := k.store.Tenant(v.Tenant.ID).CredentialOf(ctx, c.ID, owner)
+	found, err := door.CredentialOf(ctx, c.ID, owner)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return w, nil
@@ -148,15 +159,14 @@ func (k *Keeper) credentialWhy(ctx context.Context, v *View, c connectors.Connec
 	return w, nil
 }
 
-// Ungranted finds a tool that is there, of a connector that the agent was not granted, by the name that the agent would see. Both are empty
+// ungranted finds a tool that is there, of a connector that the agent was not granted, by the name that the agent would see. Both are empty
 // where there is none.
-func (k *Keeper) Ungranted(ctx context.Context, v *View, exposed string) (connector, tool string, err error) {
+func ungranted(ctx context.Context, door *store.Tenant, v *View, exposed string) (connector, tool string, err error) {
 	rest, ours := strings.CutPrefix(exposed, "mcp_")
 	slug, _, whole := strings.Cut(rest, "__")
 	if !ours || !whole || v.reaches[slug] != nil || !connectors.ValidSlug(slug) {
 		return "", "", nil
 	}
-	door := k.store.Tenant(v.Tenant.ID)
 	c, err := door.Connector(ctx, connectors.Ref(slug))
 	if fault.Is(err, fault.NotFound) {
 		return "", "", nil

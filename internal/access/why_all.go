@@ -3,16 +3,18 @@ package access
 import (
 	"context"
 	"time"
+
+	"patchbay/internal/store"
 )
 
 // Whys says of each tool of a connector that the agent was granted, by the upstream's name, what [Keeper.Why] says of one. There is nothing
-// to say where the connector is not granted, or disabled.
-func (k *Keeper) Whys(ctx context.Context, v *View, connector string) (map[string]Why, error) {
+// to say where the connector is not granted, or disabled. The door is a snapshot's, in which the view was read.
+func (k *Keeper) Whys(ctx context.Context, door *store.Tenant, v *View, connector string) (map[string]Why, error) {
 	reach := v.reaches[connector]
 	if reach == nil {
 		return nil, nil //nolint:nilnil // that is the answer
 	}
-	credential, err := k.credentialWhy(ctx, v, reach.Connector)
+	credential, err := credentialWhy(ctx, door, v, reach.Connector)
 	if err != nil {
 		return nil, err
 	}

@@ -18,21 +18,27 @@ const maxGrants = 200
 
 // agentAccess lists what an agent was granted, and the connectors that it could be.
 func (h *Handler) agentAccess(w http.ResponseWriter, r *http.Request) error {
-	tenant, query := h.tenant(r), r.URL.Query()
-	a, err := tenant.Agent(r.Context(), ref(r, "id"))
-	if err != nil {
-		return err
-	}
-	granted, err := tenant.AgentGrants(r.Context(), a.ID, store.Page{Limit: maxGrants})
-	if err != nil {
-		return err
-	}
-	view, err := h.access.Fresh(r.Context(), actor(r).Tenant.ID, connectors.Ref(a.ID.String()))
-	if err != nil {
-		return err
-	}
+	query := r.URL.Query()
 	filter := store.ConnectorFilter{Query: strings.TrimSpace(query.Get("q")), Page: store.Page{Cursor: query.Get("cursor")}}
-	all, err := tenant.Connectors(r.Context(), filter)
+	var (
+		a       connectors.Agent
+		granted store.List[store.GrantedConnector]
+		view    *access.View
+		all     store.List[connectors.Connector]
+	)
+	err := h.tenant(r).Snapshot(r.Context(), func(tx *store.Tenant) (err error) {
+		if a, err = tx.Agent(r.Context(), ref(r, "id")); err != nil {
+			return err
+		}
+		if granted, err = tx.AgentGrants(r.Context(), a.ID, store.Page{Limit: maxGrants}); err != nil {
+			return err
+		}
+		if view, err = h.access.FreshIn(r.Context(), tx, a.ID); err != nil {
+			return err
+		}
+		all, err = tx.Connectors(r.Context(), filter)
+		return err
+	})
 	if err != nil {
 		return err
 	}

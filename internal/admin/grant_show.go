@@ -36,7 +36,14 @@ func (h *Handler) grantShow(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) granting(r *http.Request) (g granting, err error) {
-	tenant := h.tenant(r)
+	err = h.tenant(r).Snapshot(r.Context(), func(tx *store.Tenant) error {
+		g, err = h.grantingIn(r, tx)
+		return err
+	})
+	return g, err
+}
+
+func (h *Handler) grantingIn(r *http.Request, tenant *store.Tenant) (g granting, err error) {
 	if g.agent, err = tenant.Agent(r.Context(), ref(r, "id")); err != nil {
 		return g, err
 	}
@@ -51,10 +58,10 @@ func (h *Handler) granting(r *http.Request) (g granting, err error) {
 	if g.choices, err = tenant.ToolChoices(r.Context(), g.connector.ID, g.grant.Tools); err != nil {
 		return g, err
 	}
-	if g.view, err = h.access.Fresh(r.Context(), actor(r).Tenant.ID, connectors.Ref(g.agent.ID.String())); err != nil {
+	if g.view, err = h.access.FreshIn(r.Context(), tenant, g.agent.ID); err != nil {
 		return g, err
 	}
-	g.whys, err = h.access.Whys(r.Context(), g.view, g.connector.Slug)
+	g.whys, err = h.access.Whys(r.Context(), tenant, g.view, g.connector.Slug)
 	return g, err
 }
 
