@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
+	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
 
@@ -31,9 +33,34 @@ func ready(st *store.Store, leaving <-chan struct{}) respond.HandlerFunc {
 			return err
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, err := w.Write([]byte(`{"status":"ready"}` + "\n"))
-		return err
+		return json.NewEncoder(w).Encode(readiness{Status: "ready", Loops: brokenLoops(time.Now())})
 	}
+}
+
+// readiness is the answer of /readyz. A loop that waits makes no replica worse than another: the status stays.
+type readiness struct {
+	Status string       `json:"status"`
+	Loops  []brokenLoop `json:"loops,omitempty"`
+}
+
+// brokenLoop is a background loop that has panicked lately.
+type brokenLoop struct {
+	Name    string    `json:"name"`
+	Panics  int       `json:"panics"`
+	Last    time.Time `json:"last_panic_at"`
+	Waiting bool      `json:"waiting"`
+}
+
+// brokenFor is how long a loop is named that was started again.
+const brokenFor = 15 * time.Minute
+
+func brokenLoops(now time.Time) (broken []brokenLoop) {
+	for _, l := range safe.Loops() {
+		if l.Waiting || now.Sub(l.Last) < brokenFor {
+			broken = append(broken, brokenLoop(l))
+		}
+	}
+	return broken
 }
 
 // farewell ends each connection with its next answer once the server leaves.

@@ -135,8 +135,9 @@ func (k *Keeper) tellAll(ctx context.Context) (all bool) {
 	var some errgroup.Group
 	some.SetLimit(4)
 	for _, s := range k.takeDirty() {
-		some.Go(func() error {
-			err := safe.Try(safe.View, func() error { return k.tell(ctx, s) })()
+		some.Go(func() (err error) {
+			defer safe.RecoverTo(safe.View, &err)
+			err = safe.Try(safe.View, func() error { return k.tell(ctx, s) })()
 			if err != nil {
 				k.mu.Lock()
 				defer k.mu.Unlock()

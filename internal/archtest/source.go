@@ -73,6 +73,7 @@ func checkFile(rooms []Room, pkg, name string, text []byte) (scan, error) {
 	if !test {
 		s.exits(pkg)
 		s.orders()
+		s.goroutines(pkg)
 	}
 	return s, nil
 }
@@ -86,7 +87,7 @@ type scan struct {
 
 // sights counts what the rules about source had to judge. A rule that finds nothing looks for the wrong thing.
 type sights struct {
-	files, tests, orders int
+	files, tests, orders, safe int
 }
 
 // The tree has several times as many of each.
@@ -94,12 +95,14 @@ const (
 	minFiles  = 500
 	minTests  = 200
 	minOrders = 2
+	minSafe   = 60
 )
 
 func (s *sights) add(of sights) {
 	s.files += of.files
 	s.tests += of.tests
 	s.orders += of.orders
+	s.safe += of.safe
 }
 
 // missing reports the rules that had too little to judge.
@@ -108,7 +111,7 @@ func (s *sights) missing() []string {
 	for _, kind := range []struct {
 		name      string
 		seen, min int
-	}{{"Go files", s.files, minFiles}, {"files of tests", s.tests, minTests}, {"orders and queries of " + calls, s.orders, minOrders}} {
+	}{{"Go files", s.files, minFiles}, {"files of tests", s.tests, minTests}, {"orders and queries of " + calls, s.orders, minOrders}, {"calls of " + safely, s.safe, minSafe}} {
 		if kind.seen < kind.min {
 			wrong = append(wrong, fmt.Sprintf("%d %s are seen, and %d are the least", kind.seen, kind.name, kind.min))
 		}

@@ -2,13 +2,10 @@ package gateway
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -18,6 +15,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/middleware"
+	"patchbay/internal/safe"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
@@ -125,15 +123,17 @@ func (h *Handler) Serves(path string) bool {
 // ServeHTTP answers what [Handler.Serves] is true for.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := h.name(w.Header(), r)
-	defer h.recovered(r, id)
+	begun := false // to answer
+	defer h.recovered(w, r, id, &begun)
 	h.setHeaders(w.Header())
 	switch {
 	case strings.HasPrefix(r.URL.Path, metadataPath):
+		begun = true
 		h.metadata(w, r, id)
 	case h.foreign(r):
 		h.refuse(w, r, id, fault.Errorf(fault.Denied, "This was sent from a page of another site, and is refused."))
 	default:
-		h.serve(w, r, id)
+		h.serve(w, r, id, &begun)
 	}
 }
 
@@ -154,7 +154,7 @@ func (h *Handler) Shut() { h.server.Shut() }
 // Stop waits for the requests that are under way, and ends them when ctx does.
 func (h *Handler) Stop(ctx context.Context) { h.server.Stop(ctx) }
 
-func (h *Handler) serve(w http.ResponseWriter, r *http.Request, id string) {
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request, id string, begun *bool) {
 	b, err := h.backend(r)
 	if err != nil {
 		h.refuse(w, r, id, err)
@@ -165,6 +165,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, id string) {
 		h.tooSoon(w, r, wait)
 		return
 	}
+	*begun = true
 	h.server.Handle(w, r, who(b), b)
 }
 
@@ -233,19 +234,19 @@ func who(b *backend) string {
 	return string(ids[:]) + b.slug
 }
 
-// recovered cuts the connection of a request whose handler panicked, and logs neither what the request brought nor what it was
-// answered.
-func (h *Handler) recovered(r *http.Request, id string) {
+// recovered answers a request whose handler panicked before it answered, and cuts the connection of any other. It logs neither what the
+// request brought nor what it was answered.
+func (h *Handler) recovered(w http.ResponseWriter, r *http.Request, id string, begun *bool) {
 	v := recover()
-	if v == nil {
+	switch {
+	case v == nil:
 		return
+	case v == http.ErrAbortHandler: //nolint:errorlint // compared as net/http compares it
+		panic(v)
 	}
-	if v != http.ErrAbortHandler { //nolint:errorlint // compared as net/http compares it
-		says := fmt.Sprintf("%T", v)
-		if err, ok := v.(runtime.Error); ok {
-			says = err.Error()
-		}
-		h.log.ErrorContext(r.Context(), "handler panicked", slog.String("request_id", id), slog.String("panic", says), slog.String("stack", string(debug.Stack())))
+	caught := safe.CaughtBy(h.log, safe.Handler, v, slog.String("request_id", id))
+	if *begun {
+		panic(http.ErrAbortHandler) // half an answer must not look whole
 	}
-	panic(http.ErrAbortHandler)
+	h.refuse(w, r, id, caught)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
 
 	"patchbay/internal/queue"
 	"patchbay/internal/safe"
@@ -104,7 +105,7 @@ func newRunner(o Options, seldom time.Duration) (*Runner, error) {
 		FetchPollInterval:           poll,
 		PollOnly:                    o.Listens == nil,
 		CompletedJobRetentionPeriod: jobsKept,
-		Middleware:                  traced(o.Tracer),
+		Middleware:                  append(traced(o.Tracer), river.WorkerMiddlewareFunc(recovered)),
 	}
 	for _, add := range o.Parts {
 		if err := add(workers, config); err != nil {
@@ -121,6 +122,12 @@ func newRunner(o Options, seldom time.Duration) (*Runner, error) {
 		tender: tender{self: o.Syncer.Instance().UUID, queued: o.Queued, pool: o.Pool, client: client, back: back, log: log},
 		back:   back,
 	}, nil
+}
+
+// recovered makes a panic of a worker the failure of its job. River would log the panic's value.
+func recovered(ctx context.Context, _ *rivertype.JobRow, work func(context.Context) error) (err error) {
+	defer safe.RecoverTo(safe.Job, &err)
+	return work(ctx)
 }
 
 // driver listens by other connections than it works with.

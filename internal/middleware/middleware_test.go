@@ -229,7 +229,7 @@ func TestPanicIsAnsweredAndLoggedWithoutWhatItHeld(t *testing.T) {
 	e := newEnvelope(t, "http://localhost")
 	e.router.Get("/", func(http.ResponseWriter, *http.Request) { panic("a secret") })
 	rec := e.do(httptest.NewRequest(http.MethodGet, "/", nil))
-	if rec.Code != http.StatusInternalServerError || !strings.Contains(e.log.String(), "handler panicked") {
+	if rec.Code != http.StatusInternalServerError || !strings.Contains(e.log.String(), "panic recovered") {
 		t.Errorf("%d, %s", rec.Code, e.log.String())
 	}
 	if strings.Contains(rec.Body.String()+e.log.String(), "a secret") {

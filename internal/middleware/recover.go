@@ -1,13 +1,12 @@
 package middleware
 
 import (
-	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime"
-	"runtime/debug"
 
 	"github.com/go-chi/chi/v5/middleware"
+
+	"patchbay/internal/safe"
 )
 
 // Recover answers a request whose handler panicked. http.ErrAbortHandler goes on: it is how a handler cuts a connection.
@@ -23,23 +22,13 @@ func Recover(log *slog.Logger, refuse Refuse) Middleware {
 				if v == http.ErrAbortHandler { //nolint:errorlint // compared as net/http compares it
 					panic(v)
 				}
-				log.ErrorContext(r.Context(), "handler panicked",
-					"request_id", middleware.GetReqID(r.Context()), "panic", describe(v), "stack", string(debug.Stack()))
+				caught := safe.CaughtBy(log, safe.Handler, v, slog.String("request_id", middleware.GetReqID(r.Context())))
 				if wrapped.Status() != 0 {
 					panic(http.ErrAbortHandler) // half an answer must not look whole
 				}
-				refuse(wrapped, r, fmt.Errorf("handler panicked: %s", describe(v)))
+				refuse(wrapped, r, caught)
 			}()
 			next.ServeHTTP(wrapped, r)
 		})
 	}
-}
-
-// describe names what a handler panicked with: the runtime's own words, and of anything else the type alone. It could hold
-// what the request brought along.
-func describe(v any) string {
-	if err, ok := v.(runtime.Error); ok {
-		return err.Error()
-	}
-	return fmt.Sprintf("%T", v)
 }

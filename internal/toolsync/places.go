@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"patchbay/internal/safe"
 )
 
 // How many scheduled syncs a process has under way. One waits for its server nearly all of the time.
@@ -115,6 +117,7 @@ func (p *places) place() chan struct{} {
 
 // yield gives up the place of a conversation that goes on.
 func (p *places) yield() {
+	defer safe.Recover(safe.Timer)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.giveBack()

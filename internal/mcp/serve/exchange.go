@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -58,7 +60,7 @@ func (x *exchange) serve(m *wire.Incoming) {
 	defer done()
 	defer x.close()
 	x.await()
-	result, err := x.backend.Serve(ctx, &x.Request)
+	result, err := x.result(ctx)
 	if x.after != nil {
 		defer x.after()
 	}
@@ -74,6 +76,22 @@ func (x *exchange) serve(m *wire.Incoming) {
 	default:
 		x.answer("", result)
 	}
+}
+
+// result has the backend serve the request. Its panic fails this request alone.
+func (x *exchange) result(ctx context.Context) (result json.RawMessage, err error) {
+	defer func() {
+		v := recover()
+		switch {
+		case v == nil:
+		case v == http.ErrAbortHandler: //nolint:errorlint // compared as net/http compares it
+			panic(v)
+		default:
+			_ = safe.CaughtBy(x.s.opts.Log, safe.Message, v, slog.String("method", x.Method))
+			result, err = nil, internalError
+		}
+	}()
+	return x.backend.Serve(ctx, &x.Request)
 }
 
 // fill completes the request for the backend.

@@ -253,6 +253,16 @@ func TestLongResultsArriveWhole(t *testing.T) {
 	}
 }
 
+func TestPanicOfABackendIsAnInternalError(t *testing.T) {
+	t.Parallel()
+	p := open(t, &desk{answer: func(context.Context, *serve.Request) (json.RawMessage, error) { panic("a secret") }})
+	for range 3 {
+		if text := p.send(modern("tools/list", "", "")).text(); !strings.Contains(text, "-32603") || strings.Contains(text, "a secret") {
+			t.Errorf("answer = %s", text)
+		}
+	}
+}
+
 func TestPanicOfABackendEndsItsReplyAlone(t *testing.T) {
 	t.Parallel()
 	p := open(t, &desk{
