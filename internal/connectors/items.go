@@ -13,22 +13,31 @@ const MaxItemKey = 4 << 10
 // itemKeys say under which name an item's key stands.
 var itemKeys = map[ItemKind]string{ItemPrompt: "name", ItemResource: "uri", ItemTemplate: "uriTemplate"}
 
+// ItemKey is the key of one entry of a list; nil: it has none that can be stored.
+func ItemKey(kind ItemKind, raw json.RawMessage) *string {
+	var fields map[string]json.RawMessage
+	var key string
+	if json.Unmarshal(raw, &fields) != nil || json.Unmarshal(fields[itemKeys[kind]], &key) != nil {
+		return nil
+	}
+	if key == "" || len(key) > MaxItemKey || strings.ContainsRune(key, 0) {
+		return nil
+	}
+	return &key
+}
+
 // ReadItems are the well-formed items of one kind, each key once, in the server's order. An item is an object with a key that can be
 // stored; the others are left out.
 func ReadItems(kind ItemKind, raws []json.RawMessage) []Item {
 	items := make([]Item, 0, len(raws))
 	known := map[string]bool{}
 	for _, raw := range raws {
-		var fields map[string]json.RawMessage
-		var key string
-		if json.Unmarshal(raw, &fields) != nil || json.Unmarshal(fields[itemKeys[kind]], &key) != nil {
+		key := ItemKey(kind, raw)
+		if key == nil || known[*key] {
 			continue
 		}
-		if key == "" || len(key) > MaxItemKey || strings.ContainsRune(key, 0) || known[key] {
-			continue
-		}
-		known[key] = true
-		items = append(items, Item{Kind: kind, Key: key, Raw: raw})
+		known[*key] = true
+		items = append(items, Item{Kind: kind, Key: *key, Raw: raw})
 	}
 	return items
 }

@@ -34,7 +34,25 @@ var itemLists = []itemList{
 // offer is what a server offers besides its tools.
 type offer struct {
 	items  []connectors.Item
-	missed []connectors.ItemKind // that could not be read: what was known of them stays
+	aside  []connectors.Quarantined // entries that official SDKs refuse
+	missed []connectors.ItemKind    // that could not be read: what was known of them stays
+}
+
+// asideOn says in a sentence on which list an entry stands that is set aside. (What stands on the list of tools needs no such sentence.)
+var asideOn = map[connectors.ItemKind]string{
+	connectors.ItemPrompt:   "It stands on the list of prompts.",
+	connectors.ItemResource: "It stands on the list of resources.",
+	connectors.ItemTemplate: "It stands on the list of resource templates.",
+}
+
+// add keeps the entries of one list. Those that are set aside are stored, too, and not served: package access leaves them out.
+func (o *offer) add(l itemList, raws []json.RawMessage) {
+	o.items = append(o.items, connectors.ReadItems(l.kind, raws)...)
+	for _, raw := range raws {
+		if _, defect := mcp.Conform(l.list, raw); defect != "" {
+			o.aside = append(o.aside, connectors.Quarantined{Name: connectors.ItemKey(l.kind, raw), Reason: defect + " " + asideOn[l.kind], Raw: raw})
+		}
+	}
 }
 
 // readItems reads what the server offers besides tools. A server that does not say that it has such things is not asked. No failure
@@ -63,7 +81,7 @@ func (r *run) readItems(ctx context.Context, session *mcp.Session) offer {
 				slog.String("kind", string(l.kind)), slog.Int("bytes", size), slog.Any("error", err))
 			continue
 		}
-		found.items = append(found.items, connectors.ReadItems(l.kind, list.Items)...)
+		found.add(l, list.Items)
 	}
 	return found
 }

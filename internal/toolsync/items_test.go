@@ -14,6 +14,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/store"
 )
 
 const offersAll = `{"tools":{},"prompts":{"listChanged":true},"resources":{"subscribe":true}}`
@@ -68,6 +69,39 @@ func TestASyncKeepsPromptsAndResourcesByteForByte(t *testing.T) {
 				t.Errorf("an unchanged sync asked the database %d times", n)
 			}
 		})
+	}
+}
+
+func TestSyncSetsMalformedItemsAsideWithTheReason(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := upstream(t, mcptest.Script{Tools: mcptest.Tools(1), Capabilities: offersAll, On: map[string]mcptest.Handler{
+		"prompts/list":             lists("prompts", `{"name":"a"}`, `{"name":"b","arguments":{}}`, `7`),
+		"resources/list":           lists("resources", `{"uri":"file:///a","name":"A","size":1.5}`, `{"uri":"file:///b","name":"B"}`),
+		"resources/templates/list": lists("resourceTemplates", `{"uriTemplate":"file:///{x}"}`),
+	}})
+	c := b.to(t, up.URL)
+	run := b.ok(t, c)
+	aside, err := b.Door().Quarantined(t.Context(), c.ID, store.Page{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := make([]string, len(aside.Items))
+	for i, q := range aside.Items {
+		name := "-"
+		if q.Name != nil {
+			name = *q.Name
+		}
+		have[i] = name + ": " + q.Reason
+	}
+	want := []string{
+		`b: The member "arguments" is of the JSON type object; MCP requires array. It stands on the list of prompts.`,
+		`-: The entry is not an object. It stands on the list of prompts.`,
+		`file:///a: The member "size" is 1.5; MCP clients read whole numbers of 64 bits. It stands on the list of resources.`,
+		`file:///{x}: The member "name" is missing; MCP requires it. It stands on the list of resource templates.`,
+	}
+	if diff := cmp.Diff(want, have); diff != "" || run.Counts.Total != 1 || run.Counts.Quarantined != 4 {
+		t.Errorf("counts %+v (-want +got):\n%s", run.Counts, diff)
 	}
 }
 

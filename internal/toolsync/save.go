@@ -30,6 +30,7 @@ func (r *run) digest(ctx context.Context, list mcp.ToolList) listing {
 	defer cancel()
 	var l listing
 	l.tools, l.quarantined = definitions(list)
+	l.quarantined = append(l.quarantined, r.offer.aside...)
 	r.saveItems(ctx, r.offer)
 	r.seen.Total, r.seen.Quarantined = len(l.tools), len(l.quarantined)
 	l.hash = connectors.ListHash(l.tools, l.quarantined)
