@@ -81,9 +81,9 @@ func (l *Load) choose(s *slot) act {
 }
 
 // does is an act by one request, which leads to a state.
-func (l *Load) does(ctx context.Context, s *slot, to state, method, path string, body, into any) error {
+func (l *Load) does(ctx context.Context, s *slot, to state, method, path string, body any) error {
 	s.begin(to)
-	if err := l.must(ctx, method, path, body, into); err != nil {
+	if err := l.must(ctx, method, path, body, nil); err != nil {
 		return err
 	}
 	s.end()
@@ -103,7 +103,7 @@ func (l *Load) create(ctx context.Context, s *slot) error {
 	}
 	return l.does(ctx, s, to, http.MethodPost, "/api/v1/connectors", object{
 		"name": to.slug, "slug": to.slug, "url": s.server.url(), "tool_changes": policy, "sync_interval_s": 0, "listen": "off", "max_definition_age_s": 0, "retry_attempts": 0,
-	}, nil)
+	})
 }
 
 // sync has the server change its tools, where it has been synced before, and Patchbay read them.
@@ -122,7 +122,7 @@ func (l *Load) sync(ctx context.Context, s *slot) error {
 		found[name] = t
 	}
 	to.tools = found
-	return l.does(ctx, s, to, http.MethodPost, "/api/v1/connectors/"+to.slug+"/sync_tools", nil, nil)
+	return l.does(ctx, s, to, http.MethodPost, "/api/v1/connectors/"+to.slug+"/sync_tools", nil)
 }
 
 func (l *Load) accept(ctx context.Context, s *slot, name string) error {
@@ -130,7 +130,7 @@ func (l *Load) accept(ctx context.Context, s *slot, name string) error {
 	t := to.tools[name]
 	t.accepted = t.current
 	to.tools[name] = t
-	return l.does(ctx, s, to, http.MethodPost, "/api/v1/connectors/"+to.slug+"/tools/"+name+"/accept", nil, nil)
+	return l.does(ctx, s, to, http.MethodPost, "/api/v1/connectors/"+to.slug+"/tools/"+name+"/accept", nil)
 }
 
 // grantAll lets every agent use all tools, one after the other.
@@ -157,20 +157,20 @@ func (l *Load) grant(ctx context.Context, s *slot) error {
 }
 
 func (l *Load) grants(ctx context.Context, s *slot, to state, a *agent, tools any) error {
-	return l.does(ctx, s, to, http.MethodPut, "/api/v1/agents/"+a.slug+"/connectors/"+to.slug, object{"tools": tools}, nil)
+	return l.does(ctx, s, to, http.MethodPut, "/api/v1/agents/"+a.slug+"/connectors/"+to.slug, object{"tools": tools})
 }
 
 func (l *Load) revoke(ctx context.Context, s *slot) error {
 	to := s.now().clone()
 	for number := range to.grants {
 		delete(to.grants, number)
-		return l.does(ctx, s, to, http.MethodDelete, "/api/v1/agents/"+l.agents[number].slug+"/connectors/"+to.slug, nil, nil)
+		return l.does(ctx, s, to, http.MethodDelete, "/api/v1/agents/"+l.agents[number].slug+"/connectors/"+to.slug, nil)
 	}
 	return nil
 }
 
 func (l *Load) patch(ctx context.Context, s *slot, to state, body object) error {
-	return l.does(ctx, s, to, http.MethodPatch, "/api/v1/connectors/"+s.now().slug, body, nil)
+	return l.does(ctx, s, to, http.MethodPatch, "/api/v1/connectors/"+s.now().slug, body)
 }
 
 func (l *Load) toggle(ctx context.Context, s *slot) error {
@@ -192,7 +192,7 @@ func (l *Load) move(ctx context.Context, s *slot) error {
 }
 
 func (l *Load) remove(ctx context.Context, s *slot) error {
-	return l.does(ctx, s, state{grants: map[int]map[string]bool{}}, http.MethodDelete, "/api/v1/connectors/"+s.now().slug, nil, nil)
+	return l.does(ctx, s, state{grants: map[int]map[string]bool{}}, http.MethodDelete, "/api/v1/connectors/"+s.now().slug, nil)
 }
 
 // refusal is an answer of the JSON API that is not the one wished for.

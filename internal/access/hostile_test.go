@@ -127,7 +127,7 @@ func TestCheckEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	stopped := 0
 	for _, h := range hostileSchemas(t) {
-		s, r := compile(h.schema), newRun(nil, h.arguments)
+		s, r := compile(h.schema), newRun(t.Context(), h.arguments)
 		ctx := &endingContext{Context: t.Context(), run: &r}
 		r.ctx = ctx
 		if _, err := s.judgeWith(&r); ctx.looks < 3 {

@@ -8,7 +8,8 @@ import (
 // values compiles the values of an enum or a const; nil: they cannot be used.
 func (n *node) values(word keyword) *enum {
 	e := &enum{texts: map[string]bool{}, numbers: map[float64]bool{}, other: map[string]bool{}}
-	all, at := false, n.at[word]
+	var all bool
+	at := n.at[word]
 	switch {
 	case word == kwConst:
 		all = n.value(e, at)

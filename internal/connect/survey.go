@@ -54,8 +54,8 @@ func (b *Broker) look(ctx context.Context, p place) (survey, error) {
 // nobody makes us ask servers in a crowd. It does not end with its caller.
 func (b *Broker) surveyOnce(ctx context.Context, p place) (survey, error) {
 	name := fmt.Sprintf("survey %s %s %v %d", p.tenant, p.connector.ID, p.agentID(), p.connector.Version)
+	empty := survey{place: p, at: b.now(), discovery: &oauth.Discovery{}}
 	flight := b.flights.DoChan(name, func() (found any, err error) {
-		found = survey{place: p, at: b.now(), discovery: &oauth.Discovery{}} // of a panic
 		defer safe.RecoverTo(safe.Task, &err)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), prepareTime)
 		defer cancel()
@@ -64,9 +64,13 @@ func (b *Broker) surveyOnce(ctx context.Context, p place) (survey, error) {
 	select {
 	case <-ctx.Done():
 		late := &oauth.Error{Step: StepAsk, Kind: oauth.KindTemporary, Detail: "no whole answer in time", Err: ctx.Err()}
-		return survey{place: p, at: b.now(), discovery: &oauth.Discovery{}}, late
+		return empty, late
 	case done := <-flight:
-		return done.Val.(survey), done.Err
+		found, ok := done.Val.(survey)
+		if !ok { // the survey panicked
+			found = empty
+		}
+		return found, done.Err
 	}
 }
 

@@ -238,10 +238,10 @@ func who(b *backend) string {
 // request brought nor what it was answered.
 func (h *Handler) recovered(w http.ResponseWriter, r *http.Request, id string, begun *bool) {
 	v := recover()
-	switch {
-	case v == nil:
+	switch v {
+	case nil:
 		return
-	case v == http.ErrAbortHandler: //nolint:errorlint // compared as net/http compares it
+	case http.ErrAbortHandler:
 		panic(v)
 	}
 	caught := safe.CaughtBy(h.log, safe.Handler, v, slog.String("request_id", id))

@@ -75,7 +75,7 @@ func TestDescribe_RuntimeErrorIsTold(t *testing.T) {
 		}
 	}()
 	var s *secretive
-	_ = s.secret
+	_ = s.secret //nolint:govet // the panic that is tested
 }
 
 func TestGoReturnsWhenItsFunctionPanics(t *testing.T) {

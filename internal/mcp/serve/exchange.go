@@ -82,9 +82,9 @@ func (x *exchange) serve(m *wire.Incoming) {
 func (x *exchange) result(ctx context.Context) (result json.RawMessage, err error) {
 	defer func() {
 		v := recover()
-		switch {
-		case v == nil:
-		case v == http.ErrAbortHandler: //nolint:errorlint // compared as net/http compares it
+		switch v {
+		case nil:
+		case http.ErrAbortHandler:
 			panic(v)
 		default:
 			_ = safe.CaughtBy(x.s.opts.Log, safe.Message, v, slog.String("method", x.Method))
