@@ -30,6 +30,7 @@ func (w *Writer) run() {
 
 // writeBatches writes one batch after the other, and returns when Stop is called.
 func (w *Writer) writeBatches() {
+	defer poke(w.wake) // after a panic the loop starts again, and must not wait for the next call
 	for {
 		select {
 		case <-w.wake:
@@ -103,31 +104,52 @@ func closed(c chan struct{}) bool {
 	}
 }
 
-// flush writes what waits now. The beginning of a young call waits for the next batch, unless this is the last one or somebody asked.
+// batch is what one flush writes.
+type batch struct {
+	open    []*Entry          // calls that go on; few: most have ended
+	starts  []store.OwnedCall // the rows of open
+	ended   []*Entry
+	written chan struct{}
+}
+
+// flush writes what waits now. A step that panics loses its own calls alone.
 func (w *Writer) flush() {
+	b := w.takeBatch()
+	defer close(b.written)
+	w.guard(len(b.open), func() { w.begin(b.open, b.starts) })
+	fresh, stored := apart(b.ended)
+	w.endAll(fresh, w.o.Store.System().AddCalls)
+	w.endAll(stored, w.o.Store.System().EndCalls)
+}
+
+// takeBatch takes what waits now. The beginning of a young call waits for the next batch, unless this is the last one or its write was
+// asked for.
+func (w *Writer) takeBatch() batch {
 	w.mu.Lock()
-	begun, ended, written, all := w.begun, w.ended, w.written, w.asked || closed(w.halt)
-	w.begun, w.ended, w.written, w.asked = nil, nil, make(chan struct{}), false
-	var open []*Entry // few: most have ended
-	var starts []store.OwnedCall
-	now := w.o.Now()
-	for _, e := range begun {
+	defer w.mu.Unlock()
+	b := batch{ended: w.ended, written: w.written}
+	var young []*Entry
+	all, now := w.asked || closed(w.halt), w.o.Now()
+	for _, e := range w.begun {
 		switch {
 		case e.ended:
 		case !all && w.young(e, now):
-			w.begun = append(w.begun, e)
+			young = append(young, e)
 			poke(w.wake)
 		default:
 			e.stored = true
-			open, starts = append(open, e), append(starts, store.OwnedCall{Tenant: e.tenant, ToolCall: e.call})
+			b.open, b.starts = append(b.open, e), append(b.starts, store.OwnedCall{Tenant: e.tenant, ToolCall: e.call})
 		}
 	}
-	w.mu.Unlock()
-	w.begin(open, starts)
-	fresh, stored := apart(ended)
-	w.endAll(fresh, w.o.Store.System().AddCalls)
-	w.endAll(stored, w.o.Store.System().EndCalls)
-	close(written)
+	w.begun, w.ended, w.written, w.asked = young, nil, make(chan struct{}), false
+	return b
+}
+
+// guard runs a step that writes so many calls. Where it panics, they are lost, and the log says so.
+func (w *Writer) guard(calls int, step func()) {
+	if err := safe.Try(safe.Background, func() error { step(); return nil })(); err != nil {
+		w.o.Log.Error("calls not written to the history", slog.Int("calls", calls), slog.Any("error", err))
+	}
 }
 
 // apart parts calls that have ended into those of which nothing is written, which are most, and those of which something may be.
@@ -154,10 +176,7 @@ func (w *Writer) young(e *Entry, now time.Time) bool {
 
 // Written returns when what was noted before is written, or ctx is done.
 func (w *Writer) Written(ctx context.Context) {
-	w.mu.Lock()
-	written := w.written
-	w.asked = true
-	w.mu.Unlock()
+	written := w.askForWrite()
 	poke(w.wake)
 	poke(w.full)
 	select {
@@ -165,6 +184,14 @@ func (w *Writer) Written(ctx context.Context) {
 	case <-w.over:
 	case <-ctx.Done():
 	}
+}
+
+// askForWrite has the next batch begin at once. The channel is closed when it is written.
+func (w *Writer) askForWrite() (written chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = true
+	return w.written
 }
 
 // portion is how many of the calls one statement takes.
@@ -181,7 +208,7 @@ func portion(ended []*Entry) int {
 // begin writes calls that go on, as they were when the batch was taken.
 func (w *Writer) begin(open []*Entry, starts []store.OwnedCall) {
 	for i := range starts {
-		Keep(&starts[i].ToolCall, open[i].keep)
+		keepSafely(&starts[i].ToolCall, open[i].keep)
 	}
 	left := calls{}
 	for batch := range slices.Chunk(starts, maxRows) {
@@ -196,32 +223,37 @@ func (w *Writer) begin(open []*Entry, starts []store.OwnedCall) {
 func (w *Writer) endAll(ended []*Entry, save func(context.Context, []store.OwnedCall) error) {
 	for len(ended) > 0 {
 		n := portion(ended)
-		w.end(ended[:n], save)
+		w.guard(n, func() { w.end(ended[:n], save) })
 		ended = ended[n:]
 	}
 }
 
-// end writes calls that have ended: nobody changes them any more.
+// end writes calls that have ended, which do not change any more. Their memory is released even where it panics.
 func (w *Writer) end(ended []*Entry, save func(context.Context, []store.OwnedCall) error) {
+	done := ended
+	defer func() { w.release(done) }()
 	rows := make([]store.OwnedCall, len(ended))
 	for i, e := range ended {
 		rows[i] = store.OwnedCall{Tenant: e.tenant, ToolCall: e.call}
-		Keep(&rows[i].ToolCall, e.keep)
+		keepSafely(&rows[i].ToolCall, e.keep)
 	}
 	left := calls{}
 	w.write(rows, save, left)
-	ended, held := left.among(ended)
+	var held []*Entry
+	done, held = left.among(ended)
 	w.again(&w.ended, held)
-	bytes := 0
-	for _, e := range ended {
-		bytes += e.size()
-	}
-	w.forget(ended)
+	w.forget(done)
+}
+
+// release makes room for other calls.
+func (w *Writer) release(done []*Entry) {
 	w.mu.Lock()
-	w.memory -= bytes
-	w.waiting -= len(ended)
+	defer w.mu.Unlock()
+	for _, e := range done {
+		w.memory -= e.size()
+	}
+	w.waiting -= len(done)
 	w.room.Broadcast()
-	w.mu.Unlock()
 }
 
 // calls are some of those that are written.
@@ -295,13 +327,11 @@ func (w *Writer) write(rows []store.OwnedCall, save func(context.Context, []stor
 func (w *Writer) insist(calls []store.OwnedCall, save func(context.Context, []store.OwnedCall) error) error {
 	again := true
 	for pause := firstPause; ; pause = min(2*pause, longestWait) {
-		ctx, cancel := context.WithTimeout(context.Background(), writeTime)
-		err := save(ctx, calls)
-		cancel()
+		err := saveOnce(calls, save)
 		switch {
 		case err == nil:
 			return nil
-		case isHeld(err):
+		case isHeld(err), isPanic(err):
 			return err
 		case store.Passing(err):
 			w.o.Log.Warn("history waits for the database", slog.Int("calls", len(calls)), slog.Any("error", err))
@@ -314,6 +344,19 @@ func (w *Writer) insist(calls []store.OwnedCall, save func(context.Context, []st
 			return err
 		}
 	}
+}
+
+// saveOnce runs one statement. A panic is its error.
+func saveOnce(calls []store.OwnedCall, save func(context.Context, []store.OwnedCall) error) (err error) {
+	defer safe.RecoverTo(safe.Background, &err)
+	ctx, cancel := context.WithTimeout(context.Background(), writeTime)
+	defer cancel()
+	return save(ctx, calls)
+}
+
+func isPanic(err error) bool {
+	_, panicked := errors.AsType[*safe.Error](err)
+	return panicked
 }
 
 func isHeld(err error) bool {

@@ -2,6 +2,7 @@ package history
 
 import (
 	"patchbay/internal/connectors"
+	"patchbay/internal/safe"
 )
 
 // Keep cuts and redacts what a tenant keeps of a call's arguments and result.
@@ -28,4 +29,12 @@ func keepPart(c *connectors.ToolCall, part *[]byte, how connectors.CallHistory, 
 		raw = Redact(raw)
 	}
 	*part = raw
+}
+
+// keepSafely is Keep for rows of a batch: where it panics, the contents are left out, which could hold a secret.
+func keepSafely(c *connectors.ToolCall, how connectors.CallHistory) {
+	err := safe.Try(safe.Background, func() error { Keep(c, how); return nil })()
+	if err != nil {
+		c.Arguments, c.Content, c.Structured, c.Truncated = nil, nil, nil, true
+	}
 }

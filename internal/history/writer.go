@@ -109,13 +109,17 @@ func (w *Writer) Begin(t connectors.Tenant, c connectors.ToolCall) *Entry {
 	c.Tool, c.ExposedName = e.named(c.Kind, c.Tool), e.named(c.Kind, c.ExposedName)
 	c.InstanceID = &w.o.Instance
 	e.call = c
-	w.mu.Lock()
-	w.begun = append(w.begun, e)
-	e.slot = w.journal.take(e.tenant, &e.call)
-	w.live.tell(t.ID, c)
-	w.mu.Unlock()
+	w.add(e)
 	poke(w.wake)
 	return e
+}
+
+func (w *Writer) add(e *Entry) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.begun = append(w.begun, e)
+	e.slot = w.journal.take(e.tenant, &e.call)
+	w.live.tell(e.tenant, e.call)
 }
 
 // kept copies what the caller will use again.
@@ -162,14 +166,14 @@ func (e *Entry) end(change func(c *connectors.ToolCall), lent bool) connectors.T
 	w := e.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for !e.ended && w.waiting >= w.o.Waiting {
+		w.room.Wait()
+	}
 	if e.ended {
 		return e.call
 	}
-	for w.waiting >= w.o.Waiting {
-		w.room.Wait()
-	}
-	e.ended = true
 	change(&e.call)
+	e.ended = true // after change: where that panics, the call can still be ended
 	e.shed()
 	if lent {
 		e.call.Content, e.call.Structured = bytes.Clone(e.call.Content), bytes.Clone(e.call.Structured)

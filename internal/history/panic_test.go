@@ -1,0 +1,73 @@
+package history_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/history"
+	"patchbay/internal/store"
+)
+
+// TestWriter_StorePanics has each statement panic: its calls are lost, and nothing waits for them.
+func TestWriter_StorePanics(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	w := history.New(history.Options{
+		Store: new(store.Store), Interval: time.Millisecond, Waiting: 1, Log: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	b := &bench{writer: w}
+	b.to.ID = connectors.ConnectorID{UUID: b.call().ID.UUID}
+	for range 3 { // the second waits until the first is given up
+		w.Begin(b.tenant, b.call()).End(succeeds("[]"))
+	}
+	open := w.Begin(b.tenant, b.call())
+	w.Written(t.Context())
+	open.End(succeeds("[]"))
+	w.Written(t.Context())
+	w.Stop(t.Context())
+	if t.Context().Err() != nil {
+		t.Error("a call that was lost is waited for")
+	}
+	if n := strings.Count(log.String(), "call not written to the history"); n < 4 {
+		t.Errorf("%d of 4 lost calls are logged: %s", n, log.String())
+	}
+}
+
+func TestWriter_BatchPanicsBeforeItIsTaken(t *testing.T) {
+	t.Parallel()
+	var panics atomic.Int32
+	panics.Store(1)
+	b := newBench(t, func(o *history.Options) {
+		o.Now = func() time.Time {
+			if panics.Add(-1) == 0 {
+				panic("of a test")
+			}
+			return time.Now()
+		}
+	})
+	e := b.writer.Begin(b.tenant, b.call())
+	e.End(succeeds("[]"))
+	if row := b.row(t, e.Call().ID); row.Status != connectors.CallSuccess {
+		t.Errorf("row = %+v", row)
+	}
+}
+
+// TestEntry_ChangeOfItsEndPanics has a call be ended again after its end panicked.
+func TestEntry_ChangeOfItsEndPanics(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	e := b.writer.Begin(b.tenant, b.call())
+	func() {
+		defer func() { _ = recover() }()
+		e.End(func(*connectors.ToolCall) { panic("of a test") })
+	}()
+	e.End(succeeds("[]"))
+	if row := b.row(t, e.Call().ID); row.Status != connectors.CallSuccess {
+		t.Errorf("row = %+v", row)
+	}
+}
