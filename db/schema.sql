@@ -372,6 +372,28 @@ CREATE OR REPLACE FUNCTION public.outcome_hash(before bytea, n bigint, tenant uu
 AS $function$ select sha256(before || int8send(n) || uuid_send(tenant) || int8send((extract(epoch from at) * 1000000)::bigint)
     || audit_field(kind) || int8send(calls) || body) $function$
 
+CREATE OR REPLACE FUNCTION public.queue_revocation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    if not exists (select from tenants where tenants.id = old.tenant_id) then
+        return old;
+    end if;
+    insert into account_revocations (tenant_id, id, connector_id, agent_id, origin, sealed, grant_meta, account)
+    values (old.tenant_id, old.id, old.connector_id, old.agent_id, old.origin, old.sealed, old.grant_meta, old.account)
+    on conflict on constraint account_revocations_pkey do nothing;
+    insert into revocation_clients (tenant_id, id, connector_id, client_id, origin, issuer, sealed)
+    select c.tenant_id, old.id, c.connector_id, c.client_id, c.origin, c.issuer, c.sealed
+    from connector_clients c
+    where c.tenant_id = old.tenant_id
+      and c.connector_id = old.connector_id
+      and c.client_id = old.grant_meta ->> 'client_id'
+      and c.issuer = old.grant_meta #>> '{server,issuer}'
+    on conflict on constraint revocation_clients_pkey do nothing;
+    return old;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.refuse_retired_installation_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -519,6 +541,29 @@ alter table account_requests enable row level security;
 alter table account_requests force row level security;
 create policy tenant_rows on account_requests for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on account_requests to patchbay_app;
+
+create table account_revocations (
+    tenant_id uuid not null,
+    id uuid not null,
+    connector_id uuid not null,
+    agent_id uuid,
+    origin text not null,
+    sealed bytea not null,
+    grant_meta jsonb not null,
+    account text not null default ''::text,
+    tries integer not null default 0,
+    due_at timestamp with time zone not null default (now() + '00:00:10'::interval),
+    created_at timestamp with time zone not null default now(),
+    constraint account_revocations_pkey PRIMARY KEY (tenant_id, id),
+    constraint account_revocations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint account_revocations_tries_positive CHECK ((tries >= 0))
+);
+CREATE INDEX account_revocations_due_idx ON public.account_revocations USING btree (due_at);
+CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.account_revocations FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
+alter table account_revocations enable row level security;
+alter table account_revocations force row level security;
+create policy tenant_rows on account_revocations for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on account_revocations to patchbay_app;
 
 create table agent_clients (
     tenant_id uuid not null,
@@ -1233,6 +1278,7 @@ create table credentials (
 CREATE INDEX credentials_agent_idx ON public.credentials USING btree (tenant_id, agent_id);
 CREATE INDEX credentials_expires_idx ON public.credentials USING btree (tenant_id, expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX credentials_idle_idx ON public.credentials USING btree (updated_at, id) WHERE ((type = 'oauth2'::text) AND (status = ANY (ARRAY['active'::text, 'refresh_failed'::text])));
+CREATE TRIGGER queue_revocation BEFORE DELETE ON public.credentials FOR EACH ROW WHEN (((old.type = 'oauth2'::text) AND (old.status <> 'revoked'::text))) EXECUTE FUNCTION queue_revocation();
 CREATE TRIGGER resume_clock AFTER INSERT OR UPDATE OF version ON public.credentials FOR EACH ROW WHEN ((new.status = 'active'::text)) EXECUTE FUNCTION resume_clock();
 CREATE TRIGGER say_credential_change AFTER INSERT OR DELETE OR UPDATE OF sealed, status, version, origin, type ON public.credentials FOR EACH ROW EXECUTE FUNCTION say_change('credential', 'tenant_id', 'connector_id');
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.credentials FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
@@ -1569,6 +1615,23 @@ alter table retired_tenant_keys force row level security;
 create policy system_adds on retired_tenant_keys for a using () with check (( SELECT system_scope() AS system_scope));
 create policy tenant_reads on retired_tenant_keys for r using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check ();
 grant insert, select on retired_tenant_keys to patchbay_app;
+
+create table revocation_clients (
+    tenant_id uuid not null,
+    id uuid not null,
+    connector_id uuid not null,
+    client_id text not null,
+    origin text not null,
+    issuer text not null,
+    sealed bytea not null,
+    constraint revocation_clients_pkey PRIMARY KEY (tenant_id, id),
+    constraint revocation_clients_revocation_fkey FOREIGN KEY (tenant_id, id) REFERENCES account_revocations(tenant_id, id) ON DELETE CASCADE
+);
+CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.revocation_clients FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
+alter table revocation_clients enable row level security;
+alter table revocation_clients force row level security;
+create policy tenant_rows on revocation_clients for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on revocation_clients to patchbay_app;
 
 create table second_factors (
     user_id uuid not null,

@@ -17,6 +17,7 @@ func (h *house) upkeep() jobs.Part {
 			Swept: func(part connectors.HistoryPart, rows int) { h.metrics.HistorySwept(string(part), rows) },
 		}),
 		Store:       h.database.store,
+		Revoke:      h.connect.RevokeDeleted,
 		AuditBad:    h.metrics.AuditBad,
 		System:      h.database.store.System(),
 		Credentials: h.tokens,

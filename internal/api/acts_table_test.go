@@ -236,6 +236,19 @@ var otherActs = map[string]act{
 			return w.connect.Disconnect(t.Context(), w.operator(t), connectors.Ref(w.account.connector.Slug), nil)
 		}
 	}},
+	"credential.revoke_failed": {account: true, prepare: func(t *testing.T, w *world) func() error {
+		t.Helper()
+		w.account.connected(t, nil)
+		if _, err := w.Door().DeleteCredentials(t.Context(), w.account.connector.ID); err != nil {
+			t.Fatal(err)
+		}
+		w.AsOwner(t, `update account_revocations set due_at = now(), created_at = now() - interval '25 hours',
+			grant_meta = jsonb_set(grant_meta, '{server,revocation_endpoint}', '"http://127.0.0.1:1/revoke"')`)
+		return func() error {
+			_, err := w.connect.RevokeDeleted(t.Context(), 1)
+			return err
+		}
+	}},
 	"credential.compare": {prepare: after(givenCredential, "POST", "/api/v1/connectors/{id}/credential/compare", `{"token": "t-1"}`)},
 	"credential.read":    {prepare: after(givenCredential, "GET", "/api/v1/agents/{agent}/mcp_config?direct=true", nil)},
 

@@ -50,7 +50,12 @@ func (b *Broker) Disconnect(ctx context.Context, a auth.Actor, c connectors.Ref,
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
 	defer cancel()
-	b.revoke(ctx, p, old.Tokens)
+	if !b.revoke(ctx, p, old.Tokens) {
+		return nil // the job that revokes what was deleted goes on
+	}
+	if err := b.finishRevocation(ctx, store.DueRevocation{Tenant: p.tenant, ID: old.ID}, nil); err != nil {
+		b.log.WarnContext(ctx, "revoked grant not forgotten", append(p.attrs(), slog.Any("error", err))...)
+	}
 	return nil
 }
 
@@ -72,28 +77,30 @@ func sameClient(old store.Grant, now store.NewGrant) bool {
 }
 
 // revoke gives a stored grant back, as the client that it is for.
-func (b *Broker) revoke(ctx context.Context, p place, t store.GrantTokens) {
+func (b *Broker) revoke(ctx context.Context, p place, t store.GrantTokens) bool {
 	meta := t.Meta
 	client, _, err := b.clientOf(ctx, p, meta.Server, meta.ClientID)
 	if err != nil {
 		b.log.WarnContext(ctx, "grant not revoked", append(p.attrs(), slog.Any("error", err))...)
-		return
+		return false
 	}
 	if client.ClientID != meta.ClientID {
 		client = oauth.Registration{Issuer: meta.Server.Issuer, ClientID: meta.ClientID}
 	}
-	b.giveBack(ctx, p, oauth.Peer{Server: meta.Server, Client: client, Resource: meta.Resource}, t)
+	return b.giveBack(ctx, p, oauth.Peer{Server: meta.Server, Client: client, Resource: meta.Resource}, t)
 }
 
 // giveBack revokes a grant at its server: by its refresh token, which takes the access tokens with it (RFC 7009 §2.1), else by the
-// access token. Nobody is told where it fails.
-func (b *Broker) giveBack(ctx context.Context, p place, peer oauth.Peer, t store.GrantTokens) {
+// access token. It reports whether that was done; why it failed is logged.
+func (b *Broker) giveBack(ctx context.Context, p place, peer oauth.Peer, t store.GrantTokens) bool {
 	token, hint := t.RefreshToken, oauth.HintRefreshToken
 	if token.Empty() {
 		token, hint = t.AccessToken, oauth.HintAccessToken
 	}
 	ctx = safehttp.WithTenant(ctx, p.tenant.String())
-	if err := b.oauth.Revoke(ctx, peer, oauth.Secret(token.Reveal()), hint); err != nil {
+	err := b.oauth.Revoke(ctx, peer, oauth.Secret(token.Reveal()), hint)
+	if err != nil {
 		b.log.WarnContext(ctx, "grant not revoked", append(p.attrs(), slog.Any("error", err))...)
 	}
+	return err == nil
 }

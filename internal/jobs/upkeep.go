@@ -44,7 +44,8 @@ type UpkeepOptions struct {
 	Credentials *credentials.Resolver
 	Renewed     func(credentials.IdleReport) // is told what came of each round; nil: nobody is
 	Store       *store.Store
-	AuditBad    func() // is told of each tenant whose audit log, or whose record of calls, is not as it was recorded; nil: nobody is
+	Revoke      func(ctx context.Context, max int) (int, error) // revokes at most max accounts whose credentials were deleted, and returns how many it tried
+	AuditBad    func()                                          // is told of each tenant whose audit log, or whose record of calls, is not as it was recorded; nil: nobody is
 	Log         *slog.Logger
 }
 
@@ -55,13 +56,14 @@ func Upkeep(o UpkeepOptions) Part {
 		config.PeriodicJobs = append(config.PeriodicJobs,
 			every(sweepHistoryEvery, queue.SweepHistory{}), every(leftoversEvery, queue.SweepLeftovers{}), every(renewEvery, queue.RenewIdle{}),
 			every(checkAuditEvery, queue.CheckAudit{}), every(keepAuditEvery, queue.KeepAudit{}),
-			every(tellLocksEvery, queue.TellLocks{}))
+			every(tellLocksEvery, queue.TellLocks{}), every(revokeEvery, queue.RevokeDeleted{}))
 		return errors.Join(
 			river.AddWorkerSafely(workers, &SweepHistoryWorker{sweeper: o.Sweeper}),
 			river.AddWorkerSafely(workers, &SweepLeftoversWorker{system: o.System, log: o.Log}),
 			river.AddWorkerSafely(workers, &CheckAuditWorker{store: o.Store, bad: o.AuditBad, log: o.Log}),
 			river.AddWorkerSafely(workers, &KeepAuditWorker{system: o.System, log: o.Log}),
 			river.AddWorkerSafely(workers, &TellLocksWorker{system: o.System}),
+			river.AddWorkerSafely(workers, &RevokeDeletedWorker{revoke: o.Revoke}),
 			river.AddWorkerSafely(workers, &RenewIdleWorker{credentials: o.Credentials, renewed: o.Renewed}))
 	}
 }

@@ -70,3 +70,12 @@ func onlyOne() river.InsertOpts {
 		},
 	}}
 }
+
+// RevokeDeleted revokes accounts whose credentials were deleted.
+type RevokeDeleted struct{}
+
+// Kind is the job's name in the database; a landed name is never changed.
+func (RevokeDeleted) Kind() string { return "revoke_deleted" }
+
+// InsertOpts makes it the only one.
+func (RevokeDeleted) InsertOpts() river.InsertOpts { return onlyOne() }

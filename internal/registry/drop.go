@@ -37,6 +37,11 @@ func (d dropped) total() int {
 // A program's environment goes with its command, its arguments and its folder.
 func drop(ctx context.Context, tx *store.Tenant, old, now connectors.Connector) (d dropped, err error) {
 	moved := originMoved(old, now) || old.Auth.Type != now.Auth.Type || clientChanged(old, now) || !old.OAuth.SameKeeper(now.OAuth)
+	if moved || old.CredentialMode != now.CredentialMode || serverChanged(old, now) { // before the client's secret, which revokes them
+		if d.credentials, err = tx.DeleteCredentials(ctx, now.ID); err != nil {
+			return d, err
+		}
+	}
 	if moved {
 		if d.clientSecret, err = tx.DeleteClientSecret(ctx, now.ID); err != nil {
 			return d, err
@@ -51,9 +56,6 @@ func drop(ctx context.Context, tx *store.Tenant, old, now connectors.Connector) 
 		if err = tx.DeleteFlows(ctx, now.ID); err != nil {
 			return d, err
 		}
-	}
-	if moved || old.CredentialMode != now.CredentialMode || serverChanged(old, now) {
-		d.credentials, err = tx.DeleteCredentials(ctx, now.ID)
 	}
 	return d, err
 }

@@ -91,13 +91,14 @@ var Acts = map[string]Act{
 
 	"connect_link.make": {Shape: Makes, Secret: "connect_url"}, // whoever has it may connect an account
 
-	"credential.set":        {Shape: Puts, Secret: "secret"},
-	"credential.connect":    {Shape: Puts, Secret: "secret"},
-	"credential.begin":      {Shape: Reads}, // somebody is sent to an authorization server; when they are back: credential.connect
-	"credential.delete":     {Shape: Ends},
-	"credential.disconnect": {Shape: Ends},
-	"credential.read":       {Shape: Reads},
-	"credential.compare":    {Shape: Reads},
+	"credential.set":           {Shape: Puts, Secret: "secret"},
+	"credential.connect":       {Shape: Puts, Secret: "secret"},
+	"credential.begin":         {Shape: Reads}, // somebody is sent to an authorization server; when they are back: credential.connect
+	"credential.delete":        {Shape: Ends},
+	"credential.disconnect":    {Shape: Ends},
+	"credential.revoke_failed": {Shape: Reads}, // a deleted account that its server could not be told of within a day
+	"credential.read":          {Shape: Reads},
+	"credential.compare":       {Shape: Reads},
 
 	"tool.curate":          {Shape: Changes},
 	"tool.accept":          {Shape: Reads},

@@ -400,8 +400,8 @@ func TestAnOutsiderFindsNothingThroughAnyMethod(t *testing.T) {
 		min      int // of methods
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), 200, attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts, ssoAttempts, clientAttempts, accountAttempts, snapshotAttempts)},
-		{"Vault", reflect.TypeFor[*store.Vault](), 10, attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts, ssoVaultAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), 200, attempts(tenantAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts, ssoAttempts, clientAttempts, accountAttempts, snapshotAttempts, revocationAttempts)},
+		{"Vault", reflect.TypeFor[*store.Vault](), 10, attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts, ssoVaultAttempts, revocationVaultAttempts)},
 	} {
 		if n := door.methods.NumMethod(); n < door.min || len(door.attempts) != n {
 			t.Errorf("%s has %d methods, at least %d are expected, and the table has %d", door.name, n, door.min, len(door.attempts))

@@ -196,7 +196,11 @@ func TestWithoutATenantThereAreNoRows(t *testing.T) {
 // missingRows returns an insert for each tenant's table in which newOutsider leaves no row.
 func (o outsider) missingRows() map[string]string {
 	connector := fmt.Sprintf("'%s', '%s'", o.Tenant, o.connector.ID)
+	revocation := fmt.Sprintf("select tenant_id, '%s', connector_id, origin, sealed", o.Tenant)
 	return map[string]string{
+		"account_revocations": "insert into account_revocations (tenant_id, id, connector_id, origin, sealed, grant_meta) " + revocation + ", '{}' from credentials limit 1",
+		"revocation_clients": "insert into revocation_clients (tenant_id, id, connector_id, origin, sealed, client_id, issuer) " +
+			revocation + ", 'c', 'i' from account_revocations limit 1",
 		"connector_health":    "insert into connector_health (tenant_id, connector_id, hour, ok, failed, ms_sum, ms_max) values (" + connector + ", now(), 1, 0, 1, 1)",
 		"notice_reads":        fmt.Sprintf("insert into notice_reads (tenant_id, notice_id, user_id) select tenant_id, id, '%s' from notices where tenant_id = '%s'", o.member.UserID, o.Tenant),
 		"quota_days":          "insert into quota_days (tenant_id, connector_id, day, tool, calls, over_minute, over_day) values (" + connector + ", now(), 't', 1, 0, 0)",

@@ -32,7 +32,7 @@ func TestARotationSealsEverythingAnewAndRetiresTheOldKey(t *testing.T) {
 	want := []store.RotationStep{
 		store.KeyAdded, store.ReadersAwaited, store.KeyPromoted, store.ReadersAwaited, store.TenantsDivided, store.ReadersAwaited,
 		store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed,
-		store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.OldKeysRetired,
+		store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.OldKeysRetired,
 	}
 	if diff := cmp.Diff(want, steps); diff != "" {
 		t.Error(diff)

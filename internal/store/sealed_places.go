@@ -30,6 +30,12 @@ var sealedPlaces = []sealedPlace{
 	{table: "credentials", key: "id", more: "connector_id, agent_id, origin", place: func(r sealedRow) secret.AD {
 		return credentialPlace(r.tenant(), connectors.ConnectorID{UUID: r.uuid("connector_id")}, r.agent(), r.text("origin"))
 	}},
+	{table: "account_revocations", key: "id", more: "connector_id, agent_id, origin", place: func(r sealedRow) secret.AD {
+		return credentialPlace(r.tenant(), connectors.ConnectorID{UUID: r.uuid("connector_id")}, r.agent(), r.text("origin"))
+	}},
+	{table: "revocation_clients", key: "id", more: "connector_id, client_id, origin, issuer", place: func(r sealedRow) secret.AD {
+		return clientPlace(r.tenant(), connectors.ConnectorID{UUID: r.uuid("connector_id")}, r.text("client_id"), r.text("origin"), r.text("issuer"))
+	}},
 	{table: "client_registrations", key: "issuer, redirect_uri", more: "client_id", place: func(r sealedRow) secret.AD {
 		return registrationPlace(r.tenant(), r.text("issuer"), r.text("redirect_uri"), r.text("client_id"))
 	}},

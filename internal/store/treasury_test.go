@@ -30,7 +30,8 @@ type treasury struct {
 
 	call, done connectors.Approval // one that waits, and one with a result
 	hook       connectors.Webhook
-	person     connectors.UserID // with a second factor
+	person     connectors.UserID       // with a second factor
+	revoked    connectors.CredentialID // of a connector that is gone, with its client's secret
 }
 
 // newTreasury is one from before tenants had keys of their own.
@@ -76,6 +77,26 @@ func filled(t *testing.T, w *fixture.World, flows int) treasury {
 			t.Fatal(err)
 		}
 	}
+	gone := withClient(t, w)
+	g := newGrant(gone)
+	g.Meta.Server.Issuer = issuer
+	g.Meta.ClientID = gone.OAuth.ClientID
+	for _, err := range []error{door.SetClientSecret(t.Context(), gone, "configured"), door.SaveGrant(t.Context(), g)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.St.Vault(w.Tenant).ClientSecret(t.Context(), gone, issuer); err != nil { // which binds it to the issuer
+		t.Fatal(err)
+	}
+	grant, err := w.St.Vault(w.Tenant).Grant(t.Context(), gone.ID, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y.revoked = grant.ID
+	if err := door.DeleteConnector(t.Context(), gone.ID); err != nil {
+		t.Fatal(err)
+	}
 	for i := range flows {
 		if err := door.SaveFlow(t.Context(), y.flow(i)); err != nil {
 			t.Fatal(err)
@@ -84,7 +105,6 @@ func filled(t *testing.T, w *fixture.World, flows int) treasury {
 	y.fillApprovals(t)
 	y.person = w.Member(t, connectors.RoleMember).UserID
 	w.SecondFactor(t, y.person)
-	var err error
 	if y.hook, err = door.CreateWebhook(t.Context(), connectors.Webhook{Name: "Hook", URL: "https://hooks.example.com/"}, store.WebhookSecrets{Now: "what signs"}); err != nil {
 		t.Fatal(err)
 	}
@@ -156,6 +176,10 @@ func (y treasury) wantAll(t *testing.T, st *store.Store) {
 		"in the environment": func() (secret.Text, error) {
 			e, err := vault.Environment(t.Context(), y.stdio)
 			return e["TOKEN"], err
+		},
+		"configured refresh": func() (secret.Text, error) {
+			r, err := vault.Revocation(t.Context(), y.revoked)
+			return r.ClientSecret + " " + r.Tokens.RefreshToken, err
 		},
 		"a provider's client": func() (secret.Text, error) {
 			return vault.SSOSecret(t.Context(), "https://login.example.com", "patchbay")

@@ -11,6 +11,20 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+type AccountRevocation struct {
+	TenantID    connectors.TenantID
+	ID          connectors.CredentialID
+	ConnectorID connectors.ConnectorID
+	AgentID     *connectors.AgentID
+	Origin      string
+	Sealed      []byte
+	GrantMeta   []byte
+	Account     string
+	Tries       int32
+	DueAt       time.Time
+	CreatedAt   time.Time
+}
+
 type Agent struct {
 	TenantID       connectors.TenantID
 	ID             connectors.AgentID

@@ -1,0 +1,99 @@
+package connect_test
+
+import (
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/oauth/oauthtest"
+	"patchbay/internal/store"
+)
+
+// later makes all revocations due now.
+func (b *bundle) later(t *testing.T) {
+	t.Helper()
+	b.AsOwner(t, "update account_revocations set due_at = now()")
+}
+
+func (b *bundle) revokeDeleted(t *testing.T) {
+	t.Helper()
+	b.later(t)
+	if _, err := b.broker.RevokeDeleted(t.Context(), 100); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRevokeDeleted_TellsTheServer(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(t *testing.T, b *bundle, c connectors.Connector, a connectors.Agent) error{
+		"a connector is deleted": func(t *testing.T, b *bundle, c connectors.Connector, _ connectors.Agent) error {
+			return b.Door().DeleteConnector(t.Context(), c.ID)
+		},
+		"an agent is deleted": func(t *testing.T, b *bundle, _ connectors.Connector, a connectors.Agent) error {
+			return b.Door().DeleteAgent(t.Context(), a.ID)
+		},
+		"a member leaves": func(t *testing.T, b *bundle, _ connectors.Connector, a connectors.Agent) error {
+			b.Member(t, connectors.RoleOwner)
+			m := b.Member(t, connectors.RoleMember)
+			b.AsOwner(t, "insert into personal_agents (tenant_id, agent_id, user_id) values ('"+b.Tenant.String()+"', '"+a.ID.String()+"', '"+m.UserID.String()+"')")
+			_, err := b.Door().RemoveMember(t.Context(), m.UserID)
+			return err
+		},
+		"the connector moves": func(t *testing.T, b *bundle, c connectors.Connector, _ connectors.Agent) error {
+			_, err := b.Door().DeleteCredentials(t.Context(), c.ID)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+			c, agent := b.protected(t, perAgent), b.Agent(t)
+			b.connect(t, c, agentRef(agent))
+			refresh := b.grant(t, c, &agent.ID).Tokens.RefreshToken
+			must(t, end(t, b, c, agent))
+			if sent := b.as.Requests(oauthtest.Revoke); len(sent) != 0 {
+				t.Errorf("revoked before the job ran: %v", sent)
+			}
+			b.revokeDeleted(t)
+			sent := b.as.Requests(oauthtest.Revoke)
+			if len(sent) != 1 || sent[0].Form.Get("token") != refresh.Reveal() {
+				t.Errorf("revoked %v", sent)
+			}
+			if n := b.count(t, "account_revocations"); n != 0 {
+				t.Errorf("%d revocations are left", n)
+			}
+		})
+	}
+}
+
+func TestRevokeDeleted_TriesAgainForADay(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	c := b.protected(t)
+	b.connect(t, c, nil)
+	b.as.Stop()
+	must(t, b.Door().DeleteConnector(t.Context(), c.ID))
+	b.revokeDeleted(t)
+	due, err := b.St.System().DueRevocations(t.Context(), 100)
+	if n := b.count(t, "account_revocations"); n != 1 || len(due) != 0 || err != nil {
+		t.Errorf("%d are left, %d due at once: %v", n, len(due), err)
+	}
+	b.AsOwner(t, "update account_revocations set created_at = now() - interval '25 hours'")
+	b.revokeDeleted(t)
+	if n := b.count(t, "account_revocations"); n != 0 {
+		t.Errorf("%d are left after a day", n)
+	}
+	events, err := b.Door().AuditEvents(t.Context(), store.AuditFilter{Action: "credential.revoke_failed"})
+	if err != nil || len(events.Items) != 1 {
+		t.Errorf("on record: %d, %v", len(events.Items), err)
+	}
+}
+
+func TestRevokeDeleted_AsksNothingForADeletedTenant(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	b.connect(t, b.protected(t), nil)
+	must(t, b.St.System().DeleteTenant(t.Context(), b.Tenant))
+	if n := b.count(t, "account_revocations"); n != 0 {
+		t.Errorf("%d revocations", n)
+	}
+}

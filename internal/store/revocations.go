@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/secret"
+	"patchbay/internal/store/dbgen"
+)
+
+// DueRevocation is a deleted grant that its authorization server is to be told of now.
+type DueRevocation struct {
+	Tenant connectors.TenantID
+	ID     connectors.CredentialID
+	Last   bool // it has waited for a day
+}
+
+// DueRevocations takes at most max deleted grants whose revocation is due. Each is due again after a pause unless it is finished meanwhile.
+func (s *System) DueRevocations(ctx context.Context, max int) ([]DueRevocation, error) {
+	rows, err := s.q.DueRevocations(ctx, int32(max))
+	if err != nil {
+		return nil, err
+	}
+	due := make([]DueRevocation, len(rows))
+	for i, r := range rows {
+		due[i] = DueRevocation{Tenant: r.TenantID, ID: r.ID, Last: r.LastTry}
+	}
+	return due, nil
+}
+
+// Revocation is a deleted grant, opened.
+type Revocation struct {
+	ConnectorID  connectors.ConnectorID
+	AgentID      *connectors.AgentID // nil: the shared one
+	Tokens       GrantTokens
+	ClientSecret secret.Text // of the connector's own client; empty: the grant is for another client, or for one without a secret
+}
+
+// Revocation opens a deleted grant that waits to be revoked.
+func (v *Vault) Revocation(ctx context.Context, id connectors.CredentialID) (Revocation, error) {
+	row, err := v.q.Revocation(ctx, v.id, id)
+	if err != nil {
+		return Revocation{}, found(err, "revocation")
+	}
+	of := row.AccountRevocation
+	g, err := v.openGrant(dbgen.Credential{
+		ConnectorID: of.ConnectorID, AgentID: of.AgentID, Origin: of.Origin, Sealed: of.Sealed, GrantMeta: of.GrantMeta,
+	})
+	if err != nil {
+		return Revocation{}, err
+	}
+	r := Revocation{ConnectorID: of.ConnectorID, AgentID: of.AgentID, Tokens: g.Tokens}
+	if row.ClientSealed == nil {
+		return r, nil
+	}
+	r.ClientSecret, err = v.keyring.Open(row.ClientSealed, clientPlace(v.id, of.ConnectorID, row.ClientID, row.ClientOrigin, row.ClientIssuer))
+	return r, err
+}
+
+// FinishRevocation forgets a deleted grant: it is revoked, or given up.
+func (t *Tenant) FinishRevocation(ctx context.Context, id connectors.CredentialID) error {
+	n, err := t.q.FinishRevocation(ctx, t.id, id)
+	return touched(n, err, "revocation")
+}
