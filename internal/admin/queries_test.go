@@ -73,6 +73,17 @@ func TestPagesIssueTheSameQueriesWhateverTheyList(t *testing.T) {
 	}
 }
 
+// statements returns the fewest statements that do took in three runs. A session's last use and background work may add to one of them.
+func (d *dashboard) statements(do func()) int64 {
+	fewest := int64(math.MaxInt64)
+	for range 3 {
+		before := d.Queries()
+		do()
+		fewest = min(fewest, d.Queries()-before)
+	}
+	return fewest
+}
+
 func TestAnAccountsPageIssuesTheSameQueriesForAnyNumberOfAgents(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -84,9 +95,7 @@ func TestAnAccountsPageIssuesTheSameQueriesForAnyNumberOfAgents(t *testing.T) {
 		}
 	}
 	count := func() int64 {
-		before := d.Queries()
-		b.get("/connectors/"+c.Slug+"/credentials").want(t, http.StatusOK, "Expires in 4 hours")
-		return d.Queries() - before
+		return d.statements(func() { b.get("/connectors/"+c.Slug+"/credentials").want(t, http.StatusOK, "Expires in 4 hours") })
 	}
 	grow(3)
 	few := count()

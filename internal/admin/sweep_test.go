@@ -70,15 +70,12 @@ func TestASweepCostsAPageTheSameWhereverItIs(t *testing.T) {
 	}
 	b := d.as(connectors.RoleMember)
 	b.submit("/sync_tools", nil).want(t, http.StatusOK, "Queued a sync of 60 connectors.")
-	before := d.Queries()
-	b.get("/connectors").want(t, http.StatusOK, "0 of 60 done")
-	atStart := d.Queries() - before
+	atStart := d.statements(func() { b.get("/connectors").want(t, http.StatusOK, "0 of 60 done") })
 	for _, c := range list {
 		d.works(c, true)
 	}
-	before = d.Queries()
-	b.get("/connectors").want(t, http.StatusOK, "60 of 60 done", "All connectors are synced")
-	if n := d.Queries() - before; n != atStart {
+	n := d.statements(func() { b.get("/connectors").want(t, http.StatusOK, "60 of 60 done", "All connectors are synced") })
+	if n != atStart {
 		t.Errorf("%d statements at the start, %d at the end", atStart, n)
 	}
 }
