@@ -115,14 +115,17 @@ func (a *attempt) ready(ctx context.Context) error {
 // ask makes the row, or finds that of the same call. Where it is not known whether the row was made, because the database went away, that is
 // looked up when it is back: the row has the call's id.
 func (a *attempt) ask(ctx context.Context) (row connectors.Approval, err error) {
-	var created bool
+	var created, counts bool
+	defer func() {
+		if !counts { // also where what follows panics
+			a.giveBack()
+		}
+	}()
 	err = a.o.Store.Retry(ctx, a.order.Wait, func(ctx context.Context) error {
 		row, created, err = a.askNow(ctx)
 		return err
 	})
-	if err != nil || !created && row.ID != a.call.ID {
-		a.giveBack()
-	}
+	counts = err == nil && (created || row.ID == a.call.ID)
 	return row, err
 }
 

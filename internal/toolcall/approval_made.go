@@ -59,14 +59,18 @@ func (a *attempt) makeApproved(ctx context.Context, row connectors.Approval) (Ou
 	a.call, a.counted = call, counted{a.order.View, a.order.Tool, call.StartedAt}
 	a.entry = a.o.History.Begin(a.order.View.Tenant, call)
 	a.approved, a.judged = &row, judged{spent: a.order.Wait.Spent()}
-	var out Outcome
-	if err = a.stillWhatWasApproved(ctx, row); err != nil {
-		out, err = a.finish(ctx, nil, a.because(ctx, err))
-	} else {
-		out, err = a.make(ctx)
-	}
+	out, err := a.makeIfStillApproved(ctx, row)
 	a.keepResult(ctx, tenant, row.ID, out, err)
 	return out, err
+}
+
+// makeIfStillApproved makes a call that is on record. A panic is its failure.
+func (a *attempt) makeIfStillApproved(ctx context.Context, row connectors.Approval) (out Outcome, err error) {
+	defer a.recovered(&out, &err)
+	if err := a.stillWhatWasApproved(ctx, row); err != nil {
+		return a.finish(ctx, nil, a.because(ctx, err))
+	}
+	return a.make(ctx)
 }
 
 // stillWhatWasApproved looks at the tool, and has its server say again what it is where that was long ago.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 
 	"github.com/google/uuid"
 
@@ -12,6 +13,7 @@ import (
 	"patchbay/internal/credentials"
 	"patchbay/internal/history"
 	"patchbay/internal/mcp"
+	"patchbay/internal/safe"
 )
 
 // attempt is one call on its way.
@@ -77,15 +79,37 @@ func (c *Caller) callNow(ctx context.Context, o *Order) (Outcome, error) {
 	if a.asks() {
 		return a.askFirst(ctx)
 	}
+	a.lends = o.Lend
+	return a.makeNow(ctx)
+}
+
+// makeNow counts a call, and makes it.
+func (a *attempt) makeNow(ctx context.Context) (out Outcome, err error) {
+	defer a.recovered(&out, &err)
 	if err := a.countOnce(); err != nil { // by now nobody is asked any more
 		return a.refuse(err)
 	}
 	if err := a.useApproval(ctx); err != nil {
 		return a.refuse(err)
 	}
-	a.entry = c.o.History.Begin(o.View.Tenant, a.call)
-	a.lends = o.Lend
+	a.entry = a.o.History.Begin(a.order.View.Tenant, a.call)
 	return a.make(ctx)
+}
+
+// recovered makes a panic the failure of the call that deferred it. The call ends on record, and what it was counted under is given back
+// where it was not sent.
+func (a *attempt) recovered(out *Outcome, err *error) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	caught := safe.Caught(safe.Call, v, slog.String("tool_call_id", a.call.ID.String()))
+	*out, *err = Outcome{CallID: a.call.ID, Call: a.call}, caught
+	defer safe.Recover(safe.Call) // of finish: it has panicked before, perhaps
+	if a.entry == nil {
+		a.entry = a.o.History.Begin(a.order.View.Tenant, a.call)
+	}
+	*out, *err = a.finish(context.Background(), nil, caught)
 }
 
 // beginning is the call as the history has it first.

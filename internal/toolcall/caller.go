@@ -174,11 +174,11 @@ func (c *Caller) enter(ctx context.Context, id connectors.ToolCallID) (*stay, er
 }
 
 func (s *stay) leave() {
+	defer s.c.calls.Done()
 	s.End(nil)
 	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
 	delete(s.c.running, s.id)
-	s.c.mu.Unlock()
-	s.c.calls.Done()
 }
 
 func stopping() *Refusal {

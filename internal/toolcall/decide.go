@@ -110,12 +110,18 @@ func (c *Caller) makeBesides(ctx context.Context, t connectors.TenantID, row con
 	if err != nil {
 		return
 	}
+	begun := false
+	defer func() {
+		if !begun { // also where what follows panics
+			here.leave()
+		}
+	}()
 	claimed, err := c.claim(ctx, t, row)
 	if err != nil || !claimed {
-		here.leave()
 		c.logUnsaved(ctx, err)
 		return
 	}
+	begun = true
 	safe.Go(safe.Call, func() { // Stop waits until it has left
 		defer here.leave()
 		c.makeFor(here, t, row)
@@ -125,7 +131,7 @@ func (c *Caller) makeBesides(ctx context.Context, t connectors.TenantID, row con
 // makeFor makes an approved call with what is stored of it.
 func (c *Caller) makeFor(ctx context.Context, t connectors.TenantID, row connectors.Approval) {
 	a := &attempt{Caller: c, entered: row.ID}
-	err := a.restore(ctx, t, row)
+	err := safe.Try(safe.Call, func() error { return a.restore(ctx, t, row) })()
 	if err == nil {
 		_, _ = a.makeApproved(ctx, row) // it is kept, and on record
 		return

@@ -97,6 +97,7 @@ func (c *Caller) converse(ctx context.Context, o Order) (Outcome, error) {
 		heard.Progress = k.progress
 	}
 	k.enter(o.Client)
+	defer k.leave()
 	c.talks.add(k)
 	safe.Go(safe.Call, func() { // Stop waits for the call in it
 		defer close(k.done)
@@ -174,9 +175,8 @@ func (k *talk) ask(ctx context.Context, method string, params json.RawMessage) (
 	}
 }
 
-// await waits for the next question or the end. Who enters calls it.
+// await waits for the next question or the end. Call it between enter and leave.
 func (k *talk) await(ctx context.Context) (Outcome, error) {
-	defer k.leave()
 	select {
 	case q := <-k.asks:
 		return k.suspend(q)
@@ -227,15 +227,20 @@ func (k *talk) resume(ctx context.Context, in *mcp.Input, client Client) (Outcom
 	if !k.enter(client) {
 		return Outcome{}, &BadArguments{Sentence: "This call goes on with another request already."}
 	}
+	defer k.leave()
 	k.answer(in.Responses)
-	k.mu.Lock()
-	open := k.open
-	k.mu.Unlock()
+	open := k.question()
 	if open == nil || k.ended() {
 		return k.await(ctx)
 	}
-	defer k.leave()
 	return k.suspend(open)
+}
+
+// question is the one that is open; nil: none is.
+func (k *talk) question() *question {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.open
 }
 
 func (k *talk) ended() bool {

@@ -100,18 +100,22 @@ func (p *Pool) dismiss(e *entry) {
 }
 
 func (p *Pool) closeLeaving() {
-	for {
-		p.mu.Lock()
-		if len(p.leaving) == 0 {
-			p.closers--
-			p.mu.Unlock()
-			return
-		}
-		e := p.leaving[0]
-		p.leaving = p.leaving[1:]
-		p.mu.Unlock()
+	for e := p.nextLeaving(); e != nil; e = p.nextLeaving() {
 		p.close(e)
 	}
+}
+
+// nextLeaving takes the next entry to be closed; nil: there is none, and one closer less.
+func (p *Pool) nextLeaving() *entry {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.leaving) == 0 {
+		p.closers--
+		return nil
+	}
+	e := p.leaving[0]
+	p.leaving = p.leaving[1:]
+	return e
 }
 
 // close ends the session on the server, as a courtesy.

@@ -100,19 +100,24 @@ func (p *Pool) dial(ctx context.Context, u *credentials.Usable, e *entry) {
 	defer span.End()
 	began := time.Now()
 	err := p.openSession(ctx, u, e)
-	e.err = err
 	if err != nil {
 		span.Fail("not opened")
 	}
-	p.mu.Lock()
-	if err != nil && !e.retired { // the next one tries anew
-		p.retire(e, false)
-	}
-	p.mu.Unlock()
-	close(e.opened)
+	p.opened(e, err)
 	p.o.Log.LogAttrs(ctx, slog.LevelDebug, "mcp session opened",
 		slog.String("tenant_id", w.Tenant.String()), slog.String("connector_id", w.Connector.ID.String()),
 		slog.Bool("open", err == nil), slog.Int64("duration_ms", time.Since(began).Milliseconds()))
+}
+
+// opened lets those go on who wait for an opening.
+func (p *Pool) opened(e *entry, err error) {
+	defer close(e.opened)
+	e.err = err
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err != nil && !e.retired { // the next one tries anew
+		p.retire(e, false)
+	}
 }
 
 // openSession sets the entry's session. A panic is an error like any other.

@@ -201,15 +201,7 @@ func (p *Pool) read(ctx context.Context, at owner, w *Want) (*credentials.Usable
 // Stop ends all sessions, and none begins any more. What is under way may end by itself until ctx is done, and is then cut off. It
 // returns when all are closed, at most three seconds after that.
 func (p *Pool) Stop(ctx context.Context) {
-	p.mu.Lock()
-	p.stopped = true
-	if p.sweep != nil {
-		p.sweep.Stop()
-	}
-	for _, e := range p.at {
-		p.retire(e, false)
-	}
-	p.mu.Unlock()
+	p.retireAll()
 	closed := make(chan struct{})
 	safe.Go(safe.Task, func() {
 		defer close(closed)
@@ -221,6 +213,19 @@ func (p *Pool) Stop(ctx context.Context) {
 	case <-ctx.Done():
 		p.end(func(*entry) bool { return true })
 		<-closed // bounded by mcp.Session.Close
+	}
+}
+
+// retireAll retires each session, and lets none begin any more.
+func (p *Pool) retireAll() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped = true
+	if p.sweep != nil {
+		p.sweep.Stop()
+	}
+	for _, e := range p.at {
+		p.retire(e, false)
 	}
 }
 
