@@ -39,7 +39,7 @@ func (b *Broker) revokeDeleted(ctx context.Context, d store.DueRevocation) error
 	if err == nil {
 		return b.finishRevocation(ctx, d, nil)
 	}
-	b.log.WarnContext(ctx, "grant not revoked", "tenant_id", d.Tenant, "connector_id", r.ConnectorID, slog.Any("error", err))
+	b.log.WarnContext(ctx, "grant not revoked", slog.Any("tenant_id", d.Tenant), slog.Any("connector_id", r.ConnectorID), slog.Any("error", err))
 	if !d.Last {
 		return nil
 	}

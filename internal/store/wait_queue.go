@@ -245,7 +245,9 @@ func (wq *waitQueue) startProbe() {
 	}
 	wq.probing = true
 	safe.GoIn(&wq.tasks, safe.Background, func() {
-		for !wq.back() {
+		over := false
+		for !over {
+			over = wq.back()
 		}
 	})
 }
