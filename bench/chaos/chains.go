@@ -23,7 +23,8 @@ type chains struct {
 // endsPatience is how long the last ends may take to be written, and the calls of processes that died to be found.
 const endsPatience = 90 * time.Second
 
-// chainsAfterwards verifies the tenant's chains, the second until it tells of as many calls as the history.
+// chainsAfterwards verifies the tenant's chains, the second until it tells of as many calls as the history, and of no fewer than were answered:
+// the last batch of the history may still be on its way.
 func (w *world) chainsAfterwards(ctx context.Context, t *tenant) (is chains, err error) {
 	for began := time.Now(); ; {
 		if is.kept, err = w.keptEnds(ctx, t); err != nil {
@@ -53,7 +54,7 @@ func (w *world) chainsAfterwards(ctx context.Context, t *tenant) (is chains, err
 			w.tally.note("chains", fmt.Sprintf("of %s: %s %s", t.slug, check.Reason, check.Calls.Reason))
 			return is, nil
 		}
-		if is.kept == is.calls || time.Since(began) > endsPatience {
+		if is.kept == is.calls && is.calls >= w.calls.of(t) || time.Since(began) > endsPatience {
 			return is, nil
 		}
 		select {
