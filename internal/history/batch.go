@@ -331,7 +331,7 @@ func (w *Writer) insist(calls []store.OwnedCall, save func(context.Context, []st
 		switch {
 		case err == nil:
 			return nil
-		case isHeld(err), isPanic(err):
+		case isHeld(err), safe.IsPanic(err):
 			return err
 		case store.Passing(err):
 			w.o.Log.Warn("history waits for the database", slog.Int("calls", len(calls)), slog.Any("error", err))
@@ -352,11 +352,6 @@ func saveOnce(calls []store.OwnedCall, save func(context.Context, []store.OwnedC
 	ctx, cancel := context.WithTimeout(context.Background(), writeTime)
 	defer cancel()
 	return save(ctx, calls)
-}
-
-func isPanic(err error) bool {
-	_, panicked := errors.AsType[*safe.Error](err)
-	return panicked
 }
 
 func isHeld(err error) bool {

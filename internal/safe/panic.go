@@ -2,6 +2,7 @@ package safe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -55,6 +56,12 @@ func CaughtBy(l *slog.Logger, k Kind, v any, attrs ...slog.Attr) *Error {
 	l.LogAttrs(context.Background(), slog.LevelError, "panic recovered",
 		append(attrs, slog.String("kind", k.String()), slog.String("panic", e.Text), slog.String("stack", string(debug.Stack())))...)
 	return e
+}
+
+// IsPanic reports whether an error is a panic that was recovered. It is in the log already.
+func IsPanic(err error) bool {
+	_, panicked := errors.AsType[*Error](err)
+	return panicked
 }
 
 // Recover ends a panic of the function that deferred it.

@@ -94,10 +94,10 @@ func TestTryMakesAPanicAnError(t *testing.T) {
 	group.Go(safe.Try(safe.Call, func() error { explode(); return nil }))
 	err := group.Wait()
 	caught, ok := errors.AsType[*safe.Error](err)
-	if !ok || caught.Kind != safe.Call || strings.Contains(err.Error(), "planted") {
+	if !ok || !safe.IsPanic(err) || caught.Kind != safe.Call || strings.Contains(err.Error(), "planted") {
 		t.Errorf("error = %v", err)
 	}
-	if err := safe.Try(safe.Call, func() error { return context.Canceled })(); !errors.Is(err, context.Canceled) {
+	if err := safe.Try(safe.Call, func() error { return context.Canceled })(); !errors.Is(err, context.Canceled) || safe.IsPanic(err) {
 		t.Errorf("error = %v", err)
 	}
 }

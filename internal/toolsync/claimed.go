@@ -34,14 +34,15 @@ func (s *Syncer) syncClaimed(ctx context.Context, c store.Claim, at *stand) {
 	case err != nil:
 		return // the process stops
 	}
+	heard, leave := sync.OnceFunc(at.heard), sync.OnceFunc(at.leave)
+	defer leave() // also where what follows panics
+	defer heard()
 	r := &claimed{run: run{Syncer: s, tenant: c.Tenant, connector: c.Connector, quiet: true, known: knownOf(c)}, claim: c, began: time.Now()}
 	ctx, span := s.beginSpan(ctx, c.Tenant, connectors.TriggerSchedule)
 	describeSync(ctx, c.Connector)
 	found, err := r.read(ctx)
 	defer func() { endSpan(span, r.id, len(found.tools), err) }()
-	at.heard()
-	leave := sync.OnceFunc(at.leave)
-	defer leave() // also where what follows panics
+	heard()
 	if err == nil && !c.Plain(found.hash, r.seen) {
 		r.tell(ctx, found)
 		return

@@ -65,14 +65,19 @@ func (s *Syncer) claimInto(ctx context.Context, room int, shards []int) (began i
 		s.places.refund(room)
 		return 0, false, nil //nolint:nilerr // what is claimed now would not begin
 	}
-	claims, err := s.claim(ctx, shards, room)
-	s.places.refund(room - len(claims))
+	claims, err := s.claimWithin(ctx, shards, room)
 	if err != nil {
 		return 0, false, err
 	}
 	busy := s.launchAll(ctx, claims)
 	s.giveBack(ctx, busy)
 	return len(claims) - len(busy), len(claims) == room || len(busy) > 0, nil
+}
+
+// claimWithin claims for reserved places, and gives back those that it does not fill.
+func (s *Syncer) claimWithin(ctx context.Context, shards []int, room int) (claims []store.Claim, err error) {
+	defer func() { s.places.refund(room - len(claims)) }() // also where the claim panics
+	return s.claim(ctx, shards, room)
 }
 
 func allShards() []int {
@@ -105,8 +110,15 @@ func (s *Syncer) launch(ctx context.Context, c store.Claim, at *stand) {
 	}
 	safe.Go(safe.Sync, func() {
 		defer end()
-		defer s.held.forget(c.Connector.ID)
+		over := false
+		defer func() {
+			s.held.forget(c.Connector.ID)
+			if !over { // it panicked, and its claim is free with the next beat
+				s.held.doubtful()
+			}
+		}()
 		s.syncClaimed(ctx, c, at)
+		over = true
 	})
 }
 

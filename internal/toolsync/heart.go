@@ -24,7 +24,11 @@ type leftover struct {
 	run    connectors.SyncRunID
 	err    connectors.SyncError
 	seen   store.Seen
+	panics int // of storing it
 }
+
+// maxPanics is how often storing the same end may panic before it is given up: the run ends with its process then.
+const maxPanics = 3
 
 // heart is the life of this process as the database knows it: while it beats, the process's runs are its own; where it is
 // silent, the others close them.
@@ -54,10 +58,10 @@ func (h *heart) enter() bool {
 
 func (h *heart) leave() { h.runs.Done() }
 
-func (h *heart) later(l leftover) {
+func (h *heart) later(all ...leftover) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.leftovers = append(h.leftovers, l)
+	h.leftovers = append(h.leftovers, all...)
 }
 
 func (h *heart) takeLeftovers() []leftover {
@@ -105,11 +109,21 @@ func (s *Syncer) beatOnce(ctx context.Context) {
 		}
 		return
 	}
-	s.releaseForgotten(ctx)
+	// A panic of what follows must not make the heartbeat wait: the process would be taken for dead.
+	safe.Func(safe.Sync, func() { s.releaseForgotten(ctx) })()
 	for _, l := range s.heart.takeLeftovers() {
-		if _, err := s.fail(ctx, l); err != nil && !over(err) {
-			s.heart.later(l)
-		}
+		s.closeLeftover(ctx, l)
+	}
+}
+
+// closeLeftover stores the end of a run, or leaves it to the next beat.
+func (s *Syncer) closeLeftover(ctx context.Context, l leftover) {
+	err := safe.Try(safe.Sync, func() error { _, err := s.fail(ctx, l); return err })()
+	if safe.IsPanic(err) {
+		l.panics++
+	}
+	if err != nil && !over(err) && l.panics < maxPanics {
+		s.heart.later(l)
 	}
 }
 

@@ -25,10 +25,14 @@ type held struct {
 func (s *Syncer) claim(ctx context.Context, shards []int, most int) ([]store.Claim, error) {
 	s.held.claiming.RLock()
 	defer s.held.claiming.RUnlock()
+	answered := false
+	defer func() {
+		if !answered {
+			s.held.doubtful()
+		}
+	}()
 	claims, err := s.store.System().ClaimDue(ctx, s.instance, shards, perTenant, most)
-	if err != nil {
-		s.held.doubtful()
-	}
+	answered = err == nil
 	s.held.mu.Lock()
 	defer s.held.mu.Unlock()
 	if s.held.all == nil {
