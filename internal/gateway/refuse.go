@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/respond"
+	"patchbay/internal/safe"
 	"patchbay/internal/toolcall"
 )
 
@@ -50,7 +51,7 @@ func (h *Handler) refuseCaller(w http.ResponseWriter, r *http.Request, id string
 
 func (h *Handler) logRefusal(r *http.Request, f *fault.Error, id string) {
 	switch {
-	case r.Context().Err() != nil:
+	case r.Context().Err() != nil, safe.IsPanic(f):
 	case f.Kind == fault.Internal:
 		h.log.ErrorContext(r.Context(), "request failed", slog.String("request_id", id), slog.Any("error", f))
 	case f.Kind == fault.Unavailable:

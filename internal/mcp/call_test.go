@@ -144,9 +144,13 @@ func TestWhatAServerAsksDuringACallIsAnswered(t *testing.T) {
 		question, want string
 		answer         func(mcp.InputRequest) (json.RawMessage, error)
 	}{
-		"by the caller":       {`{"id":"q","method":"elicitation/create","params":{"x":1}}`, `{"id":"q","result":{"x":1},"error":null}`, answer},
-		"with a refusal":      {`{"id":"q","method":"roots/list"}`, `{"id":"q","result":null,"error":{"code":-32601,"message":"Method not found"}}`, answer},
-		"by nobody":           {`{"id":7,"method":"elicitation/create"}`, `{"id":7,"result":null,"error":{"code":-32601,"message":"Method not found"}}`, nil},
+		"by the caller":  {`{"id":"q","method":"elicitation/create","params":{"x":1}}`, `{"id":"q","result":{"x":1},"error":null}`, answer},
+		"with a refusal": {`{"id":"q","method":"roots/list"}`, `{"id":"q","result":null,"error":{"code":-32601,"message":"Method not found"}}`, answer},
+		"by nobody":      {`{"id":7,"method":"elicitation/create"}`, `{"id":7,"result":null,"error":{"code":-32601,"message":"Method not found"}}`, nil},
+		"by a panic": {
+			`{"id":"q","method":"elicitation/create"}`, `{"id":"q","result":null,"error":{"code":-32603,"message":"Internal error"}}`,
+			func(mcp.InputRequest) (json.RawMessage, error) { panic("of a test") },
+		},
 		"with a sign of life": {`{"id":7,"method":"ping"}`, `{"id":7,"result":{},"error":null}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

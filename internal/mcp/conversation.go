@@ -125,10 +125,10 @@ func (c *conversation) enter(timed *timedContext, phase Phase) *Error {
 }
 
 func (c *conversation) leave(timed *timedContext) {
+	defer c.open.Done()
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	delete(c.flights.under, timed)
-	c.mu.Unlock()
-	c.open.Done()
 }
 
 // end ends the conversation's life, and all that is under way.

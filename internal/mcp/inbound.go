@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"patchbay/internal/mcp/revision"
 	"patchbay/internal/mcp/wire"
 	"patchbay/internal/safe"
 )
@@ -72,11 +73,15 @@ func (c *conversation) attend(id int, w *caller) (int, *caller) {
 }
 
 func (c *conversation) depart(id int, w *caller) {
-	c.mu.Lock()
-	delete(c.callers, id)
-	c.mu.Unlock()
+	c.removeCaller(id)
 	w.leave()
 	w.answers.Wait()
+}
+
+func (c *conversation) removeCaller(id int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.callers, id)
 }
 
 // take is the inbox of the conversation's carrier.
@@ -182,14 +187,24 @@ func (c *conversation) answer(w *caller, m wire.Message) {
 			delete(c.answering, who)
 		}
 	}()
-	reply := wire.Failure(m.ID, CodeMethodNotFound, "Method not found")
+	_, _ = c.exchange(c.life, outgoing{phase: PhaseCall, body: replyTo(w, m)})
+}
+
+// replyTo is the reply to a request of the server. A panic of who answers is an internal error.
+func replyTo(w *caller, m wire.Message) (reply []byte) {
+	defer func() {
+		if v := recover(); v != nil {
+			_ = safe.Caught(safe.Upstream, v)
+			reply = wire.Failure(m.ID, revision.CodeInternal, "Internal error")
+		}
+	}()
 	switch {
 	case string(m.Method) == "ping":
-		reply = wire.Result(m.ID, []byte("{}"))
+		return wire.Result(m.ID, []byte("{}"))
 	case w != nil && w.answer != nil:
 		if result, err := w.answer(InputRequest{Method: string(m.Method), Params: m.Params}); err == nil {
-			reply = wire.Result(m.ID, result)
+			return wire.Result(m.ID, result)
 		}
 	}
-	_, _ = c.exchange(c.life, outgoing{phase: PhaseCall, body: reply})
+	return wire.Failure(m.ID, CodeMethodNotFound, "Method not found")
 }

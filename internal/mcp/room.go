@@ -41,10 +41,7 @@ var errCrowded = errors.New("answered at length while too many long answers were
 // enter waits for room, for half of the time that is left at most: what is to be read takes time, too.
 func (r *Room) enter(ctx context.Context, payer [16]byte, n int) error {
 	e := &entrant{payer: payer, n: n, in: make(chan struct{})}
-	r.mu.Lock()
-	at := r.queue.PushBack(e)
-	r.admit()
-	r.mu.Unlock()
+	at := r.push(e)
 	patience := r.Patience
 	if patience <= 0 {
 		patience = defaultPatience
@@ -73,6 +70,15 @@ func (r *Room) enter(ctx context.Context, payer [16]byte, n int) error {
 		return ctx.Err()
 	}
 	return errCrowded
+}
+
+// push puts an entrant at the end of the queue.
+func (r *Room) push(e *entrant) *list.Element {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := r.queue.PushBack(e)
+	r.admit()
+	return at
 }
 
 // admit lets in who has waited for longest, as long as there is room. mu is held.

@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"patchbay/internal/fault"
+	"patchbay/internal/safe"
 	"patchbay/internal/words"
 )
 
@@ -63,6 +64,7 @@ func (p *Responder) failure(r *http.Request, err error) *fault.Error {
 	case r.Context().Err() != nil:
 		// The caller has gone; what failed failed because of that.
 		p.log.DebugContext(r.Context(), "request abandoned", attrs...)
+	case safe.IsPanic(err):
 	case f.Kind == fault.Internal:
 		p.log.ErrorContext(r.Context(), "request failed", attrs...)
 	case f.Kind == fault.Unavailable:

@@ -137,7 +137,9 @@ func (x *exchange) fail(ctx context.Context, err error) {
 		x.refuse(cancelled)
 		return
 	}
-	x.s.opts.Log.ErrorContext(ctx, "request failed", "method", x.Method, "reason", err)
+	if !safe.IsPanic(err) {
+		x.s.opts.Log.ErrorContext(ctx, "request failed", "method", x.Method, "reason", err)
+	}
 	x.refuse(internalError)
 }
 

@@ -118,9 +118,10 @@ func (t *tape) send(event []byte) error {
 
 func (t *tape) box() string { return boxName(boxStream, t.who, t.session, t.id) }
 
-// attach sends to another connection what is behind an event, and what is still to come, until ctx or the stream ends.
-func (t *tape) attach(ctx context.Context, st *stream, number int) {
+// replay sends to another connection what is behind an event.
+func (t *tape) replay(ctx context.Context, st *stream, number int) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.out, t.gone, t.left = st, ctx.Done(), nil
 	_ = t.send(keepAlive) // an error shows at the next write
 	for _, one := range t.events {
@@ -128,7 +129,11 @@ func (t *tape) attach(ctx context.Context, st *stream, number int) {
 			_ = t.send(one.event)
 		}
 	}
-	t.mu.Unlock()
+}
+
+// attach sends to another connection what is behind an event, and what is still to come, until ctx or the stream ends.
+func (t *tape) attach(ctx context.Context, st *stream, number int) {
+	t.replay(ctx, st, number)
 	select {
 	case <-ctx.Done():
 	case <-t.ended:
