@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,6 +48,7 @@ type process struct {
 	access  *access.Keeper
 	caller  *toolcall.Caller
 	sync    *toolsync.Syncer
+	panics  atomic.Bool // calls that miss an account do
 }
 
 // newProcess starts one, which hears what changes in the database by the time it is returned.
@@ -86,6 +88,9 @@ func (p *process) build(t testing.TB, st *store.Store) {
 		Store: st, Access: p.access, Credentials: tokens, Dialer: dialer, Target: p.sync.Target, Seat: p.sync.Seat,
 		History: writer, Instance: instance, BaseURL: p.url, Resync: p.sync.Refresh,
 		Connect: func(_ context.Context, _ connectors.TenantID, c connectors.Connector, _ connectors.Agent) string {
+			if p.panics.Load() {
+				panic("of a test")
+			}
 			return p.url + "/connect/" + c.Slug
 		},
 		Page: p.page,
