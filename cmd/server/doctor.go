@@ -31,6 +31,7 @@ func (c doctorCommand) Run(ctx context.Context, p program) error {
 		e.baseURL(server)
 		e.callback(server)
 		e.certificate(ctx, server, nil)
+		e.loops(ctx, server, nil)
 		e.egress(server)
 		e.proxy(ctx, server)
 		e.httpMode(server)
