@@ -19,6 +19,8 @@ const (
 	workInstruction   = 12        // an instruction that is run on a character
 	workCompile       = 1_000     // an instruction that is compiled
 	patternBytes      = 120       // of memory for an instruction
+	maxSchemaRunes    = 300_000   // bounds of character classes in the instructions of all
+	runeBytes         = 6         // of memory for such a bound: a program that needs no backtracking copies them
 	maxDirect         = 500_000   // units of a match that is not interrupted
 	patternPrefixWork = 2         // a match may take this part of what is left
 )
@@ -105,4 +107,20 @@ func programSize(re *syntax.Regexp) int {
 		}
 	}
 	return min(max(1, size), maxSchemaSteps+1)
+}
+
+// programRunes estimates from above how many bounds of character classes an expression's program has: each instruction of a class has all
+// of them.
+func programRunes(re *syntax.Regexp) int {
+	runes := 0
+	for _, sub := range re.Sub {
+		runes = min(runes+programRunes(sub), maxSchemaRunes+1)
+	}
+	switch re.Op {
+	case syntax.OpLiteral, syntax.OpCharClass:
+		runes = len(re.Rune)
+	case syntax.OpRepeat:
+		runes *= max(1, re.Min, re.Max)
+	}
+	return min(runes, maxSchemaRunes+1)
 }

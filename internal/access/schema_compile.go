@@ -50,6 +50,7 @@ type compiler struct {
 	indexes  map[int]map[string]int // where members stand, of objects that references lead through
 	entries  int
 	steps    int  // instructions of all patterns
+	runes    int  // bounds of character classes in these instructions
 	parsing  int  // units of work that parsing patterns took
 	bytes    int  // of memory, about
 	foreign  bool // references are relative to another document

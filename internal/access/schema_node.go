@@ -256,13 +256,13 @@ func (c *compiler) pattern(expression string, where *place) *pattern {
 		c.leave(where, reason)
 		return &pattern{}
 	}
-	steps := programSize(parsed) + 4
-	if steps > maxPatternSteps || c.steps+steps > maxSchemaSteps {
+	steps, runes := programSize(parsed)+4, programRunes(parsed)
+	if steps > maxPatternSteps || c.steps+steps > maxSchemaSteps || c.runes+runes > maxSchemaRunes {
 		c.leave(where, UncheckedPattern)
 		return &pattern{}
 	}
-	c.steps += steps
-	c.bytes += steps*patternBytes + len(expression)
+	c.steps, c.runes = c.steps+steps, c.runes+runes
+	c.bytes += steps*patternBytes + runes*runeBytes + len(expression)
 	form, err := regexp.Compile(expression)
 	if err != nil {
 		c.leave(where, UncheckedSyntax)

@@ -236,7 +236,7 @@ var otherActs = map[string]act{
 			return w.connect.Disconnect(t.Context(), w.operator(t), connectors.Ref(w.account.connector.Slug), nil)
 		}
 	}},
-	"credential.revoke_failed": {account: true, prepare: func(t *testing.T, w *world) func() error {
+	"credential.revoke_failed": {account: true, besides: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
 		w.account.connected(t, nil)
 		if _, err := w.Door().DeleteCredentials(t.Context(), w.account.connector.ID); err != nil {

@@ -89,6 +89,7 @@ func TestTwoLengths_RefusedAndConnectionEnds(t *testing.T) {
 		both("Content-Length: 5", "Transfer-Encoding: chunked", "1.0"), both("A: b", "Transfer-Encoding: chunked", "1.0"),
 		strings.ReplaceAll(both("Content-Length: 5", "Transfer-Encoding: chunked", "1.1"), "\r\n", "\n"),
 		both("Content-Length:"+strings.Repeat(" ", 100)+"5", "Transfer-Encoding: chunked", "1.1"),
+		both("Content-Length:"+strings.Repeat(" ", 48)+"5", "Transfer-Encoding: chunked", "1.1"),
 	} {
 		for what, before := range map[string][]string{"": nil, "plain 200 /plain abc": {plain}, "chunked 200 /chunked abc": {chunked}} {
 			for _, segments := range [][]string{{text}, strings.SplitAfter(text, "\n"), strings.Split(text, "")} {

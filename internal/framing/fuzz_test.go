@@ -14,6 +14,8 @@ func FuzzScanner(f *testing.F) {
 	f.Add("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nA\r\n0123456789\r\n0\r\nA: b\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n")
 	f.Add("POST / HTTP/1.0\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n")
 	f.Add("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1;a=b\r\nx\r\n0\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n")
+	f.Add("POST / HTTP/1.1\r\nHost: h\r\nContent-Length:" + strings.Repeat(" ", 48) + "123\r\n\r\n" + strings.Repeat("GET /x HTTP/1.1\r\nHost: h\r\n\r\n", 4) + "123" +
+		"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		var s scanner
 		s.scan([]byte(text))

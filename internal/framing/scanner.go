@@ -118,7 +118,7 @@ func (s *scanner) field(text string) {
 		s.head.encoded = true
 	case strings.EqualFold(name, "Content-Length"):
 		size, ok := number(strings.TrimSpace(value), 10)
-		if !ok || s.head.measured && size != s.size {
+		if !ok || len(s.line) == maxLine || s.head.measured && size != s.size { // a line of maxLine bytes may be cut in the number
 			size = unreadable
 		}
 		s.head.measured, s.size = true, size

@@ -111,7 +111,7 @@ func (p *process) run(limits Limits) error {
 		defer runtime.UnlockOSThread()
 		err := safe.Try(safe.Program, p.cmd.Start)()
 		if err == nil {
-			limit(p.cmd.Process.Pid, limits)
+			_ = safe.Try(safe.Program, func() error { limit(p.cmd.Process.Pid, limits); return nil })() // the program runs either way
 		}
 		started <- err
 		if err != nil {

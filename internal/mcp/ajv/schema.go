@@ -11,6 +11,7 @@ import (
 const (
 	maxDepth = 64      // of the schema
 	maxSize  = 1 << 20 // bytes
+	maxWork  = 100_000 // schemas that are looked at, again for each reference
 )
 
 // Compiles reports whether Ajv is sure to compile the schema, and it describes an object, as MCP before 2026-07-28 demands.
@@ -29,6 +30,7 @@ func Compiles(schema []byte) bool {
 type judge struct {
 	root  map[string]any
 	known map[string]bool // references that were followed
+	work  int             // schemas that were looked at
 }
 
 // renaming are keywords that change what references mean, or name a place: two tools' schemas are compiled by one Ajv, where they may
@@ -57,6 +59,9 @@ func (j *judge) plain(v any, depth int) bool {
 
 // schema reports whether Ajv compiles a value in the place of a schema.
 func (j *judge) schema(v any) bool {
+	if j.work++; j.work > maxWork {
+		return false
+	}
 	if _, ok := v.(bool); ok {
 		return true
 	}
