@@ -76,7 +76,7 @@ func (s *Service) finish(ctx context.Context, r Return, own flow, begun store.SS
 	if err != nil {
 		return Finished{}, err
 	}
-	p, err := s.discover(ctx, settings.Issuer)
+	p, err := s.discover(ctx, own.tenant, settings.Issuer)
 	if err != nil {
 		return Finished{}, err
 	}

@@ -3,6 +3,7 @@ package sso
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -10,7 +11,9 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
+	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/safehttp"
 	"patchbay/internal/secret"
 )
 
@@ -38,40 +41,57 @@ type metadata struct {
 // providers keeps what was discovered for a while. Its keys are read anew by go-oidc where one is not known.
 type providers struct {
 	mu    sync.Mutex
-	found map[string]discovered // guarded by mu, by issuer
+	found map[providerKey]discovered // guarded by mu
 }
+
+// providerKey names what a tenant discovered. Tenants share nothing of it: what an issuer's front answers to one may be another's doing.
+type providerKey struct{ tenant, issuer string }
 
 type discovered struct {
 	provider *provider
 	until    time.Time
 }
 
-func newProviders() *providers { return &providers{found: map[string]discovered{}} }
+func newProviders() *providers { return &providers{found: map[providerKey]discovered{}} }
 
-func (p *providers) get(issuer string, now time.Time) *provider {
+func (p *providers) get(key providerKey, now time.Time) *provider {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if d, ok := p.found[issuer]; ok && now.Before(d.until) {
+	if d, ok := p.found[key]; ok && now.Before(d.until) {
 		return d.provider
 	}
 	return nil
 }
 
-func (p *providers) put(issuer string, found *provider, now time.Time) {
+func (p *providers) put(key providerKey, found *provider, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.found) >= maxProviders {
 		clear(p.found)
 	}
-	p.found[issuer] = discovered{found, now.Add(discoveryLife)}
+	p.found[key] = discovered{found, now.Add(discoveryLife)}
 }
 
-// discover reads what a provider says about itself, and holds it against what a sign-in needs.
-func (s *Service) discover(ctx context.Context, issuer string) (*provider, error) {
-	if known := s.known.get(issuer, s.now()); known != nil {
+// tenantTransport sends each request as one of its tenant, whatever its context says: go-oidc reads signing keys without its caller's context.
+type tenantTransport struct {
+	of     http.RoundTripper
+	tenant string
+}
+
+// RoundTrip sends one request.
+func (t tenantTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	return t.of.RoundTrip(r.WithContext(safehttp.WithTenant(r.Context(), t.tenant)))
+}
+
+// discover reads what a provider says about itself to a tenant, and holds it against what a sign-in needs.
+func (s *Service) discover(ctx context.Context, tenant connectors.TenantID, issuer string) (*provider, error) {
+	key := providerKey{tenant.String(), issuer}
+	if known := s.known.get(key, s.now()); known != nil {
 		return known, nil
 	}
-	read, err := oidc.NewProvider(oidc.ClientContext(ctx, s.http), issuer)
+	own := *s.http
+	own.Transport = tenantTransport{of: s.http.Transport, tenant: key.tenant}
+	read, err := oidc.NewProvider(oidc.ClientContext(ctx, &own), issuer)
 	if _, ok := errors.AsType[*oidc.IssuerMismatchError](err); ok {
 		return nil, otherIssuer(issuer)
 	}
@@ -85,7 +105,7 @@ func (s *Service) discover(ctx context.Context, issuer string) (*provider, error
 	if err := s.checkProviderSays(issuer, found); err != nil {
 		return nil, err
 	}
-	s.known.put(issuer, found, s.now())
+	s.known.put(key, found, s.now())
 	return found, nil
 }
 

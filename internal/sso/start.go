@@ -62,7 +62,7 @@ func (s *Service) begin(ctx context.Context, tenant connectors.TenantID, f store
 	if !settings.IsSetUp() {
 		return "", notSetUp()
 	}
-	p, err := s.discover(safehttp.WithTenant(ctx, tenant.String()), settings.Issuer)
+	p, err := s.discover(ctx, tenant, settings.Issuer)
 	if err != nil {
 		return "", err
 	}
@@ -108,7 +108,7 @@ func (s *Service) Check(ctx context.Context, a auth.Actor) error {
 	if !settings.IsSetUp() {
 		return notSetUp()
 	}
-	_, err = s.discover(ctx, settings.Issuer)
+	_, err = s.discover(ctx, a.Tenant.ID, settings.Issuer)
 	return err
 }
 
