@@ -31,6 +31,10 @@ func (b *Broker) revokeDeleted(ctx context.Context, d store.DueRevocation) error
 	if fault.Is(err, fault.NotFound) { // its tenant is gone, or another process was faster
 		return nil
 	}
+	if err == nil && r.Superseded {
+		b.log.InfoContext(ctx, "grant not revoked, since its client has a newer one", slog.Any("tenant_id", d.Tenant), slog.Any("connector_id", r.ConnectorID))
+		return b.finishRevocation(ctx, d, nil)
+	}
 	if err == nil {
 		revoking, cancel := context.WithTimeout(ctx, revokeTime)
 		defer cancel()

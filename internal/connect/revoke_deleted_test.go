@@ -97,3 +97,19 @@ func TestRevokeDeleted_AsksNothingForADeletedTenant(t *testing.T) {
 		t.Errorf("%d revocations", n)
 	}
 }
+
+func TestRevokeDeleted_SparesANewerGrantOfTheClient(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	c := b.protected(t)
+	b.connect(t, c, nil)
+	must(t, b.Door().DeleteConnector(t.Context(), c.ID))
+	b.connect(t, b.protected(t), nil)
+	b.revokeDeleted(t)
+	if sent := b.as.Requests(oauthtest.Revoke); len(sent) != 0 {
+		t.Errorf("revoked %v", sent)
+	}
+	if n := b.count(t, "account_revocations"); n != 0 {
+		t.Errorf("%d revocations are left", n)
+	}
+}

@@ -34,6 +34,7 @@ type Revocation struct {
 	AgentID      *connectors.AgentID // nil: the shared one
 	Tokens       GrantTokens
 	ClientSecret secret.Text // of the connector's own client; empty: the grant is for another client, or for one without a secret
+	Superseded   bool        // the same client has a newer grant, which a server could end together with this one
 }
 
 // Revocation opens a deleted grant that waits to be revoked.
@@ -49,7 +50,7 @@ func (v *Vault) Revocation(ctx context.Context, id connectors.CredentialID) (Rev
 	if err != nil {
 		return Revocation{}, err
 	}
-	r := Revocation{ConnectorID: of.ConnectorID, AgentID: of.AgentID, Tokens: g.Tokens}
+	r := Revocation{ConnectorID: of.ConnectorID, AgentID: of.AgentID, Tokens: g.Tokens, Superseded: row.Superseded}
 	if row.ClientSealed == nil {
 		return r, nil
 	}

@@ -26,7 +26,16 @@ func (q *Queries) FinishRevocation(ctx context.Context, tenantID connectors.Tena
 
 const revocation = `-- name: Revocation :one
 select r.tenant_id, r.id, r.connector_id, r.agent_id, r.origin, r.sealed, r.grant_meta, r.account, r.tries, r.due_at, r.created_at, coalesce(c.client_id, '')::text as client_id, coalesce(c.origin, '')::text as client_origin,
-       coalesce(c.issuer, '')::text as client_issuer, c.sealed as client_sealed
+       coalesce(c.issuer, '')::text as client_issuer, c.sealed as client_sealed,
+       exists (
+           select from credentials newer
+           where newer.tenant_id = $1
+             and newer.type = 'oauth2'
+             and coalesce(newer.connected_at, newer.created_at) > r.created_at
+             and newer.grant_meta ->> 'client_id' = r.grant_meta ->> 'client_id'
+             and newer.grant_meta #>> '{server,issuer}' = r.grant_meta #>> '{server,issuer}'
+             and (newer.account = '' or r.account = '' or newer.account = r.account)
+       ) as superseded
 from account_revocations r
 left join revocation_clients c on c.tenant_id = r.tenant_id and c.id = r.id
 where r.tenant_id = $1 and r.id = $2
@@ -38,9 +47,11 @@ type RevocationRow struct {
 	ClientOrigin      string
 	ClientIssuer      string
 	ClientSealed      []byte
+	Superseded        bool
 }
 
-// With the secret of the connector's own client, where the grant is for that.
+// With the secret of the connector's own client, where the grant is for that. superseded: the same client was given a grant since, of the same
+// account as far as that is known. Many servers end all grants of a person to a client with any of them.
 func (q *Queries) Revocation(ctx context.Context, tenantID connectors.TenantID, iD connectors.CredentialID) (RevocationRow, error) {
 	row := q.db.QueryRow(ctx, revocation, tenantID, iD)
 	var i RevocationRow
@@ -60,6 +71,7 @@ func (q *Queries) Revocation(ctx context.Context, tenantID connectors.TenantID, 
 		&i.ClientOrigin,
 		&i.ClientIssuer,
 		&i.ClientSealed,
+		&i.Superseded,
 	)
 	return i, err
 }
