@@ -32,7 +32,7 @@ func TestTenantTransport_NamesTheTenantOfEachRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = tenantTransport{of: next, tenant: "one"}.RoundTrip(req) //nolint:bodyclose // there is none
+	_, _ = tenantTransport{of: next, tenant: "one"}.RoundTrip(req)
 	if len(next.of) != 1 || next.of[0].Context() == req.Context() {
 		t.Errorf("%d requests, in the caller's context", len(next.of))
 	}
