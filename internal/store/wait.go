@@ -37,35 +37,6 @@ func (s *Store) RetryUnsent(ctx context.Context, b *WaitBudget, do func(context.
 	return s.waits.run(ctx, b, unsent, do)
 }
 
-// RetryOutside is Retry for work that asks other servers, too, and may take long: do runs outside of the queue and without the budget's
-// deadline. Where it fails because the database is away, the request waits in the queue for the database, and do runs again.
-func (s *Store) RetryOutside(ctx context.Context, b *WaitBudget, do func(context.Context) error) error {
-	for pause := minProbePause; ; pause = min(2*pause, maxProbePause) {
-		err := do(ctx)
-		if b == nil || ctx.Err() != nil || !Away(err) {
-			return err
-		}
-		if err := s.waits.awaitDatabase(ctx, b, err, pause); err != nil {
-			return err
-		}
-	}
-}
-
-// awaitDatabase returns nil when the database answers after away, the error that said otherwise, at the earliest after a pause.
-func (wq *waitQueue) awaitDatabase(ctx context.Context, b *WaitBudget, away error, pause time.Duration) error {
-	select {
-	case <-time.After(pause):
-		b.spent += pause
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	return wq.run(ctx, b, Away, func(context.Context) error {
-		err := away
-		away = nil
-		return err
-	})
-}
-
 // Why a request does not wait for the database any longer.
 const (
 	RefusedFull = "full" // the queue has no room

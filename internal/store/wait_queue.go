@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"net/netip"
 	"slices"
 	"sync"
@@ -19,7 +18,6 @@ const (
 	maxWaiting         = 1000             // requests of callers that are known
 	maxWaitingTenant   = 500              // of these, of one tenant
 	maxWaitingBytes    = 64 << 20         // of bodies that they hold
-	maxTenantBytes     = 16 << 20         // of these, of one tenant
 	maxWaitingUnknown  = 250              // requests with a token that this process has not seen yet
 	maxWaitingNetwork  = 64               // of these, from one network
 	maxReleased        = 8                // requests that ask the database at once when it is back: half of a usual pool
@@ -71,10 +69,9 @@ type waitQueue struct {
 	mu       sync.Mutex // guards what follows
 	waiting  []*waiter  // in order of release
 	owners   map[waitOwner]int
-	held     map[waitOwner]int // bytes of bodies in waiting
-	unknown  int               // callers in waiting
-	bytes    int               // of bodies in waiting
-	released int               // waiters that ask the database now
+	unknown  int // callers in waiting
+	bytes    int // of bodies in waiting
+	released int // waiters that ask the database now
 	probing  bool
 	failures int // of probes and of released waiters, in a row
 	stats    WaitStats
@@ -91,7 +88,7 @@ type waiter struct {
 }
 
 func newWaitQueue(probe func(context.Context) error) *waitQueue {
-	wq := &waitQueue{probe: probe, owners: map[waitOwner]int{}, held: map[waitOwner]int{}}
+	wq := &waitQueue{probe: probe, owners: map[waitOwner]int{}}
 	wq.life, wq.end = context.WithCancel(context.Background())
 	return wq
 }
@@ -110,8 +107,7 @@ func (wq *waitQueue) run(ctx context.Context, b *WaitBudget, again func(error) b
 	}
 	within, cancel := context.WithTimeout(ctx, maxDatabaseWait-b.spent)
 	defer cancel()
-	late := func(err error) bool { return within.Err() != nil && errors.Is(err, context.DeadlineExceeded) }
-	final := func(err error) bool { return err == nil || ctx.Err() != nil || !again(err) && !late(err) }
+	final := func(err error) bool { return err == nil || ctx.Err() != nil || within.Err() == nil && !again(err) }
 	began := time.Now()
 	if b.Arrived.IsZero() {
 		b.Arrived = began
@@ -174,8 +170,7 @@ func (wq *waitQueue) full(w *waiter) bool {
 	if !w.known {
 		return wq.unknown >= maxWaitingUnknown || wq.owners[w.owner] >= maxWaitingNetwork
 	}
-	return len(wq.waiting)-wq.unknown >= maxWaiting || wq.owners[w.owner] >= maxWaitingTenant || wq.bytes+w.bytes > maxWaitingBytes ||
-		wq.held[w.owner]+w.bytes > maxTenantBytes
+	return len(wq.waiting)-wq.unknown >= maxWaiting || wq.owners[w.owner] >= maxWaitingTenant || wq.bytes+w.bytes > maxWaitingBytes
 }
 
 // count adds a request to what is in the queue, or takes it off. mu is held.
@@ -184,10 +179,8 @@ func (wq *waitQueue) count(w *waiter, by int) {
 		wq.unknown += by
 	}
 	wq.bytes += by * w.bytes
-	wq.held[w.owner] += by * w.bytes
 	if wq.owners[w.owner] += by; wq.owners[w.owner] == 0 {
 		delete(wq.owners, w.owner)
-		delete(wq.held, w.owner)
 	}
 }
 

@@ -62,7 +62,7 @@ func (a *attempt) current(ctx context.Context) error {
 	if a.o.Resync == nil || most == 0 || a.talks() || !destroys(a.order.Tool) || a.youngerThan(most) {
 		return nil
 	}
-	err := a.o.Store.RetryOutside(ctx, a.order.Wait, func(ctx context.Context) error { return a.renew(ctx, most) })
+	err := a.o.Store.Retry(ctx, a.order.Wait, func(ctx context.Context) error { return a.renew(ctx, most) })
 	if err != nil {
 		return a.tooOld(err)
 	}

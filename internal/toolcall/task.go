@@ -28,8 +28,7 @@ func (a *attempt) handOutTask(ctx context.Context, t *mcp.Task) (json.RawMessage
 		return nil, err
 	}
 	raw := withMember(t.Raw, "taskId", handle)
-	// The server has begun the task: the record is tried at once, whatever else waits for the database.
-	return raw, a.o.Store.RetryOutside(context.WithoutCancel(ctx), a.order.Wait, func(ctx context.Context) error {
+	return raw, a.o.Store.Retry(context.WithoutCancel(ctx), a.order.Wait, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, recordTask)
 		defer cancel()
 		a.o.History.Written(ctx)

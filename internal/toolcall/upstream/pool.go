@@ -169,7 +169,7 @@ func (p *Pool) resolve(ctx context.Context, w *Want) (*credentials.Usable, error
 
 // readWaiting is read for a use that waits while the database is away.
 func (p *Pool) readWaiting(ctx context.Context, at owner, w *Want) (u *credentials.Usable, err error) {
-	err = p.o.Store.RetryOutside(ctx, w.Wait, func(ctx context.Context) error { // an authorization server may be asked, too
+	err = p.o.Store.Retry(ctx, w.Wait, func(context.Context) error { // an authorization server may take longer than the wait
 		u, err = p.read(ctx, at, w)
 		return err
 	})
