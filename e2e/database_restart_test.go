@@ -138,18 +138,15 @@ func (l *restartLoad) stop() {
 // allAnswered waits until each caller has got several right answers from each process.
 func (l *restartLoad) allAnswered() {
 	l.t.Helper()
-	enough := map[*restartCaller]int64{}
 	for _, c := range l.callers {
-		enough[c] = c.right.Load() + 5*restartReplicas
-	}
-	eventually(l.t, func() error {
-		for c, least := range enough {
-			if right := c.right.Load(); right < least {
-				return fmt.Errorf("a caller has %d right answers, and waits for %d", right, least)
+		enough := c.right.Load() + 5*restartReplicas
+		eventually(l.t, func() error {
+			if right := c.right.Load(); right < enough {
+				return fmt.Errorf("a caller has %d right answers, and waits for %d", right, enough)
 			}
-		}
-		return nil
-	})
+			return nil
+		})
+	}
 }
 
 func (c *restartCaller) run(first int) {
