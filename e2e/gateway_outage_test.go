@@ -15,12 +15,7 @@ import (
 // newCounter is a server of the newest era whose tool tells the number that it was called with.
 func newCounter(t *testing.T) (url string) {
 	t.Helper()
-	return serve(t, counter(func(int) {}))
-}
-
-// counter answers as newCounter says. called hears of each number that the tool was called with.
-func counter(called func(n int)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+	return serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		var m struct {
 			ID     json.RawMessage
@@ -31,9 +26,6 @@ func counter(called func(n int)) http.HandlerFunc {
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
-		if m.Method == "tools/call" {
-			called(m.Params.Arguments.N)
-		}
 		answer := map[string]string{
 			"server/discover": `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"counter","version":"1"},"resultType":"complete"}`,
 			"tools/list":      `"result":{"tools":[{"name":"count","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}],"resultType":"complete","ttlMs":0,"cacheScope":"private"}`,
@@ -41,7 +33,7 @@ func counter(called func(n int)) http.HandlerFunc {
 		}[m.Method]
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, answer)
-	}
+	}))
 }
 
 // told is what a call was answered.

@@ -43,7 +43,6 @@ type reply struct {
 	Error  *struct {
 		Code    int
 		Message string
-		Data    json.RawMessage
 	}
 }
 

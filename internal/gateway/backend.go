@@ -7,7 +7,6 @@ import (
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/serve"
-	"patchbay/internal/store"
 	"patchbay/internal/tracing"
 )
 
@@ -19,7 +18,6 @@ type backend struct {
 	slug  string        // of reach
 	token *access.Token
 	from  connectors.CallOrigin // of the request
-	wait  store.WaitBudget      // of the request
 }
 
 var (

@@ -28,12 +28,10 @@ func (a *attempt) handOutTask(ctx context.Context, t *mcp.Task) (json.RawMessage
 		return nil, err
 	}
 	raw := withMember(t.Raw, "taskId", handle)
-	return raw, a.o.Store.Retry(context.WithoutCancel(ctx), a.order.Wait, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, recordTask)
-		defer cancel()
-		a.o.History.Written(ctx)
-		return a.o.Store.Tenant(a.order.View.Tenant.ID).SaveCallTask(ctx, a.call.ID, kept(a.order.View, raw), textOf(handle))
-	})
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTask)
+	defer cancel()
+	a.o.History.Written(ctx)
+	return raw, a.o.Store.Tenant(a.order.View.Tenant.ID).SaveCallTask(ctx, a.call.ID, kept(a.order.View, raw), textOf(handle))
 }
 
 // TaskRequest sends tasks/get, tasks/update or tasks/cancel of a task that a call's outcome named. params are the client's, with our
@@ -52,10 +50,8 @@ func (c *Caller) taskRequest(ctx context.Context, v *access.View, client Client,
 	if handle == nil || ambiguous(params) || !c.openHandle(v, purposeTask, handle, &t) { // of two ids the server could take the other
 		return nil, &BadArguments{Sentence: "There is no such task."}
 	}
-	q := Query{View: v, Method: method}
-	q.Wait = client.Wait
 	if t.ID == "" {
-		return c.approvalTask(ctx, q, t, handle)
+		return c.approvalTask(ctx, v, t, method, handle)
 	}
 	at := slices.IndexFunc(v.Reaches, func(r *access.Reach) bool { return r.Connector.ID == t.Connector })
 	if at < 0 {
@@ -71,12 +67,12 @@ func (c *Caller) taskRequest(ctx context.Context, v *access.View, client Client,
 	}
 	defer here.leave()
 	ctx = here
-	q.Reach = v.Reaches[at]
+	q := Query{View: v, Reach: v.Reaches[at], Method: method}
 	if err := c.hurried(v, q.Reach); err != nil {
 		return nil, err
 	}
 	var sent *credentials.Usable
-	raw, err := c.ask(ctx, &q, withMember(params, "taskId", own), &sent)
+	raw, err := c.ask(ctx, q, withMember(params, "taskId", own), &sent)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +84,7 @@ func (c *Caller) taskRequest(ctx context.Context, v *access.View, client Client,
 	if id, _ := member(raw, "taskId"); id != nil {
 		raw = withMember(raw, "taskId", handle)
 	}
-	c.recordTask(ctx, q.View, t, raw)
+	c.recordTask(ctx, v, t, raw)
 	return raw, nil
 }
 
