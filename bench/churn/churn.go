@@ -13,7 +13,7 @@ type Options struct {
 	Base string // address of a Patchbay that may reach loopback addresses and limits no rates
 	Key  string // an API key of an owner
 
-	Admins, Agents, Own, Untouched int // 0: 6, 8, 5 connectors of each admin, 10 connectors that nobody touches
+	Admins, Agents, Own, Untouched int // 0: 6, 8, 5 connectors of each admin, 10 connectors that no admin changes
 
 	// Delay is how long after the answer to an act an agent may still be told what was before it; 0: not at all, as within one process.
 	Delay time.Duration
@@ -46,14 +46,14 @@ type Load struct {
 	client    *http.Client
 	servers   *servers
 	agents    []*agent
-	untouched []*slot // that nobody touches
+	untouched []*slot // that no admin changes
 
 	mu     sync.Mutex // guards what follows
 	slots  []*slot    // all of them
 	report Report
 }
 
-// New sets up agents, and the connectors that nobody touches. Run ends what it starts.
+// New sets up agents, and the connectors that no admin changes. Run ends what it starts.
 func New(ctx context.Context, o Options) (*Load, error) {
 	for number, usual := range map[*int]int{&o.Admins: 6, &o.Agents: 8, &o.Own: 5, &o.Untouched: 10} {
 		if *number == 0 {
@@ -92,7 +92,7 @@ func (l *Load) Run(ctx context.Context) Report {
 	return l.report
 }
 
-// setUp makes the agents, and the connectors that nobody touches, which every agent may use.
+// setUp makes the agents, and the connectors that no admin changes, which every agent may use.
 func (l *Load) setUp(ctx context.Context) error {
 	for n := range l.Agents {
 		a := &agent{Load: l, slug: fmt.Sprintf("churn-%d", n), number: n, modern: n%2 == 0}
