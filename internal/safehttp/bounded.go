@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"patchbay/internal/safe"
 )
 
 // Bounded is c for a library that reads answers whole: one that is longer than most bytes breaks off with http.MaxBytesError, and an
@@ -31,14 +33,16 @@ type boundedBody struct {
 	left, most int64
 }
 
-func (b *boundedBody) Read(p []byte) (int, error) {
+// Read reads. A panic is an error: the library may read in a goroutine that does not recover.
+func (b *boundedBody) Read(p []byte) (n int, err error) {
+	defer safe.RecoverTo(safe.Upstream, &err)
 	if b.left < 0 {
 		return 0, &http.MaxBytesError{Limit: b.most}
 	}
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1] // one more than may be: whether there is one
 	}
-	n, err := b.ReadCloser.Read(p)
+	n, err = b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
 		return n - 1, &http.MaxBytesError{Limit: b.most}
 	}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"patchbay/internal/safe"
 	"patchbay/internal/safehttp/h1"
 	"patchbay/internal/socket"
 )
@@ -84,12 +85,17 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.send(tenantOf(r.Context()), r)
 }
 
-// send sends one request of a tenant where the policy allows it.
-func (t *roundTripper) send(tenant string, r *http.Request) (*http.Response, error) {
-	if err := t.known.check(r.URL); err != nil {
-		if r.Body != nil {
-			_ = r.Body.Close()
+// send sends one request of a tenant where the policy allows it. A panic is an error: libraries send requests in goroutines that do not
+// recover.
+func (t *roundTripper) send(tenant string, r *http.Request) (resp *http.Response, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			resp, err = nil, safe.Caught(safe.Upstream, v)
+			closeBody(r)
 		}
+	}()
+	if err := t.known.check(r.URL); err != nil {
+		closeBody(r)
 		return nil, refused(err)
 	}
 	if t.userAgent != "" && r.Header.Get("User-Agent") == "" {
@@ -97,6 +103,14 @@ func (t *roundTripper) send(tenant string, r *http.Request) (*http.Response, err
 		r.Header.Set("User-Agent", t.userAgent)
 	}
 	return t.traced(tenant, r)
+}
+
+// closeBody closes the body of a request that is not sent, as http.RoundTripper demands.
+func closeBody(r *http.Request) {
+	defer safe.Recover(safe.Upstream)
+	if r.Body != nil {
+		_ = r.Body.Close()
+	}
 }
 
 // CloseIdleConnections makes http.Client.CloseIdleConnections work.
@@ -125,7 +139,9 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 		Timeout:  connectTimeout,
 		Resolver: d.resolver,
 		// Control sees each address right before it is connected to, so that nothing can change in between.
-		Control: func(network, address string, _ syscall.RawConn) error {
+		// Package net calls it in goroutines of its own where a name has addresses of both families.
+		Control: func(network, address string, _ syscall.RawConn) (err error) {
+			defer safe.RecoverTo(safe.Upstream, &err)
 			at, err := netip.ParseAddrPort(address)
 			if err != nil || !strings.HasPrefix(network, "tcp") {
 				return ledTo(host, blocked(address, "The address %s cannot be read; Patchbay does not connect to it."))

@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"strings"
+
+	"patchbay/internal/safe"
 )
 
 // Idle connections are kept for each tenant apart. A server, or what stands before several servers, may send more than it was asked for: on a
@@ -82,8 +84,9 @@ func portText(r *http.Request) string {
 	return "80"
 }
 
-// dialIn connects to an address that may name a partition.
-func (d *dialer) dialIn(ctx context.Context, network, address string) (net.Conn, error) {
+// dialIn connects to an address that may name a partition. net/http calls it, and reads and writes the connection, in goroutines of its own.
+func (d *dialer) dialIn(ctx context.Context, network, address string) (c net.Conn, err error) {
+	defer safe.RecoverTo(safe.Upstream, &err)
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
@@ -91,11 +94,30 @@ func (d *dialer) dialIn(ctx context.Context, network, address string) (net.Conn,
 	if _, own, ok := strings.Cut(host, separator); ok {
 		host = own
 	}
-	return d.dial(ctx, network, net.JoinHostPort(host, port))
+	if c, err = d.dial(ctx, network, net.JoinHostPort(host, port)); err != nil || d.standard {
+		return c, err
+	}
+	return recoveringConn{c}, nil
+}
+
+// recoveringConn is a connection whose panics are errors.
+type recoveringConn struct{ net.Conn }
+
+// Read reads.
+func (c recoveringConn) Read(p []byte) (n int, err error) {
+	defer safe.RecoverTo(safe.Upstream, &err)
+	return c.Conn.Read(p)
+}
+
+// Write writes.
+func (c recoveringConn) Write(p []byte) (n int, err error) {
+	defer safe.RecoverTo(safe.Upstream, &err)
+	return c.Conn.Write(p)
 }
 
 // dialTLSIn is dialIn and the TLS handshake, which needs the host without its partition.
-func (d *dialer) dialTLSIn(ctx context.Context, network, address string) (net.Conn, error) {
+func (d *dialer) dialTLSIn(ctx context.Context, network, address string) (_ net.Conn, err error) {
+	defer safe.RecoverTo(safe.Upstream, &err)
 	plain, err := d.dialIn(ctx, network, address)
 	if err != nil {
 		return nil, err

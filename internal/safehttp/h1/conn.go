@@ -95,21 +95,26 @@ func (c *conn) wasClosed(r *http.Request) bool {
 	return c.kept() && !c.began && (!c.sent || mayRepeat(r))
 }
 
-// exchange sends a request and reads the head of its response, whose body gives the connection back. A connection that failed is
-// closed.
+// exchange sends a request and reads the head of its response, whose body gives the connection back. A connection that failed, or panicked,
+// is closed.
 func (c *conn) exchange(r *http.Request, out []byte) (*http.Response, error) {
 	ctx := r.Context()
 	c.sent, c.began, c.left = false, false, c.owner.MaxHeaderBytes
-	stop := afterFunc(ctx, c.strike)
+	stop, asked := afterFunc(ctx, c.strike), false
+	defer func() {
+		if !asked {
+			stop()
+			_ = c.net.Close()
+		}
+	}()
 	a, err := c.ask(r, out)
 	if err != nil {
-		stop()
-		_ = c.net.Close()
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
 		return nil, err
 	}
+	asked = true
 	c.left = math.MaxInt64
 	a.body.conn, a.body.ctx, a.body.stop = c, ctx, stop
 	a.body.keep = !a.Close && a.StatusCode >= http.StatusOK
