@@ -120,7 +120,7 @@ func (s *Server) accept(l net.Listener) error {
 	}
 }
 
-// take begins with a connection.
+// take begins with a connection. A panic ends that connection alone.
 func (s *Server) take(made net.Conn) {
 	s.mu.Lock()
 	if s.closing.Load() {
@@ -130,6 +130,14 @@ func (s *Server) take(made net.Conn) {
 	}
 	s.count++
 	s.mu.Unlock()
+	begun := false
+	defer func() {
+		if !begun {
+			_ = made.Close()
+			s.less()
+		}
+	}()
+	defer safe.Recover(safe.Connection)
 	c := newConn(s, made, &s.shelves[s.next.Add(1)%shelves])
 	c.on.mu.Lock()
 	c.on.conns[c] = struct{}{}
@@ -137,6 +145,7 @@ func (s *Server) take(made net.Conn) {
 	if s.closing.Load() { // meanwhile: nobody else has seen it
 		c.cut()
 	}
+	begun = true
 	safe.Go(safe.Connection, c.serve)
 }
 

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 	"sync"
+
+	"patchbay/internal/safe"
 )
 
 // Listen returns a listener for net/http's server whose connections are read along.
@@ -28,15 +30,20 @@ type conn struct {
 	scanner scanner
 }
 
-// Read reads.
-func (c *conn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
+// Read reads. A panic is an error, which ends the connection: net/http reads in a goroutine that does not recover while a handler runs.
+func (c *conn) Read(p []byte) (n int, err error) {
+	defer safe.RecoverTo(safe.Connection, &err)
+	n, err = c.Conn.Read(p)
 	if n > 0 {
-		c.mu.Lock()
-		c.scanner.scan(p[:n])
-		c.mu.Unlock()
+		c.scan(p[:n])
 	}
 	return n, err
+}
+
+func (c *conn) scan(b []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.scanner.scan(b)
 }
 
 // next returns the lengths of the next head that no request was compared with. It is false where the connection is not followed any more.
