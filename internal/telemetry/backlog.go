@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"patchbay/internal/safe"
 )
 
 // backlogPatience is how long the database may take at a scrape. Past it the database counts as down, and the other metrics are told all the same.
@@ -54,6 +56,7 @@ func (c *backlogCollector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect reads the database once.
 func (c *backlogCollector) Collect(ch chan<- prometheus.Metric) {
+	defer safe.Recover(safe.Task)
 	ctx, cancel := context.WithTimeout(context.Background(), backlogPatience)
 	defer cancel()
 	b, err := c.read(ctx)

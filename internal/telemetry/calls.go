@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"patchbay/internal/safe"
 )
 
 // CallFinished counts one call of an agent. The outcome is one of a few words, never a name or a sentence.
@@ -72,6 +74,7 @@ func (c *gatewayCollector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect reads the gateway once.
 func (c *gatewayCollector) Collect(ch chan<- prometheus.Metric) {
+	defer safe.Recover(safe.Task)
 	s := c.stats()
 	ch <- prometheus.MustNewConstMetric(c.listeners, prometheus.GaugeValue, float64(s.Listeners))
 	ch <- prometheus.MustNewConstMetric(c.sessions, prometheus.GaugeValue, float64(s.Sessions))

@@ -1,6 +1,10 @@
 package telemetry
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"patchbay/internal/safe"
+)
 
 // ListeningStats is what listening to connectors' servers came to in this process.
 type ListeningStats struct {
@@ -36,6 +40,7 @@ func (c *listeningCollector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect reads what listening came to once.
 func (c *listeningCollector) Collect(ch chan<- prometheus.Metric) {
+	defer safe.Recover(safe.Task)
 	s := c.stats()
 	ch <- prometheus.MustNewConstMetric(c.streams, prometheus.GaugeValue, float64(s.Streams))
 	ch <- prometheus.MustNewConstMetric(c.notified, prometheus.CounterValue, float64(s.Notified))

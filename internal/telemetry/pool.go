@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"patchbay/internal/safe"
 )
 
 // PoolStats is the state of a connection pool at one moment.
@@ -39,6 +41,7 @@ func (c *poolCollector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect reads the pool once.
 func (c *poolCollector) Collect(ch chan<- prometheus.Metric) {
+	defer safe.Recover(safe.Task)
 	s := c.stats()
 	ch <- prometheus.MustNewConstMetric(c.connections, prometheus.GaugeValue, float64(s.InUse), "in_use")
 	ch <- prometheus.MustNewConstMetric(c.connections, prometheus.GaugeValue, float64(s.Idle), "idle")

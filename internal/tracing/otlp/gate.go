@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 
 	sdk "go.opentelemetry.io/otel/sdk/trace"
+
+	"patchbay/internal/safe"
 )
 
 // gate lets as many spans into the queue as there is room for, and has the others counted. The queue of the library forgets them without
@@ -45,14 +47,15 @@ type sender struct {
 	sent    func(int) // nil: nobody counts
 }
 
-// ExportSpans sends a batch.
+// ExportSpans sends a batch. The library calls it in a goroutine that does not recover.
 func (s *sender) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
+	defer safe.Recover(safe.Task)
+	defer func() { s.waiting.Add(-int64(len(spans))) }()
 	said := make([]sdk.ReadOnlySpan, len(spans))
 	for i, span := range spans {
 		said[i] = discreet{span}
 	}
 	err := s.next.ExportSpans(ctx, said)
-	s.waiting.Add(-int64(len(spans)))
 	switch {
 	case err != nil:
 		s.losses.add(ctx, len(spans), reason(err))
