@@ -1,11 +1,17 @@
 package db
 
-import "syscall"
+import (
+	"syscall"
+
+	"patchbay/internal/safe"
+)
 
 // tcpUserTimeout is TCP_USER_TIMEOUT of linux/tcp.h: how long what was sent may stay unacknowledged.
 const tcpUserTimeout = 0x12
 
-func boundSilence(network, _ string, c syscall.RawConn) error {
+// boundSilence bounds the silence of a socket. Package net calls it in goroutines of its own.
+func boundSilence(network, _ string, c syscall.RawConn) (err error) {
+	defer safe.RecoverTo(safe.Database, &err)
 	if network == "unix" {
 		return nil
 	}

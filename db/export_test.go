@@ -5,3 +5,9 @@ var MigrateWithin = migrate
 
 // TakingTurns does something again for as long as it gives way.
 var TakingTurns = takingTurns
+
+// LearnTypes is what the pool calls with each new connection.
+var LearnTypes = learnTypes
+
+// BoundSilence is what package net calls with each new socket.
+var BoundSilence = boundSilence

@@ -8,11 +8,13 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/safe"
 )
 
 // learnTypes teaches a connection our ids. pgx would take them for driver.Valuers, and each would be written as text and read again.
-// Slices it would go through by reflection, or with an allocation for each element: array.go.
-func learnTypes(_ context.Context, c *pgx.Conn) error {
+// Slices it would go through by reflection, or with an allocation for each element: array.go. The pool calls it in goroutines of its own.
+func learnTypes(_ context.Context, c *pgx.Conn) (err error) {
+	defer safe.RecoverTo(safe.Database, &err)
 	m := c.TypeMap()
 	m.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{wrapID, wrapSlice}, m.TryWrapEncodePlanFuncs...)
 	return nil

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"weak"
+
+	"patchbay/internal/safe"
 )
 
 // interned keeps one of each thing for as long as somebody uses it.
@@ -34,8 +36,9 @@ func (i *interned[K, T]) put(key K, made *T) *T {
 	return made
 }
 
-// forget drops the entry of a thing that is gone, unless another has taken its place.
+// forget drops the entry of a thing that is gone, unless another has taken its place. The runtime calls it in a goroutine of its own.
 func (i *interned[K, T]) forget(key K) {
+	defer safe.Recover(safe.View)
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.all[key].Value() == nil {

@@ -220,8 +220,9 @@ func (k *Keeper) board(ctx context.Context, s *seat) *flight {
 		defer close(f.done)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTime)
 		defer cancel()
-		at := k.stamp()
+		var at stamp
 		f.err = safe.Try(safe.View, func() (err error) {
+			at = k.stamp()
 			f.view, err = k.read(ctx, s.tenant, s.agent)
 			return err
 		})()

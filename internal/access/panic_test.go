@@ -1,0 +1,40 @@
+package access_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"patchbay/internal/access"
+	"patchbay/internal/connectors"
+	"patchbay/internal/safe"
+)
+
+// TestLoad_PanicFailsWhoWaitsForItAlone has the load of a view panic in its goroutine.
+func TestLoad_PanicFailsWhoWaitsForItAlone(t *testing.T) {
+	b := newBundle(t)
+	agent, other := b.Agent(t), b.AgentIn(t, b.Other)
+	var panics atomic.Int32
+	k := access.New(access.Options{Store: b.process(t), Now: func() time.Time { // it hears nothing: each view is loaded
+		if panics.Load() > 0 && panics.Add(-1) == 0 { // the first call is the caller's, the second the load's
+			panic("of a test")
+		}
+		return time.Now()
+	}})
+	before := safe.Count(safe.View)
+	for range 3 {
+		panics.Store(2)
+		v, err := k.ByAgent(t.Context(), b.Tenant, connectors.Ref(agent.ID.String()))
+		if v != nil || !safe.IsPanic(err) {
+			t.Fatalf("view = %v, error = %v", v, err)
+		}
+	}
+	if n := safe.Count(safe.View) - before; n != 3 {
+		t.Errorf("%d panics are counted", n)
+	}
+	for tenant, id := range map[connectors.TenantID]connectors.AgentID{b.Tenant: agent.ID, b.Other: other.ID} {
+		if _, err := k.ByAgent(t.Context(), tenant, connectors.Ref(id.String())); err != nil {
+			t.Errorf("the next load: %v", err)
+		}
+	}
+}
