@@ -154,6 +154,15 @@ begin
     return coalesce(cardinality(tenants), 0);
 end $function$
 
+CREATE OR REPLACE FUNCTION public.delete_credentials_of_connector()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    delete from credentials where credentials.tenant_id = old.tenant_id and credentials.connector_id = old.id;
+    return old;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.keep_both_copies()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -380,8 +389,11 @@ begin
     if not exists (select from tenants where tenants.id = old.tenant_id) then
         return old;
     end if;
-    insert into account_revocations (tenant_id, id, connector_id, agent_id, origin, sealed, grant_meta, account)
-    values (old.tenant_id, old.id, old.connector_id, old.agent_id, old.origin, old.sealed, old.grant_meta, old.account)
+    insert into account_revocations (tenant_id, id, connector_id, agent_id, origin, sealed, grant_meta, account, connector_slug, connector_name)
+    select old.tenant_id, old.id, old.connector_id, old.agent_id, old.origin, old.sealed, old.grant_meta, old.account,
+           coalesce(c.slug, ''), coalesce(c.name, '')
+    from (select) one
+    left join connectors c on c.tenant_id = old.tenant_id and c.id = old.connector_id
     on conflict on constraint account_revocations_pkey do nothing;
     insert into revocation_clients (tenant_id, id, connector_id, client_id, origin, issuer, sealed)
     select c.tenant_id, old.id, c.connector_id, c.client_id, c.origin, c.issuer, c.sealed
@@ -554,6 +566,8 @@ create table account_revocations (
     tries integer not null default 0,
     due_at timestamp with time zone not null default (now() + '00:00:10'::interval),
     created_at timestamp with time zone not null default now(),
+    connector_slug text not null default ''::text,
+    connector_name text not null default ''::text,
     constraint account_revocations_pkey PRIMARY KEY (tenant_id, id),
     constraint account_revocations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
     constraint account_revocations_tries_positive CHECK ((tries >= 0))
@@ -1229,6 +1243,7 @@ END) stored,
     constraint connectors_url_length CHECK ((length(url) <= 2048))
 ) with (fillfactor=80);
 CREATE INDEX connectors_page_idx ON public.connectors USING btree (tenant_id, lower(name), id);
+CREATE TRIGGER delete_credentials_of_connector BEFORE DELETE ON public.connectors FOR EACH ROW EXECUTE FUNCTION delete_credentials_of_connector();
 CREATE TRIGGER leave_calls AFTER DELETE ON public.connectors REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION leave_calls();
 CREATE TRIGGER leave_changes AFTER DELETE ON public.connectors REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION leave_definitions();
 CREATE TRIGGER say_connector_change AFTER UPDATE ON public.connectors FOR EACH ROW WHEN ((((((((((((((((((((((old.slug IS DISTINCT FROM new.slug) OR (old.name IS DISTINCT FROM new.name)) OR (old.description IS DISTINCT FROM new.description)) OR (old.transport IS DISTINCT FROM new.transport)) OR (old.url IS DISTINCT FROM new.url)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.credential_mode IS DISTINCT FROM new.credential_mode)) OR (old.auth_type IS DISTINCT FROM new.auth_type)) OR (old.auth_header IS DISTINCT FROM new.auth_header)) OR (old.timeout_ms IS DISTINCT FROM new.timeout_ms)) OR (old.retry_attempts IS DISTINCT FROM new.retry_attempts)) OR (old.enabled IS DISTINCT FROM new.enabled)) OR (old.calls_per_minute IS DISTINCT FROM new.calls_per_minute)) OR (old.version IS DISTINCT FROM new.version)) OR (old.items_hash IS DISTINCT FROM new.items_hash)) OR (old.server_capabilities IS DISTINCT FROM new.server_capabilities)) OR (old.server_instructions IS DISTINCT FROM new.server_instructions)) OR (old.era IS DISTINCT FROM new.era)) OR (old.command IS DISTINCT FROM new.command)) OR (old.args IS DISTINCT FROM new.args)) OR (old.cwd IS DISTINCT FROM new.cwd))) EXECUTE FUNCTION say_change('connector', 'tenant_id', 'id');

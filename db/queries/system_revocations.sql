@@ -15,5 +15,7 @@ from (
     for update skip locked
 ) due
 where account_revocations.tenant_id = due.tenant_id and account_revocations.id = due.id
-returning account_revocations.tenant_id, account_revocations.id,
+returning account_revocations.tenant_id, account_revocations.id, account_revocations.connector_id, account_revocations.connector_slug,
+          account_revocations.connector_name, account_revocations.agent_id,
+          coalesce(account_revocations.grant_meta #>> '{server,issuer}', '')::text as issuer,
           (account_revocations.created_at < now() - interval '1 day')::boolean as last_try;

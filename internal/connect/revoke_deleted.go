@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func (b *Broker) revokeDeleted(ctx context.Context, d store.DueRevocation) error
 		return nil
 	}
 	if err == nil && r.Superseded {
-		b.log.InfoContext(ctx, "grant not revoked, since its client has a newer one", slog.Any("tenant_id", d.Tenant), slog.Any("connector_id", r.ConnectorID))
+		b.log.InfoContext(ctx, "grant not revoked, since its client has a newer one", slog.Any("tenant_id", d.Tenant), slog.Any("connector_id", d.Connector.ID))
 		return b.finishRevocation(ctx, d, nil)
 	}
 	if err == nil {
@@ -43,14 +44,27 @@ func (b *Broker) revokeDeleted(ctx context.Context, d store.DueRevocation) error
 	if err == nil {
 		return b.finishRevocation(ctx, d, nil)
 	}
-	b.log.WarnContext(ctx, "grant not revoked", slog.Any("tenant_id", d.Tenant), slog.Any("connector_id", r.ConnectorID), slog.Any("error", err))
+	b.log.WarnContext(ctx, "grant not revoked", slog.Any("tenant_id", d.Tenant), slog.Any("connector_id", d.Connector.ID), slog.Any("error", err))
 	if !d.Last {
 		return nil
 	}
-	return b.finishRevocation(ctx, d, &store.Event{
-		ActorType: "system", ActorName: "Patchbay", Action: "credential.revoke_failed", Target: r.ConnectorID.String(),
-		Detail: map[string]any{"issuer": r.Tokens.Meta.Server.Issuer},
-	})
+	event := revokeFailed(d)
+	return b.finishRevocation(ctx, d, &event)
+}
+
+// revokeFailed is the audit event of a grant that is given up.
+func revokeFailed(d store.DueRevocation) store.Event {
+	e := store.Event{
+		ActorType: "system", ActorName: "Patchbay", Action: "credential.revoke_failed", Target: cmp.Or(d.Connector.Slug, d.Connector.ID.String()),
+		Detail: map[string]any{"connector_id": d.Connector.ID.String(), "issuer": d.Issuer},
+	}
+	if d.Connector.Name != "" {
+		e.Detail["name"] = d.Connector.Name
+	}
+	if d.AgentID != nil {
+		e.Detail["agent_id"] = d.AgentID.String()
+	}
+	return e
 }
 
 func (b *Broker) finishRevocation(ctx context.Context, d store.DueRevocation, given *store.Event) error {

@@ -3,6 +3,8 @@ package connect_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"patchbay/internal/connectors"
 	"patchbay/internal/oauth/oauthtest"
 	"patchbay/internal/store"
@@ -111,5 +113,42 @@ func TestRevokeDeleted_SparesANewerGrantOfTheClient(t *testing.T) {
 	}
 	if n := b.count(t, "account_revocations"); n != 0 {
 		t.Errorf("%d revocations are left", n)
+	}
+}
+
+// A restored dump makes the foreign keys in the order of their names, and cascades follow the order in which they were made.
+func TestRevokeDeleted_KeepsTheClientsSecretAfterARestore(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{AuthMethods: []string{"client_secret_post"}}, oauthtest.ResourceBehaviour{})
+	b.AsOwner(t, `alter table credentials drop constraint credentials_connector_fkey,
+		add constraint credentials_connector_fkey foreign key (tenant_id, connector_id) references connectors (tenant_id, id) on delete cascade`)
+	b.as.AddClient("by hand", "its secret", nil, baseURL+"/oauth/callback")
+	c := b.protected(t, func(d *connectors.Draft) { d.OAuth.ClientID = "by hand" })
+	must(t, b.Door().SetClientSecret(t.Context(), c, "its secret"))
+	b.connect(t, c, nil)
+	must(t, b.Door().DeleteConnector(t.Context(), c.ID))
+	b.revokeDeleted(t)
+	sent := b.as.Requests(oauthtest.Revoke)
+	if len(sent) != 1 || sent[0].Form.Get("client_secret") != "its secret" {
+		t.Errorf("revoked %v", sent)
+	}
+}
+
+func TestRevokeDeleted_RecordsWhatItCannotOpen(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	c, agent := b.protected(t, perAgent), b.Agent(t)
+	b.connect(t, c, agentRef(agent))
+	must(t, b.Door().DeleteConnector(t.Context(), c.ID))
+	b.AsOwner(t, "update account_revocations set created_at = now() - interval '25 hours', origin = 'https://another.example'")
+	b.revokeDeleted(t)
+	_, detail := b.event(t, "credential.revoke_failed")
+	want := map[string]any{"connector_id": c.ID.String(), "name": c.Name, "agent_id": agent.ID.String(), "issuer": b.as.Issuer}
+	if diff := cmp.Diff(want, detail); diff != "" {
+		t.Errorf("detail (-want +got):\n%s", diff)
+	}
+	events, err := b.Door().AuditEvents(t.Context(), store.AuditFilter{Target: c.Slug, Action: "credential.revoke_failed"})
+	if err != nil || len(events.Items) != 1 {
+		t.Errorf("%d events of the connector, %v", len(events.Items), err)
 	}
 }

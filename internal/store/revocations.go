@@ -10,9 +10,18 @@ import (
 
 // DueRevocation is a deleted grant that its authorization server is to be told of now.
 type DueRevocation struct {
-	Tenant connectors.TenantID
-	ID     connectors.CredentialID
-	Last   bool // it has waited for a day
+	Tenant    connectors.TenantID
+	ID        connectors.CredentialID
+	Connector DeletedConnector
+	AgentID   *connectors.AgentID // nil: the shared one
+	Issuer    string
+	Last      bool // it has waited for a day
+}
+
+// DeletedConnector is a connector as it was when a grant of it was deleted. It may still exist.
+type DeletedConnector struct {
+	ID         connectors.ConnectorID
+	Slug, Name string // empty in rows of before migration 84
 }
 
 // DueRevocations takes at most max deleted grants whose revocation is due. Each is due again after a pause unless it is finished meanwhile.
@@ -23,15 +32,16 @@ func (s *System) DueRevocations(ctx context.Context, max int) ([]DueRevocation, 
 	}
 	due := make([]DueRevocation, len(rows))
 	for i, r := range rows {
-		due[i] = DueRevocation{Tenant: r.TenantID, ID: r.ID, Last: r.LastTry}
+		due[i] = DueRevocation{
+			Tenant: r.TenantID, ID: r.ID, AgentID: r.AgentID, Issuer: r.Issuer, Last: r.LastTry,
+			Connector: DeletedConnector{ID: r.ConnectorID, Slug: r.ConnectorSlug, Name: r.ConnectorName},
+		}
 	}
 	return due, nil
 }
 
 // Revocation is a deleted grant, opened.
 type Revocation struct {
-	ConnectorID  connectors.ConnectorID
-	AgentID      *connectors.AgentID // nil: the shared one
 	Tokens       GrantTokens
 	ClientSecret secret.Text // of the connector's own client; empty: the grant is for another client, or for one without a secret
 	Superseded   bool        // the same client has a newer grant, which a server could end together with this one
@@ -50,7 +60,7 @@ func (v *Vault) Revocation(ctx context.Context, id connectors.CredentialID) (Rev
 	if err != nil {
 		return Revocation{}, err
 	}
-	r := Revocation{ConnectorID: of.ConnectorID, AgentID: of.AgentID, Tokens: g.Tokens, Superseded: row.Superseded}
+	r := Revocation{Tokens: g.Tokens, Superseded: row.Superseded}
 	if row.ClientSealed == nil {
 		return r, nil
 	}

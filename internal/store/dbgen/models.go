@@ -12,17 +12,19 @@ import (
 )
 
 type AccountRevocation struct {
-	TenantID    connectors.TenantID
-	ID          connectors.CredentialID
-	ConnectorID connectors.ConnectorID
-	AgentID     *connectors.AgentID
-	Origin      string
-	Sealed      []byte
-	GrantMeta   []byte
-	Account     string
-	Tries       int32
-	DueAt       time.Time
-	CreatedAt   time.Time
+	TenantID      connectors.TenantID
+	ID            connectors.CredentialID
+	ConnectorID   connectors.ConnectorID
+	AgentID       *connectors.AgentID
+	Origin        string
+	Sealed        []byte
+	GrantMeta     []byte
+	Account       string
+	Tries         int32
+	DueAt         time.Time
+	CreatedAt     time.Time
+	ConnectorSlug string
+	ConnectorName string
 }
 
 type Agent struct {

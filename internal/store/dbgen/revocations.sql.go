@@ -25,7 +25,7 @@ func (q *Queries) FinishRevocation(ctx context.Context, tenantID connectors.Tena
 }
 
 const revocation = `-- name: Revocation :one
-select r.tenant_id, r.id, r.connector_id, r.agent_id, r.origin, r.sealed, r.grant_meta, r.account, r.tries, r.due_at, r.created_at, coalesce(c.client_id, '')::text as client_id, coalesce(c.origin, '')::text as client_origin,
+select r.tenant_id, r.id, r.connector_id, r.agent_id, r.origin, r.sealed, r.grant_meta, r.account, r.tries, r.due_at, r.created_at, r.connector_slug, r.connector_name, coalesce(c.client_id, '')::text as client_id, coalesce(c.origin, '')::text as client_origin,
        coalesce(c.issuer, '')::text as client_issuer, c.sealed as client_sealed,
        exists (
            select from credentials newer
@@ -67,6 +67,8 @@ func (q *Queries) Revocation(ctx context.Context, tenantID connectors.TenantID, 
 		&i.AccountRevocation.Tries,
 		&i.AccountRevocation.DueAt,
 		&i.AccountRevocation.CreatedAt,
+		&i.AccountRevocation.ConnectorSlug,
+		&i.AccountRevocation.ConnectorName,
 		&i.ClientID,
 		&i.ClientOrigin,
 		&i.ClientIssuer,

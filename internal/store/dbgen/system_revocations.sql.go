@@ -25,14 +25,21 @@ from (
     for update skip locked
 ) due
 where account_revocations.tenant_id = due.tenant_id and account_revocations.id = due.id
-returning account_revocations.tenant_id, account_revocations.id,
+returning account_revocations.tenant_id, account_revocations.id, account_revocations.connector_id, account_revocations.connector_slug,
+          account_revocations.connector_name, account_revocations.agent_id,
+          coalesce(account_revocations.grant_meta #>> '{server,issuer}', '')::text as issuer,
           (account_revocations.created_at < now() - interval '1 day')::boolean as last_try
 `
 
 type DueRevocationsRow struct {
-	TenantID connectors.TenantID
-	ID       connectors.CredentialID
-	LastTry  bool
+	TenantID      connectors.TenantID
+	ID            connectors.CredentialID
+	ConnectorID   connectors.ConnectorID
+	ConnectorSlug string
+	ConnectorName string
+	AgentID       *connectors.AgentID
+	Issuer        string
+	LastTry       bool
 }
 
 // Across tenants: grants that wait for their authorization server.
@@ -47,7 +54,16 @@ func (q *Queries) DueRevocations(ctx context.Context, maxRows int32) ([]DueRevoc
 	var items []DueRevocationsRow
 	for rows.Next() {
 		var i DueRevocationsRow
-		if err := rows.Scan(&i.TenantID, &i.ID, &i.LastTry); err != nil {
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.ID,
+			&i.ConnectorID,
+			&i.ConnectorSlug,
+			&i.ConnectorName,
+			&i.AgentID,
+			&i.Issuer,
+			&i.LastTry,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
