@@ -78,6 +78,9 @@ var borne = map[string]string{
 	"policy users.issuer_changes":                        issued,
 	"policy users.issuer_removes":                        issued,
 	"row security users":                                 issued,
+	"trigger users.store_password_hash":                  "stores the passwords that the release before writes where today's reads them",
+	"trigger instances.show_password_hashes":             "gives the release before the passwords where it reads them, at each beat",
+	"trigger instances.hide_password_hashes":             "takes these away when no server of the release before runs any more",
 	"trigger credentials.queue_revocation":               "keeps what is deleted for the newer program's job; the release before deletes as it did",
 	"trigger connectors.delete_credentials_of_connector": "deletes with a connector what the foreign key deleted a moment later",
 }

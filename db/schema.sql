@@ -163,6 +163,34 @@ begin
     return old;
 end $function$
 
+CREATE OR REPLACE FUNCTION public.has_password(person uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+    scope constant text := coalesce(current_setting('app.system', true), '');
+    found boolean;
+begin
+    perform set_config('app.system', 'on', true);
+    found := exists (
+        select from user_passwords
+        join memberships on memberships.user_id = user_passwords.user_id
+        where user_passwords.user_id = person and memberships.tenant_id = tenant());
+    perform set_config('app.system', scope, true);
+    return found;
+end $function$
+
+CREATE OR REPLACE FUNCTION public.hide_password_hashes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    if not exists (select from instances where not instances.user_passwords) then
+        update users set password_hash = null where users.password_hash is not null;
+    end if;
+    return null;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.keep_both_copies()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -505,6 +533,34 @@ begin
     insert into connector_clock (tenant_id, connector_id, due_at)
     values (new.tenant_id, new.id, case when new.enabled then now() + make_interval(secs => nullif(new.sync_interval_s, 0)) end)
     on conflict on constraint connector_clock_pkey do update set due_at = excluded.due_at, known_until = null;
+    return null;
+end $function$
+
+CREATE OR REPLACE FUNCTION public.show_password_hashes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    update users
+    set password_hash = user_passwords.hash
+    from user_passwords
+    where user_passwords.user_id = users.id and users.issued_by is null and users.password_hash is distinct from user_passwords.hash;
+    return null;
+end $function$
+
+CREATE OR REPLACE FUNCTION public.store_password_hash()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    if tg_op = 'UPDATE' and new.password_hash = old.password_hash then
+        return null;
+    elsif tg_op = 'UPDATE' and old.password_hash is null and new.password_set_at = old.password_set_at then
+        insert into user_passwords (user_id, hash) values (new.id, new.password_hash) on conflict on constraint user_passwords_pkey do nothing;
+    else
+        insert into user_passwords (user_id, hash) values (new.id, new.password_hash)
+        on conflict on constraint user_passwords_pkey do update set hash = excluded.hash;
+    end if;
     return null;
 end $function$
 
@@ -1331,8 +1387,11 @@ create table instances (
     steady_since timestamp with time zone not null default pg_postmaster_start_time(),
     tenant_keys boolean not null default false,
     kek bytea,
+    user_passwords boolean not null default false,
     constraint instances_pkey PRIMARY KEY (id)
 );
+CREATE TRIGGER hide_password_hashes AFTER DELETE ON public.instances FOR EACH STATEMENT EXECUTE FUNCTION hide_password_hashes();
+CREATE TRIGGER show_password_hashes AFTER INSERT OR UPDATE ON public.instances FOR EACH ROW WHEN ((NOT new.user_passwords)) EXECUTE FUNCTION show_password_hashes();
 grant delete, insert, select, update on instances to patchbay_app;
 
 create table invitations (
@@ -2169,6 +2228,21 @@ alter table usage_marks force row level security;
 create policy tenant_rows on usage_marks for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on usage_marks to patchbay_app;
 
+create table user_passwords (
+    user_id uuid not null,
+    hash text not null,
+    constraint user_passwords_hash_filled CHECK ((hash <> ''::text)),
+    constraint user_passwords_pkey PRIMARY KEY (user_id),
+    constraint user_passwords_user_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+alter table user_passwords enable row level security;
+alter table user_passwords force row level security;
+create policy issuer_adds on user_passwords for a using () with check ((EXISTS ( SELECT
+   FROM users
+  WHERE ((users.id = user_passwords.user_id) AND (users.issued_by = ( SELECT tenant() AS tenant))))));
+create policy system_rows on user_passwords for all using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
+grant delete, insert, select, update on user_passwords to patchbay_app;
+
 create table users (
     id uuid not null,
     email text not null,
@@ -2197,6 +2271,7 @@ END),
 );
 CREATE INDEX users_address_idx ON public.users USING btree (address);
 CREATE INDEX users_issued_by_idx ON public.users USING btree (issued_by) WHERE (issued_by IS NOT NULL);
+CREATE TRIGGER store_password_hash AFTER INSERT OR UPDATE OF password_hash ON public.users FOR EACH ROW WHEN (((new.password_hash IS NOT NULL) AND (pg_trigger_depth() = 0))) EXECUTE FUNCTION store_password_hash();
 alter table users enable row level security;
 alter table users force row level security;
 create policy issuer_adds on users for a using () with check ((( SELECT system_scope() AS system_scope) OR (issued_by = ( SELECT tenant() AS tenant))));

@@ -94,9 +94,10 @@ where tenant_id = @tenant_id and connector_id = @connector_id
 order by agent_id nulls first;
 
 -- name: PasswordState :one
-select coalesce(users.password_hash, '')::text as hash
+-- In the system's scope; elsewhere the hash is empty.
+select coalesce(p.hash, '')::text as hash
 from memberships
-join users on users.id = memberships.user_id
+left join user_passwords p on p.user_id = memberships.user_id
 where memberships.tenant_id = @tenant_id and memberships.user_id = @user_id;
 
 -- name: SSOState :one

@@ -25,23 +25,34 @@ where tenant_id = @tenant_id and user_id = @user_id
 for share;
 
 -- name: AddUser :one
--- A person who has an account keeps name and password; only a missing password is filled in.
-insert into users (id, email, name, password_hash)
-values (@id, @email, @name, @password_hash)
-on conflict (email) do update set password_hash = coalesce(users.password_hash, excluded.password_hash)
+-- A person who has an account keeps it as it is.
+insert into users (id, email, name)
+values (@id, @email, @name)
+on conflict (email) do update set email = excluded.email
 returning users.id;
+
+-- name: AddPassword :exec
+-- An account that has a password keeps it.
+insert into user_passwords (user_id, hash)
+values (@user_id, @hash)
+on conflict (user_id) do nothing;
+
+-- name: AddIssuedPassword :exec
+-- The password of a new account. A tenant reads no passwords, so that it cannot look for a conflict.
+insert into user_passwords (user_id, hash)
+values (@user_id, @hash);
 
 -- name: AddNewUser :one
 -- No row: the address is known.
-insert into users (id, email, name, password_hash)
-values (@id, @email, @name, @password_hash)
+insert into users (id, email, name)
+values (@id, @email, @name)
 on conflict (email) do nothing
 returning users.id;
 
 -- name: IssueAccount :one
 -- An account that opens this tenant alone, whatever accounts the address has elsewhere.
-insert into users (id, email, name, password_hash, issued_by)
-values (@id, @email, @name, @password_hash, @issued_by)
+insert into users (id, email, name, issued_by)
+values (@id, @email, @name, @issued_by)
 returning users.id;
 
 -- name: DeleteIssuedAccount :exec

@@ -163,7 +163,6 @@ where tenant_id = @tenant_id;
 
 -- name: PasswordOpens :one
 -- Whether a member has a password, and came in another way than by single sign-on.
-select (users.password_hash is not null and not memberships.sso_only)::boolean
+select (has_password(memberships.user_id) and not memberships.sso_only)::boolean
 from memberships
-join users on users.id = memberships.user_id
 where memberships.tenant_id = @tenant_id and memberships.user_id = @user_id;

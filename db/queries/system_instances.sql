@@ -1,14 +1,15 @@
 -- Which processes are alive, and the end of what dead ones left running.
 
 -- name: Beat :exec
-insert into instances (id, keyset_generation, kek, tenant_keys)
-values (@id, @keyset_generation, @kek, true)
+insert into instances (id, keyset_generation, kek, tenant_keys, user_passwords)
+values (@id, @keyset_generation, @kek, true, true)
 on conflict (id) do update
 set steady_since = case when instances.beat_at < now() - interval '4 seconds' then now() else instances.steady_since end,
     beat_at = now(),
     keyset_generation = excluded.keyset_generation,
     kek = excluded.kek,
-    tenant_keys = true;
+    tenant_keys = true,
+    user_passwords = true;
 
 -- name: ForgetSilentInstances :exec
 -- Who is not in instances is dead, for everybody. A process that could not beat itself until a moment ago (the database was away)

@@ -2,19 +2,21 @@
 
 -- name: UserByEmail :one
 -- The account that its person made; those that tenants issued are left out.
-select users.id, users.address as email, users.name, users.password_hash, users.password_set_at, users.issued_by, users.created_at,
+select users.id, users.address as email, users.name, p.hash as password_hash, users.password_set_at, users.issued_by, users.created_at,
        (f.confirmed_at is not null)::boolean as second_factor
 from users
 left join second_factors f on f.user_id = users.id
+left join user_passwords p on p.user_id = users.id
 where users.email = @email and users.issued_by is null;
 
 -- name: UsersByAddress :many
 -- All accounts of an address, the newest password first. An owner who gives an account a password to learn whether it is another account's
 -- signs in to the owner's own account by it.
-select users.id, users.address as email, users.name, users.password_hash, users.password_set_at, users.issued_by, users.created_at,
+select users.id, users.address as email, users.name, p.hash as password_hash, users.password_set_at, users.issued_by, users.created_at,
        (f.confirmed_at is not null)::boolean as second_factor
 from users
 left join second_factors f on f.user_id = users.id
+left join user_passwords p on p.user_id = users.id
 where users.address = @address
 order by users.password_set_at desc, users.id desc;
 
@@ -34,14 +36,19 @@ where email = @email
 
 -- name: SetPasswordHash :exec
 -- Where the person has another password by now, that stays.
-update users
-set password_hash = @password_hash, updated_at = now()
-where id = @id and password_hash = @old;
+update user_passwords
+set hash = @hash
+where user_id = @user_id and hash = @old;
 
 -- name: ChangePassword :execrows
+with stored as (
+    insert into user_passwords (user_id, hash)
+    select users.id, @hash from users where users.id = @id
+    on conflict (user_id) do update set hash = excluded.hash
+)
 update users
-set password_hash = @password_hash, password_set_at = clock_timestamp(), updated_at = now()
-where id = @id;
+set password_set_at = clock_timestamp(), updated_at = now()
+where users.id = @id;
 
 -- name: SignedIn :execrows
 update users

@@ -162,7 +162,7 @@ func (d *dashboard) hashes() (all string) {
 	d.t.Helper()
 	for _, query := range []string{
 		"select count(*)::text from users", "select count(*)::text from sso_settings", "select coalesce(string_agg(encode(sealed, 'hex'), ','), '') from credentials",
-		"select string_agg(name, ',' order by id) from connectors", "select coalesce(string_agg(password_hash, ',' order by id), '') from users",
+		"select string_agg(name, ',' order by id) from connectors", "select coalesce(string_agg(hash, ',' order by user_id), '') from user_passwords",
 	} {
 		var one string
 		d.AsSystem(d.t, query, nil, &one)

@@ -20,8 +20,8 @@ var things = map[string]string{
 	"tenant": `select id::text, to_jsonb(t) - '{id,created_at,updated_at}'::text[], '{}'::jsonb from tenants t where id = $1`,
 	"member": `select m.user_id::text, jsonb_build_object('email', u.address, 'name', u.name, 'role', m.role), '{}'::jsonb
 		from memberships m join users u on u.id = m.user_id where m.tenant_id = $1`,
-	"password": `select m.user_id::text, '{}'::jsonb, jsonb_build_object('password', u.password_hash)
-		from memberships m join users u on u.id = m.user_id where m.tenant_id = $1`,
+	"password": `select m.user_id::text, '{}'::jsonb, jsonb_build_object('password', p.hash)
+		from memberships m left join user_passwords p on p.user_id = m.user_id where m.tenant_id = $1`,
 	"factor": `select f.user_id::text, '{}'::jsonb, jsonb_build_object('key', f.sealed,
 			'recovery_codes', (select coalesce(string_agg(mac::text, ',' order by number), '') from recovery_codes c where c.user_id = f.user_id))
 		from second_factors f join memberships m on m.user_id = f.user_id where m.tenant_id = $1 and f.confirmed_at is not null`,

@@ -77,41 +77,42 @@ func (s *System) AddMember(ctx context.Context, tenant connectors.TenantID, m Ne
 }
 
 func addMember(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID, m NewMember) (connectors.UserID, error) {
-	var hash *string
-	if m.PasswordHash != "" {
-		hash = &m.PasswordHash
-	}
-	person := dbgen.AddUserParams{
-		ID:           connectors.UserID{UUID: newID()},
-		Email:        mailbox(m.Email),
-		Name:         strings.TrimSpace(m.Name),
-		PasswordHash: hash,
-	}
-	var id connectors.UserID
-	var err error
-	switch {
-	case m.Issued:
-		id, err = issueAccount(ctx, q, tenant, person)
-	case m.OnlyNew:
-		id, err = addNewUser(ctx, q, person)
-	default:
-		id, err = q.AddUser(ctx, person)
-	}
+	id, err := addAccount(ctx, q, tenant, m)
 	if err != nil {
 		return id, err
 	}
 	return id, q.AddMembership(ctx, tenant, id, m.Role)
 }
 
+// addAccount adds the account of m with its password. A person's own account that exists keeps the password that it has.
+func addAccount(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID, m NewMember) (connectors.UserID, error) {
+	id, email, name := connectors.UserID{UUID: newID()}, mailbox(m.Email), strings.TrimSpace(m.Name)
+	addPassword := q.AddPassword
+	var err error
+	switch {
+	case m.Issued:
+		id, err = issueAccount(ctx, q, tenant, email, name)
+		addPassword = q.AddIssuedPassword
+	case m.OnlyNew:
+		id, err = addNewUser(ctx, q, id, email, name)
+	default:
+		id, err = q.AddUser(ctx, id, email, name)
+	}
+	if err != nil || m.PasswordHash == "" {
+		return id, err
+	}
+	return id, addPassword(ctx, id, m.PasswordHash)
+}
+
 // issueAccount makes an account that opens the tenant alone. Its key is the address behind the tenant's id.
-func issueAccount(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID, person dbgen.AddUserParams) (connectors.UserID, error) {
+func issueAccount(ctx context.Context, q *dbgen.Queries, tenant connectors.TenantID, email, name string) (connectors.UserID, error) {
 	return q.IssueAccount(ctx, dbgen.IssueAccountParams{
-		ID: person.ID, Email: tenant.String() + ":" + person.Email, Name: person.Name, PasswordHash: person.PasswordHash, IssuedBy: &tenant,
+		ID: connectors.UserID{UUID: newID()}, Email: tenant.String() + ":" + email, Name: name, IssuedBy: &tenant,
 	})
 }
 
-func addNewUser(ctx context.Context, q *dbgen.Queries, person dbgen.AddUserParams) (connectors.UserID, error) {
-	id, err := q.AddNewUser(ctx, dbgen.AddNewUserParams(person))
+func addNewUser(ctx context.Context, q *dbgen.Queries, id connectors.UserID, email, name string) (connectors.UserID, error) {
+	id, err := q.AddNewUser(ctx, id, email, name)
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return id, err
 	}

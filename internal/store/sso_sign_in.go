@@ -86,9 +86,7 @@ func (t *Tenant) JoinBySSO(ctx context.Context, m NewMember) (connectors.Member,
 	var member connectors.Member
 	err := t.within(ctx, func(tx *Tenant) error {
 		email := clean(mailbox(m.Email))
-		user, err := issueAccount(ctx, tx.q, tx.id, dbgen.AddUserParams{
-			ID: connectors.UserID{UUID: newID()}, Email: email, Name: clean(strings.TrimSpace(m.Name)),
-		})
+		user, err := issueAccount(ctx, tx.q, tx.id, email, clean(strings.TrimSpace(m.Name)))
 		if err != nil {
 			return err
 		}

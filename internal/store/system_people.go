@@ -57,7 +57,7 @@ func (s *System) ForgetWithoutTenant(ctx context.Context, email string) error {
 
 // SetPasswordHash stores another hash of the same password, in place of old. A person who has chosen another one meanwhile keeps that.
 func (s *System) SetPasswordHash(ctx context.Context, id connectors.UserID, old, hash string) error {
-	return s.q.SetPasswordHash(ctx, &hash, id, &old)
+	return s.q.SetPasswordHash(ctx, hash, id, old)
 }
 
 // ChangePassword stores a new password: what Membership.PasswordSetAt says changes with it, and all of the person's sessions end but the one
@@ -71,7 +71,7 @@ func (s *System) ChangePassword(
 		if err != nil {
 			return err
 		}
-		n, err := tx.q.ChangePassword(ctx, &hash, id)
+		n, err := tx.q.ChangePassword(ctx, id, hash)
 		if err := touched(n, err, "person"); err != nil {
 			return err
 		}

@@ -64,6 +64,75 @@ func TestUsers_AreHiddenFromOtherTenants(t *testing.T) {
 	}
 }
 
+func TestPasswordHashes_AreHiddenFromTenants(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	own := w.Member(t, connectors.RoleOwner, func(m *store.NewMember) { m.PasswordHash = "own" })
+	issued, err := w.Door().IssueAccount(t.Context(), store.NewMember{Email: "vic@example.com", PasswordHash: "issued", Role: connectors.RoleViewer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []connectors.Member{own, issued} {
+		for _, sql := range []string{
+			"select from users where id = $1 and password_hash is not null", "select from user_passwords where user_id = $1",
+			"update user_passwords set hash = 'mine' where user_id = $1", "delete from user_passwords where user_id = $1",
+		} {
+			if n, err := asTenant(t, w, sql, m.UserID); n != 0 || err != nil {
+				t.Errorf("%s as the tenant of %s: %d rows, %v", sql, m.Email, n, err)
+			}
+		}
+		if ok, err := w.Door().PasswordOpens(t.Context(), m.UserID); !ok || err != nil {
+			t.Errorf("the password of %s opens: %v, %v", m.Email, ok, err)
+		}
+	}
+	bare := w.Member(t, connectors.RoleViewer)
+	if _, err := asTenant(t, w, "insert into user_passwords (user_id, hash) values ($1, 'mine')", bare.UserID); sqlState(err) != "42501" {
+		t.Errorf("a tenant gives an account that it did not issue a password: %v", err)
+	}
+	if tag, err := w.Pool.Exec(t.Context(), "select from user_passwords"); tag.RowsAffected() != 0 || err != nil {
+		t.Errorf("without a tenant: %d, %v", tag.RowsAffected(), err)
+	}
+}
+
+// Servers of the release before read and write users.password_hash, and do not say of themselves that they know user_passwords.
+func TestPasswordHashes_AreShownToOlderServersAlone(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	m := w.Member(t, connectors.RoleOwner, func(m *store.NewMember) { m.PasswordHash = "first" })
+	older := fixture.NewInstance()
+	beat := func() {
+		w.AsSystem(t, "insert into instances (id) values ($1) on conflict (id) do update set beat_at = now()", []any{older})
+	}
+	wantHashes := func(step, inUsers, inPasswords string) {
+		t.Helper()
+		var column string
+		w.AsSystem(t, "select coalesce(password_hash, '') from users where id = $1", []any{m.UserID}, &column)
+		user, err := w.St.System().UserByEmail(t.Context(), m.Email)
+		if got := user.PasswordHash.Reveal(); err != nil || column != inUsers || got != inPasswords {
+			t.Errorf("%s: %q in users, %q in user_passwords, %v; want %q and %q", step, column, got, err, inUsers, inPasswords)
+		}
+	}
+	wantHashes("before", "", "first")
+	w.AsSystem(t, "insert into users (id, email, password_hash) values (gen_random_uuid(), $1, 'late') "+
+		"on conflict (email) do update set password_hash = coalesce(users.password_hash, excluded.password_hash)", []any{m.Email})
+	wantHashes("an older server that has not beaten adds the address", "late", "first")
+	beat()
+	wantHashes("an older server beats", "first", "first")
+	w.AsSystem(t, "update users set password_hash = 'second', password_set_at = clock_timestamp() where id = $1", []any{m.UserID})
+	wantHashes("an older server changes the password", "second", "second")
+	if err := w.St.System().SetPasswordHash(t.Context(), m.UserID, "second", "third"); err != nil {
+		t.Fatal(err)
+	}
+	w.AsSystem(t, "update users set password_hash = password_hash where id = $1", []any{m.UserID})
+	wantHashes("this server changes the password", "second", "third")
+	beat()
+	wantHashes("the older server beats again", "third", "third")
+	if err := w.St.System().EndInstance(t.Context(), older); err != nil {
+		t.Fatal(err)
+	}
+	wantHashes("the older server ends", "", "third")
+}
+
 func TestMembership_RefusesAnotherTenantsAccount(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)

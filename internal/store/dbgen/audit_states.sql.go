@@ -238,12 +238,13 @@ func (q *Queries) MemberState(ctx context.Context, tenantID connectors.TenantID,
 }
 
 const passwordState = `-- name: PasswordState :one
-select coalesce(users.password_hash, '')::text as hash
+select coalesce(p.hash, '')::text as hash
 from memberships
-join users on users.id = memberships.user_id
+left join user_passwords p on p.user_id = memberships.user_id
 where memberships.tenant_id = $1 and memberships.user_id = $2
 `
 
+// In the system's scope; elsewhere the hash is empty.
 func (q *Queries) PasswordState(ctx context.Context, tenantID connectors.TenantID, userID connectors.UserID) (string, error) {
 	row := q.db.QueryRow(ctx, passwordState, tenantID, userID)
 	var hash string

@@ -12,6 +12,17 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const addIssuedPassword = `-- name: AddIssuedPassword :exec
+insert into user_passwords (user_id, hash)
+values ($1, $2)
+`
+
+// The password of a new account. A tenant reads no passwords, so that it cannot look for a conflict.
+func (q *Queries) AddIssuedPassword(ctx context.Context, userID connectors.UserID, hash string) error {
+	_, err := q.db.Exec(ctx, addIssuedPassword, userID, hash)
+	return err
+}
+
 const addMembership = `-- name: AddMembership :exec
 insert into memberships (tenant_id, user_id, role)
 values ($1, $2, $3)
@@ -23,54 +34,42 @@ func (q *Queries) AddMembership(ctx context.Context, tenantID connectors.TenantI
 }
 
 const addNewUser = `-- name: AddNewUser :one
-insert into users (id, email, name, password_hash)
-values ($1, $2, $3, $4)
+insert into users (id, email, name)
+values ($1, $2, $3)
 on conflict (email) do nothing
 returning users.id
 `
 
-type AddNewUserParams struct {
-	ID           connectors.UserID
-	Email        string
-	Name         string
-	PasswordHash *string
-}
-
 // No row: the address is known.
-func (q *Queries) AddNewUser(ctx context.Context, arg AddNewUserParams) (connectors.UserID, error) {
-	row := q.db.QueryRow(ctx, addNewUser,
-		arg.ID,
-		arg.Email,
-		arg.Name,
-		arg.PasswordHash,
-	)
+func (q *Queries) AddNewUser(ctx context.Context, iD connectors.UserID, email string, name string) (connectors.UserID, error) {
+	row := q.db.QueryRow(ctx, addNewUser, iD, email, name)
 	var id connectors.UserID
 	err := row.Scan(&id)
 	return id, err
 }
 
+const addPassword = `-- name: AddPassword :exec
+insert into user_passwords (user_id, hash)
+values ($1, $2)
+on conflict (user_id) do nothing
+`
+
+// An account that has a password keeps it.
+func (q *Queries) AddPassword(ctx context.Context, userID connectors.UserID, hash string) error {
+	_, err := q.db.Exec(ctx, addPassword, userID, hash)
+	return err
+}
+
 const addUser = `-- name: AddUser :one
-insert into users (id, email, name, password_hash)
-values ($1, $2, $3, $4)
-on conflict (email) do update set password_hash = coalesce(users.password_hash, excluded.password_hash)
+insert into users (id, email, name)
+values ($1, $2, $3)
+on conflict (email) do update set email = excluded.email
 returning users.id
 `
 
-type AddUserParams struct {
-	ID           connectors.UserID
-	Email        string
-	Name         string
-	PasswordHash *string
-}
-
-// A person who has an account keeps name and password; only a missing password is filled in.
-func (q *Queries) AddUser(ctx context.Context, arg AddUserParams) (connectors.UserID, error) {
-	row := q.db.QueryRow(ctx, addUser,
-		arg.ID,
-		arg.Email,
-		arg.Name,
-		arg.PasswordHash,
-	)
+// A person who has an account keeps it as it is.
+func (q *Queries) AddUser(ctx context.Context, iD connectors.UserID, email string, name string) (connectors.UserID, error) {
+	row := q.db.QueryRow(ctx, addUser, iD, email, name)
 	var id connectors.UserID
 	err := row.Scan(&id)
 	return id, err
@@ -102,17 +101,16 @@ func (q *Queries) HoldMember(ctx context.Context, tenantID connectors.TenantID, 
 }
 
 const issueAccount = `-- name: IssueAccount :one
-insert into users (id, email, name, password_hash, issued_by)
-values ($1, $2, $3, $4, $5)
+insert into users (id, email, name, issued_by)
+values ($1, $2, $3, $4)
 returning users.id
 `
 
 type IssueAccountParams struct {
-	ID           connectors.UserID
-	Email        string
-	Name         string
-	PasswordHash *string
-	IssuedBy     *connectors.TenantID
+	ID       connectors.UserID
+	Email    string
+	Name     string
+	IssuedBy *connectors.TenantID
 }
 
 // An account that opens this tenant alone, whatever accounts the address has elsewhere.
@@ -121,7 +119,6 @@ func (q *Queries) IssueAccount(ctx context.Context, arg IssueAccountParams) (con
 		arg.ID,
 		arg.Email,
 		arg.Name,
-		arg.PasswordHash,
 		arg.IssuedBy,
 	)
 	var id connectors.UserID

@@ -178,9 +178,8 @@ func (q *Queries) MemberByEmail(ctx context.Context, tenantID connectors.TenantI
 }
 
 const passwordOpens = `-- name: PasswordOpens :one
-select (users.password_hash is not null and not memberships.sso_only)::boolean
+select (has_password(memberships.user_id) and not memberships.sso_only)::boolean
 from memberships
-join users on users.id = memberships.user_id
 where memberships.tenant_id = $1 and memberships.user_id = $2
 `
 

@@ -13,14 +13,15 @@ import (
 
 const beat = `-- name: Beat :exec
 
-insert into instances (id, keyset_generation, kek, tenant_keys)
-values ($1, $2, $3, true)
+insert into instances (id, keyset_generation, kek, tenant_keys, user_passwords)
+values ($1, $2, $3, true, true)
 on conflict (id) do update
 set steady_since = case when instances.beat_at < now() - interval '4 seconds' then now() else instances.steady_since end,
     beat_at = now(),
     keyset_generation = excluded.keyset_generation,
     kek = excluded.kek,
-    tenant_keys = true
+    tenant_keys = true,
+    user_passwords = true
 `
 
 // Which processes are alive, and the end of what dead ones left running.

@@ -90,13 +90,18 @@ func (q *Queries) AgentToken(ctx context.Context, id connectors.AgentTokenID) (A
 }
 
 const changePassword = `-- name: ChangePassword :execrows
+with stored as (
+    insert into user_passwords (user_id, hash)
+    select users.id, $2 from users where users.id = $1
+    on conflict (user_id) do update set hash = excluded.hash
+)
 update users
-set password_hash = $1, password_set_at = clock_timestamp(), updated_at = now()
-where id = $2
+set password_set_at = clock_timestamp(), updated_at = now()
+where users.id = $1
 `
 
-func (q *Queries) ChangePassword(ctx context.Context, passwordHash *string, iD connectors.UserID) (int64, error) {
-	result, err := q.db.Exec(ctx, changePassword, passwordHash, iD)
+func (q *Queries) ChangePassword(ctx context.Context, iD connectors.UserID, hash string) (int64, error) {
+	result, err := q.db.Exec(ctx, changePassword, iD, hash)
 	if err != nil {
 		return 0, err
 	}
@@ -307,14 +312,14 @@ func (q *Queries) Seen(ctx context.Context, tenantID connectors.TenantID, userID
 }
 
 const setPasswordHash = `-- name: SetPasswordHash :exec
-update users
-set password_hash = $1, updated_at = now()
-where id = $2 and password_hash = $3
+update user_passwords
+set hash = $1
+where user_id = $2 and hash = $3
 `
 
 // Where the person has another password by now, that stays.
-func (q *Queries) SetPasswordHash(ctx context.Context, passwordHash *string, iD connectors.UserID, old *string) error {
-	_, err := q.db.Exec(ctx, setPasswordHash, passwordHash, iD, old)
+func (q *Queries) SetPasswordHash(ctx context.Context, hash string, userID connectors.UserID, old string) error {
+	_, err := q.db.Exec(ctx, setPasswordHash, hash, userID, old)
 	return err
 }
 
@@ -450,10 +455,11 @@ func (q *Queries) UntoldLocks(ctx context.Context, others int32, since time.Time
 
 const userByEmail = `-- name: UserByEmail :one
 
-select users.id, users.address as email, users.name, users.password_hash, users.password_set_at, users.issued_by, users.created_at,
+select users.id, users.address as email, users.name, p.hash as password_hash, users.password_set_at, users.issued_by, users.created_at,
        (f.confirmed_at is not null)::boolean as second_factor
 from users
 left join second_factors f on f.user_id = users.id
+left join user_passwords p on p.user_id = users.id
 where users.email = $1 and users.issued_by is null
 `
 
@@ -487,10 +493,11 @@ func (q *Queries) UserByEmail(ctx context.Context, email string) (UserByEmailRow
 }
 
 const usersByAddress = `-- name: UsersByAddress :many
-select users.id, users.address as email, users.name, users.password_hash, users.password_set_at, users.issued_by, users.created_at,
+select users.id, users.address as email, users.name, p.hash as password_hash, users.password_set_at, users.issued_by, users.created_at,
        (f.confirmed_at is not null)::boolean as second_factor
 from users
 left join second_factors f on f.user_id = users.id
+left join user_passwords p on p.user_id = users.id
 where users.address = $1
 order by users.password_set_at desc, users.id desc
 `
