@@ -97,12 +97,7 @@ func (s *Service) SignOutMember(ctx context.Context, a Actor, user connectors.Us
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return err
 	}
-	return s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		if err := tx.EndSessions(ctx, user); err != nil {
-			return err
-		}
-		return tx.Record(ctx, a.Event("member.sign_out", user.String()))
-	})
+	return s.store.System().SignMemberOut(ctx, user, a.Tenant.ID, a.Event("member.sign_out", user.String()))
 }
 
 func onlyPeople() error { return fault.Errorf(fault.Denied, "Only a person is signed in.") }

@@ -185,6 +185,26 @@ func TestSignOutMember_LeavesOtherTenantsOpen(t *testing.T) {
 	}
 }
 
+// Servers of the release before look for the row of the session alone.
+func TestSignOutMember_DeletesSessionsOfASingleTenant(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.person(t, connectors.RoleMember)
+	other := w.person(t, connectors.RoleMember)
+	w.MemberIn(t, w.Other, connectors.RoleMember, func(n *store.NewMember) { n.Email = other.Email })
+	for user, want := range map[connectors.UserID]int{m.UserID: 0, other.UserID: 1} {
+		w.signedIn(t, user)
+		if err := w.auth.SignOutMember(t.Context(), w.owner(t), user); err != nil {
+			t.Fatal(err)
+		}
+		var rows int
+		w.AsSystem(t, "select count(*) from browser_sessions where user_id = $1", []any{user}, &rows)
+		if rows != want {
+			t.Errorf("%d rows of sessions, want %d", rows, want)
+		}
+	}
+}
+
 func TestSigningInAgainEndsWhatTheBrowserWasSignedInToBefore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

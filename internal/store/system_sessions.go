@@ -87,6 +87,27 @@ func (s *System) EndSessionsOnRecord(ctx context.Context, user connectors.UserID
 	})
 }
 
+// SignMemberOut signs a member out of a tenant, with an entry in its audit log. The sessions of a person who is in no other tenant are
+// deleted: servers that do not compare them with memberships.signed_out_at honour that, too, while they are upgraded.
+func (s *System) SignMemberOut(ctx context.Context, user connectors.UserID, of connectors.TenantID, event Event) error {
+	return s.tx(ctx, func(tx *System) error {
+		tenant := tx.tenant(of)
+		if err := tenant.EndSessions(ctx, user); err != nil {
+			return err
+		}
+		memberships, err := tx.Memberships(ctx, user)
+		if err != nil {
+			return err
+		}
+		if len(memberships) == 1 {
+			if err := tx.q.EndOtherBrowserSessions(ctx, user, connectors.SessionID{}); err != nil {
+				return err
+			}
+		}
+		return tenant.Record(ctx, event)
+	})
+}
+
 // EndSessionOnRecord is EndSession with its entry in the audit log of the tenant that was open in it. One that is gone was ended by somebody
 // else, who is on record.
 func (s *System) EndSessionOnRecord(ctx context.Context, id connectors.SessionID, in connectors.TenantID, event Event) error {
