@@ -624,10 +624,12 @@ create table account_revocations (
     created_at timestamp with time zone not null default now(),
     connector_slug text not null default ''::text,
     connector_name text not null default ''::text,
+    claimed_until timestamp with time zone,
     constraint account_revocations_pkey PRIMARY KEY (tenant_id, id),
     constraint account_revocations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
     constraint account_revocations_tries_positive CHECK ((tries >= 0))
 );
+CREATE INDEX account_revocations_claimed_idx ON public.account_revocations USING btree (claimed_until) WHERE (claimed_until IS NOT NULL);
 CREATE INDEX account_revocations_due_idx ON public.account_revocations USING btree (due_at);
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.account_revocations FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table account_revocations enable row level security;

@@ -19,3 +19,8 @@ where r.tenant_id = @tenant_id and r.id = @id;
 -- name: FinishRevocation :execrows
 delete from account_revocations
 where tenant_id = @tenant_id and id = @id;
+
+-- name: ReleaseRevocation :execrows
+update account_revocations
+set claimed_until = null
+where tenant_id = @tenant_id and id = @id;

@@ -245,7 +245,7 @@ var otherActs = map[string]act{
 		w.AsOwner(t, `update account_revocations set due_at = now(), created_at = now() - interval '25 hours',
 			grant_meta = jsonb_set(grant_meta, '{server,revocation_endpoint}', '"http://127.0.0.1:1/revoke"')`)
 		return func() error {
-			_, err := w.connect.RevokeDeleted(t.Context(), 1)
+			_, err := w.connect.RevokeDeleted(t.Context(), time.Minute)
 			return err
 		}
 	}},

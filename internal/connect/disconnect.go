@@ -53,7 +53,7 @@ func (b *Broker) Disconnect(ctx context.Context, a auth.Actor, c connectors.Ref,
 	if !b.revoke(ctx, p, old.Tokens) {
 		return nil // the job that revokes what was deleted goes on
 	}
-	if err := b.finishRevocation(ctx, store.DueRevocation{Tenant: p.tenant, ID: old.ID}, nil); err != nil {
+	if err := b.finishRevocation(ctx, p.tenant, old.ID, nil); err != nil {
 		b.log.WarnContext(ctx, "revoked grant not forgotten", append(p.attrs(), slog.Any("error", err))...)
 	}
 	return nil

@@ -3,76 +3,144 @@ package connect
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
+	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth"
+	"patchbay/internal/safe"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 )
 
-// RevokeDeleted revokes at most max grants whose credentials were deleted, at the servers that gave them, and returns how many it tried. A
-// server that does not answer is asked again later, for a day; then the grant is given up, which the audit log says.
-func (b *Broker) RevokeDeleted(ctx context.Context, max int) (int, error) {
-	due, err := b.store.System().DueRevocations(ctx, max)
-	if err != nil {
-		return 0, fmt.Errorf("find deleted grants: %w", err)
+const (
+	// maxRevocations bounds the revocations under way. Package store says how many of them may be a tenant's.
+	maxRevocations = 8
+	// claimEvery is how often a job with a free slot looks for revocations that became due meanwhile.
+	claimEvery = time.Second
+	// recordTime bounds the writing down of what came of a try, which the end of the job does not cut off.
+	recordTime = 10 * time.Second
+)
+
+// RevokeDeleted revokes grants whose credentials were deleted, at the servers that gave them. It begins no try when spell is over, and reports
+// whether there may be more to do then. A server that does not answer is asked again later, for a day; then the grant is given up, which the
+// audit log says.
+func (b *Broker) RevokeDeleted(ctx context.Context, spell time.Duration) (more bool, err error) {
+	round := revocationRound{Broker: b, until: time.Now().Add(spell), ended: make(chan struct{}, maxRevocations)}
+	for {
+		if err == nil {
+			err = round.start(ctx)
+		}
+		if round.underWay == 0 {
+			return round.over(ctx), err
+		}
+		select {
+		case <-round.ended:
+			round.underWay--
+		case <-time.After(claimEvery):
+		}
 	}
-	var failed error
-	for _, d := range due {
-		failed = errors.Join(failed, b.revokeDeleted(ctx, d))
-	}
-	return len(due), failed
 }
 
-func (b *Broker) revokeDeleted(ctx context.Context, d store.DueRevocation) error {
-	r, err := b.store.Vault(d.Tenant).Revocation(ctx, d.ID)
-	if fault.Is(err, fault.NotFound) { // its tenant is gone, or another process was faster
+// revocationRound is one job's work. One goroutine starts the tries.
+type revocationRound struct {
+	*Broker
+	until    time.Time
+	last     connectors.TenantID // whose grant was claimed last
+	underWay int
+	ended    chan struct{} // one for each try
+}
+
+// start claims and starts as many tries as may be under way.
+func (r *revocationRound) start(ctx context.Context) error {
+	for r.underWay < maxRevocations && !r.over(ctx) {
+		claimed, err := r.store.System().ClaimRevocation(ctx, r.last)
+		if fault.Is(err, fault.NotFound) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("claim a deleted grant: %w", err)
+		}
+		r.last = claimed.Tenant
+		r.underWay++
+		safe.Go(safe.Task, func() {
+			defer func() { r.ended <- struct{}{} }()
+			r.revokeDeleted(ctx, claimed)
+		})
+	}
+	return nil
+}
+
+// over reports whether no more tries may begin.
+func (r *revocationRound) over(ctx context.Context) bool {
+	return ctx.Err() != nil || !time.Now().Before(r.until)
+}
+
+// revokeDeleted tries one revocation, and writes down what came of it.
+func (b *Broker) revokeDeleted(ctx context.Context, c store.ClaimedRevocation) {
+	log := b.log.With(slog.Any("tenant_id", c.Tenant), slog.Any("connector_id", c.Connector.ID))
+	err := b.tryRevocation(ctx, c)
+	stopped := ctx.Err() != nil
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	defer cancel()
+	switch {
+	case err == nil:
+		err = b.finishRevocation(ctx, c.Tenant, c.ID, nil)
+	case c.Last && !stopped:
+		log.WarnContext(ctx, "grant not revoked, and given up", slog.Any("error", err))
+		event := revokeFailed(c)
+		err = b.finishRevocation(ctx, c.Tenant, c.ID, &event)
+	default:
+		log.WarnContext(ctx, "grant not revoked", slog.Any("error", err))
+		err = b.tenant(c.Tenant).ReleaseRevocation(ctx, c.ID)
+	}
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		log.WarnContext(ctx, "revocation not recorded", slog.Any("error", err))
+	}
+}
+
+// tryRevocation asks the authorization server once. It is nil where there is nothing to revoke, too.
+func (b *Broker) tryRevocation(ctx context.Context, c store.ClaimedRevocation) error {
+	ctx, cancel := context.WithTimeout(ctx, revokeTime)
+	defer cancel()
+	r, err := b.store.Vault(c.Tenant).Revocation(ctx, c.ID)
+	switch {
+	case fault.Is(err, fault.NotFound): // its tenant is gone, or another process was faster
+		return nil
+	case err != nil:
+		return err
+	case r.Superseded:
+		b.log.InfoContext(ctx, "grant not revoked, since its client has a newer one",
+			slog.Any("tenant_id", c.Tenant), slog.Any("connector_id", c.Connector.ID))
 		return nil
 	}
-	if err == nil && r.Superseded {
-		b.log.InfoContext(ctx, "grant not revoked, since its client has a newer one", slog.Any("tenant_id", d.Tenant), slog.Any("connector_id", d.Connector.ID))
-		return b.finishRevocation(ctx, d, nil)
-	}
-	if err == nil {
-		revoking, cancel := context.WithTimeout(ctx, revokeTime)
-		defer cancel()
-		err = b.revokeAs(revoking, d, r)
-	}
-	if err == nil {
-		return b.finishRevocation(ctx, d, nil)
-	}
-	b.log.WarnContext(ctx, "grant not revoked", slog.Any("tenant_id", d.Tenant), slog.Any("connector_id", d.Connector.ID), slog.Any("error", err))
-	if !d.Last {
-		return nil
-	}
-	event := revokeFailed(d)
-	return b.finishRevocation(ctx, d, &event)
+	return b.revokeAs(ctx, c.Tenant, r)
 }
 
 // revokeFailed is the audit event of a grant that is given up.
-func revokeFailed(d store.DueRevocation) store.Event {
+func revokeFailed(c store.ClaimedRevocation) store.Event {
 	e := store.Event{
-		ActorType: "system", ActorName: "Patchbay", Action: "credential.revoke_failed", Target: cmp.Or(d.Connector.Slug, d.Connector.ID.String()),
-		Detail: map[string]any{"connector_id": d.Connector.ID.String(), "issuer": d.Issuer},
+		ActorType: "system", ActorName: "Patchbay", Action: "credential.revoke_failed", Target: cmp.Or(c.Connector.Slug, c.Connector.ID.String()),
+		Detail: map[string]any{"connector_id": c.Connector.ID.String(), "issuer": c.Issuer},
 	}
-	if d.Connector.Name != "" {
-		e.Detail["name"] = d.Connector.Name
+	if c.Connector.Name != "" {
+		e.Detail["name"] = c.Connector.Name
 	}
-	if d.AgentID != nil {
-		e.Detail["agent_id"] = d.AgentID.String()
+	if c.AgentID != nil {
+		e.Detail["agent_id"] = c.AgentID.String()
 	}
 	return e
 }
 
-func (b *Broker) finishRevocation(ctx context.Context, d store.DueRevocation, given *store.Event) error {
-	err := b.tenant(d.Tenant).Tx(ctx, func(tx *store.Tenant) error {
-		if err := tx.FinishRevocation(ctx, d.ID); err != nil || given == nil {
+// finishRevocation forgets a grant that is revoked or given up, with the event that tells of it; nil: none.
+func (b *Broker) finishRevocation(ctx context.Context, tenant connectors.TenantID, id connectors.CredentialID, event *store.Event) error {
+	err := b.tenant(tenant).Tx(ctx, func(tx *store.Tenant) error {
+		if err := tx.FinishRevocation(ctx, id); err != nil || event == nil {
 			return err
 		}
-		return tx.Record(ctx, *given)
+		return tx.Record(ctx, *event)
 	})
 	if fault.Is(err, fault.NotFound) {
 		return nil
@@ -81,7 +149,7 @@ func (b *Broker) finishRevocation(ctx context.Context, d store.DueRevocation, gi
 }
 
 // revokeAs revokes a deleted grant as the client that it is for, as far as that can still prove itself.
-func (b *Broker) revokeAs(ctx context.Context, d store.DueRevocation, r store.Revocation) error {
+func (b *Broker) revokeAs(ctx context.Context, tenant connectors.TenantID, r store.Revocation) error {
 	meta := r.Tokens.Meta
 	server := meta.Server
 	server.RegistrationEndpoint = ""
@@ -91,7 +159,7 @@ func (b *Broker) revokeAs(ctx context.Context, d store.DueRevocation, r store.Re
 	}
 	client, err := b.oauth.Register(ctx, oauth.RegisterRequest{Server: server, DocumentURL: b.document, Configured: configured})
 	if err != nil || client.ClientID != meta.ClientID {
-		client, err = b.registered(ctx, d.Tenant, meta.Server)
+		client, err = b.registered(ctx, tenant, meta.Server)
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
@@ -99,7 +167,7 @@ func (b *Broker) revokeAs(ctx context.Context, d store.DueRevocation, r store.Re
 	if client.ClientID != meta.ClientID {
 		client = oauth.Registration{Issuer: meta.Server.Issuer, ClientID: meta.ClientID}
 	}
-	ctx = safehttp.WithTenant(ctx, d.Tenant.String())
+	ctx = safehttp.WithTenant(ctx, tenant.String())
 	token, hint := r.Tokens.RefreshToken, oauth.HintRefreshToken
 	if token.Empty() {
 		token, hint = r.Tokens.AccessToken, oauth.HintAccessToken

@@ -9,25 +9,20 @@ import (
 	"patchbay/internal/queue"
 )
 
-const (
-	// revokeEvery is how often deleted accounts are looked for.
-	revokeEvery = 15 * time.Second
-	// revokeBatch bounds how many a job tries before it looks whether it should end.
-	revokeBatch = 20
-)
+// revokeEvery is how often deleted accounts are looked for.
+const revokeEvery = 15 * time.Second
 
 // RevokeDeletedWorker revokes accounts whose credentials were deleted.
 type RevokeDeletedWorker struct {
 	river.WorkerDefaults[queue.RevokeDeleted]
-	revoke func(ctx context.Context, max int) (int, error)
+	revoke func(ctx context.Context, spell time.Duration) (more bool, err error)
 }
 
-// Work tries all that are due.
+// Work revokes for a while, and sleeps where there is more to do.
 func (w *RevokeDeletedWorker) Work(ctx context.Context, _ *river.Job[queue.RevokeDeleted]) error {
-	for {
-		n, err := w.revoke(ctx, revokeBatch)
-		if err != nil || n < revokeBatch {
-			return err
-		}
+	more, err := w.revoke(ctx, upkeepSpell)
+	if err == nil && more {
+		return river.JobSnooze(upkeepPause)
 	}
+	return err
 }

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// upkeepAtOnce lets a sweep that has much to do delay no renewal.
-	upkeepAtOnce = 3
+	// upkeepAtOnce lets a sweep that has much to do, and revocations whose servers hang, delay no renewal.
+	upkeepAtOnce = 4
 	// upkeepSpell is how long a job works at once, so that a process that stops need not wait for it; upkeepPause is when it goes on, in any
 	// process.
 	upkeepSpell = 5 * time.Second
@@ -44,9 +44,10 @@ type UpkeepOptions struct {
 	Credentials *credentials.Resolver
 	Renewed     func(credentials.IdleReport) // is told what came of each round; nil: nobody is
 	Store       *store.Store
-	Revoke      func(ctx context.Context, max int) (int, error) // revokes at most max accounts whose credentials were deleted, and returns how many it tried
-	AuditBad    func()                                          // is told of each tenant whose audit log, or whose record of calls, is not as it was recorded; nil: nobody is
-	Log         *slog.Logger
+	// Revoke revokes accounts whose credentials were deleted. It begins none when spell is over, and reports whether there may be more.
+	Revoke   func(ctx context.Context, spell time.Duration) (more bool, err error)
+	AuditBad func() // is told of each tenant whose audit log, or whose record of calls, is not as it was recorded; nil: nobody is
+	Log      *slog.Logger
 }
 
 // Upkeep works what is done by the clock and that nobody waits for.

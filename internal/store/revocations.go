@@ -8,8 +8,11 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// DueRevocation is a deleted grant that its authorization server is to be told of now.
-type DueRevocation struct {
+// maxRevocationsPerTenant bounds the revocations under way of a tenant. Of an issuer of a tenant there is one.
+const maxRevocationsPerTenant = 2
+
+// ClaimedRevocation is a deleted grant that its authorization server is to be told of now.
+type ClaimedRevocation struct {
 	Tenant    connectors.TenantID
 	ID        connectors.CredentialID
 	Connector DeletedConnector
@@ -24,20 +27,18 @@ type DeletedConnector struct {
 	Slug, Name string // empty in rows of before migration 84
 }
 
-// DueRevocations takes at most max deleted grants whose revocation is due. Each is due again after a pause unless it is finished meanwhile.
-func (s *System) DueRevocations(ctx context.Context, max int) ([]DueRevocation, error) {
-	rows, err := s.q.DueRevocations(ctx, int32(max))
+// ClaimRevocation claims a deleted grant whose revocation is due, for 30 seconds. Tenants take turns: after is the one whose grant was claimed
+// last. The grant is due again after a pause unless it is finished meanwhile. It is NotFound where nothing is due, or as much of it under
+// way as may be.
+func (s *System) ClaimRevocation(ctx context.Context, after connectors.TenantID) (ClaimedRevocation, error) {
+	r, err := s.q.ClaimRevocation(ctx, maxRevocationsPerTenant, after)
 	if err != nil {
-		return nil, err
+		return ClaimedRevocation{}, found(err, "revocation")
 	}
-	due := make([]DueRevocation, len(rows))
-	for i, r := range rows {
-		due[i] = DueRevocation{
-			Tenant: r.TenantID, ID: r.ID, AgentID: r.AgentID, Issuer: r.Issuer, Last: r.LastTry,
-			Connector: DeletedConnector{ID: r.ConnectorID, Slug: r.ConnectorSlug, Name: r.ConnectorName},
-		}
-	}
-	return due, nil
+	return ClaimedRevocation{
+		Tenant: r.TenantID, ID: r.ID, AgentID: r.AgentID, Issuer: r.Issuer, Last: r.LastTry,
+		Connector: DeletedConnector{ID: r.ConnectorID, Slug: r.ConnectorSlug, Name: r.ConnectorName},
+	}, nil
 }
 
 // Revocation is a deleted grant, opened.
@@ -71,5 +72,11 @@ func (v *Vault) Revocation(ctx context.Context, id connectors.CredentialID) (Rev
 // FinishRevocation forgets a deleted grant: it is revoked, or given up.
 func (t *Tenant) FinishRevocation(ctx context.Context, id connectors.CredentialID) error {
 	n, err := t.q.FinishRevocation(ctx, t.id, id)
+	return touched(n, err, "revocation")
+}
+
+// ReleaseRevocation ends the claim of a deleted grant that was not revoked.
+func (t *Tenant) ReleaseRevocation(ctx context.Context, id connectors.CredentialID) error {
+	n, err := t.q.ReleaseRevocation(ctx, t.id, id)
 	return touched(n, err, "revocation")
 }

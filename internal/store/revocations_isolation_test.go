@@ -15,6 +15,13 @@ var revocationAttempts = map[string]attempt{
 		}
 		return true, o.door.FinishRevocation(ctx, id)
 	},
+	"ReleaseRevocation": func(ctx context.Context, o outsider) (bool, error) {
+		id, err := o.deletedGrant(ctx)
+		if err != nil {
+			return false, err
+		}
+		return true, o.door.ReleaseRevocation(ctx, id)
+	},
 }
 
 var revocationVaultAttempts = map[string]attempt{

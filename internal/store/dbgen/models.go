@@ -25,6 +25,7 @@ type AccountRevocation struct {
 	CreatedAt     time.Time
 	ConnectorSlug string
 	ConnectorName string
+	ClaimedUntil  *time.Time
 }
 
 type Agent struct {

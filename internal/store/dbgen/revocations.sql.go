@@ -24,8 +24,22 @@ func (q *Queries) FinishRevocation(ctx context.Context, tenantID connectors.Tena
 	return result.RowsAffected(), nil
 }
 
+const releaseRevocation = `-- name: ReleaseRevocation :execrows
+update account_revocations
+set claimed_until = null
+where tenant_id = $1 and id = $2
+`
+
+func (q *Queries) ReleaseRevocation(ctx context.Context, tenantID connectors.TenantID, iD connectors.CredentialID) (int64, error) {
+	result, err := q.db.Exec(ctx, releaseRevocation, tenantID, iD)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const revocation = `-- name: Revocation :one
-select r.tenant_id, r.id, r.connector_id, r.agent_id, r.origin, r.sealed, r.grant_meta, r.account, r.tries, r.due_at, r.created_at, r.connector_slug, r.connector_name, coalesce(c.client_id, '')::text as client_id, coalesce(c.origin, '')::text as client_origin,
+select r.tenant_id, r.id, r.connector_id, r.agent_id, r.origin, r.sealed, r.grant_meta, r.account, r.tries, r.due_at, r.created_at, r.connector_slug, r.connector_name, r.claimed_until, coalesce(c.client_id, '')::text as client_id, coalesce(c.origin, '')::text as client_origin,
        coalesce(c.issuer, '')::text as client_issuer, c.sealed as client_sealed,
        exists (
            select from credentials newer
@@ -69,6 +83,7 @@ func (q *Queries) Revocation(ctx context.Context, tenantID connectors.TenantID, 
 		&i.AccountRevocation.CreatedAt,
 		&i.AccountRevocation.ConnectorSlug,
 		&i.AccountRevocation.ConnectorName,
+		&i.AccountRevocation.ClaimedUntil,
 		&i.ClientID,
 		&i.ClientOrigin,
 		&i.ClientIssuer,

@@ -11,27 +11,38 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
-const dueRevocations = `-- name: DueRevocations :many
+const claimRevocation = `-- name: ClaimRevocation :one
 
-update account_revocations
-set tries = tries + 1,
-    due_at = now() + least(interval '1 hour', interval '1 minute' * power(2, least(tries, 10)))
-from (
+with under_way as materialized (
+    select u.tenant_id, coalesce(u.grant_meta #>> '{server,issuer}', '') as issuer
+    from account_revocations u
+    where u.claimed_until > now()
+), next as materialized (
     select r.tenant_id, r.id
     from account_revocations r
     where r.due_at <= now()
-    order by r.due_at
-    limit $1
+      and (select count(*) from under_way where under_way.tenant_id = r.tenant_id) < $1::integer
+      and not exists (
+          select from under_way
+          where under_way.tenant_id = r.tenant_id
+            and under_way.issuer = coalesce(r.grant_meta #>> '{server,issuer}', ''))
+    order by (r.tenant_id > $2) desc, r.tenant_id, r.due_at
+    limit 1
     for update skip locked
-) due
-where account_revocations.tenant_id = due.tenant_id and account_revocations.id = due.id
+)
+update account_revocations
+set tries = tries + 1,
+    due_at = now() + least(interval '1 hour', interval '1 minute' * power(2, least(tries, 10))),
+    claimed_until = now() + interval '30 seconds'
+from next
+where account_revocations.tenant_id = next.tenant_id and account_revocations.id = next.id
 returning account_revocations.tenant_id, account_revocations.id, account_revocations.connector_id, account_revocations.connector_slug,
           account_revocations.connector_name, account_revocations.agent_id,
           coalesce(account_revocations.grant_meta #>> '{server,issuer}', '')::text as issuer,
           (account_revocations.created_at < now() - interval '1 day')::boolean as last_try
 `
 
-type DueRevocationsRow struct {
+type ClaimRevocationRow struct {
 	TenantID      connectors.TenantID
 	ID            connectors.CredentialID
 	ConnectorID   connectors.ConnectorID
@@ -43,33 +54,21 @@ type DueRevocationsRow struct {
 }
 
 // Across tenants: grants that wait for their authorization server.
-// Each is due again after a pause that doubles from a minute to an hour, whatever becomes of this try.
+// The tenants take turns, in the order of their ids, beginning after the one that was served last. The grant is due again after a pause
+// that doubles from a minute to an hour, whatever becomes of this try. The claim outlasts a try.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) DueRevocations(ctx context.Context, maxRows int32) ([]DueRevocationsRow, error) {
-	rows, err := q.db.Query(ctx, dueRevocations, maxRows)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []DueRevocationsRow
-	for rows.Next() {
-		var i DueRevocationsRow
-		if err := rows.Scan(
-			&i.TenantID,
-			&i.ID,
-			&i.ConnectorID,
-			&i.ConnectorSlug,
-			&i.ConnectorName,
-			&i.AgentID,
-			&i.Issuer,
-			&i.LastTry,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+func (q *Queries) ClaimRevocation(ctx context.Context, perTenant int32, after connectors.TenantID) (ClaimRevocationRow, error) {
+	row := q.db.QueryRow(ctx, claimRevocation, perTenant, after)
+	var i ClaimRevocationRow
+	err := row.Scan(
+		&i.TenantID,
+		&i.ID,
+		&i.ConnectorID,
+		&i.ConnectorSlug,
+		&i.ConnectorName,
+		&i.AgentID,
+		&i.Issuer,
+		&i.LastTry,
+	)
+	return i, err
 }
