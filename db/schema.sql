@@ -2237,6 +2237,7 @@ create table user_passwords (
     constraint user_passwords_pkey PRIMARY KEY (user_id),
     constraint user_passwords_user_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
+CREATE INDEX user_passwords_cost_idx ON public.user_passwords USING btree (split_part(hash, '$'::text, 4));
 alter table user_passwords enable row level security;
 alter table user_passwords force row level security;
 create policy issuer_adds on user_passwords for a using () with check ((EXISTS ( SELECT

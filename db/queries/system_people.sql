@@ -166,3 +166,22 @@ limit 100;
 update sign_in_failures
 set told_at = now()
 where id = @id and told_at is null;
+
+-- name: HashOfEachCost :many
+-- A password hash of each cost that any account's has. It looks one hash of a cost up, not all.
+with recursive costs as (
+    (select user_passwords.hash, split_part(user_passwords.hash, '$', 4) as cost
+     from user_passwords
+     order by split_part(user_passwords.hash, '$', 4)
+     limit 1)
+    union all
+    select next.hash, next.cost
+    from costs
+    cross join lateral (
+        select user_passwords.hash, split_part(user_passwords.hash, '$', 4) as cost
+        from user_passwords
+        where split_part(user_passwords.hash, '$', 4) > costs.cost
+        order by split_part(user_passwords.hash, '$', 4)
+        limit 1) next
+)
+select costs.hash from costs;

@@ -102,7 +102,7 @@ func (s *Service) matchPassword(ctx context.Context, password secret.Text, users
 		return -1, err
 	}
 	defer leave()
-	place, _, err := s.hasher.match(password, hashesOf(users))
+	place, _, err := s.hasher.match(password, hashesOf(users), nil)
 	return place, err
 }
 

@@ -5,7 +5,6 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -78,18 +77,14 @@ func (s *Service) hashFor(ctx context.Context, email string, pw secret.Text) (st
 // of the machine. It uses four threads by itself, so that a second one at the same time would gain little.
 type hasher struct {
 	cost    argon2id.Params
-	decoy   string        // a well-formed hash that no password has
 	slot    chan struct{} // holds one token
 	waiting chan struct{}
 	done    atomic.Int64 // of all checks: memory in KiB times passes, for tests
 }
 
 func newHasher(cost argon2id.Params) *hasher {
-	zero := func(n uint32) string { return base64.RawStdEncoding.EncodeToString(make([]byte, n)) }
 	return &hasher{
-		cost: cost,
-		decoy: fmt.Sprintf("$argon2id$v=19$m=%d,t=%d,p=%d$%s$%s",
-			cost.Memory, cost.Iterations, cost.Parallelism, zero(cost.SaltLength), zero(cost.KeyLength)),
+		cost:    cost,
 		slot:    make(chan struct{}, 1),
 		waiting: make(chan struct{}, maxWaiting),
 	}
@@ -144,35 +139,79 @@ func encodeHash(cost argon2id.Params, salt, key []byte) string {
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key))
 }
 
-// match returns the place of the first hash that pw has, or -1, and reports whether that hash was made at another cost than today's. Hashes
-// of one salt and cost take one computation, which all of an address's accounts share. Without a hash it takes as long as with one, so that
-// a stranger cannot tell which accounts exist.
-func (h *hasher) match(pw secret.Text, hashes []secret.Text) (place int, stale bool, err error) {
-	type recipe struct {
-		cost argon2id.Params
-		salt string
-	}
+// recipe is what a hash is computed with besides the password.
+type recipe struct {
+	cost argon2id.Params
+	salt string
+}
+
+// match returns the place of the first hash that pw has, or -1. stale reports whether that hash should be made anew: at today's cost, and with
+// the salt that the address's other accounts have. Hashes of one salt and cost take one computation.
+//
+// inUse are hashes of each cost that the installation's accounts have. Each of these costs is computed, also where no hash of the address has
+// it, so that a stranger cannot tell by the time which addresses have accounts.
+func (h *hasher) match(pw secret.Text, hashes, inUse []secret.Text) (place int, stale bool, err error) {
 	keys := map[recipe][]byte{}
+	var shared, matched recipe // shared: that of the first hash of today's cost
 	place = -1
-	if !slices.ContainsFunc(hashes, func(t secret.Text) bool { return !t.Empty() }) {
-		hashes = []secret.Text{secret.Text(h.decoy)}
-	}
 	for i, hash := range hashes {
 		if hash.Empty() {
 			continue
 		}
-		cost, salt, want, err := argon2id.DecodeHash(hash.Reveal())
+		r, want, err := decodeHash(hash)
 		if err != nil {
-			return -1, false, fmt.Errorf("check password: %w", err)
+			return -1, false, err
 		}
-		r := recipe{cost: *cost, salt: string(salt)}
 		if keys[r] == nil {
-			keys[r] = deriveKey(pw, *cost, salt)
-			h.done.Add(int64(cost.Memory) * int64(cost.Iterations))
+			keys[r] = h.derive(pw, r)
+		}
+		if shared.salt == "" && r.cost == h.cost {
+			shared = r
 		}
 		if subtle.ConstantTimeCompare(keys[r], want) == 1 && place < 0 {
-			place, stale = i, *cost != h.cost
+			place, matched = i, r
 		}
 	}
-	return place, stale, nil
+	h.deriveOthers(pw, keys, inUse)
+	return place, place >= 0 && matched != shared, nil
+}
+
+// deriveOthers computes each cost of inUse that no key of an account has; where there is none at all, today's.
+func (h *hasher) deriveOthers(pw secret.Text, keys map[recipe][]byte, inUse []secret.Text) {
+	type cost struct {
+		memory, passes uint32
+		threads        uint8
+	}
+	done := map[cost]bool{}
+	ensure := func(r recipe) {
+		c := cost{r.cost.Memory, r.cost.Iterations, r.cost.Parallelism}
+		if !done[c] {
+			h.derive(pw, r)
+		}
+		done[c] = true
+	}
+	for r := range keys {
+		done[cost{r.cost.Memory, r.cost.Iterations, r.cost.Parallelism}] = true
+	}
+	for _, hash := range inUse {
+		if r, _, err := decodeHash(hash); err == nil { // a malformed hash costs its own account the sign-in, not all others
+			ensure(r)
+		}
+	}
+	if len(done) == 0 {
+		ensure(recipe{h.cost, string(make([]byte, h.cost.SaltLength))})
+	}
+}
+
+func decodeHash(hash secret.Text) (r recipe, key []byte, err error) {
+	cost, salt, key, err := argon2id.DecodeHash(hash.Reveal())
+	if err != nil {
+		return recipe{}, nil, fmt.Errorf("check password: %w", err)
+	}
+	return recipe{*cost, string(salt)}, key, nil
+}
+
+func (h *hasher) derive(pw secret.Text, r recipe) []byte {
+	h.done.Add(int64(r.cost.Memory) * int64(r.cost.Iterations))
+	return deriveKey(pw, r.cost, []byte(r.salt))
 }

@@ -27,7 +27,7 @@ const (
 //  2. One attempt at a time from here on: two at once could both be the tenth.
 //  3. The limit again, then the password.
 //  4. A wrong one is counted; a right one clears the address's count where the account is the person's own and no second factor is asked for, and is hashed anew where the cost
-//     has changed.
+//     has changed or the address's other accounts have another salt.
 //     The limit a last time before either is said: another replica may have answered the tenth meanwhile.
 //
 // An address may have several accounts; the password chooses one of them.
@@ -60,7 +60,11 @@ func (s *Service) signIn(ctx context.Context, email string, password secret.Text
 	if only != nil {
 		users = slices.DeleteFunc(users, func(u store.User) bool { return u.ID != *only })
 	}
-	place, stale, err := s.hasher.match(password, hashesOf(users))
+	inUse, err := s.store.System().HashOfEachCost(ctx)
+	if err != nil {
+		return store.User{}, fmt.Errorf("find costs of passwords: %w", err)
+	}
+	place, stale, err := s.hasher.match(password, hashesOf(users), inUse)
 	if err != nil {
 		return store.User{}, err
 	}

@@ -13,6 +13,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/secret"
+	"patchbay/internal/store"
 )
 
 func TestSignInTakesTheRightPasswordInAnySpellingOfTheAddress(t *testing.T) {
@@ -63,6 +64,53 @@ func TestAsMuchIsDoneForAnUnknownAccountAsForAKnownOne(t *testing.T) {
 		if got := refused(email); got != want {
 			t.Errorf("%s: %+v, and %+v for a wrong password", who, got, want)
 		}
+	}
+}
+
+// A release may change the cost; accounts have the one of before until somebody signs in to them.
+func TestSignIn_ComputesAlikeWithHashesOfSeveralCosts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	old, mixed := w.person(t, connectors.RoleViewer), w.elsewhere(t, "mixed@example.com")
+	dearer := cheap
+	dearer.Iterations = 3
+	w.auth = auth.New(auth.Options{Store: w.St, Now: w.clock.Now, PasswordCost: &dearer})
+	w.issue(t, w.owner(t), mixed.Email, "a first password")
+	w.issue(t, w.owner(t), "new@example.com", "a first password")
+	want := computedFor(t, w, "nobody@example.com")
+	if cost := int64(cheap.Memory) * (1 + 3); want != cost {
+		t.Errorf("an unknown address computes %d, want %d", want, cost)
+	}
+	for _, email := range []string{old.Email, mixed.Email, "new@example.com"} {
+		if got := computedFor(t, w, email); got != want {
+			t.Errorf("%s computes %d, an unknown address %d", email, got, want)
+		}
+	}
+}
+
+// Two servers that add accounts of an address at the same time choose different salts.
+func TestSignIn_GivesAccountsOfAnAddressOneSalt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	own := w.elsewhere(t, "vic@example.com")
+	hash, err := w.auth.HashPassword(t.Context(), "nobody@example.com", "a first password")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Door().IssueAccount(t.Context(), store.NewMember{Email: own.Email, PasswordHash: hash, Role: connectors.RoleViewer}); err != nil {
+		t.Fatal(err)
+	}
+	want := computedFor(t, w, "nobody@example.com")
+	if got := computedFor(t, w, own.Email); got != 2*want {
+		t.Fatalf("two salts compute %d, one %d", got, want)
+	}
+	for _, pw := range []secret.Text{password, "a first password"} {
+		if _, err := w.auth.SignIn(t.Context(), own.Email, pw, home); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := computedFor(t, w, own.Email); got != want {
+		t.Errorf("after both have signed in: %d, want %d", got, want)
 	}
 }
 

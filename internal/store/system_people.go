@@ -55,6 +55,19 @@ func (s *System) ForgetWithoutTenant(ctx context.Context, email string) error {
 	})
 }
 
+// HashOfEachCost lists the password hash of some account for each cost that accounts' hashes have.
+func (s *System) HashOfEachCost(ctx context.Context) ([]secret.Text, error) {
+	rows, err := s.q.HashOfEachCost(ctx)
+	if err != nil {
+		return nil, err
+	}
+	hashes := make([]secret.Text, len(rows))
+	for i, hash := range rows {
+		hashes[i] = secret.Text(hash)
+	}
+	return hashes, nil
+}
+
 // SetPasswordHash stores another hash of the same password, in place of old. A person who has chosen another one meanwhile keeps that.
 func (s *System) SetPasswordHash(ctx context.Context, id connectors.UserID, old, hash string) error {
 	return s.q.SetPasswordHash(ctx, hash, id, old)

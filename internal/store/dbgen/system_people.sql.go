@@ -131,6 +131,46 @@ func (q *Queries) ForgetUserWithoutTenant(ctx context.Context, email string) err
 	return err
 }
 
+const hashOfEachCost = `-- name: HashOfEachCost :many
+with recursive costs as (
+    (select user_passwords.hash, split_part(user_passwords.hash, '$', 4) as cost
+     from user_passwords
+     order by split_part(user_passwords.hash, '$', 4)
+     limit 1)
+    union all
+    select next.hash, next.cost
+    from costs
+    cross join lateral (
+        select user_passwords.hash, split_part(user_passwords.hash, '$', 4) as cost
+        from user_passwords
+        where split_part(user_passwords.hash, '$', 4) > costs.cost
+        order by split_part(user_passwords.hash, '$', 4)
+        limit 1) next
+)
+select costs.hash from costs
+`
+
+// A password hash of each cost that any account's has. It looks one hash of a cost up, not all.
+func (q *Queries) HashOfEachCost(ctx context.Context) ([]string, error) {
+	rows, err := q.db.Query(ctx, hashOfEachCost)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var hash string
+		if err := rows.Scan(&hash); err != nil {
+			return nil, err
+		}
+		items = append(items, hash)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const lockUserByEmail = `-- name: LockUserByEmail :exec
 select id
 from users
