@@ -77,7 +77,7 @@ func (a agents) start(ctx context.Context, st *store.Store) (stop func()) {
 	safe.GoIn(&tasks, safe.Background, func() {
 		safe.RunLoop(ctx, "notices", func(ctx context.Context) { _ = st.Watch(ctx, a.hear, a.connected) }) // nil: it ends with ctx
 	})
-	a.history.Recover(ctx)
+	safe.GoIn(&tasks, safe.Background, func() { safe.RunLoop(ctx, "journals", a.history.RunRecovery) })
 	a.caller.Start(ctx)
 	a.servers.Start()
 	return func() {

@@ -288,11 +288,11 @@ func (w *Writer) again(list *[]*Entry, held []*Entry) {
 
 // forget takes calls out of the journal: they are in the database.
 func (w *Writer) forget(written []*Entry) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.journal == nil || w.gaveUp() {
 		return
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	for _, e := range written {
 		w.journal.leave(e.slot)
 		e.slot = -1

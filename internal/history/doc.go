@@ -9,7 +9,7 @@
 //
 // While the database is away, what waits is kept and tried again; contents go first when memory runs short, and then the callers wait.
 // Stop writes everything. What dies with the process: at most the ends of the last 100 ms. Their beginnings stand in the journal
-// (journal.go) until they are written, and are closed as lost by whoever finds the dead process's calls.
+// (journal.go) until they are written, and are closed as lost by the next process that finds the journal (recover.go).
 //
 // It decides nothing about calls, and reads nothing: package store has the pages of the history.
 package history

@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ func FuzzSlot(f *testing.F) {
 			{c.AgentSlug, again.AgentSlug}, {c.ConnectorSlug, again.ConnectorSlug}, {string(c.Kind), string(again.Kind)}, {string(c.Source), string(again.Source)},
 			{c.Tool, again.Tool}, {c.ExposedName, again.ExposedName}, {c.Caller, again.Caller},
 		} {
-			if pair[0][:min(len(pair[0]), maxName)] != pair[1] {
+			if strings.ToValidUTF8(pair[0][:min(len(pair[0]), maxName)], "") != pair[1] {
 				t.Errorf("%q is written as %q", pair[0], pair[1])
 			}
 		}

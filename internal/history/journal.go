@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,6 +27,8 @@ const (
 	originAt = 1600
 
 	journalPrefix = "calls-"
+	// A journal has another name until it is locked: processes beside this one would take it for that of a dead process.
+	unlockedPrefix = "new-calls-"
 )
 
 // journal is guarded by the writer's mu.
@@ -37,29 +39,32 @@ type journal struct {
 	free   []int32
 }
 
-// openJournal makes the journal of a process; nil where there is no folder for it.
+// openJournal makes the journal of a process in a folder, which is made, too; nil where dir is empty.
 func openJournal(dir string, id connectors.InstanceID) (*journal, error) {
 	if dir == "" {
 		return nil, nil //nolint:nilnil // a process without a journal works
 	}
-	path := filepath.Join(dir, journalPrefix+id.String())
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // the folder is made by who needs it
+	if err := os.MkdirAll(dir, 0o711); err != nil { //nolint:gosec // the embedded PostgreSQL's user has its folder in there
+		return nil, err
 	}
+	path, unlocked := filepath.Join(dir, journalPrefix+id.String()), filepath.Join(dir, unlockedPrefix+id.String())
+	file, err := os.OpenFile(unlocked, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	j := &journal{path: path, file: file}
-	err = file.Truncate(slotSize * slotCount)
+	err = allocate(file, slotSize*slotCount)
 	if err == nil {
 		err = lock(file)
 	}
 	if err == nil {
 		j.memory, err = share(file, slotSize*slotCount)
 	}
+	if err == nil {
+		err = os.Rename(unlocked, path)
+	}
 	if err != nil {
-		return nil, errors.Join(err, file.Close(), os.Remove(path))
+		return nil, errors.Join(err, file.Close(), os.Remove(unlocked))
 	}
 	for i := range slotCount {
 		j.free = append(j.free, int32(slotCount-1-i))
@@ -164,7 +169,7 @@ func readSlot(b []byte) (c store.OwnedCall, ok bool) {
 		if n > len(b)-1 {
 			return c, false
 		}
-		texts[i], b = string(b[1:1+n]), b[1+n:]
+		texts[i], b = strings.ToValidUTF8(string(b[1:1+n]), ""), b[1+n:] // a long one was cut between two bytes
 	}
 	c.AgentSlug, c.ConnectorSlug, c.Kind, c.Source = texts[0], texts[1], connectors.CallKind(texts[2]), connectors.CallSource(texts[3])
 	c.Tool, c.ExposedName, c.Caller = texts[4], texts[5], texts[6]

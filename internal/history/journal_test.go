@@ -3,9 +3,11 @@ package history_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,21 +27,133 @@ func TestAKilledProcessLeavesItsBeginnings(t *testing.T) {
 		die(t, dir)
 	}
 	b := newBench(t)
-	dir = t.TempDir()
+	dir = b.killed(t)
+	living := b.newWriter(t, b.St, func(o *history.Options) { o.Journal, o.Instance = dir, fixture.NewInstance() })
+	if !living.Recover(t.Context()) {
+		t.Error("something is left")
+	}
+	b.wantJournals(t, dir, 1) // its own
+	if n := b.count(t, lost); n != 20 {
+		t.Errorf("%d beginnings are on record, with where they came from", n)
+	}
+	living.Stop(context.WithoutCancel(t.Context()))
+	b.wantJournals(t, dir, 0)
+}
+
+// lost selects the calls of a process that was killed.
+const lost = "status = 'error' and outcome = 'lost' and tool = 'search' and agent_slug = 'killed' and address = '2001:db8::9' and request_id like 'request-__'"
+
+// killed is the folder of the journal that a killed process left behind, with 20 calls.
+func (b *bench) killed(t *testing.T) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "data") // is made
 	program := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAKilledProcessLeavesItsBeginnings$")
 	program.Env = append(os.Environ(), dying+"="+dir, "PATCHBAY_TEST_TENANT="+b.Tenant.String())
 	if out, err := program.CombinedOutput(); err == nil {
 		t.Fatalf("it was not killed: %s", out)
 	}
 	b.wantJournals(t, dir, 1)
-	living := b.newWriter(t, b.St, func(o *history.Options) { o.Journal, o.Instance = dir, fixture.NewInstance() })
-	living.Recover(t.Context())
-	b.wantJournals(t, dir, 1) // its own
-	if n := b.count(t, "status = 'error' and outcome = 'lost' and tool = 'search' and agent_slug = 'killed' and address = '2001:db8::9' and request_id like 'request-__'"); n != 20 {
-		t.Errorf("%d beginnings are on record, with where they came from", n)
+	return dir
+}
+
+func TestRunRecovery_TriesAgainUntilCallsAreWritten(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	dir := b.killed(t)
+	release := b.holdTenant(t)
+	warned := make(signals, 1)
+	w := b.newWriter(t, b.St, func(o *history.Options) {
+		o.Journal, o.Instance, o.Log = dir, fixture.NewInstance(), slog.New(slog.NewTextHandler(warned, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() { defer close(over); w.RunRecovery(ctx) }()
+	<-warned
+	b.wantJournals(t, dir, 2)
+	release()
+	for b.count(t, lost) != 20 {
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatal("the calls are not on record")
+		}
 	}
-	living.Stop(context.WithoutCancel(t.Context()))
+	cancel()
+	<-over
+}
+
+func TestRunRecovery_OpensJournalThatCouldNotBeMade(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := b.newWriter(t, b.St, func(o *history.Options) { o.Journal = dir })
+	w.Begin(b.tenant, b.call())
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // after one try
+	w.RunRecovery(ctx)
+	b.wantJournals(t, dir, 1)
+	w.Begin(b.tenant, b.call()).End(succeeds("[]"))
+	w.Stop(t.Context())
 	b.wantJournals(t, dir, 0)
+}
+
+// holdTenant keeps calls of the tenant from being written, as its deletion does.
+func (b *bench) holdTenant(t *testing.T) (release func()) {
+	t.Helper()
+	tx, err := b.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{"select set_config('app.system', 'on', true)", "select from tenants where id = '" + b.Tenant.String() + "' for update"} {
+		if _, err := tx.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	release = func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }
+	t.Cleanup(release)
+	return release
+}
+
+// signals takes one for each line that is logged.
+type signals chan struct{}
+
+func (s signals) Write(line []byte) (int, error) {
+	select {
+	case s <- struct{}{}:
+	default:
+	}
+	return len(line), nil
+}
+
+func TestRecover_CutNameIsValidText(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	dir := t.TempDir()
+	stopped := b.newWriter(t, b.St, func(o *history.Options) { o.Journal, o.Interval = dir, time.Hour })
+	c := b.call()
+	c.Tool = "a" + strings.Repeat("ö", 250)
+	stopped.Begin(b.tenant, c)
+	path := filepath.Join(dir, "calls-"+b.Instance.String())
+	left, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "calls-"+fixture.NewInstance().String()), left, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := b.newWriter(t, b.St, func(o *history.Options) { o.Journal, o.Instance = dir, fixture.NewInstance() })
+	if !w.Recover(t.Context()) {
+		t.Error("something is left")
+	}
+	if n := b.count(t, "outcome = 'lost' and tool = 'a"+strings.Repeat("ö", 99)+"'"); n != 1 {
+		t.Errorf("%d calls are on record", n)
+	}
 }
 
 // die begins calls, ends some of them, and is killed before the first batch.

@@ -80,8 +80,7 @@ func New(o Options) *Writer {
 		given: make(chan struct{}), written: make(chan struct{}),
 	}
 	w.room.L = &w.mu
-	var err error
-	if w.journal, err = openJournal(o.Journal, o.Instance); err != nil {
+	if err := w.ensureJournal(); err != nil {
 		o.Log.Warn("no journal of calls: those of the last moment are lost when the process is killed", slog.Any("error", err))
 	}
 	safe.Go(safe.Background, w.run)
