@@ -15,7 +15,12 @@ import (
 // newCounter is a server of the newest era whose tool tells the number that it was called with.
 func newCounter(t *testing.T) (url string) {
 	t.Helper()
-	return serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return serve(t, counter(func(int) {}))
+}
+
+// counter answers as newCounter says. called hears of each number that the tool was called with.
+func counter(called func(n int)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		var m struct {
 			ID     json.RawMessage
@@ -26,14 +31,21 @@ func newCounter(t *testing.T) (url string) {
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
+		if m.Method == "tools/call" {
+			called(m.Params.Arguments.N)
+		}
 		answer := map[string]string{
-			"server/discover": `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"counter","version":"1"},"resultType":"complete"}`,
-			"tools/list":      `"result":{"tools":[{"name":"count","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}],"resultType":"complete","ttlMs":0,"cacheScope":"private"}`,
-			"tools/call":      fmt.Sprintf(`"result":{"content":[{"type":"text","text":"number %d"}],"resultType":"complete"}`, m.Params.Arguments.N),
+			"server/discover":          `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"prompts":{},"resources":{"subscribe":true}},"serverInfo":{"name":"counter","version":"1"},"resultType":"complete"}`,
+			"tools/list":               `"result":{"tools":[{"name":"count","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}],"resultType":"complete","ttlMs":0,"cacheScope":"private"}`,
+			"prompts/list":             `"result":{"prompts":[{"name":"greet"}],"resultType":"complete","ttlMs":0,"cacheScope":"private"}`,
+			"prompts/get":              `"result":{"messages":[{"role":"user","content":{"type":"text","text":"greetings"}}],"resultType":"complete"}`,
+			"resources/list":           `"result":{"resources":[{"name":"notes","uri":"file:///notes"}],"resultType":"complete","ttlMs":0,"cacheScope":"private"}`,
+			"resources/templates/list": `"result":{"resourceTemplates":[],"resultType":"complete","ttlMs":0,"cacheScope":"private"}`,
+			"tools/call":               fmt.Sprintf(`"result":{"content":[{"type":"text","text":"number %d"}],"resultType":"complete"}`, m.Params.Arguments.N),
 		}[m.Method]
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, answer)
-	}))
+	}
 }
 
 // told is what a call was answered.
@@ -112,6 +124,9 @@ func agrees(c client, answers []told) error {
 		items, _ := page["items"].([]any)
 		for _, item := range items {
 			call, _ := item.(object)
+			if call["kind"] != "tool" {
+				continue
+			}
 			arguments, _ := call["arguments"].(object)
 			n, _ := arguments["n"].(float64)
 			if n < 1 || int(n) > len(answers) {

@@ -43,6 +43,7 @@ type reply struct {
 	Error  *struct {
 		Code    int
 		Message string
+		Data    json.RawMessage
 	}
 }
 

@@ -65,6 +65,13 @@ func (h *house) buildAgents(dialer *mcp.Dialer) agents {
 		}
 		return telemetry.GatewayStats{Listeners: a.gateway.Listeners(), Sessions: calls.Sessions, Circuits: circuits}
 	})
+	h.metrics.WatchWaits(func() telemetry.WaitStats {
+		waits, buckets := st.WaitStats(), map[float64]uint64{}
+		for i, bound := range store.WaitBuckets {
+			buckets[bound] = waits.Buckets[i]
+		}
+		return telemetry.WaitStats{Waiting: waits.Waiting, Waited: waits.Waited, Time: waits.Time, Buckets: buckets, Refused: waits.Refused}
+	})
 	return a
 }
 

@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
 )
 
@@ -34,6 +35,7 @@ var labelValues = map[string][]string{
 	"patchbay_quota_refusals_total period":                {"minute", "day"},
 	"patchbay_upstream_circuits state":                    {string(toolcall.CircuitClosed), string(toolcall.CircuitOpen), string(toolcall.CircuitHalfOpen)},
 	"patchbay_http_requests_total status":                 {"1xx", "2xx", "3xx", "4xx", "5xx"},
+	"patchbay_gateway_db_refusals_total reason":           {store.RefusedFull, store.RefusedLate},
 	"patchbay_trace_spans_total outcome":                  {"sent", "lost"},
 	"patchbay_db_connections state":                       {"in_use", "idle"},
 	"patchbay_jobs state":                                 {"available", "pending", "retryable", "running", "scheduled"},

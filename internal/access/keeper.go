@@ -146,7 +146,7 @@ func (k *Keeper) ByAgent(ctx context.Context, tenant connectors.TenantID, agent 
 	if err != nil {
 		return nil, err
 	}
-	return k.view(ctx, k.seat(tenant, id))
+	return k.view(ctx, k.seat(tenant, id), nil)
 }
 
 // Fresh is ByAgent, read from the database: it shows what another process has just changed.
@@ -190,20 +190,40 @@ func (k *Keeper) seat(tenant connectors.TenantID, agent connectors.AgentID) *sea
 	return s
 }
 
-// view is what the agent may do now: from memory where that is to be trusted, else from the database.
-func (k *Keeper) view(ctx context.Context, s *seat) (*View, error) {
+// view is what the agent may do now: from memory where that is to be trusted, else from the database, for which the caller waits within its
+// budget.
+func (k *Keeper) view(ctx context.Context, s *seat, wait *store.WaitBudget) (*View, error) {
 	now := k.now()
 	s.used.Store(now.UnixNano())
+	if v := k.trustedView(s, now); v != nil {
+		return v, nil
+	}
+	var v *View
+	err := k.store.Retry(ctx, wait, func(ctx context.Context) error {
+		if v = k.trustedView(s, k.now()); v != nil { // loaded for another caller that waited
+			return nil
+		}
+		f := k.board(ctx, s)
+		select {
+		case <-f.done:
+			v = f.view
+			return f.err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// trustedView is the view in memory, where that is to be trusted; else nil.
+func (k *Keeper) trustedView(s *seat, now time.Time) *View {
 	if l := s.view.Load(); l != nil && k.trusts(l.stamp, now) {
-		return l.View, nil
+		return l.View
 	}
-	f := k.board(ctx, s)
-	select {
-	case <-f.done:
-		return f.view, f.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return nil
 }
 
 // board joins the load that is under way, or begins one where that may have read what was before a change. A load goes on when its first

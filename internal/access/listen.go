@@ -161,7 +161,7 @@ func (k *Keeper) takeDirty() []*seat {
 }
 
 func (k *Keeper) tell(ctx context.Context, s *seat) error {
-	v, err := k.view(ctx, s)
+	v, err := k.view(ctx, s, nil)
 	gone := fault.Is(err, fault.NotFound) || err == nil && !v.Agent.Enabled
 	if err != nil && !gone {
 		if ctx.Err() == nil {

@@ -31,27 +31,48 @@ type tokenEntry struct {
 // ByToken is what the agent that sent a token may do. Where the token is none, is revoked or over, or its agent is disabled, the error is
 // an Unauthenticated fault. When warm, it costs a hash and two look-ups in memory.
 func (k *Keeper) ByToken(ctx context.Context, text secret.Text) (*View, *Token, error) {
-	return k.ByTokenAsking(ctx, text, func() error { return nil })
+	return k.ByTokenAsking(ctx, text, Asking{})
 }
 
-// ByTokenAsking is ByToken for a caller that may not want the database to be asked about a token: mayAsk is called before that, and its
-// error is returned.
-func (k *Keeper) ByTokenAsking(ctx context.Context, text secret.Text, mayAsk func() error) (*View, *Token, error) {
-	var usual [128]byte // longer than a token: it takes no memory of its own
-	now, sum := k.now(), sha256.Sum256(append(usual[:0], text.Reveal()...))
-	k.mu.RLock()
-	e := k.tokens[sum]
-	k.mu.RUnlock()
-	if e == nil || !k.trusts(e.stamp, now) {
-		var err error
-		if e, err = k.recognise(ctx, text, sum, mayAsk); err != nil {
+// Asking says whether and how the database is asked about a token. The zero value asks at once, and does not wait.
+type Asking struct {
+	MayAsk func() error      // is called before the database is asked about a token, and its error is returned; nil: it may
+	Wait   *store.WaitBudget // while the database is away; it is told whose token it is. nil: there is no wait
+}
+
+// ByTokenAsking is ByToken with a choice of how the database is asked.
+func (k *Keeper) ByTokenAsking(ctx context.Context, text secret.Text, o Asking) (*View, *Token, error) {
+	for {
+		waited := o.Wait.Spent()
+		v, e, err := k.lookUp(ctx, text, o)
+		if err != nil {
 			return nil, nil, err
 		}
+		if o.Wait.Spent() == waited { // else the token may have ended while its view was waited for
+			return v, &e.token, nil
+		}
+	}
+}
+
+// lookUp finds the token of a text, and the view of its agent.
+func (k *Keeper) lookUp(ctx context.Context, text secret.Text, o Asking) (*View, *tokenEntry, error) {
+	var usual [128]byte // longer than a token: it takes no memory of its own
+	now, sum := k.now(), sha256.Sum256(append(usual[:0], text.Reveal()...))
+	e := k.verified(sum)
+	if e != nil && o.Wait != nil {
+		o.Wait.Tenant = e.token.Tenant
+	}
+	if e == nil || !k.trusts(e.stamp, now) {
+		var err error
+		if e, err = k.recognise(ctx, text, sum, o); err != nil {
+			return nil, nil, err
+		}
+		now = k.now()
 	}
 	if expires := e.token.ExpiresAt; expires != nil && !expires.After(now) {
 		return nil, nil, badToken("This token has expired.")
 	}
-	v, err := k.view(ctx, e.seat)
+	v, err := k.view(ctx, e.seat, o.Wait)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil, nil, badToken("The agent of this token is not there any more.")
@@ -61,13 +82,20 @@ func (k *Keeper) ByTokenAsking(ctx context.Context, text secret.Text, mayAsk fun
 		return nil, nil, badToken("The agent of this token is disabled.")
 	}
 	k.touch(e, now)
-	return v, &e.token, nil
+	return v, e, nil
+}
+
+// verified is the entry of a token that was verified before, whether or not it is to be trusted; nil: there is none.
+func (k *Keeper) verified(sum [sha256.Size]byte) *tokenEntry {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.tokens[sum]
 }
 
 func badToken(sentence string) error { return fault.Errorf(fault.Unauthenticated, "%s", sentence) }
 
 // recognise finds the token of a text in the database, and remembers it unless tokens were revoked meanwhile.
-func (k *Keeper) recognise(ctx context.Context, text secret.Text, sum [sha256.Size]byte, mayAsk func() error) (*tokenEntry, error) {
+func (k *Keeper) recognise(ctx context.Context, text secret.Text, sum [sha256.Size]byte, o Asking) (*tokenEntry, error) {
 	bearer, ok := secret.ParseBearer(secret.AgentBearer, text)
 	switch {
 	case !ok && secret.IsBearer(secret.KeyBearer, text):
@@ -77,15 +105,42 @@ func (k *Keeper) recognise(ctx context.Context, text secret.Text, sum [sha256.Si
 	case k.unknown.has(sum, k.now()):
 		return nil, unknownToken()
 	}
-	if err := mayAsk(); err != nil {
+	if o.MayAsk != nil {
+		if err := o.MayAsk(); err != nil {
+			return nil, err
+		}
+	}
+	var e *tokenEntry
+	err := k.store.Retry(ctx, o.Wait, func(ctx context.Context) (err error) {
+		if e = k.verified(sum); e != nil && k.trusts(e.stamp, k.now()) { // read for another request that waited
+			return nil
+		}
+		e, err = k.readToken(ctx, bearer, sum)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
+	if o.Wait != nil {
+		o.Wait.Tenant = e.token.Tenant
+	}
+	return e, nil
+}
+
+// readToken reads a token from the database.
+func (k *Keeper) readToken(ctx context.Context, bearer secret.Bearer, sum [sha256.Size]byte) (*tokenEntry, error) {
 	revoked, at := k.revocations(), k.stamp()
 	stored, err := k.find(ctx, connectors.AgentTokenID{UUID: bearer.ID})
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return nil, fmt.Errorf("find agent token: %w", err)
 	}
-	if err != nil || k.store.VerifyBearer(ctx, bearer, stored.SecretMAC) != nil {
+	if err == nil {
+		err = k.store.VerifyBearer(ctx, bearer, stored.SecretMAC)
+	}
+	switch {
+	case store.Away(err): // the token may be signed with a key that this process has not read yet
+		return nil, fmt.Errorf("verify agent token: %w", err)
+	case err != nil:
 		k.unknown.add(sum, k.now())
 		return nil, unknownToken()
 	}

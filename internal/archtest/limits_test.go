@@ -21,6 +21,8 @@ var limits = map[string]string{
 	"calls of a tool":                                                  "`internal/toolcall` TestAToolIsCalledSoOftenADayAndGoesOnTheNextDay, TestADaysQuotaIsForAllProcessesTogether, TestADaysQuotaGoesOnAfterARestart; `internal/api` TestAToolsQuotaIsAnsweredWith429",
 	"calls of all tools":                                               "`internal/toolcall` TestATenantsCallsStayBelowWhatTheOperatorAllows; `internal/auth` TestAnOwnersQuotaIsBelowTheOperators",
 	"calls under way":                                                  "`internal/toolcall` TestAnAgentHasSoManyCallsUnderWay",
+	"requests that wait for the database":                              "`internal/store` TestWaitQueue_RefusesWhenFull",
+	"the same, with a token that the process has not seen":             "`internal/store` TestWaitQueue_RefusesWhenFull",
 	"calls that wait for a person":                                     "`internal/toolcall` TestAnAgentAsksAboutSoManyCalls",
 	"calls that wait for an account":                                   "`internal/store` TestAnAgentHasSoManyRequestsForAccountsOpen",
 	"requests that wait with the same state for an account":            "`internal/toolcall` TestOneRequestWaitsForAnAccountAndASecondIsToldToComeBack",

@@ -7,6 +7,7 @@ import (
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp/serve"
+	"patchbay/internal/store"
 	"patchbay/internal/tracing"
 )
 
@@ -18,6 +19,7 @@ type backend struct {
 	slug  string        // of reach
 	token *access.Token
 	from  connectors.CallOrigin // of the request
+	wait  store.WaitBudget      // of the request
 }
 
 var (

@@ -33,7 +33,7 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 		Source:    connectors.SourceGateway,
 		Token:     &b.token.ID,
 		From:      b.from,
-		Client:    client(r),
+		Client:    b.client(r),
 		Lend:      true,
 	}
 	if r.Peer.Modern && r.Continues {
@@ -77,8 +77,10 @@ func (b *backend) tool(name string) *access.Tool {
 }
 
 // client is what the client of a request hears meanwhile, and can do.
-func client(r *serve.Request) toolcall.Client {
+func (b *backend) client(r *serve.Request) toolcall.Client {
+	b.wait.Bytes = len(r.Params)
 	c := toolcall.Client{
+		Wait:         &b.wait,
 		Capabilities: r.Peer.Capabilities,
 		MultiRound:   r.Peer.Modern,
 		Task:         r.Peer.Modern && r.Peer.Can("tasks"),

@@ -155,12 +155,11 @@ func (h *Handler) Shut() { h.server.Shut() }
 func (h *Handler) Stop(ctx context.Context) { h.server.Stop(ctx) }
 
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, id string, begun *bool) {
-	b, err := h.backend(r)
-	if err != nil {
-		h.refuse(w, r, id, err)
+	b := &backend{h: h, from: connectors.CallOrigin{Address: h.address(r), RequestID: id}}
+	if err := b.authenticate(r); err != nil {
+		h.refuseCaller(w, r, id, err)
 		return
 	}
-	b.from = connectors.CallOrigin{Address: h.address(r), RequestID: id}
 	if wait := h.pace.wait(b.view.Tenant.ID, &b.view.Agent, b.from.Address, h.now()); wait > 0 {
 		h.tooSoon(w, r, wait)
 		return
@@ -169,49 +168,48 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, id string, begun
 	h.server.Handle(w, r, who(b), b)
 }
 
-// backend finds the agent by its token, and what it may reach at this address. A connector that the agent was not granted is as
-// unknown as one that there is not.
-func (h *Handler) backend(r *http.Request) (*backend, error) {
+// authenticate finds the agent by its token, and what it may reach at this address. A connector that the agent was not granted is as
+// unknown as one that there is not. While the database is away it waits.
+func (b *backend) authenticate(r *http.Request) (err error) {
 	if len(r.Header["Authorization"]) > 1 { // a proxy in front may have judged another than we would
-		return nil, fault.Errorf(fault.Malformed, "The request has several Authorization headers. Send one.")
+		return fault.Errorf(fault.Malformed, "The request has several Authorization headers. Send one.")
 	}
 	text := bearer(r)
 	if text.Empty() {
-		return nil, fault.Errorf(fault.Unauthenticated, "An agent's token is needed: send it as Authorization: Bearer pb_agent_….")
+		return fault.Errorf(fault.Unauthenticated, "An agent's token is needed: send it as Authorization: Bearer pb_agent_….")
 	}
-	view, token, err := h.recognise(r, text)
-	if err != nil {
-		return nil, err
+	b.wait = store.WaitBudget{From: middleware.Network(b.from.Address)}
+	if err := b.recognise(r.Context(), text); err != nil {
+		return err
 	}
-	if token.Resource != "" && token.Resource != mcpAddress(r.URL.Path) {
-		return nil, fault.Errorf(fault.Unauthenticated, "This token is for another address of the gateway. Sign in for this one.")
+	if b.token.Resource != "" && b.token.Resource != mcpAddress(r.URL.Path) {
+		return fault.Errorf(fault.Unauthenticated, "This token is for another address of the gateway. Sign in for this one.")
 	}
 	slug, ok := slugOf(r.URL.Path)
-	b := &backend{h: h, view: view, token: token, slug: slug}
-	if slug != "" {
-		b.reach = view.Reach(slug)
+	if b.slug = slug; slug != "" {
+		b.reach = b.view.Reach(slug)
 		ok = b.reach != nil
 	}
 	if !ok {
-		return nil, fault.Errorf(fault.NotFound, "This agent has no such connector. Ask for it to be granted, or enabled.")
+		return fault.Errorf(fault.NotFound, "This agent has no such connector. Ask for it to be granted, or enabled.")
 	}
-	return b, nil
+	return nil
 }
 
 // recognise finds the agent of a token. Where too many came from the same address that are none, it does not look.
-func (h *Handler) recognise(r *http.Request, text secret.Text) (*access.View, *access.Token, error) {
-	asked := false
-	view, token, err := h.access.ByTokenAsking(r.Context(), text, func() error {
+func (b *backend) recognise(ctx context.Context, text secret.Text) (err error) {
+	h, asked := b.h, false
+	b.view, b.token, err = h.access.ByTokenAsking(ctx, text, access.Asking{Wait: &b.wait, MayAsk: func() error {
 		asked = true
-		if wait := h.strangers.wait(h.address(r), h.now()); wait > 0 {
+		if wait := h.strangers.wait(b.from.Address, h.now()); wait > 0 {
 			return tooManyStrangers(wait)
 		}
 		return nil
-	})
+	}})
 	if asked && fault.Is(err, fault.Unauthenticated) {
-		h.strangers.note(h.address(r), h.now())
+		h.strangers.note(b.from.Address, h.now())
 	}
-	return view, token, err
+	return err
 }
 
 // bearer reads the token that a request brings (RFC 6750 §2.1); empty: none.

@@ -157,7 +157,7 @@ func (b *backend) query(
 		Source: connectors.SourceGateway,
 		Token:  &b.token.ID,
 		From:   b.from,
-		Client: client(r),
+		Client: b.client(r),
 	})
 	if err != nil {
 		return nil, refusedRequest(err, b.pageFor(ctx, reach.Connector))
@@ -167,9 +167,9 @@ func (b *backend) query(
 
 // task asks for a task that a call became, by the handle that the client was given.
 func (b *backend) task(ctx context.Context, r *serve.Request) (json.RawMessage, error) {
-	raw, err := b.h.caller.TaskRequest(ctx, b.view, client(r), r.Method, r.Params)
+	raw, err := b.h.caller.TaskRequest(ctx, b.view, b.client(r), r.Method, r.Params)
 	if err != nil {
-		return nil, refusedRequest(err, func() string { return "" })
+		return nil, refusedRequest(err, noPage)
 	}
 	return raw, nil
 }

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"patchbay/internal/fault"
+	"patchbay/internal/mcp/serve"
 	"patchbay/internal/respond"
 	"patchbay/internal/safe"
+	"patchbay/internal/toolcall"
 )
 
 // unread is how long the HTTP server may wait for a body that nobody here has read: it does so after the answer.
@@ -31,6 +33,20 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, id string, err 
 	}
 	w.WriteHeader(respond.Status(f.Kind))
 	_ = json.NewEncoder(w).Encode(respond.Document(f)) // a caller that has gone needs no answer
+}
+
+// refuseCaller answers a request whose agent was not found. While the database is away it is told so as in a result, and to come back.
+func (h *Handler) refuseCaller(w http.ResponseWriter, r *http.Request, id string, err error) {
+	f := fault.As(err)
+	if f.Kind != fault.Unavailable {
+		h.refuse(w, r, id, err)
+		return
+	}
+	h.logRefusal(r, f, id)
+	respond.SetRetryAfter(w.Header(), f)
+	why, _ := json.Marshal(map[string]reason{reasonMember: {Code: string(toolcall.CodeUnavailable), RetryAfter: f.RetryAfter}}) // it always marshals
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})                                                             // that of the connection's last request
+	h.server.TurnAway(w, r, &serve.RPCError{Code: codeRefused, Status: http.StatusServiceUnavailable, Data: why, Message: f.Message})
 }
 
 func (h *Handler) logRefusal(r *http.Request, f *fault.Error, id string) {

@@ -66,8 +66,11 @@ func (r *router) Post(ctx context.Context, who, box string, message []byte, stay
 	if err != nil {
 		return err
 	}
-	return r.store.Tenant(tenant).PutMail(ctx, store.NewMail{
-		AgentID: agent, Box: box, Message: secret.Text(message), ExpiresAt: time.Now().Add(stay),
+	wait := store.WaitBudget{Tenant: tenant, Bytes: len(message)}
+	return r.store.RetryUnsent(ctx, &wait, func(ctx context.Context) error {
+		return r.store.Tenant(tenant).PutMail(ctx, store.NewMail{
+			AgentID: agent, Box: box, Message: secret.Text(message), ExpiresAt: time.Now().Add(stay),
+		})
 	})
 }
 
@@ -77,7 +80,11 @@ func (r *router) Fetch(ctx context.Context, who, box string) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	letters, err := r.store.Vault(tenant).Mail(ctx, agent, box, uuid.Nil)
+	var letters []store.Letter
+	err = r.store.Retry(ctx, &store.WaitBudget{Tenant: tenant}, func(ctx context.Context) (err error) {
+		letters, err = r.store.Vault(tenant).Mail(ctx, agent, box, uuid.Nil)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func (b *backend) subscribe(ctx context.Context, r *serve.Request) (json.RawMess
 	box := subscriptionBox + r.Peer.Session
 	already, err := b.h.router.Fetch(ctx, who(b), box)
 	if err != nil {
-		return nil, err
+		return nil, refusedRequest(err, noPage)
 	}
 	if len(already) >= mostSubscriptions {
 		return nil, serve.InvalidParams("This session has subscribed too often. Begin a new one.")
@@ -55,8 +55,14 @@ func (b *backend) subscribe(ctx context.Context, r *serve.Request) (json.RawMess
 	if err != nil {
 		return nil, err
 	}
-	return []byte("{}"), b.h.router.Post(ctx, who(b), box, message, subscriptionLife)
+	if err := b.h.router.Post(ctx, who(b), box, message, subscriptionLife); err != nil {
+		return nil, refusedRequest(err, noPage)
+	}
+	return []byte("{}"), nil
 }
+
+// noPage is for a refusal that no page mends.
+func noPage() string { return "" }
 
 func canSubscribe(r *access.Reach) bool {
 	c := offered(r)

@@ -118,16 +118,16 @@ func classify(err error) error {
 		return err
 	}
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok { // also where the database says why in a way of its own
-		return fault.Wrap(fault.Unavailable, err, "The database does not answer.")
+		return fault.Wrap(fault.Unavailable, awayError{err}, "The database does not answer.")
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return classifyState(pg, err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fault.Wrap(fault.Unavailable, err, "The database did not answer in time.")
+		return fault.Wrap(fault.Unavailable, awayError{err}, "The database did not answer in time.")
 	}
 	if disconnected(err) {
-		return fault.Wrap(fault.Unavailable, err, "The database does not answer.")
+		return fault.Wrap(fault.Unavailable, awayError{err}, "The database does not answer.")
 	}
 	return err
 }
@@ -146,12 +146,14 @@ func classifyState(pg *pgconn.PgError, err error) error {
 	case "PB001": // refuse_retired_key
 		return fault.Wrap(fault.Unavailable, fmt.Errorf("%w: %w", errRetiredKey, err), "The keys were changed at this moment. Try again.")
 	case "25006": // read-only: a standby, or a primary that is becoming one
-		return fault.Wrap(fault.Unavailable, err, "The database takes no changes at this moment.")
+		return fault.Wrap(fault.Unavailable, awayError{err}, "The database takes no changes at this moment.")
 	case "57014": // statement timeout
 		return fault.Wrap(fault.Unavailable, err, "The database did not answer in time.")
 	}
 	switch pg.Code[:2] {
-	case "08", "53", "57", "58": // connection, resources, operator's intervention, system
+	case "08", "57": // connection, operator's intervention: it stops, starts, or has ended the session
+		return fault.Wrap(fault.Unavailable, awayError{err}, "The database does not answer.")
+	case "53", "58": // resources, system
 		return fault.Wrap(fault.Unavailable, err, "The database does not answer.")
 	}
 	return err

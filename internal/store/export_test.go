@@ -6,3 +6,28 @@ import "context"
 func RecordAnything(ctx context.Context, t *Tenant, e Event) error {
 	return insertEvent(ctx, t.q, t.id, e)
 }
+
+// WaitQueue is the queue of a store whose database is what probe and the requests say.
+type WaitQueue struct{ *waitQueue }
+
+// NewWaitQueue makes one.
+func NewWaitQueue(probe func(context.Context) error) WaitQueue { return WaitQueue{newWaitQueue(probe)} }
+
+// Retry is Store.Retry.
+func (q WaitQueue) Retry(ctx context.Context, b *WaitBudget, do func(context.Context) error) error {
+	return q.run(ctx, b, Away, do)
+}
+
+// RetryUnsent is Store.RetryUnsent.
+func (q WaitQueue) RetryUnsent(ctx context.Context, b *WaitBudget, do func(context.Context) error) error {
+	return q.run(ctx, b, unsent, do)
+}
+
+// Stats is Store.WaitStats.
+func (q WaitQueue) Stats() WaitStats { return q.state() }
+
+// Close ends its goroutine.
+func (q WaitQueue) Close() { q.close() }
+
+// Classify is what becomes of an error of the database.
+func Classify(err error) error { return classify(err) }

@@ -22,6 +22,7 @@ type Store struct {
 	jobs     *queue.Inserter
 	sessions *Sessions
 	ears     ears
+	waits    *waitQueue
 }
 
 // Open takes the pool of a migrated database, which stays the caller's to close. The first Open of a database makes the
@@ -41,11 +42,14 @@ func OpenPooled(ctx context.Context, pool, listens *pgxpool.Pool, kek secret.KEK
 	if err != nil {
 		return nil, err
 	}
-	return &Store{pool: pool, listens: listens, keyring: keyring, jobs: jobs, sessions: newSessions(pool)}, nil
+	return &Store{pool: pool, listens: listens, keyring: keyring, jobs: jobs, sessions: newSessions(pool), waits: newWaitQueue(pool.Ping)}, nil
 }
 
 // Close stops what Open started and waits for it. The pool stays open.
-func (s *Store) Close() { s.sessions.close() }
+func (s *Store) Close() {
+	s.waits.close()
+	s.sessions.close()
+}
 
 // Tenant opens the door to one tenant's rows.
 func (s *Store) Tenant(id connectors.TenantID) *Tenant {

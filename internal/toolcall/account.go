@@ -160,16 +160,31 @@ func (c *Caller) comeBack(ctx context.Context, o *Order) (_ Outcome, done bool, 
 // stillStands judges a call that waited by what is now: half an hour ago its token was good, and its agent might make it. Whether a person is
 // asked follows from what it leaves in the order.
 func (a *attempt) stillStands(ctx context.Context) error {
-	if a.order.Token != nil {
-		stored, err := a.o.Store.System().AgentToken(ctx, *a.order.Token)
-		switch ends := stored.Token.ExpiresAt; {
-		case fault.Is(err, fault.NotFound), err == nil && ends != nil && !ends.After(a.o.Now()):
-			return &Refusal{Code: CodeNotGranted, Sentence: "The token with which this call came has ended meanwhile. Sign in again, or come with another one, and make the call anew."}
-		case err != nil:
-			return a.explain(ctx, a.order.View, a.reach, err)
-		}
+	switch err := a.tokenStands(ctx, a.order.Token, a.order.Wait); {
+	case fault.Is(err, fault.Unauthenticated):
+		return &Refusal{Code: CodeNotGranted, Sentence: "The token with which this call came has ended meanwhile. Sign in again, or come with another one, and make the call anew."}
+	case err != nil:
+		return a.explain(ctx, a.order.View, a.reach, err)
 	}
 	return a.lookAgain(ctx)
+}
+
+// tokenStands looks whether the token with which a request came is good now; where it is not, the error is Unauthenticated. nil: the request came
+// without one.
+func (c *Caller) tokenStands(ctx context.Context, token *connectors.AgentTokenID, wait *store.WaitBudget) error {
+	if token == nil {
+		return nil
+	}
+	var stored store.StoredAgentToken
+	err := c.o.Store.Retry(ctx, wait, func(ctx context.Context) (err error) {
+		stored, err = c.o.Store.System().AgentToken(ctx, *token)
+		return err
+	})
+	ends := stored.Token.ExpiresAt
+	if fault.Is(err, fault.NotFound) || err == nil && ends != nil && !ends.After(c.o.Now()) {
+		return fault.Errorf(fault.Unauthenticated, "The token has ended.")
+	}
+	return err
 }
 
 func waitedForAlready() *Refusal {

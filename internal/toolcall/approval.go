@@ -86,7 +86,11 @@ func (a *attempt) legible() error {
 // deniedAlready is the denial of the same call, where a person has just said no to it.
 func (a *attempt) deniedAlready(ctx context.Context) error {
 	view := a.order.View
-	row, err := a.o.Store.Tenant(view.Tenant.ID).DeniedCall(ctx, view.Agent.ID, a.hash(), a.o.Now().Add(-denialLife))
+	var row connectors.Approval
+	err := a.o.Store.Retry(ctx, a.order.Wait, func(ctx context.Context) (err error) {
+		row, err = a.o.Store.Tenant(view.Tenant.ID).DeniedCall(ctx, view.Agent.ID, a.hash(), a.o.Now().Add(-denialLife))
+		return err
+	})
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil
@@ -108,16 +112,25 @@ func (a *attempt) ready(ctx context.Context) error {
 	return nil
 }
 
-// ask makes the row, or finds that of the same call.
+// ask makes the row, or finds that of the same call. Where it is not known whether the row was made, because the database went away, that is
+// looked up when it is back: the row has the call's id.
 func (a *attempt) ask(ctx context.Context) (row connectors.Approval, err error) {
-	counts := false
+	var created, counts bool
 	defer func() {
 		if !counts { // also where what follows panics
 			a.giveBack()
 		}
 	}()
+	err = a.o.Store.Retry(ctx, a.order.Wait, func(ctx context.Context) error {
+		row, created, err = a.askNow(ctx)
+		return err
+	})
+	counts = err == nil && (created || row.ID == a.call.ID)
+	return row, err
+}
+
+func (a *attempt) askNow(ctx context.Context) (row connectors.Approval, created bool, err error) {
 	view, tool := a.order.View, a.order.Tool
-	var created bool
 	err = a.o.Store.Tenant(view.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		row, created, err = tx.AskApproval(ctx, store.NewApproval{
 			ID: a.call.ID, AgentID: view.Agent.ID, ConnectorID: a.reach.Connector.ID, Tool: tool.Name, ExposedName: tool.Exposed,
@@ -140,8 +153,7 @@ func (a *attempt) ask(ctx context.Context) (row connectors.Approval, err error) 
 		}
 		return a.countOnce()
 	})
-	counts = err == nil && created
-	return row, err
+	return row, created, err
 }
 
 func tooManyAsked() *Refusal {

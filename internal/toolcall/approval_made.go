@@ -58,6 +58,7 @@ func (a *attempt) makeApproved(ctx context.Context, row connectors.Approval) (Ou
 	call.Status, call.ApprovedBy = connectors.CallRunning, row.DecidedBy
 	a.call, a.counted = call, counted{a.order.View, a.order.Tool, call.StartedAt}
 	a.entry = a.o.History.Begin(a.order.View.Tenant, call)
+	a.approved, a.judged = &row, judged{spent: a.order.Wait.Spent()}
 	out, err := a.makeIfStillApproved(ctx, row)
 	a.keepResult(ctx, tenant, row.ID, out, err)
 	return out, err
@@ -94,13 +95,17 @@ func (a *attempt) same(row connectors.Approval) error {
 // stillAllowed looks at the agent and the tool as they are now. What is sent then is what the person saw, and nothing besides, whoever
 // waits for it.
 func (a *attempt) stillAllowed(ctx context.Context, row connectors.Approval) error {
-	view, err := a.o.Access.ByAgent(ctx, a.order.View.Tenant.ID, connectors.Ref(row.AgentID.String()))
+	var view *access.View
+	var shown secret.Text
+	tenant := a.order.View.Tenant.ID
+	err := a.o.Store.Retry(ctx, a.order.Wait, func(ctx context.Context) (err error) {
+		if view, err = a.o.Access.ByAgent(ctx, tenant, connectors.Ref(row.AgentID.String())); err == nil {
+			_, shown, err = a.o.Store.Vault(tenant).ApprovalCall(ctx, row.ID)
+		}
+		return err
+	})
 	if err != nil {
 		return a.explain(ctx, a.order.View, a.reach, err)
-	}
-	_, shown, err := a.o.Store.Vault(view.Tenant.ID).ApprovalCall(ctx, row.ID)
-	if err != nil {
-		return a.explain(ctx, view, a.reach, err)
 	}
 	if !view.Agent.Enabled {
 		return a.refusal(row.ID, disabled())

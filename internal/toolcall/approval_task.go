@@ -50,17 +50,22 @@ func taskOf(row connectors.Approval, handle json.RawMessage, kind, more string) 
 }
 
 // approvalTask answers for a call that waits for a person.
-func (c *Caller) approvalTask(ctx context.Context, v *access.View, t task, method string, handle json.RawMessage) (json.RawMessage, error) {
-	row, err := c.o.Store.Tenant(v.Tenant.ID).Approval(ctx, t.Call)
+func (c *Caller) approvalTask(ctx context.Context, q Query, t task, handle json.RawMessage) (json.RawMessage, error) {
+	v := q.View
+	var row connectors.Approval
+	err := c.o.Store.Retry(ctx, q.Wait, func(ctx context.Context) (err error) {
+		row, err = c.o.Store.Tenant(v.Tenant.ID).Approval(ctx, t.Call)
+		return err
+	})
 	if fault.Is(err, fault.NotFound) {
 		return nil, &BadArguments{Sentence: "There is no such task any more."}
 	}
 	if err != nil {
-		return nil, &Refusal{Code: CodeUnavailable, Sentence: fault.As(err).Message, CallID: t.Call, Err: err}
+		return nil, unavailable(err, t.Call)
 	}
-	switch method {
+	switch q.Method {
 	case "tasks/get":
-		return c.approvalState(ctx, v, row, handle)
+		return c.approvalState(ctx, q, row, handle)
 	case "tasks/cancel":
 		return json.RawMessage(`{"resultType":"complete"}`), c.cancelApproval(ctx, v, row)
 	default:
@@ -71,7 +76,7 @@ func (c *Caller) approvalTask(ctx context.Context, v *access.View, t task, metho
 func (c *Caller) cancelApproval(ctx context.Context, v *access.View, row connectors.Approval) error {
 	waited, err := c.withdraw(ctx, v.Tenant.ID, row.ID, "The client cancelled this call.")
 	if err != nil {
-		return &Refusal{Code: CodeUnavailable, Sentence: fault.As(err).Message, CallID: row.ID, Err: err}
+		return unavailable(err, row.ID)
 	}
 	if waited || c.cancelHere(row.ID, errCancelled) || row.State != connectors.ApprovalExecuting {
 		c.waits.wake(row.ID)
@@ -82,18 +87,31 @@ func (c *Caller) cancelApproval(ctx context.Context, v *access.View, row connect
 	})
 }
 
+// unavailable is the refusal of a request about a call for which the database is needed.
+func unavailable(err error, call connectors.ToolCallID) *Refusal {
+	f := fault.As(err)
+	return &Refusal{Code: CodeUnavailable, Sentence: f.Message, RetryAfter: time.Duration(f.RetryAfter) * time.Second, CallID: call, Err: err}
+}
+
 // approvalState is the task as it is now, with its result where it has one. What a tool's result would be in place of the call is that of
 // the task: a refusal is a result that says so.
-func (c *Caller) approvalState(ctx context.Context, v *access.View, row connectors.Approval, handle json.RawMessage) (json.RawMessage, error) {
+func (c *Caller) approvalState(ctx context.Context, q Query, row connectors.Approval, handle json.RawMessage) (json.RawMessage, error) {
 	var (
 		out Outcome
 		err error
 	)
-	a := &attempt{Caller: c, order: &Order{View: v}}
+	a := &attempt{Caller: c, order: &Order{View: q.View}}
 	switch row.State {
 	case connectors.ApprovalDone:
-		if out, err = a.fetch(ctx, row.ID); fault.Is(err, fault.NotFound) {
+		err = c.o.Store.Retry(ctx, q.Wait, func(ctx context.Context) error {
+			out, err = a.fetch(ctx, row.ID)
+			return err
+		})
+		switch {
+		case fault.Is(err, fault.NotFound):
 			return nil, &BadArguments{Sentence: "There is no such task any more."}
+		case fault.Is(err, fault.Unavailable): // the result may be fetched later
+			return nil, unavailable(err, row.ID)
 		}
 	case connectors.ApprovalDenied:
 		err = denied(row)

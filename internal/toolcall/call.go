@@ -28,6 +28,9 @@ type attempt struct {
 	counted counted // under quotas
 	tried   bool    // the server was asked: whether it heard of it is not known
 
+	judged   judged
+	approved *connectors.Approval // that this process has claimed; nil: none
+
 	went    *state // Order.Input goes on with this; nil: the call begins
 	entered connectors.ToolCallID
 	fetches bool // somebody gets the result of an approved call
@@ -54,7 +57,7 @@ func (c *Caller) call(ctx context.Context, o *Order) (Outcome, error) {
 // callNow leaves the order as it is.
 func (c *Caller) callNow(ctx context.Context, o *Order) (Outcome, error) {
 	a := &attempt{Caller: c, order: o, reach: o.Tool.Reach, fetches: !o.Impatient}
-	a.call = a.beginning()
+	a.call, a.judged.spent = a.beginning(), o.Wait.Spent()
 	a.entered = a.call.ID
 	here, err := c.enter(ctx, a.call.ID)
 	if err != nil {

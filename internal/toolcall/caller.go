@@ -93,7 +93,7 @@ func New(o Options) *Caller {
 	c := &Caller{o: o, running: map[connectors.ToolCallID]*stay{}}
 	c.life, c.cut = context.WithCancel(context.Background())
 	c.pool = upstream.New(upstream.Options{
-		Dialer: o.Dialer, Credentials: o.Credentials, Target: o.Target, Seat: o.Seat, Log: o.Log, Now: o.Now,
+		Dialer: o.Dialer, Credentials: o.Credentials, Target: o.Target, Seat: o.Seat, Store: o.Store, Log: o.Log, Now: o.Now,
 	})
 	return c
 }

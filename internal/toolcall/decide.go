@@ -158,6 +158,7 @@ func (a *attempt) restore(ctx context.Context, t connectors.TenantID, row connec
 		return fault.Errorf(fault.NotFound, "There is no such tool.")
 	}
 	a.order = &Order{View: view, Tool: tool, Arguments: json.RawMessage(arguments.Reveal()), Impatient: true}
+	a.order.Wait = &store.WaitBudget{Tenant: t, Bytes: len(a.order.Arguments)}
 	a.reach = tool.Reach
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/safe"
+	"patchbay/internal/store"
 )
 
 // Before a call that may destroy something, the definition by which it was judged must not be older than the connector allows: a server
@@ -61,10 +62,20 @@ func (a *attempt) current(ctx context.Context) error {
 	if a.o.Resync == nil || most == 0 || a.talks() || !destroys(a.order.Tool) || a.youngerThan(most) {
 		return nil
 	}
-	if err := a.renew(ctx, most); err != nil {
+	err := a.o.Store.RetryOutside(ctx, a.order.Wait, func(ctx context.Context) error { return a.renew(ctx, most) })
+	if err != nil {
 		return a.tooOld(err)
 	}
 	return a.lookAgain(ctx)
+}
+
+// freshView is what an agent may do now, as the database says.
+func (c *Caller) freshView(ctx context.Context, was *access.View, wait *store.WaitBudget) (v *access.View, err error) {
+	err = c.o.Store.Retry(ctx, wait, func(ctx context.Context) error {
+		v, err = c.o.Access.Fresh(ctx, was.Tenant.ID, connectors.Ref(was.Agent.ID.String()))
+		return err
+	})
+	return v, err
 }
 
 func (a *attempt) server() server { return server{a.order.View.Tenant.ID, a.reach.Connector.ID} }
@@ -112,7 +123,9 @@ func (c *Caller) renewed(ctx context.Context, s server, most time.Duration) erro
 	}
 	began := c.o.Now()
 	if err := c.o.Resync(ctx, s.tenant, s.connector); err != nil {
-		c.ages.fail(s, c.o.Now(), err)
+		if !store.Away(err) { // else the tools are read again as soon as the database is back
+			c.ages.fail(s, c.o.Now(), err)
+		}
 		return err
 	}
 	c.ages.note(s, began)
@@ -162,8 +175,7 @@ func (a *attempt) tooOld(err error) error {
 
 // lookAgain judges the call anew, by what the agent may see and call now.
 func (a *attempt) lookAgain(ctx context.Context) error {
-	agent := a.order.View.Agent.ID
-	view, err := a.o.Access.Fresh(ctx, a.order.View.Tenant.ID, connectors.Ref(agent.String()))
+	view, err := a.freshView(ctx, a.order.View, a.order.Wait)
 	if err != nil {
 		return a.explain(ctx, a.order.View, a.reach, err)
 	}

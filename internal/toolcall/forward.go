@@ -11,24 +11,82 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
 	"patchbay/internal/mcp"
+	"patchbay/internal/store"
 	"patchbay/internal/toolcall/upstream"
 )
 
 // patience is how long a call takes at most whose server says now and then that it goes on, or that asks people.
 const patience = time.Hour
 
-// forward sends the call to its server. Errors are explained. A server that is left alone is asked nothing.
-func (a *attempt) forward(ctx context.Context) (result *mcp.Result, err error) {
+// errWaited says that a request waited for the database before it was sent: by now its agent may not be allowed to make it.
+var errWaited = errors.New("the request waited for the database")
+
+// judged is when a request was judged, in terms of its wait for the database. The zero value is for one that has not waited.
+type judged struct {
+	spent time.Duration // of the wait
+	anew  bool          // by what the database said, and not by what was in memory
+}
+
+// maxJudgedWait is how long a request may wait for the database after it was judged by what that said. Requests that wait hold each other up: they
+// would judge each other anew for ever otherwise.
+const maxJudgedWait = 500 * time.Millisecond
+
+// stale reports whether a request has to be judged again before it is sent.
+func (j judged) stale(wait *store.WaitBudget) bool {
+	waited := wait.Spent() - j.spent
+	if j.anew {
+		return waited > maxJudgedWait
+	}
+	return waited > 0
+}
+
+// forward sends the call to its server. Errors are explained. A server that is left alone is asked nothing. A call that waited for the database
+// is judged anew before it is sent.
+func (a *attempt) forward(ctx context.Context) (*mcp.Result, error) {
+	for {
+		result, err := a.forwardNow(ctx)
+		if !errors.Is(err, errWaited) {
+			return result, err
+		}
+		a.judged = judged{spent: a.order.Wait.Spent(), anew: true}
+		if err := a.judgeAgain(ctx); err != nil {
+			return nil, a.because(ctx, err)
+		}
+	}
+}
+
+// judgeAgain judges a call that waited for the database by what its agent may do now.
+func (a *attempt) judgeAgain(ctx context.Context) error {
+	if a.approved != nil {
+		return a.stillWhatWasApproved(ctx, *a.approved)
+	}
+	if err := a.stillStands(ctx); err != nil {
+		return err
+	}
+	if a.call.ApprovedBy == "" && a.order.Tool.AsksAt(a.o.Now()) {
+		return &Refusal{Code: CodeUnavailable, RetryAfter: time.Second, Sentence: "A person has to agree to this call now, which changed while it waited. Make it again."}
+	}
+	return nil
+}
+
+// forwardNow is forward for a call that has not waited since it was judged; else the error is errWaited.
+func (a *attempt) forwardNow(ctx context.Context) (result *mcp.Result, err error) {
 	ctx, call, done := a.request(ctx)
 	defer done()
 	err = a.guarded(ctx, a.order.View, a.reach, func() error {
 		return a.insist(ctx, a.want(), &a.sent, func(s *mcp.Session) error {
+			if !a.tried && a.judged.stale(a.order.Wait) {
+				return errWaited
+			}
 			a.tried = true
 			result, err = a.send(ctx, s, call)
 			return err
 		})
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, errWaited):
+		return nil, err
+	case err != nil:
 		return nil, a.explain(ctx, a.order.View, a.reach, err)
 	}
 	a.note(a.order.View.Tenant.ID, a.sent)
@@ -80,7 +138,7 @@ func (a *attempt) want() upstream.Want {
 }
 
 func wantOf(v *access.View, r *access.Reach, client Client) upstream.Want {
-	w := upstream.Want{Tenant: v.Tenant.ID, Connector: r.Connector, Agent: &v.Agent.ID}
+	w := upstream.Want{Tenant: v.Tenant.ID, Connector: r.Connector, Agent: &v.Agent.ID, Wait: client.Wait}
 	if client.Ask != nil {
 		w.Capabilities = asked(client.Capabilities)
 		w.Private = w.Capabilities != "" && oneStream(&r.Connector)

@@ -114,8 +114,10 @@ func (a *attempt) handOutState(ctx context.Context, r *mcp.Result) (json.RawMess
 // leaveOnce leaves the letter by which a state that a person's approval goes with is used once, at whatever process.
 func (a *attempt) leaveOnce(ctx context.Context, s state) error {
 	v := a.order.View
-	return a.o.Store.Tenant(v.Tenant.ID).PutMail(ctx, store.NewMail{
-		AgentID: v.Agent.ID, Box: s.Once, Message: "once", Urgent: true, ExpiresAt: s.Until,
+	return a.o.Store.RetryUnsent(ctx, a.order.Wait, func(ctx context.Context) error {
+		return a.o.Store.Tenant(v.Tenant.ID).PutMail(ctx, store.NewMail{
+			AgentID: v.Agent.ID, Box: s.Once, Message: "once", Urgent: true, ExpiresAt: s.Until,
+		})
 	})
 }
 
@@ -128,7 +130,11 @@ func (a *attempt) useApproval(ctx context.Context) error {
 		return err
 	}
 	v := a.order.View
-	letters, err := a.o.Store.Vault(v.Tenant.ID).TakeMail(ctx, v.Agent.ID, a.went.Once)
+	var letters []store.Letter
+	err := a.o.Store.RetryUnsent(ctx, a.order.Wait, func(ctx context.Context) (err error) {
+		letters, err = a.o.Store.Vault(v.Tenant.ID).TakeMail(ctx, v.Agent.ID, a.went.Once)
+		return err
+	})
 	if err != nil {
 		return a.explain(ctx, v, a.reach, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
 	"patchbay/internal/mcp"
+	"patchbay/internal/store"
 )
 
 // Order is a tool call to be made. Its raw parts are looked at until [Caller.Call] returns, and no longer.
@@ -52,6 +53,8 @@ type Client struct {
 	Session string
 	// Capabilities are the client's, as it wrote them: an object; empty: none.
 	Capabilities json.RawMessage
+	// Wait lets the request wait while the database is away; nil: it does not.
+	Wait *store.WaitBudget
 }
 
 // Outcome is what came of a call. Where it was refused, there is only Call: as it is on record. At most one of Task and InputRequired is true; neither: the call is done.

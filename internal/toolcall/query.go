@@ -4,11 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"patchbay/internal/access"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
 	"patchbay/internal/history"
 	"patchbay/internal/mcp"
 )
@@ -28,6 +30,8 @@ type Query struct {
 	Token  *connectors.AgentTokenID
 	From   connectors.CallOrigin
 	Client
+
+	judged judged
 }
 
 // Request sends any other request, under the same policy as a call, and returns the result as the server wrote it. A request for input
@@ -86,30 +90,72 @@ func (c *Caller) query(ctx context.Context, q Query, sent **credentials.Usable) 
 	if err != nil {
 		return nil, err
 	}
-	raw, err := c.ask(ctx, q, params, sent)
+	raw, err := c.ask(ctx, &q, params, sent)
 	if err != nil {
 		return nil, err
 	}
 	return c.handOutOther(q, raw)
 }
 
-// ask sends the request. Errors are explained.
-func (c *Caller) ask(ctx context.Context, q Query, params json.RawMessage, sent **credentials.Usable) (raw json.RawMessage, err error) {
-	w := wantOf(q.View, q.Reach, Client{})
+// ask sends the request. Errors are explained. One that waited for the database is judged anew before it is sent.
+func (c *Caller) ask(ctx context.Context, q *Query, params json.RawMessage, sent **credentials.Usable) (raw json.RawMessage, err error) {
+	q.judged = judged{spent: q.Wait.Spent()}
+	for {
+		if raw, err = c.askNow(ctx, q, params, sent); errors.Is(err, errWaited) {
+			q.judged = judged{spent: q.Wait.Spent(), anew: true}
+			if err = c.judgeQuery(ctx, q); err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return nil, c.explain(ctx, q.View, q.Reach, err)
+		}
+		c.note(q.View.Tenant.ID, *sent)
+		return raw, nil
+	}
+}
+
+// askNow is ask for a request that has not waited since it was judged; else the error is errWaited.
+func (c *Caller) askNow(ctx context.Context, q *Query, params json.RawMessage, sent **credentials.Usable) (raw json.RawMessage, err error) {
+	w := wantOf(q.View, q.Reach, Client{Wait: q.Wait})
 	w.Safe = q.Kind != ""
 	ctx, asked, done := q.heard(ctx, params)
 	defer done()
+	tried := false
 	err = c.guarded(ctx, q.View, q.Reach, func() error {
 		return c.insist(ctx, w, sent, func(s *mcp.Session) error {
+			if !tried && q.judged.stale(q.Wait) {
+				return errWaited
+			}
+			tried = true
 			raw, err = q.send(ctx, s, asked)
 			return err
 		})
 	})
-	if err != nil {
-		return nil, c.explain(ctx, q.View, q.Reach, err)
+	return raw, err
+}
+
+// judgeQuery judges a request that waited for the database by what its agent may do now.
+func (c *Caller) judgeQuery(ctx context.Context, q *Query) error {
+	switch err := c.tokenStands(ctx, q.Token, q.Wait); {
+	case fault.Is(err, fault.Unauthenticated):
+		return &Refusal{Code: CodeNotGranted, Sentence: "The token with which this request came has ended meanwhile. Sign in again, or come with another one."}
+	case err != nil:
+		return err
 	}
-	c.note(q.View.Tenant.ID, *sent)
-	return raw, nil
+	view, err := c.freshView(ctx, q.View, q.Wait)
+	if err != nil {
+		return err
+	}
+	if !view.Agent.Enabled {
+		return disabled()
+	}
+	reach := view.Reach(q.Reach.Connector.Slug)
+	if reach == nil || reach.Connector.ID != q.Reach.Connector.ID || q.Kind == connectors.CallPrompt && reach.Item(connectors.ItemPrompt, q.Name) == nil {
+		return &Refusal{Code: CodeNotGranted, Sentence: "This agent may not use what it asked for any more."}
+	}
+	q.View, q.Reach = view, reach
+	return nil
 }
 
 // heard is the request as package mcp takes it, which hears what its client wants to hear. As that of a call, its time begins anew each

@@ -14,7 +14,7 @@ import (
 )
 
 // recordTask bounds how long the first word of a task waits for the database.
-const recordTask = 10 * time.Second
+const recordTask = 15 * time.Second
 
 // handOutTask is a task under our id. The call goes on with it, without this process.
 func (a *attempt) handOutTask(ctx context.Context, t *mcp.Task) (json.RawMessage, error) {
@@ -30,7 +30,7 @@ func (a *attempt) handOutTask(ctx context.Context, t *mcp.Task) (json.RawMessage
 	raw := withMember(t.Raw, "taskId", handle)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTask)
 	defer cancel()
-	a.o.History.Written(ctx)
+	a.o.History.Written(ctx) // waits for the database
 	return raw, a.o.Store.Tenant(a.order.View.Tenant.ID).SaveCallTask(ctx, a.call.ID, kept(a.order.View, raw), textOf(handle))
 }
 
@@ -50,8 +50,10 @@ func (c *Caller) taskRequest(ctx context.Context, v *access.View, client Client,
 	if handle == nil || ambiguous(params) || !c.openHandle(v, purposeTask, handle, &t) { // of two ids the server could take the other
 		return nil, &BadArguments{Sentence: "There is no such task."}
 	}
+	q := Query{View: v, Method: method}
+	q.Wait = client.Wait
 	if t.ID == "" {
-		return c.approvalTask(ctx, v, t, method, handle)
+		return c.approvalTask(ctx, q, t, handle)
 	}
 	at := slices.IndexFunc(v.Reaches, func(r *access.Reach) bool { return r.Connector.ID == t.Connector })
 	if at < 0 {
@@ -67,12 +69,12 @@ func (c *Caller) taskRequest(ctx context.Context, v *access.View, client Client,
 	}
 	defer here.leave()
 	ctx = here
-	q := Query{View: v, Reach: v.Reaches[at], Method: method}
+	q.Reach = v.Reaches[at]
 	if err := c.hurried(v, q.Reach); err != nil {
 		return nil, err
 	}
 	var sent *credentials.Usable
-	raw, err := c.ask(ctx, q, withMember(params, "taskId", own), &sent)
+	raw, err := c.ask(ctx, &q, withMember(params, "taskId", own), &sent)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +86,7 @@ func (c *Caller) taskRequest(ctx context.Context, v *access.View, client Client,
 	if id, _ := member(raw, "taskId"); id != nil {
 		raw = withMember(raw, "taskId", handle)
 	}
-	c.recordTask(ctx, v, t, raw)
+	c.recordTask(ctx, q.View, t, raw)
 	return raw, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
 	"patchbay/internal/safe"
+	"patchbay/internal/store"
 	"patchbay/internal/tracing"
 )
 
@@ -31,6 +32,7 @@ type Options struct {
 	// Seat is a place for the conversation with a program, which the session keeps until leave is called; nil: there is room for all.
 	Seat func(context.Context, connectors.TenantID, connectors.Connector) (leave func(), err error)
 
+	Store     *store.Store     // for uses that wait while the database is away; nil: there are none
 	Log       *slog.Logger     // nil: nowhere
 	Now       func() time.Time // nil: time.Now
 	Idle      time.Duration    // after which an unused session ends; 0: 10 minutes
@@ -85,12 +87,14 @@ type Want struct {
 	Sent **credentials.Usable
 	// Safe allows that do runs twice: what it does may happen twice, or has no effect.
 	Safe bool
+	// Wait lets the use wait for its credential while the database is away; nil: it does not.
+	Wait *store.WaitBudget
 }
 
 // kept is w without what belongs to one use.
 func (w *Want) kept() Want {
 	kept := *w
-	kept.Sent = nil
+	kept.Sent, kept.Wait = nil, nil
 	return kept
 }
 
@@ -100,10 +104,22 @@ func (w *Want) kept() Want {
 // yet. Errors are do's own, those of mcp and credentials as they are, and Unavailable where there is no room.
 func (p *Pool) Use(ctx context.Context, w Want, do func(*mcp.Session) error) error {
 	ran, mended, err := p.try(ctx, &w, do)
+	if !ran && w.Wait != nil && store.Away(err) && p.databaseBack(ctx, w.Wait, err) {
+		ran, mended, err = p.try(ctx, &w, do)
+	}
 	if mended && (w.Safe || !ran || unauthorized(err)) && ctx.Err() == nil {
 		_, _, err = p.try(ctx, &w, do)
 	}
 	return err
+}
+
+// databaseBack waits for the database after a session could not be opened without it, and reports whether it is back.
+func (p *Pool) databaseBack(ctx context.Context, wait *store.WaitBudget, err error) bool {
+	return p.o.Store.Retry(ctx, wait, func(context.Context) error {
+		was := err
+		err = nil
+		return was
+	}) == nil
 }
 
 // try is Use without a second time. ran: do was begun. mended: what it failed of is not there any more.
@@ -142,6 +158,26 @@ func (p *Pool) resolve(ctx context.Context, w *Want) (*credentials.Usable, error
 		return nil, nil
 	}
 	at := ownerOf(w)
+	if u, _, ok := p.remembered(at, w); ok {
+		return u, nil
+	}
+	if w.Wait == nil {
+		return p.read(ctx, at, w)
+	}
+	return p.readWaiting(ctx, at, w)
+}
+
+// readWaiting is read for a use that waits while the database is away.
+func (p *Pool) readWaiting(ctx context.Context, at owner, w *Want) (u *credentials.Usable, err error) {
+	err = p.o.Store.RetryOutside(ctx, w.Wait, func(ctx context.Context) error { // an authorization server may be asked, too
+		u, err = p.read(ctx, at, w)
+		return err
+	})
+	return u, err
+}
+
+// read reads a credential from the database, unless that was done meanwhile.
+func (p *Pool) read(ctx context.Context, at owner, w *Want) (*credentials.Usable, error) {
 	u, news, ok := p.remembered(at, w)
 	if ok {
 		return u, nil

@@ -1,0 +1,48 @@
+package telemetry
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// WaitStats is what waiting for the database came to for agents' requests in this process.
+type WaitStats struct {
+	Waiting int                // now
+	Waited  uint64             // since the start
+	Time    time.Duration      // in sum, since the start
+	Buckets map[float64]uint64 // how many waited for at most so many seconds
+	Refused map[string]uint64  // by reason
+}
+
+// WatchWaits reads stats at every scrape.
+func (m *Metrics) WatchWaits(stats func() WaitStats) {
+	m.registry.MustRegister(&waitCollector{
+		stats:   stats,
+		waiting: prometheus.NewDesc("patchbay_gateway_db_waiting", "Agents' requests that wait for the database.", nil, nil),
+		waited:  prometheus.NewDesc("patchbay_gateway_db_wait_seconds", "Time that agents' requests waited for the database, of those that did.", nil, nil),
+		refused: prometheus.NewDesc("patchbay_gateway_db_refusals_total", "Agents' requests refused because the database was away, by reason: late (it was for too long), full (too many waited).", []string{"reason"}, nil),
+	})
+}
+
+type waitCollector struct {
+	stats                    func() WaitStats
+	waiting, waited, refused *prometheus.Desc
+}
+
+// Describe names the metrics of waiting for the database.
+func (c *waitCollector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- c.waiting
+	ch <- c.waited
+	ch <- c.refused
+}
+
+// Collect reads what waiting came to once.
+func (c *waitCollector) Collect(ch chan<- prometheus.Metric) {
+	s := c.stats()
+	ch <- prometheus.MustNewConstMetric(c.waiting, prometheus.GaugeValue, float64(s.Waiting))
+	ch <- prometheus.MustNewConstHistogram(c.waited, s.Waited, s.Time.Seconds(), s.Buckets)
+	for reason, n := range s.Refused {
+		ch <- prometheus.MustNewConstMetric(c.refused, prometheus.CounterValue, float64(n), reason)
+	}
+}
