@@ -2,6 +2,7 @@ package framing
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -38,6 +39,16 @@ func (c *conn) Read(p []byte) (n int, err error) {
 		c.scan(p[:n])
 	}
 	return n, err
+}
+
+// CloseWrite ends this side alone: net/http does that before it closes a connection on which more is sent than it reads, so that the answer
+// arrives.
+func (c *conn) CloseWrite() error {
+	half, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	return half.CloseWrite()
 }
 
 func (c *conn) scan(b []byte) {

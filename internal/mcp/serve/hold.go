@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 )
@@ -76,6 +77,15 @@ type conn struct {
 	holding bool
 	held    net.Buffers
 	copies  []byte // of what net/http has written
+}
+
+// CloseWrite ends this side alone: net/http does that before it closes a connection on which more is sent than it reads.
+func (c *conn) CloseWrite() error {
+	half, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	return half.CloseWrite()
 }
 
 // Write writes, or keeps what is to be written with the rest.
