@@ -110,6 +110,9 @@ type seat struct {
 	changes   uint64                 // guarded by Keeper.mu: counts notices that may concern it
 	flight    *flight                // guarded by Keeper.mu: the load that is under way
 	listeners map[*listener]struct{} // guarded by Keeper.mu
+
+	// pending is what servers said while there was no view that names the connectors; guarded by Keeper.mu. Nil: nothing.
+	pending map[connectors.ConnectorID]Changed
 }
 
 // loaded is a view, and when it was true.

@@ -182,10 +182,15 @@ func (k *Keeper) tell(ctx context.Context, s *seat) error {
 			now = v.imprints(l.connector)
 			imprints[l.connector] = now
 		}
-		if c := l.compare(now); c.any() {
+		c := l.compare(now)
+		if r := v.reaches[l.connector]; l.connector != "" && r != nil {
+			c = c.and(s.pending[r.Connector.ID])
+		}
+		if c.any() {
 			l.say(c)
 		}
 	}
+	s.pending = nil
 	return nil
 }
 

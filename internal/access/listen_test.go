@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -66,6 +67,37 @@ func TestAListenerOfOneConnectorHearsOfThatOne(t *testing.T) {
 	b.Grant(t, agent.ID, c.ID, func(g *connectors.Grant) { g.AllTools = false })
 	if diff := cmp.Diff(access.Changed{Tools: true}, next(t, changes)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A server says that its tools changed while the agent's view is dropped: the agent's own change came first.
+func TestListener_IsToldWhatAServerSaidWithoutAView(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	agent, c := b.granted(t, "search")
+	k := access.New(access.Options{Store: b.St})
+	v, err := k.ByAgent(t.Context(), b.Tenant, connectors.Ref(agent.Slug))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes, end := k.Listen(access.Listener{View: v, Connector: c.Slug})
+	defer end()
+	all, endAll := k.Subscribe(v)
+	defer endAll()
+	k.Hear(store.Notice{Kind: "agent", Tenant: b.Tenant, ID: agent.ID.String()})
+	k.Hear(store.Notice{Kind: store.NoticeTools, Tenant: b.Tenant, ID: c.ID.String()})
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { k.Run(ctx) })
+	defer running.Wait()
+	defer stop()
+	if diff := cmp.Diff(access.Changed{Tools: true}, next(t, changes)); diff != "" {
+		t.Error(diff)
+	}
+	select {
+	case said := <-all:
+		t.Errorf("nothing is different for a listener of all connectors, which was told %+v", said)
+	default:
 	}
 }
 

@@ -84,7 +84,9 @@ func (k *Keeper) passOn(tenant connectors.TenantID, id connectors.ConnectorID, c
 	for _, s := range k.tenants[tenant] {
 		v := s.view.Load()
 		if v == nil {
-			continue // they are told what is different in the next one
+			s.keepPending(id, c)
+			k.stir(s)
+			continue
 		}
 		for l := range s.listeners {
 			if r := v.reaches[l.connector]; l.connector != "" && r != nil && r.Connector.ID == id {
@@ -92,6 +94,17 @@ func (k *Keeper) passOn(tenant connectors.TenantID, id connectors.ConnectorID, c
 			}
 		}
 	}
+}
+
+// keepPending keeps what a connector's server said until the next view is loaded. Keeper.mu is held.
+func (s *seat) keepPending(id connectors.ConnectorID, c Changed) {
+	if len(s.listeners) == 0 {
+		return
+	}
+	if s.pending == nil {
+		s.pending = map[connectors.ConnectorID]Changed{}
+	}
+	s.pending[id] = s.pending[id].and(c)
 }
 
 func (k *Keeper) tokenChanged(id connectors.AgentTokenID) {
