@@ -70,6 +70,7 @@ type talk struct {
 }
 
 type question struct {
+	ctx    context.Context //nolint:containedctx // of the call: a question is open as long as it lasts
 	key    string
 	method string
 	params json.RawMessage
@@ -160,7 +161,7 @@ func (k *talk) ask(ctx context.Context, method string, params json.RawMessage) (
 	}
 	k.mu.Lock()
 	k.asked++
-	q := &question{key: fmt.Sprintf("q%d", k.asked), method: method, params: params, answer: make(chan json.RawMessage, 1)}
+	q := &question{ctx: ctx, key: fmt.Sprintf("q%d", k.asked), method: method, params: params, answer: make(chan json.RawMessage, 1)}
 	k.mu.Unlock()
 	select {
 	case k.asks <- q:
@@ -230,24 +231,18 @@ func (k *talk) resume(ctx context.Context, in *mcp.Input, client Client) (Outcom
 	defer k.leave()
 	k.answer(in.Responses)
 	open := k.question()
-	if open == nil || k.ended() {
+	if open == nil {
 		return k.await(ctx)
 	}
 	return k.suspend(open)
 }
 
-// question is the one that is open; nil: none is.
+// question is the one that is open; nil: none is. A cancelled call ends a moment after its context.
 func (k *talk) question() *question {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.open
-}
-
-func (k *talk) ended() bool {
-	select {
-	case <-k.done:
-		return true
-	default:
-		return false
+	if k.open != nil && k.open.ctx.Err() != nil {
+		k.open = nil
 	}
+	return k.open
 }
