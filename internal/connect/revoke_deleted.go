@@ -28,7 +28,7 @@ const (
 // whether there may be more to do then. A server that does not answer is asked again later, for a day; then the grant is given up, which the
 // audit log says.
 func (b *Broker) RevokeDeleted(ctx context.Context, spell time.Duration) (more bool, err error) {
-	round := revocationRound{Broker: b, until: time.Now().Add(spell), ended: make(chan struct{}, maxRevocations)}
+	round := revocationRound{Broker: b, until: time.Now().Add(spell), ended: make(chan error, maxRevocations)}
 	for {
 		if err == nil {
 			err = round.start(ctx)
@@ -37,8 +37,9 @@ func (b *Broker) RevokeDeleted(ctx context.Context, spell time.Duration) (more b
 			return round.over(ctx), err
 		}
 		select {
-		case <-round.ended:
+		case failed := <-round.ended:
 			round.underWay--
+			err = cmp.Or(err, failed)
 		case <-time.After(claimEvery):
 		}
 	}
@@ -50,7 +51,7 @@ type revocationRound struct {
 	until    time.Time
 	last     connectors.TenantID // whose grant was claimed last
 	underWay int
-	ended    chan struct{} // one for each try
+	ended    chan error // one for each try: nil, or why its end could not be recorded
 }
 
 // start claims and starts as many tries as may be under way.
@@ -66,8 +67,7 @@ func (r *revocationRound) start(ctx context.Context) error {
 		r.last = claimed.Tenant
 		r.underWay++
 		safe.Go(safe.Task, func() {
-			defer func() { r.ended <- struct{}{} }()
-			r.revokeDeleted(ctx, claimed)
+			r.ended <- safe.Try(safe.Task, func() error { return r.revokeDeleted(ctx, claimed) })()
 		})
 	}
 	return nil
@@ -78,8 +78,8 @@ func (r *revocationRound) over(ctx context.Context) bool {
 	return ctx.Err() != nil || !time.Now().Before(r.until)
 }
 
-// revokeDeleted tries one revocation, and writes down what came of it.
-func (b *Broker) revokeDeleted(ctx context.Context, c store.ClaimedRevocation) {
+// revokeDeleted tries one revocation, and records what came of it. It fails where that cannot be recorded.
+func (b *Broker) revokeDeleted(ctx context.Context, c store.ClaimedRevocation) error {
 	log := b.log.With(slog.Any("tenant_id", c.Tenant), slog.Any("connector_id", c.Connector.ID))
 	err := b.tryRevocation(ctx, c)
 	stopped := ctx.Err() != nil
@@ -96,9 +96,10 @@ func (b *Broker) revokeDeleted(ctx context.Context, c store.ClaimedRevocation) {
 		log.WarnContext(ctx, "grant not revoked", slog.Any("error", err))
 		err = b.tenant(c.Tenant).ReleaseRevocation(ctx, c.ID)
 	}
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		log.WarnContext(ctx, "revocation not recorded", slog.Any("error", err))
+	if err == nil || fault.Is(err, fault.NotFound) {
+		return nil
 	}
+	return fmt.Errorf("record a revocation: %w", err)
 }
 
 // tryRevocation asks the authorization server once. It is nil where there is nothing to revoke, too.
