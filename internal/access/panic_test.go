@@ -16,14 +16,14 @@ func TestLoad_PanicFailsWhoWaitsForItAlone(t *testing.T) {
 	agent, other := b.Agent(t), b.AgentIn(t, b.Other)
 	var panics atomic.Int32
 	k := access.New(access.Options{Store: b.process(t), Now: func() time.Time { // it hears nothing: each view is loaded
-		if panics.Load() > 0 && panics.Add(-1) == 0 { // the first call is the caller's, the second the load's
+		if panics.Load() > 0 && panics.Add(-1) == 0 { // the first two calls are the caller's, the third the load's
 			panic("of a test")
 		}
 		return time.Now()
 	}})
 	before := safe.Count(safe.View)
 	for range 3 {
-		panics.Store(2)
+		panics.Store(3)
 		v, err := k.ByAgent(t.Context(), b.Tenant, connectors.Ref(agent.ID.String()))
 		if v != nil || !safe.IsPanic(err) {
 			t.Fatalf("view = %v, error = %v", v, err)
