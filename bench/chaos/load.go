@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"patchbay/bench/churn"
 )
 
 // calledConnectors are the slugs of those that agents call.
@@ -139,11 +141,11 @@ func (w *world) browse(ctx context.Context, t *tenant, method, path string, form
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	a, err := t.person.Do(r) //nolint:bodyclose // read closes it
+	a, err := t.person.Do(r) //nolint:bodyclose // ReadAnswer closes it
 	if err != nil {
 		return 0, nil, "", err
 	}
-	status, text, err = read(a, nil)
+	status, text, err = churn.ReadAnswer(a, nil)
 	return status, text, a.Header.Get("Location"), err
 }
 
@@ -243,12 +245,12 @@ func (w *world) message(ctx context.Context, address, token, name, message strin
 		"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
 		"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {name},
 	}
-	a, err := w.client.Do(r) //nolint:bodyclose // read closes it
+	a, err := w.client.Do(r) //nolint:bodyclose // ReadAnswer closes it
 	if err != nil {
 		return 0, nil, err
 	}
 	stream := strings.HasPrefix(a.Header.Get("Content-Type"), "text/event-stream")
-	if status, text, err = read(a, nil); err == nil && stream {
+	if status, text, err = churn.ReadAnswer(a, nil); err == nil && stream {
 		text = lastData(text)
 	}
 	return status, text, err

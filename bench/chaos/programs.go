@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"patchbay/bench/churn"
 )
 
 // The authorization server's own words: for how long the refresh token before has the answer that it had, and where programs' answers go.
@@ -108,7 +110,7 @@ func (w *world) tells(ctx context.Context, t *tenant, path, kind, key, body stri
 	if key != "" {
 		r.Header.Set("Authorization", "Bearer "+key)
 	}
-	status, text, err := read(w.client.Do(r)) //nolint:bodyclose // read closes it
+	status, text, err := churn.ReadAnswer(w.client.Do(r)) //nolint:bodyclose // ReadAnswer closes it
 	if err == nil && json.Unmarshal(text, &is) != nil && status < 500 {
 		w.tally.note("unclear", fmt.Sprintf("%s: %d %.300s", path, status, text))
 	}

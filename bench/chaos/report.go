@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"patchbay/bench/churn"
 )
 
 // report is what a run has found.
@@ -60,7 +62,7 @@ func goroutines(ctx context.Context, client *http.Client, address string) (int64
 		return 0, err
 	}
 	r.Close = true
-	_, text, err := read(client.Do(r)) //nolint:bodyclose // read closes it
+	_, text, err := churn.ReadAnswer(client.Do(r)) //nolint:bodyclose // ReadAnswer closes it
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, "go_goroutines "); ok {
 			n, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)

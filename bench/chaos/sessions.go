@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"patchbay/bench/churn"
 )
 
 const sessionDoor = "gateway, with a session (2025-11-25)"
@@ -79,11 +81,11 @@ func (w *world) speaks(ctx context.Context, t *tenant, method, session, message 
 		r.Header.Set("Mcp-Session-Id", session)
 		r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
 	}
-	a, err := w.client.Do(r) //nolint:bodyclose // read closes it
+	a, err := w.client.Do(r) //nolint:bodyclose // ReadAnswer closes it
 	if err != nil {
 		return 0, nil, "", err
 	}
-	if status, text, err = read(a, nil); err == nil && strings.HasPrefix(a.Header.Get("Content-Type"), "text/event-stream") {
+	if status, text, err = churn.ReadAnswer(a, nil); err == nil && strings.HasPrefix(a.Header.Get("Content-Type"), "text/event-stream") {
 		text = lastData(text)
 	}
 	return status, text, a.Header.Get("Mcp-Session-Id"), err

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"patchbay/bench/churn"
 )
 
 const signInDoor = "single sign-on"
@@ -64,11 +66,11 @@ func (w *world) goesTo(ctx context.Context, browser *http.Client, method, addres
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	a, err := browser.Do(r) //nolint:bodyclose // read closes it
+	a, err := browser.Do(r) //nolint:bodyclose // ReadAnswer closes it
 	if err != nil {
 		return 0, nil, nil, err
 	}
-	status, text, err = read(a, nil)
+	status, text, err = churn.ReadAnswer(a, nil)
 	return status, bytes.ReplaceAll(text, []byte(html.EscapeString(r.URL.RequestURI())), nil), a.Header, err
 }
 

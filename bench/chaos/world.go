@@ -329,24 +329,7 @@ func (w *world) api(ctx context.Context, t *tenant, method, path string, body an
 		}
 		sent = bytes.NewReader(text)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, w.next()+path, sent)
-	if err != nil {
-		return 0, nil, err
-	}
-	r.GetBody = nil // net/http would send some requests again
-	r.Header.Set("Authorization", "Bearer "+t.key)
-	r.Header.Set("Accept", "application/json")
-	r.Header.Set("Content-Type", "application/json")
-	return read(w.client.Do(r)) //nolint:bodyclose // read closes it
-}
-
-func read(a *http.Response, err error) (int, []byte, error) {
-	if err != nil {
-		return 0, nil, err
-	}
-	defer func() { _ = a.Body.Close() }()
-	text, err := io.ReadAll(a.Body)
-	return a.StatusCode, text, err
+	return churn.Request{Method: method, URL: w.next() + path, Key: t.key, Body: sent}.Send(ctx, w.client)
 }
 
 // healed waits until every process is ready, for two minutes.

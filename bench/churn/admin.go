@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"time"
@@ -242,22 +241,5 @@ func pause(ctx context.Context) {
 }
 
 func (l *Load) ask(ctx context.Context, method, path string, body []byte) (int, []byte, error) {
-	r, err := http.NewRequestWithContext(ctx, method, l.Base+path, bytes.NewReader(body))
-	if err != nil {
-		return 0, nil, err
-	}
-	r.GetBody = nil // net/http would send some requests again
-	r.Header.Set("Authorization", "Bearer "+l.Key)
-	r.Header.Set("Accept", "application/json")
-	r.Header.Set("Content-Type", "application/json")
-	return read(l.client.Do(r)) //nolint:bodyclose // read closes it
-}
-
-func read(a *http.Response, err error) (int, []byte, error) {
-	if err != nil {
-		return 0, nil, err
-	}
-	defer func() { _ = a.Body.Close() }()
-	text, err := io.ReadAll(a.Body)
-	return a.StatusCode, text, err
+	return Request{Method: method, URL: l.Base + path, Key: l.Key, Body: bytes.NewReader(body)}.Send(ctx, l.client)
 }

@@ -202,7 +202,7 @@ func (a *agent) post(ctx context.Context, message string, header http.Header) (r
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	res, err := a.client.Do(req) //nolint:bodyclose // read closes it
-	status, text, err := read(res, err)
+	status, text, err := ReadAnswer(res, err)
 	if err != nil {
 		if !a.Outages {
 			a.fault(LostRequest, "%s: %v", a.slug, err)
