@@ -154,7 +154,7 @@ func (c *sseCarrier) ready(ctx context.Context, phase Phase) *Error {
 
 // read takes what the stream brings, until the carrier is closed or the stream cannot be had again.
 func (c *sseCarrier) read(s *eventStream) {
-	defer c.board.fail(panicked(PhaseInitialize)) // where nothing else has ended the waits
+	defer func() { c.board.fail(readerPanicked(c.known.Load())) }() // where nothing else has ended the waits
 	fruitless := 0
 	for {
 		at, fresh, err := c.hear(s)

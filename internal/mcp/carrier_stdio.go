@@ -100,8 +100,8 @@ func (c *stdioCarrier) start() *Error {
 
 // read takes the lines of the process to their end. What is no message is a banner or a log line, and is passed over.
 func (c *stdioCarrier) read(p *process) {
-	defer p.kill()                                // there is nobody left to hear it
-	defer c.board.fail(panicked(PhaseInitialize)) // where nothing else has ended the waits
+	defer p.kill()                                                  // there is nobody left to hear it
+	defer func() { c.board.fail(readerPanicked(c.known.Load())) }() // where nothing else has ended the waits
 	lines := bufio.NewReaderSize(p.stdout, 64<<10)
 	banner := 0
 	for {

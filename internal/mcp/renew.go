@@ -63,6 +63,16 @@ func panicked(phase Phase) *Error {
 	return &Error{Phase: phase, Reason: ReasonUnreachable, Detail: "the conversation was ended by a fault of Patchbay"}
 }
 
+// readerPanicked is panicked for the goroutine that reads all replies. known: a version was agreed, and the next request opens another
+// conversation.
+func readerPanicked(known bool) *Error {
+	failure := panicked(PhaseInitialize)
+	if known {
+		failure.Err = errSessionLost
+	}
+	return failure
+}
+
 func errClosed(phase Phase) *Error {
 	return &Error{Phase: phase, Reason: ReasonUnreachable, Detail: "the session is closed"}
 }
