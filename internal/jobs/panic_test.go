@@ -1,0 +1,104 @@
+package jobs_test
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"patchbay/internal/jobs"
+	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/safe"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/webhooks"
+)
+
+// TestJob_PanicIsTriedAgainAndLeavesTheOthers has the delivery of one tenant's webhook panic in its worker.
+func TestJob_PanicIsTriedAgainAndLeavesTheOthers(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	url, ids := receive(t)
+	d := b.told(t, url)
+	other, c := b.neighbour(t, up.URL)
+	events, unwatch := b.sync.Watch(other)
+	defer unwatch()
+	panicked, first := make(chan struct{}), sync.Once{}
+	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
+	post := webhooks.New(webhooks.Options{
+		Store: b.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, Jitter: func(time.Duration) time.Duration { return time.Millisecond },
+		Now: func() time.Time {
+			first.Do(func() {
+				defer close(panicked)
+				panic("of a test")
+			})
+			return time.Now()
+		},
+	})
+	before := safe.Count(safe.Job)
+	r, err := jobs.New(jobs.Options{
+		Pool: b.Pool, Listens: b.Pool, Syncer: b.sync, Due: b.St.System().DueShards,
+		Parts: []jobs.Part{jobs.Webhooks(post, b.St.System(), slog.New(slog.DiscardHandler))},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(t, r) })
+	<-panicked
+	b.releaseDeliveries(t)
+	run := b.asks(t, other, c)
+	waitDone(t, events, run.ID)
+	wantSoon(t, ids, d)
+	if n := safe.Count(safe.Job) - before; n != 1 {
+		t.Errorf("%d panics are counted", n)
+	}
+}
+
+// releaseDeliveries ends the holds on deliveries that a try did not end, before its job runs again, which would wait for a minute.
+func (b *bundle) releaseDeliveries(t *testing.T) {
+	t.Helper()
+	err := pgx.BeginFunc(t.Context(), b.Pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(t.Context(), "select set_config('app.system', 'on', true)"); err != nil {
+			return err
+		}
+		_, err := tx.Exec(t.Context(), "update webhook_deliveries set next_at = now()")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestClock_PanicStartsItAgain has the loop panic that looks for syncs that are due.
+func TestClock_PanicStartsItAgain(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := mcptest.Start(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	c := b.to(t, up.URL)
+	b.MakeDue(t)
+	events, unwatch := b.sync.Watch(b.Tenant)
+	defer unwatch()
+	var once sync.Once
+	before := safe.Count(safe.Background)
+	r, err := jobs.New(jobs.Options{Pool: b.Pool, Listens: b.Pool, Syncer: b.sync, Due: func(ctx context.Context, limit int) (map[int]int, error) {
+		once.Do(func() { panic("of a test") })
+		return b.St.System().DueShards(ctx, limit)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer stop(t, r)
+	waitSynced(t, events, c.ID)
+	if n := safe.Count(safe.Background) - before; n != 1 {
+		t.Errorf("%d panics are counted", n)
+	}
+}

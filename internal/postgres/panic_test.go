@@ -1,0 +1,49 @@
+package postgres_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"patchbay/internal/safe"
+)
+
+// panickingLog panics once where it is told that PostgreSQL ended by itself: its supervisor says so.
+type panickingLog struct {
+	slog.Handler
+	panics *atomic.Bool
+}
+
+func (l panickingLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l panickingLog) Handle(_ context.Context, r slog.Record) error {
+	if strings.Contains(r.Message, "ended by itself") && l.panics.CompareAndSwap(true, false) {
+		panic("of a test")
+	}
+	return nil
+}
+
+// TestSupervisor_PanicStartsItAgain has the goroutine panic that starts PostgreSQL again, while PostgreSQL is dead.
+func TestSupervisor_PanicStartsItAgain(t *testing.T) {
+	dir := madeDir(t)
+	o, panics := throwaway(dir), &atomic.Bool{}
+	o.Log = slog.New(panickingLog{slog.DiscardHandler, panics})
+	panics.Store(true)
+	c := startCluster(t, o)
+	exec1(t, c.URL(), "create table notes as select 'kept' as note")
+	before := safe.Count(safe.Background)
+	kill(t, postmaster(t, dir), syscall.SIGKILL)
+	if got := eventually(t, c.URL(), "select note from notes"); got != "kept" {
+		t.Errorf("note = %q", got)
+	}
+	if n := safe.Count(safe.Background) - before; n != 1 {
+		t.Errorf("%d panics are counted", n)
+	}
+	stopCluster(t, c)
+	if err := c.Err(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
