@@ -2,7 +2,10 @@ package db
 
 import (
 	"net"
+	"syscall"
 	"time"
+
+	"patchbay/internal/safe"
 )
 
 // silence is how long a database that says nothing at all, not even that bytes have arrived, counts as there: a machine that loses its
@@ -13,6 +16,9 @@ func dialer() *net.Dialer {
 	return &net.Dialer{
 		Timeout:         connectTimeout,
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: silence / 2, Interval: silence / 4, Count: 2},
-		Control:         boundSilence,
+		Control: func(network, address string, c syscall.RawConn) (err error) {
+			defer safe.RecoverTo(safe.Database, &err) // package net calls it in goroutines of its own
+			return boundSilence(network, address, c)
+		},
 	}
 }

@@ -1,17 +1,11 @@
 package db
 
-import (
-	"syscall"
-
-	"patchbay/internal/safe"
-)
+import "syscall"
 
 // tcpUserTimeout is TCP_USER_TIMEOUT of linux/tcp.h: how long what was sent may stay unacknowledged.
 const tcpUserTimeout = 0x12
 
-// boundSilence bounds the silence of a socket. Package net calls it in goroutines of its own.
-func boundSilence(network, _ string, c syscall.RawConn) (err error) {
-	defer safe.RecoverTo(safe.Database, &err)
+func boundSilence(network, _ string, c syscall.RawConn) error {
 	if network == "unix" {
 		return nil
 	}

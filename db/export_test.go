@@ -9,5 +9,5 @@ var TakingTurns = takingTurns
 // LearnTypes is what the pool calls with each new connection.
 var LearnTypes = learnTypes
 
-// BoundSilence is what package net calls with each new socket.
-var BoundSilence = boundSilence
+// Dialer connects to databases.
+var Dialer = dialer

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"patchbay/internal/fault"
+	"patchbay/internal/safe"
 )
 
 const (
@@ -21,8 +22,9 @@ const (
 	lockPatience = 3 * time.Minute
 )
 
-// boundLocks has a session's statements wait no longer than a turn for a lock.
-func boundLocks(ctx context.Context, conn *pgx.Conn) error {
+// boundLocks has a session's statements wait no longer than a turn for a lock. The pool calls it in goroutines of its own.
+func boundLocks(ctx context.Context, conn *pgx.Conn) (err error) {
+	defer safe.RecoverTo(safe.Database, &err)
 	return waitForLocks(ctx, conn, lockTurn)
 }
 

@@ -14,7 +14,7 @@ func TestNewConnection_PanicIsAnError(t *testing.T) {
 	if err := db.LearnTypes(t.Context(), nil); !safe.IsPanic(err) {
 		t.Errorf("types: %v", err)
 	}
-	if err := db.BoundSilence("tcp", "", nil); runtime.GOOS == "linux" && !safe.IsPanic(err) {
+	if err := db.Dialer().Control("tcp", "", nil); runtime.GOOS == "linux" && !safe.IsPanic(err) {
 		t.Errorf("silence: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/fastpath"
 	"patchbay/internal/framing"
 	"patchbay/internal/mcp/serve"
+	"patchbay/internal/safe"
 	"patchbay/internal/socket"
 )
 
@@ -61,11 +62,16 @@ func newStandardServer(handler http.Handler, log *slog.Logger) *http.Server {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			ctx, c = framing.ConnContext(ctx, c)
-			return serve.ConnContext(ctx, c)
-		},
+		ConnContext:       connContext,
 		// framing.Refuse has to see each request, "OPTIONS *" among them.
 		DisableGeneralOptionsHandler: true,
 	}
+}
+
+// connContext lets a request find its connection. net/http calls it where it accepts all connections, and refuses a nil context.
+func connContext(of context.Context, c net.Conn) (ctx context.Context) {
+	defer safe.Recover(safe.Connection)
+	ctx = of
+	in, c := framing.ConnContext(of, c)
+	return serve.ConnContext(in, c)
 }

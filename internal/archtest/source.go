@@ -24,43 +24,75 @@ func CheckSource(rooms []Room, packages []Package) ([]string, error) {
 		if !slices.Contains(p.Files, "doc.go") {
 			wrong = append(wrong, fmt.Sprintf("%s has no doc.go", p.Path))
 		}
-		for _, name := range p.Files {
-			text, err := os.ReadFile(filepath.Join(p.Dir, name))
-			if err != nil {
-				return nil, err
-			}
-			s, err := checkFile(rooms, p.Path, name, text)
-			if err != nil {
-				return nil, err
-			}
-			seen.add(s.seen)
-			wrong = append(wrong, s.wrong...)
+		scans, err := readFiles(p)
+		if err != nil {
+			return nil, err
+		}
+		of := declarationsOf(scans)
+		for i, name := range p.Files {
+			scans[i].check(rooms, p.Path, name, of)
+			seen.add(scans[i].seen)
+			wrong = append(wrong, scans[i].wrong...)
 		}
 	}
 	return append(wrong, seen.missing()...), nil
 }
 
-// CheckFile reports the rules that one file breaks.
-func CheckFile(rooms []Room, pkg, name string, text []byte) ([]string, error) {
-	s, err := checkFile(rooms, pkg, name, text)
-	return s.wrong, err
+// readFiles reads the files of a package.
+func readFiles(p Package) ([]scan, error) {
+	scans := make([]scan, len(p.Files))
+	for i, name := range p.Files {
+		text, err := os.ReadFile(filepath.Join(p.Dir, name))
+		if err != nil {
+			return nil, err
+		}
+		if scans[i], err = readFile(p.Path, name, text); err != nil {
+			return nil, err
+		}
+	}
+	return scans, nil
 }
 
-func checkFile(rooms []Room, pkg, name string, text []byte) (scan, error) {
+// declarationsOf are what all of these files declare but those of tests.
+func declarationsOf(scans []scan) declared {
+	var files []*ast.File
+	for _, s := range scans {
+		if !strings.HasSuffix(s.files.Position(s.file.Package).Filename, "_test.go") {
+			files = append(files, s.file)
+		}
+	}
+	return declarations(files...)
+}
+
+// CheckFile reports the rules that one file breaks, as the only one of its package.
+func CheckFile(rooms []Room, pkg, name string, text []byte) ([]string, error) {
+	s, err := readFile(pkg, name, text)
+	if err != nil {
+		return nil, err
+	}
+	s.check(rooms, pkg, name, declarations(s.file))
+	return s.wrong, nil
+}
+
+func readFile(pkg, name string, text []byte) (scan, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, pkg+"/"+name, text, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return scan{}, err
 	}
-	s := scan{files: files, file: file, seen: sights{files: 1}}
-	if ast.IsGenerated(file) {
-		return s, nil
+	return scan{files: files, file: file, seen: sights{files: 1}}, nil
+}
+
+// check holds a file to the rules. of is what its package declares.
+func (s *scan) check(rooms []Room, pkg, name string, of declared) {
+	if ast.IsGenerated(s.file) {
+		return
 	}
-	if lines := files.File(file.FileStart).LineCount(); lines > maxLines {
-		s.complain(file.Package, "the file has %d lines, and %d are the limit", lines, maxLines)
+	if lines := s.files.File(s.file.FileStart).LineCount(); lines > maxLines {
+		s.complain(s.file.Package, "the file has %d lines, and %d are the limit", lines, maxLines)
 	}
-	if name == "doc.go" && file.Doc == nil {
-		s.complain(file.Package, "doc.go says nothing about the package")
+	if name == "doc.go" && s.file.Doc == nil {
+		s.complain(s.file.Package, "doc.go says nothing about the package")
 	}
 	test := strings.HasSuffix(name, "_test.go") || isTestRoom(rooms, pkg)
 	s.inits()
@@ -73,9 +105,8 @@ func checkFile(rooms []Room, pkg, name string, text []byte) (scan, error) {
 	if !test {
 		s.exits(pkg)
 		s.orders()
-		s.goroutines(pkg)
+		s.goroutines(pkg, of)
 	}
-	return s, nil
 }
 
 type scan struct {
@@ -87,7 +118,7 @@ type scan struct {
 
 // sights counts what the rules about source had to judge. A rule that finds nothing looks for the wrong thing.
 type sights struct {
-	files, tests, orders, safe int
+	files, tests, orders, safe, callbacks int
 }
 
 // The tree has several times as many of each.
@@ -96,6 +127,8 @@ const (
 	minTests  = 200
 	minOrders = 2
 	minSafe   = 60
+
+	minCallbacks = 20
 )
 
 func (s *sights) add(of sights) {
@@ -103,6 +136,7 @@ func (s *sights) add(of sights) {
 	s.tests += of.tests
 	s.orders += of.orders
 	s.safe += of.safe
+	s.callbacks += of.callbacks
 }
 
 // missing reports the rules that had too little to judge.
@@ -111,7 +145,7 @@ func (s *sights) missing() []string {
 	for _, kind := range []struct {
 		name      string
 		seen, min int
-	}{{"Go files", s.files, minFiles}, {"files of tests", s.tests, minTests}, {"orders and queries of " + calls, s.orders, minOrders}, {"calls of " + safely, s.safe, minSafe}} {
+	}{{"Go files", s.files, minFiles}, {"files of tests", s.tests, minTests}, {"orders and queries of " + calls, s.orders, minOrders}, {"calls of " + safely, s.safe, minSafe}, {"functions that others call", s.callbacks, minCallbacks}} {
 		if kind.seen < kind.min {
 			wrong = append(wrong, fmt.Sprintf("%d %s are seen, and %d are the least", kind.seen, kind.name, kind.min))
 		}
@@ -147,7 +181,7 @@ func (s *scan) uses(path, name, because string) {
 // localName is how the file calls the package, or "" where it does not import it.
 func (s *scan) localName(path string) string {
 	for _, spec := range s.file.Imports {
-		if have, err := strconv.Unquote(spec.Path.Value); err != nil || have != path {
+		if importPath(spec) != path {
 			continue
 		}
 		if spec.Name != nil {
@@ -156,6 +190,11 @@ func (s *scan) localName(path string) string {
 		return path[strings.LastIndex(path, "/")+1:]
 	}
 	return ""
+}
+
+func importPath(spec *ast.ImportSpec) string {
+	path, _ := strconv.Unquote(spec.Path.Value) // the parser has seen to it
+	return path
 }
 
 func isSelector(n ast.Node, pkg, name string) bool {

@@ -142,7 +142,6 @@ func (c *conversation) end() {
 
 // strike is called by the clock of the flights.
 func (c *conversation) strike() {
-	defer safe.Recover(safe.Timer)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {

@@ -1,6 +1,10 @@
 package mcp
 
-import "time"
+import (
+	"time"
+
+	"patchbay/internal/safe"
+)
 
 // flights are a conversation's exchanges under way, and the clock that ends those whose time is up. There is one clock for all of them: most
 // are short, and to look at all now and then costs less than to set and stop a clock for each. The conversation's mu guards it.
@@ -23,7 +27,7 @@ func (f *flights) add(timed *timedContext) (sooner bool) {
 func (f *flights) set(at time.Time, strike func()) {
 	f.at = at
 	if f.clock == nil {
-		f.clock = time.AfterFunc(time.Until(at), strike)
+		f.clock = time.AfterFunc(time.Until(at), safe.Func(safe.Timer, strike))
 		return
 	}
 	f.clock.Reset(time.Until(at))
