@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"patchbay/internal/safe"
 )
 
 // WaitStats is what waiting for the database came to for agents' requests in this process.
@@ -39,6 +41,7 @@ func (c *waitCollector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect reads what waiting came to once.
 func (c *waitCollector) Collect(ch chan<- prometheus.Metric) {
+	defer safe.Recover(safe.Task)
 	s := c.stats()
 	ch <- prometheus.MustNewConstMetric(c.waiting, prometheus.GaugeValue, float64(s.Waiting))
 	ch <- prometheus.MustNewConstHistogram(c.waited, s.Waited, s.Time.Seconds(), s.Buckets)
