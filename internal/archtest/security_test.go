@@ -3,11 +3,17 @@ package archtest_test
 import (
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+
+	"patchbay/internal/safe"
 )
 
-const threatsFile = "../../docs/security.md"
+const (
+	threatsFile      = "../../docs/security.md"
+	architectureFile = "../../docs/architecture.md"
+)
 
 var (
 	namedPackage = regexp.MustCompile("^`([a-z0-9/]+)` ")
@@ -27,22 +33,43 @@ func TestEveryTestOfTheThreatListIsThere(t *testing.T) {
 			continue
 		}
 		rows++
-		for part := range strings.SplitSeq(strings.TrimSpace(cells[3]), "; ") {
-			pkg := namedPackage.FindStringSubmatch(part)
-			tests := namedTest.FindAllString(part, -1)
-			if pkg == nil || len(tests) == 0 {
-				t.Errorf("line %d: %q is no package with its tests", n+1, part)
-				continue
-			}
-			for _, name := range tests {
-				if !hasTest(t, pkg[1], name) {
-					t.Errorf("line %d: there is no %s in %s", n+1, name, pkg[1])
-				}
-			}
-		}
+		wantTests(t, "line "+strconv.Itoa(n+1), cells[3])
 	}
 	if rows < 30 {
 		t.Errorf("%d rows can be read", rows)
+	}
+}
+
+// TestEveryKindOfPanicHasATest holds the table of docs/architecture.md to the kinds of package safe, and to tests that exist.
+func TestEveryKindOfPanicHasATest(t *testing.T) {
+	t.Parallel()
+	_, section, _ := strings.Cut(read(t, architectureFile), "\n## Panics\n")
+	for _, kind := range safe.Kinds() {
+		_, row, found := strings.Cut(section, "\n| "+kind.String()+" | ")
+		row, _, _ = strings.Cut(row, "\n")
+		if cells := strings.Split(row, "|"); found && len(cells) == 3 {
+			wantTests(t, kind.String(), cells[1])
+			continue
+		}
+		t.Errorf("no row shows a panic of the kind %s", kind)
+	}
+}
+
+// wantTests wants the tests to exist that a cell of a row names, by their packages.
+func wantTests(t *testing.T, row, cell string) {
+	t.Helper()
+	for part := range strings.SplitSeq(strings.TrimSpace(cell), "; ") {
+		pkg := namedPackage.FindStringSubmatch(part)
+		tests := namedTest.FindAllString(part, -1)
+		if pkg == nil || len(tests) == 0 {
+			t.Errorf("%s: %q is no package with its tests", row, part)
+			continue
+		}
+		for _, name := range tests {
+			if !hasTest(t, pkg[1], name) {
+				t.Errorf("%s: there is no %s in %s", row, name, pkg[1])
+			}
+		}
 	}
 }
 
