@@ -82,6 +82,7 @@ var borne = map[string]string{
 	"trigger instances.show_password_hashes":             "gives the release before the passwords where it reads them, at each beat",
 	"trigger instances.hide_password_hashes":             "takes these away when no server of the release before runs any more",
 	"trigger credentials.queue_revocation":               "keeps what is deleted for the newer program's job; the release before deletes as it did",
+	"trigger credentials.queue_revocation_of_replaced":   "the same of what is replaced; the release before revokes that at once, which a second time changes nothing",
 	"trigger connectors.delete_credentials_of_connector": "deletes with a connector what the foreign key deleted a moment later",
 }
 

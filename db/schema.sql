@@ -413,25 +413,27 @@ CREATE OR REPLACE FUNCTION public.queue_revocation()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+    revocation uuid := case tg_op when 'DELETE' then old.id else gen_random_uuid() end;
 begin
     if not exists (select from tenants where tenants.id = old.tenant_id) then
-        return old;
+        return case tg_op when 'DELETE' then old else new end;
     end if;
     insert into account_revocations (tenant_id, id, connector_id, agent_id, origin, sealed, grant_meta, account, connector_slug, connector_name)
-    select old.tenant_id, old.id, old.connector_id, old.agent_id, old.origin, old.sealed, old.grant_meta, old.account,
+    select old.tenant_id, revocation, old.connector_id, old.agent_id, old.origin, old.sealed, old.grant_meta, old.account,
            coalesce(c.slug, ''), coalesce(c.name, '')
     from (select) one
     left join connectors c on c.tenant_id = old.tenant_id and c.id = old.connector_id
     on conflict on constraint account_revocations_pkey do nothing;
     insert into revocation_clients (tenant_id, id, connector_id, client_id, origin, issuer, sealed)
-    select c.tenant_id, old.id, c.connector_id, c.client_id, c.origin, c.issuer, c.sealed
+    select c.tenant_id, revocation, c.connector_id, c.client_id, c.origin, c.issuer, c.sealed
     from connector_clients c
     where c.tenant_id = old.tenant_id
       and c.connector_id = old.connector_id
       and c.client_id = old.grant_meta ->> 'client_id'
       and c.issuer = old.grant_meta #>> '{server,issuer}'
     on conflict on constraint revocation_clients_pkey do nothing;
-    return old;
+    return case tg_op when 'DELETE' then old else new end;
 end $function$
 
 CREATE OR REPLACE FUNCTION public.refuse_retired_installation_key()
@@ -1352,6 +1354,7 @@ CREATE INDEX credentials_agent_idx ON public.credentials USING btree (tenant_id,
 CREATE INDEX credentials_expires_idx ON public.credentials USING btree (tenant_id, expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX credentials_idle_idx ON public.credentials USING btree (updated_at, id) WHERE ((type = 'oauth2'::text) AND (status = ANY (ARRAY['active'::text, 'refresh_failed'::text])));
 CREATE TRIGGER queue_revocation BEFORE DELETE ON public.credentials FOR EACH ROW WHEN (((old.type = 'oauth2'::text) AND (old.status <> 'revoked'::text))) EXECUTE FUNCTION queue_revocation();
+CREATE TRIGGER queue_revocation_of_replaced BEFORE UPDATE ON public.credentials FOR EACH ROW WHEN (((old.type = 'oauth2'::text) AND (old.status <> 'revoked'::text) AND ((new.type <> 'oauth2'::text) OR ((new.grant_meta ->> 'client_id'::text) IS DISTINCT FROM (old.grant_meta ->> 'client_id'::text)) OR ((new.grant_meta #>> '{server,issuer}'::text[]) IS DISTINCT FROM (old.grant_meta #>> '{server,issuer}'::text[]))))) EXECUTE FUNCTION queue_revocation();
 CREATE TRIGGER resume_clock AFTER INSERT OR UPDATE OF version ON public.credentials FOR EACH ROW WHEN ((new.status = 'active'::text)) EXECUTE FUNCTION resume_clock();
 CREATE TRIGGER say_credential_change AFTER INSERT OR DELETE OR UPDATE OF sealed, status, version, origin, type ON public.credentials FOR EACH ROW EXECUTE FUNCTION say_change('credential', 'tenant_id', 'connector_id');
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.credentials FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();

@@ -13,12 +13,8 @@ import (
 	"patchbay/internal/store"
 )
 
-// These bound the courtesy of telling the authorization server that a grant is over: where nobody waits for more, and where a person
-// waits for the grant that takes its place.
-const (
-	revokeTime   = 5 * time.Second
-	replacedTime = 3 * time.Second
-)
+// revokeTime bounds one request that tells the authorization server that a grant is over.
+const revokeTime = 5 * time.Second
 
 // Disconnect deletes a grant, and tells the authorization server, which may not hear it. It is NotFound where no account is
 // connected, and a Conflict where the credential is none of OAuth's.
@@ -57,17 +53,6 @@ func (b *Broker) Disconnect(ctx context.Context, a auth.Actor, c connectors.Ref,
 		b.log.WarnContext(ctx, "revoked grant not forgotten", append(p.attrs(), slog.Any("error", err))...)
 	}
 	return nil
-}
-
-// replaced revokes a grant whose place another one has taken, where that is of another server or for another client of ours. The same
-// client's is left: many servers end all that a person has granted to a client with any of its refresh tokens, the new one, too.
-func (b *Broker) replaced(ctx context.Context, p place, old *store.Grant, now store.NewGrant) {
-	if old == nil || old.Status == connectors.CredentialRevoked || sameClient(*old, now) {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, replacedTime)
-	defer cancel()
-	b.revoke(ctx, p, old.Tokens)
 }
 
 // sameClient tells whether both grants are of one server, for one client of ours.

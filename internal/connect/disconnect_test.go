@@ -82,21 +82,25 @@ func TestAGrantThatIsReplacedIsRevokedWhereServerOrClientIsAnother(t *testing.T)
 	c := b.protected(t)
 	b.connect(t, c, nil)
 	b.connect(t, c, nil)
+	b.revokeDeleted(t)
 	if n := b.as.Count(oauthtest.Revoke); n != 0 {
 		t.Errorf("%d grants of the same client were revoked", n)
 	}
 	was := b.grant(t, c, nil).Tokens
 	must(t, b.Door().ForgetRegistration(t.Context(), b.as.Issuer, b.broker.RedirectURI(), was.Meta.ClientID))
 	b.connect(t, c, nil)
+	b.revokeDeleted(t)
 	revoked := b.as.Requests(oauthtest.Revoke)
 	if len(revoked) != 1 || revoked[0].Form.Get("token") != was.RefreshToken.Reveal() {
 		t.Errorf("another client: revoked %v", revoked)
 	}
+	b.AsOwner(t, "delete from account_revocations") // the server refuses it: its client's secret is forgotten
 
 	was = b.grant(t, c, nil).Tokens
 	next := oauthtest.Start(t, oauthtest.Behaviour{})
 	b.mcp.Set(func(r *oauthtest.ResourceBehaviour) { r.Servers = []string{next.Issuer} })
 	b.connect(t, c, nil)
+	b.revokeDeleted(t)
 	revoked = b.as.Requests(oauthtest.Revoke)
 	if len(revoked) != 2 || revoked[1].Form.Get("token") != was.RefreshToken.Reveal() || next.Count(oauthtest.Revoke) != 0 {
 		t.Errorf("another server: revoked %v", revoked)
@@ -109,6 +113,7 @@ func TestAGrantThatIsReplacedIsRevokedWhereServerOrClientIsAnother(t *testing.T)
 	must(t, err)
 	b.mcp.Set(func(r *oauthtest.ResourceBehaviour) { r.Servers = nil })
 	b.connect(t, c, nil)
+	b.revokeDeleted(t)
 	if n := next.Count(oauthtest.Revoke); n != 0 {
 		t.Errorf("a dead grant was revoked %d times", n)
 	}

@@ -54,7 +54,6 @@ func (b *Broker) keep(ctx context.Context, back returning, peer oauth.Peer, toke
 		return Finished{}, err
 	}
 	b.logConnected(ctx, back, done.Run)
-	b.replaced(ctx, back.place, old, g)
 	return done, nil
 }
 

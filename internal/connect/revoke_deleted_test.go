@@ -154,3 +154,26 @@ func TestRevokeDeleted_RecordsWhatItCannotOpen(t *testing.T) {
 		t.Errorf("%d events of the connector, %v", len(events.Items), err)
 	}
 }
+
+func TestRevokeDeleted_TriesAReplacedGrantAgain(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	c := b.protected(t)
+	b.connect(t, c, nil)
+	was := b.grant(t, c, nil).Tokens
+	setEndpoint := func(table, url string) {
+		b.AsOwner(t, "update "+table+` set grant_meta = jsonb_set(grant_meta, '{server,revocation_endpoint}', '"`+url+`"')`)
+	}
+	setEndpoint("credentials", "http://127.0.0.1:1/revoke")
+	next := oauthtest.Start(t, oauthtest.Behaviour{})
+	b.mcp.Set(func(r *oauthtest.ResourceBehaviour) { r.Servers = []string{next.Issuer} })
+	b.connect(t, c, nil)
+	b.revokeDeleted(t)
+	setEndpoint("account_revocations", was.Meta.Server.RevocationEndpoint)
+	must(t, b.Door().DeleteConnector(t.Context(), c.ID)) // the credential has kept its id
+	b.revokeDeleted(t)
+	sent := b.as.Requests(oauthtest.Revoke)
+	if len(sent) != 1 || sent[0].Form.Get("token") != was.RefreshToken.Reveal() {
+		t.Errorf("revoked %v", sent)
+	}
+}
