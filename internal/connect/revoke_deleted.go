@@ -160,7 +160,7 @@ func (b *Broker) revokeAs(ctx context.Context, tenant connectors.TenantID, r sto
 	}
 	client, err := b.oauth.Register(ctx, oauth.RegisterRequest{Server: server, DocumentURL: b.document, Configured: configured})
 	if err != nil || client.ClientID != meta.ClientID {
-		client, err = b.registered(ctx, tenant, meta.Server)
+		client, err = b.store.Vault(tenant).Registration(ctx, meta.Server.Issuer, meta.RedirectURI) // also of a base URL of before
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}

@@ -6,8 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/oauth"
 	"patchbay/internal/oauth/oauthtest"
 	"patchbay/internal/store"
 )
@@ -175,5 +177,20 @@ func TestRevokeDeleted_TriesAReplacedGrantAgain(t *testing.T) {
 	sent := b.as.Requests(oauthtest.Revoke)
 	if len(sent) != 1 || sent[0].Form.Get("token") != was.RefreshToken.Reveal() {
 		t.Errorf("revoked %v", sent)
+	}
+}
+
+func TestRevokeDeleted_FindsTheClientOfAnotherBaseURL(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{AuthMethods: []string{"client_secret_post"}}, oauthtest.ResourceBehaviour{})
+	c := b.protected(t)
+	b.connect(t, c, nil)
+	must(t, b.Door().DeleteConnector(t.Context(), c.ID))
+	b.broker = connect.New(connect.Options{
+		Store: b.St, OAuth: &oauth.Client{HTTP: b.egress.Client(), CheckURL: b.egress.CheckURL}, Log: b.logs.logger(), BaseURL: "https://moved.example",
+	})
+	b.revokeDeleted(t)
+	if n := b.count(t, "account_revocations"); n != 0 {
+		t.Errorf("%d revocations are left:\n%s", n, b.logs)
 	}
 }
