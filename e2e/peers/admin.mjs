@@ -3,7 +3,7 @@
 //   GET  /admin/counts            requests by grant type or route, and what is alive
 //   GET  /admin/issued            every secret that was ever given out, by kind
 //   POST /admin/life?seconds=N    how long access tokens live from now on
-//   POST /admin/hold, /admin/release   token requests wait, as behind a slow proxy; who hangs up is never served
+//   POST /admin/hold, /admin/release   token and revocation requests wait, as behind a slow proxy; one whose client hangs up is never served
 //   POST /admin/lose              the next token request is served, and its answer lost on the way
 //   POST /admin/end-grants        every grant ends, as when a person takes the permission back
 //   POST /admin/forget-clients    every registered client is unknown
@@ -52,7 +52,7 @@ export class Window {
     }
   }
 
-  // pass is where a token request waits while they are held. False: it was hung up on, and must not be served.
+  // pass is where a token or revocation request waits while they are held. False: it was hung up on, and must not be served.
   async pass(res) {
     if (this.#held) {
       const closed = new Promise((resolve) => res.once("close", resolve));

@@ -59,7 +59,7 @@ server.on("request", async (req, res) => {
   const url = new URL(req.url, origin);
   if (url.pathname.startsWith("/admin/")) return window.admin(url, req, res);
   if (await mcp(url, req, res)) return;
-  if (url.pathname === "/token" && !(await window.pass(res))) return;
+  if (["/token", "/token/revocation"].includes(url.pathname) && !(await window.pass(res))) return;
   answer(req, res);
 });
 console.log(JSON.stringify({ issuer, origin }));
