@@ -1959,7 +1959,7 @@ type Why struct {
 	State string `json:"state"`
 	// The exposed name that was asked for.
 	Tool string `json:"tool"`
-	// Parts of the tool's input schema that arguments are not held against, at most 20: they would cost too much, or are not supported.
+	// Parts of the tool's input schema that arguments are not held against, at most 20: they would cost too much, or are not supported. Arguments of any tool that are too large or nested too deeply to check in 50 ms go to the server unchecked; the log names the call.
 	Unchecked []Unchecked `json:"unchecked"`
 }
 

@@ -50,6 +50,7 @@ func (r *run) matchesLong(p *pattern, text quoted) verdict {
 	reader := &runeReader{ctx: r.ctx, text: text, each: workInstruction*p.steps + workEscape, left: (r.budget - r.work) / patternPrefixWork}
 	fits := p.form.MatchReader(reader)
 	if r.spend(reader.spent); reader.stopped {
+		r.partial = true
 		return undecided
 	}
 	return sure(fits)

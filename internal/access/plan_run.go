@@ -21,6 +21,7 @@ type run struct {
 	work    int // units that were spent
 	next    int // where the context is looked at again
 	stopped bool
+	partial bool // something was not judged, since it would have been too much work
 	depth   int
 
 	withoutNulls bool // members of the outermost object that are null count as absent
@@ -49,7 +50,7 @@ func (r *run) afford(units int) bool {
 	return r.spend(units)
 }
 
-func (r *run) stop() { r.stopped, r.next = true, -1 }
+func (r *run) stop() { r.stopped, r.partial, r.next = true, true, -1 }
 
 func (r *run) goOn() bool {
 	if r.stopped || r.work > r.budget || r.ctx.Err() != nil {

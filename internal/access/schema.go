@@ -26,18 +26,24 @@ var noArguments = json.RawMessage("{}")
 // that of ctx. It takes at most 50 ms of CPU and 16 MiB, and lets pass what cannot be judged within that: see [Tool.Unchecked]. Nothing is
 // fetched for it.
 func (t *Tool) Validate(ctx context.Context, arguments json.RawMessage) error {
-	if t.def == nil {
-		return nil
-	}
-	return t.compiled().check(ctx, arguments)
+	_, err := t.ValidateAll(ctx, arguments, false)
+	return err
 }
 
-// ValidateRead is [Tool.Validate] for arguments that were read: they are valid JSON, without white space around it, or nothing.
-func (t *Tool) ValidateRead(ctx context.Context, arguments json.RawMessage) error {
+// ValidateAll is [Tool.Validate], and reports whether all that is checked for the schema was checked: large or deeply nested arguments may pass
+// without, whatever the schema. read says that the arguments were read: they are valid JSON without white space around it, or nothing.
+func (t *Tool) ValidateAll(ctx context.Context, arguments json.RawMessage, read bool) (all bool, err error) {
 	if t.def == nil {
-		return nil
+		return true, nil
 	}
-	return t.compiled().checkRead(ctx, arguments)
+	if !read {
+		arguments = bytes.TrimSpace(arguments)
+		if len(arguments) > 0 && !json.Valid(arguments) {
+			return true, unfit("The arguments are not valid JSON.")
+		}
+	}
+	_, partial, err := t.compiled().judgePartly(ctx, arguments)
+	return !partial, err
 }
 
 // Unchecked names the parts of the tool's input schema that arguments are not held against, at most 20.
@@ -57,30 +63,23 @@ func (t *Tool) compiled() *schema {
 	return d.schemas.get(d)
 }
 
-func (s *schema) check(ctx context.Context, arguments json.RawMessage) error {
-	arguments = bytes.TrimSpace(arguments)
-	if len(arguments) > 0 && !json.Valid(arguments) {
-		return unfit("The arguments are not valid JSON.")
-	}
-	return s.checkRead(ctx, arguments)
-}
-
-// checkRead is for arguments that are valid JSON, or nothing.
-func (s *schema) checkRead(ctx context.Context, arguments json.RawMessage) error {
-	_, err := s.judge(ctx, arguments)
-	return err
-}
-
 // judge holds arguments against the schema. undecided: what was checked of them fits.
 func (s *schema) judge(ctx context.Context, arguments json.RawMessage) (verdict, error) {
+	v, _, err := s.judgePartly(ctx, arguments)
+	return v, err
+}
+
+// judgePartly is judge, and reports whether something was not judged, since it would have been too much work.
+func (s *schema) judgePartly(ctx context.Context, arguments json.RawMessage) (v verdict, partial bool, err error) {
 	switch {
 	case len(arguments) == 0:
 		arguments = noArguments
 	case arguments[0] != '{':
-		return refused, unfit("The arguments must be an object.")
+		return refused, false, unfit("The arguments must be an object.")
 	}
 	r := newRun(ctx, arguments)
-	return s.judgeWith(&r)
+	v, err = s.judgeWith(&r)
+	return v, r.partial, err
 }
 
 func (s *schema) judgeWith(r *run) (verdict, error) {
@@ -92,8 +91,11 @@ func (s *schema) judgeWith(r *run) (verdict, error) {
 		}
 	}
 	// A reader takes the last of two members of one name, and the server gets both.
-	if r.repeats() == accepted {
+	switch r.repeats() {
+	case accepted:
 		return refused, unfit("The arguments name a member twice.")
+	case undecided:
+		r.partial = true
 	}
 	if s.plan != nil && s.strict {
 		v = r.judge(s.plan)

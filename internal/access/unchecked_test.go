@@ -35,6 +35,27 @@ func TestUncheckedNamesWhatIsLeftOut(t *testing.T) {
 	}
 }
 
+func TestValidateAll_ReportsArgumentsTooLargeToCheck(t *testing.T) {
+	t.Parallel()
+	plain, large := `{"type":"object","properties":{"a":{"type":"array","items":{"type":"integer"}}}}`, `{"a":[1`+strings.Repeat(",1", 1<<20)+`]}`
+	unique := `{"type":"object","propertyNames":{"minLength":1},"maxProperties":9}`
+	for name, c := range map[string]struct {
+		schema, arguments string
+		all               bool
+	}{
+		"small":                  {plain, `{"a":[1]}`, true},
+		"many items":             {plain, large, false},
+		"a name above 1 MiB":     {unique, `{"` + strings.Repeat("n", 2<<20) + `":1}`, false},
+		"any object":             {"", large, true},
+		"refused, and no object": {plain, `[]`, true},
+	} {
+		all, err := tool(t, c.schema).ValidateAll(t.Context(), []byte(c.arguments), true)
+		if all != c.all || err != nil && c.arguments[0] == '{' {
+			t.Errorf("%s: %v, %v", name, all, err)
+		}
+	}
+}
+
 func TestWhyNamesWhatIsUnchecked(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"slices"
 
 	"patchbay/internal/access"
 	"patchbay/internal/words"
@@ -22,7 +23,7 @@ var uncheckedNames = map[string]words.Key{
 	access.UncheckedCombination: "large or deeply nested arguments may be too much to check",
 }
 
-// uncheckedFacts name the parts of an input schema that arguments are not held against.
+// uncheckedFacts name the parts of an input schema that arguments are not held against, and the bound that holds for all.
 func uncheckedFacts(ctx context.Context, all []access.Unchecked) []templates.Fact {
 	var facts []templates.Fact
 	for _, u := range all[:min(len(all), maxUncheckedFacts)] {
@@ -34,6 +35,9 @@ func uncheckedFacts(ctx context.Context, all []access.Unchecked) []templates.Fac
 	}
 	if len(all) > len(facts) {
 		facts = append(facts, templates.Fact{Label: words.T(ctx, "Not checked"), Value: words.T(ctx, "more parts of the schema")})
+	}
+	if !slices.ContainsFunc(all, func(u access.Unchecked) bool { return u.Reason == access.UncheckedCombination }) {
+		facts = append(facts, templates.Fact{Label: words.T(ctx, "Not checked"), Value: words.T(ctx, "arguments too large or nested too deeply to check in 50 ms")})
 	}
 	return facts
 }

@@ -21,7 +21,7 @@ type whyJSON struct {
 	Asks         bool              `json:"asks" doc:"Whether a call waits for a person."`
 	AllowedUntil *time.Time        `json:"allowed_until" doc:"Until when it does not, though the approval mode says so; null: there is no such time."`
 	Credential   whyCredentialJSON `json:"credential"`
-	Unchecked    []uncheckedJSON   `json:"unchecked" doc:"Parts of the tool's input schema that arguments are not held against, at most 20: they would cost too much, or are not supported."`
+	Unchecked    []uncheckedJSON   `json:"unchecked" doc:"Parts of the tool's input schema that arguments are not held against, at most 20: they would cost too much, or are not supported. Arguments of any tool that are too large or nested too deeply to check in 50 ms go to the server unchecked; the log names the call."`
 	Advice       string            `json:"advice" doc:"What to do about it."`
 }
 

@@ -103,7 +103,7 @@ type explanation struct {
 	CredentialMode   string     `json:"credential_mode"`
 	CredentialOwner  string     `json:"credential_owner" jsonschema:"shared, agent or none."`
 	CredentialStatus string     `json:"credential_status" jsonschema:"active, expired, refresh_failed, revoked, missing or not_needed."`
-	Unchecked        []string   `json:"unchecked" jsonschema:"Why parts of the tool's input schema are not checked: pattern_too_large and the like. Empty: all of it is."`
+	Unchecked        []string   `json:"unchecked" jsonschema:"Why parts of the tool's input schema are not checked: pattern_too_large and the like. Empty: all of it is, unless arguments are too large or nested too deeply to check in 50 ms."`
 	Advice           string     `json:"advice" jsonschema:"What to do about it. A tool's name in it is the server's."`
 }
 

@@ -151,12 +151,12 @@ func (a *attempt) admit(ctx context.Context) error {
 
 // fits reports whether the arguments are what a tool takes. The check ends with the context.
 func (a *attempt) fits(ctx context.Context, tool *access.Tool) error {
-	validate := tool.Validate
-	if a.order.Read {
-		validate = tool.ValidateRead
-	}
-	err := validate(ctx, a.order.Arguments)
+	all, err := tool.ValidateAll(ctx, a.order.Arguments, a.order.Read)
 	if err == nil {
+		if !all {
+			a.o.Log.WarnContext(ctx, "arguments too large to be checked in full", "tenant_id", a.order.View.Tenant.ID, "tool_call_id", a.call.ID,
+				"agent_id", a.order.View.Agent.ID, "connector", tool.Reach.Connector.Slug, "tool", tool.Name, "bytes", len(a.order.Arguments))
+		}
 		return nil
 	}
 	if gone := ended(ctx, tool.Reach.Connector); gone != nil {
