@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
-	"patchbay/internal/fault"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 )
@@ -34,32 +33,24 @@ func (s *Service) SealingKeys(ctx context.Context, a Actor) (SealingKeys, error)
 	if err := a.Require(connectors.PermOwn); err != nil {
 		return SealingKeys{}, err
 	}
-	all, perTenant, err := s.store.System().SealingKeys(ctx)
+	use, err := s.store.System().KeyUse(ctx, a.Tenant.ID)
 	if err != nil {
 		return SealingKeys{}, err
 	}
-	door := s.store.Tenant(a.Tenant.ID)
-	sealed, err := door.SealedBy(ctx)
-	if err != nil {
-		return SealingKeys{}, err
-	}
-	own, err := door.SealingKeys(ctx)
-	switch {
-	case fault.Is(err, fault.NotFound): // it has none, as long as it has no secret
-		return sealingKeys(all, sealed), nil
-	case err != nil:
-		return SealingKeys{}, err
+	sealed := use.Sealed
+	if use.Own == nil {
+		return sealingKeys(use.Installation, sealed), nil
 	}
 	// What the installation's keys have sealed moves to the tenant's with the next rotation.
 	var older []SealingKey
-	for _, id := range all.Keys {
+	for _, id := range use.Installation.Keys {
 		if sealed[id] > 0 {
 			older = append(older, SealingKey{ID: id, Sealed: sealed[id]})
 			delete(sealed, id)
 		}
 	}
-	keys := sealingKeys(own, sealed)
-	keys.Keys, keys.Own = append(older, keys.Keys...), perTenant
+	keys := sealingKeys(*use.Own, sealed)
+	keys.Keys, keys.Own = append(older, keys.Keys...), use.PerTenant
 	return keys, nil
 }
 

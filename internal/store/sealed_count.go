@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
 	"patchbay/internal/secret"
 )
 
@@ -64,6 +66,38 @@ func (t *Tenant) SealingKeys(ctx context.Context) (SealingKeys, error) {
 		Primary: sealer.Primary(), Keys: sealer.Keys(), Unfinished: stageOf(sealer) != stageSettled,
 		MadeAt: dates.CreatedAt.UTC(), ChangedAt: dates.UpdatedAt.UTC(),
 	}, found(err, "key")
+}
+
+// KeyUse is what a tenant's values are sealed by.
+type KeyUse struct {
+	Installation SealingKeys
+	PerTenant    bool                 // the installation's keys seal the tenants' keys, and no values
+	Own          *SealingKeys         // the tenant's; nil: it has none, as long as it has no secret
+	Sealed       map[secret.KeyID]int // the tenant's values of each key
+}
+
+// KeyUse reads which keys there are and what of a tenant they have sealed, as of one moment: a key that a rotation retires meanwhile would
+// count as lost.
+func (s *System) KeyUse(ctx context.Context, of connectors.TenantID) (KeyUse, error) {
+	var use KeyUse
+	err := s.scope.inSnapshot(ctx, func(sc scope) error {
+		tx := newSystem(sc, s.jobs, s.keys)
+		tenant := tx.tenant(of)
+		var err error
+		if use.Installation, use.PerTenant, err = tx.SealingKeys(ctx); err != nil {
+			return err
+		}
+		if use.Sealed, err = tenant.SealedBy(ctx); err != nil {
+			return err
+		}
+		own, err := tenant.SealingKeys(ctx)
+		if fault.Is(err, fault.NotFound) {
+			return nil
+		}
+		use.Own = &own
+		return err
+	})
+	return use, err
 }
 
 // SealingKeys tells of the installation's keys, as this process has them. perTenant: they seal the tenants' keys, and no secrets.

@@ -1,11 +1,13 @@
 package store_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/secret"
@@ -85,5 +87,47 @@ func TestSealedValuesAreCountedByTheKeyThatSealedThem(t *testing.T) {
 	}
 	if second.Primary == first.Primary || len(second.Keys) != 1 || second.Unfinished || !second.ChangedAt.After(second.MadeAt) {
 		t.Errorf("%+v", second)
+	}
+}
+
+// A rotation that ends between two statements retires a key that the first of them counted.
+func TestKeyUse_KeysReplacedBetweenStatements(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	w.Credential(t, w.Connector(t).ID, nil, "token")
+	use := func() (store.KeyUse, error) {
+		return w.St.System().KeyUse(context.WithoutCancel(t.Context()), w.Tenant)
+	}
+	if before, err := use(); err != nil || before.Own == nil || len(before.Sealed) == 0 {
+		t.Fatalf("%+v, %v", before, err)
+	}
+	owner, err := pgx.Connect(t.Context(), w.URL) // the program may not delete a tenant's key
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = owner.Close(context.WithoutCancel(t.Context())) }()
+	run := func(sql string, args ...any) {
+		t.Helper()
+		if _, err := owner.Exec(t.Context(), sql, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("select set_config('app.system', 'on', false)")
+	run("begin")
+	run("lock table tenant_keys in access exclusive mode")
+	type result struct {
+		use store.KeyUse
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		now, err := use()
+		done <- result{now, err}
+	}()
+	blocked(t, w)
+	run("delete from tenant_keys where tenant_id = $1", w.Tenant)
+	run("commit")
+	if r := <-done; r.err != nil || r.use.Own == nil {
+		t.Errorf("values of %d keys, and no key: %v", len(r.use.Sealed), r.err)
 	}
 }
