@@ -71,18 +71,22 @@ func patternWork(expression string) int {
 	return workPatternByte*len(expression) + each*wide
 }
 
-// folds reports whether an expression may ignore case in a part.
+// folds reports whether an expression may ignore case in a part: whether one of its groups has the flag i. It reads the text, since parsing is
+// what it is asked about.
 func folds(expression string) bool {
-	for rest := expression; ; {
-		_, after, found := strings.Cut(rest, "(?")
-		if !found {
-			return false
+	for i := 0; i < len(expression); i++ {
+		switch {
+		case expression[i] == '\\':
+			i++ // an escaped parenthesis begins no group
+		case strings.HasPrefix(expression[i:], "(?"):
+			flags := expression[i+2:]
+			flags = flags[:len(flags)-len(strings.TrimLeft(flags, "imsU-"))]
+			if set, _, _ := strings.Cut(flags, "-"); strings.Contains(set, "i") {
+				return true
+			}
 		}
-		if flags, _, _ := strings.Cut(after, ")"); strings.Contains(flags, "i") {
-			return true
-		}
-		rest = after
 	}
+	return false
 }
 
 // programSize estimates the instructions of an expression's program from above, as package syntax does, without making it.
