@@ -71,7 +71,11 @@ func newStandardServer(handler http.Handler, log *slog.Logger) *http.Server {
 // connContext lets a request find its connection. net/http calls it where it accepts all connections, and refuses a nil context.
 func connContext(of context.Context, c net.Conn) (ctx context.Context) {
 	defer safe.Recover(safe.Connection)
-	ctx = of
+	defer func() {
+		if ctx == nil { // after a panic
+			ctx = of
+		}
+	}()
 	in, c := framing.ConnContext(of, c)
 	return serve.ConnContext(in, c)
 }

@@ -21,11 +21,12 @@ const (
 // RunRecovery runs [Writer.Recover] until ctx is done: at once, after a second to a minute where something was left, and each minute. A writer
 // whose own journal could not be opened tries that as often.
 func (w *Writer) RunRecovery(ctx context.Context) {
-	for pause, next := minRecoverPause, minRecoverPause; ; {
+	for next := minRecoverPause; ; {
+		pause := next
 		if err := w.ensureJournal(); w.Recover(ctx) && (err == nil || errors.Is(err, errors.ErrUnsupported)) {
 			pause, next = maxRecoverPause, minRecoverPause
 		} else {
-			pause, next = next, min(2*next, maxRecoverPause)
+			next = min(2*next, maxRecoverPause)
 		}
 		select {
 		case <-time.After(pause):
